@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 // readPage reads a page strictly: its text, and that of its last element pre. It holds
@@ -115,7 +116,7 @@ func TestPages(t *testing.T) {
 			for _, table := range h.Words() {
 				said = append(said, table.Title)
 			}
-			shown, err := pictures(a.Report)
+			shown, err := stills.Of(a.Report)
 			if err != nil {
 				t.Fatal(err)
 			}

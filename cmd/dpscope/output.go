@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
-	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 // formatFlags say what the commands that audit write, and where.
@@ -102,7 +101,7 @@ func (f *formatFlags) place() (*format.Location, error) {
 // write writes all forms, whatever becomes of the others: the files first, so that a
 // reader that closes standard output early costs none.
 func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed error) {
-	run.Pictures = pictures
+	run.Pictures = stills.Of
 	for _, out := range f.files {
 		var data bytes.Buffer
 		err := format.Write(&data, out.format, run)
@@ -114,21 +113,6 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 		}
 	}
 	return files, format.Write(stdout, f.format, run)
-}
-
-// pictures draws those of a report.
-func pictures(r report.View) ([]format.Picture, error) {
-	views, err := scene.ReportViews(r)
-	out := make([]format.Picture, len(views))
-	for i, v := range views {
-		draw := func(width float64) template.HTML {
-			p := scene.Draw(v, scene.Request{Width: width})
-			out[i].Title, out[i].Words, out[i].Table = p.Title, strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " ")), format.PictureTable(p.Table)
-			return template.HTML(p.SVG.Markup()) // which escapes what the report brought
-		}
-		out[i].Narrow, out[i].Wide = draw(format.NarrowWidth), draw(format.WideWidth)
-	}
-	return out, err
 }
 
 // finish writes the report of a single audit in all forms, and returns the exit code.

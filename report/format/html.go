@@ -17,6 +17,7 @@ import (
 // Picture is a picture of a report, for [HTML].
 type Picture struct {
 	Title, Words string
+	Headline     string // of the report, where the picture stands without it
 	// Wide and Narrow are elements svg, laid out for WideWidth and NarrowWidth. They
 	// are written as they are. Their colours are custom properties of the page: panel,
 	// text, muted, line, field-line, first, second, region, hatch, event, bad, calm,

@@ -12,6 +12,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/site/pages"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 // file is one file of the site; the name has slashes.
@@ -82,7 +83,7 @@ func bundle(goroot string) ([]file, error) {
 // among the files of the site, or not.
 func document(docs fs.FS, site []file) ([]file, error) {
 	element := slices.ContainsFunc(site, func(f file) bool { return f.name == "dp-audit.js" })
-	made, err := pages.Build(docs, element)
+	made, err := pages.Build(docs, element, stills.Draw)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ type Setting struct{ Name, Value string }
 type Audit []Setting
 
 // ParseCommand reads a line "dpscope audit -mechanism svt4 -epsilon 1 ...":
-// flags with a value each, and switches. No value has a space.
+// flags with a value each, and switches. No value has a space; one with double quotes in
+// it, such as a pair of datasets, stands between single ones.
 func ParseCommand(line string) (Audit, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 || words[0] != "dpscope" || words[1] != "audit" {
@@ -36,6 +37,11 @@ func ParseCommand(line string) (Audit, error) {
 		}
 		words = words[1:]
 		value := words[0]
+		if inner, ok := strings.CutPrefix(value, "'"); ok {
+			if value, ok = strings.CutSuffix(inner, "'"); !ok || strings.ContainsAny(value, `'\`) {
+				return nil, fmt.Errorf("audit %q: found %q, must end with the quote that it begins with", line, words[0])
+			}
+		}
 		if name == "param" {
 			if name, value, ok = strings.Cut(value, "="); !ok {
 				return nil, fmt.Errorf("audit %q: parameter %q, must be name=value", line, words[0])

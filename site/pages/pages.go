@@ -14,6 +14,18 @@
 // as attributes, and in it, for browsers that do not run the element, a link to
 // the page with the same settings.
 //
+// Two words after audit, a view and a name, put the picture of that view above it, drawn of
+// the report that is kept as pictures/NAME.json. A block of kind picture has nothing but a
+// picture: its first line is the command that made the report, the others its caption.
+//
+//	```picture outputs svt1
+//	dpscope audit -mechanism svt1 -epsilon 1 -samples 20000 -seed 42
+//	The same two datasets, with noise for both answers.
+//	```
+//
+// A page of the museum ends with links to the ones before and after it, in the order of
+// the museum's index.
+//
 // A fenced code block of kind formula is a formula in plain characters, which is
 // typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
 package pages
@@ -21,12 +33,16 @@ package pages
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/report/format"
 )
 
 // File is one file of the site.
@@ -35,8 +51,13 @@ type File struct {
 	Data []byte
 }
 
+// Draw draws a view of a kept report.
+type Draw func(kept []byte, view string) (format.Picture, error)
+
 const (
-	folder  = "docs" // of all pages
+	folder  = "docs"     // of all pages
+	kept    = "pictures" // folder of docs with the reports that pictures are drawn of
+	tour    = "museum"   // folder of docs whose pages are one walk
 	element = "dp-audit.js"
 	home    = "index.html"
 	comment = "<!-- mechanisms:" // at the top of a page: those that it is about
@@ -49,11 +70,15 @@ var tmpl = template.Must(template.New("page").Parse(layout))
 
 // layoutData is what page.html is filled with.
 type layoutData struct {
-	Title, Site string // Site: the way to the root of the site, empty or ending in a slash
-	Script      string // the way to the element's script, empty where the page needs none
-	Sections    []section
-	Body        template.HTML
+	Title, Site   string // Site: the way to the root of the site, empty or ending in a slash
+	Script        string // the way to the element's script, empty where the page needs none
+	Sections      []section
+	Body          template.HTML
+	Before, After *stop // on a tour
 }
+
+// stop is a page of a tour.
+type stop struct{ Title, Link string }
 
 // section is a link of the header. Here: the page belongs to it.
 type section struct {
@@ -61,36 +86,42 @@ type section struct {
 	Here        bool
 }
 
-// sections of docs, by their index pages.
-var sections = []struct{ title, dir string }{
-	{"Docs", "."}, {"Museum", "museum"}, {"Findings", "findings"}, {"Bounds", "bounds"},
+// sections of docs, by their first pages; one of an index is its whole folder.
+var sections = []struct{ title, page string }{
+	{"Tutorial", "tutorial.md"}, {"Docs", "index.md"}, {"Museum", "museum/index.md"}, {"Findings", "findings/index.md"}, {"Bounds", "bounds/index.md"},
 }
 
 // Build makes all pages of docs, whose root is the folder docs, and the files of
-// it that they link to. withElement: the site has the script of dp-audit.
+// it that they link to. withElement: the site has the script of dp-audit. draw draws the
+// pictures.
 //
 // It returns an error for a link to a file that docs does not have, a link that
-// leaves docs, a page without a title, and an audit that cannot be read.
-func Build(docs fs.FS, withElement bool) ([]File, error) {
+// leaves docs, a page without a title, an audit that cannot be read, and a picture that
+// cannot be drawn.
+func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	names, err := markdown(docs)
 	if err != nil {
 		return nil, err
 	}
 	var files []File
 	linked := map[string]bool{}
+	walk, err := stops(docs)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		source, err := fs.ReadFile(docs, name)
 		if err != nil {
 			return nil, err
 		}
-		p, err := render(docs, name, source)
+		p, err := render(docs, name, source, draw)
 		if err != nil {
 			return nil, fmt.Errorf("docs/%s: %w", name, err)
 		}
 		for _, f := range p.files {
 			linked[f] = true
 		}
-		data, err := p.layOut(docs, withElement)
+		data, err := p.layOut(docs, withElement, walk)
 		if err != nil {
 			return nil, fmt.Errorf("docs/%s: %w", name, err)
 		}
@@ -125,21 +156,52 @@ func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".h
 func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
 // layOut puts a page into the site's layout.
-func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
+func (p *page) layOut(docs fs.FS, withElement bool, walk []stop) ([]byte, error) {
 	d := layoutData{Title: p.title, Site: "../" + up(p.name), Body: template.HTML(p.body)}
 	if withElement && p.audits > 0 {
 		d.Script = d.Site + element
 	}
+	alone := slices.ContainsFunc(sections, func(s struct{ title, page string }) bool { return s.page == p.name })
 	for _, s := range sections {
-		index := path.Join(s.dir, "index.md")
-		if _, err := fs.Stat(docs, index); err != nil {
+		if _, err := fs.Stat(docs, s.page); err != nil {
 			continue
 		}
-		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(index), path.Dir(p.name) == s.dir})
+		here := s.page == p.name || !alone && path.Base(s.page) == "index.md" && path.Dir(s.page) == path.Dir(p.name)
+		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(s.page), here})
+	}
+	if dir, base := path.Split(p.name); dir == tour+"/" {
+		at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })
+		if at > 0 {
+			d.Before = &walk[at-1]
+		}
+		if at >= 0 && at+1 < len(walk) {
+			d.After = &walk[at+1]
+		}
 	}
 	var out bytes.Buffer
 	err := tmpl.Execute(&out, d)
 	return out.Bytes(), err
+}
+
+var pageLink = regexp.MustCompile(`(?m)^\| \[([^\]]+)\]\(([\w-]+\.md)\)`)
+
+// stops are the pages of the museum, in the order of the tables in its index.
+func stops(docs fs.FS) ([]stop, error) {
+	source, err := fs.ReadFile(docs, tour+"/index.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []stop
+	for _, m := range pageLink.FindAllStringSubmatch(string(source), -1) {
+		page, err := fs.ReadFile(docs, path.Join(tour, m[2]))
+		if err != nil {
+			return nil, err
+		}
+		_, rest, _ := strings.Cut("\n"+string(page), "\n# ")
+		title, _, _ := strings.Cut(rest, "\n")
+		out = append(out, stop{title, htmlName(m[2])})
+	}
+	return out, err
 }
 
 // Museum returns the pages that mechanisms have in the museum, as links from the

@@ -1,13 +1,16 @@
 package pages
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
 	"io/fs"
 	"net/url"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -20,11 +23,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 var update = flag.Bool("update", false, "write what the audits show into docs")
@@ -57,6 +62,17 @@ func settings(a Audit) (pair.Plan, error) {
 			p.Mechanism = s.Value
 		case "learner":
 			p.Learner = s.Value
+		case "pair":
+			p.Pair = new(audit.Pair)
+			if err := json.Unmarshal([]byte(s.Value), p.Pair); err != nil {
+				return p, err
+			}
+		case "finder":
+			p.Finder = s.Value
+		case "fixed":
+			p.Mode = pair.Fixed
+		case "delta":
+			claim().Delta = number
 		case "relation":
 			p.Relation = audit.Relation(s.Value)
 		case "guarantee":
@@ -78,7 +94,7 @@ func settings(a Audit) (pair.Plan, error) {
 		default:
 			return p, fmt.Errorf("no setting %s", s.Name)
 		}
-		if text != slices.Contains([]string{"mechanism", "learner", "relation", "guarantee"}, s.Name) {
+		if text != slices.Contains([]string{"mechanism", "learner", "relation", "guarantee", "pair", "fixed", "finder"}, s.Name) {
 			return p, fmt.Errorf("setting %s is %q", s.Name, s.Value)
 		}
 	}
@@ -123,7 +139,7 @@ func TestAudits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fence := regexp.MustCompile("(?ms)^```audit\n(.*?)^```$")
+	fence := regexp.MustCompile("(?ms)^```audit((?: [\\w:-]+)*)\n(.*?)^```$")
 	violations, at := 0, 0
 	for _, name := range names {
 		file := filepath.Join(docsFolder, filepath.FromSlash(name))
@@ -132,7 +148,7 @@ func TestAudits(t *testing.T) {
 			t.Fatal(err)
 		}
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
-			text := fence.FindStringSubmatch(block)[1]
+			info, text := fence.FindStringSubmatch(block)[1], fence.FindStringSubmatch(block)[2]
 			command, written, _ := strings.Cut(text, "\n")
 			if at++; !gear.All() && !*update && at%3 != 0 {
 				return block
@@ -143,10 +159,13 @@ func TestAudits(t *testing.T) {
 			} else if strings.HasPrefix(name, "museum/") {
 				t.Errorf("%s: %s", name, r.Summary)
 			}
+			if words := strings.Fields(info); len(words) == 2 {
+				keep(t, words[1], r)
+			}
 			if got := shown(r); got != written && !*update {
 				t.Errorf("%s: %s\nshows\n%swhere the page has\n%sgo test ./site/pages -run Audits -update writes it", name, command, got, written)
 			}
-			return "```audit\n" + command + "\n" + shown(r) + "```"
+			return "```audit" + info + "\n" + command + "\n" + shown(r) + "```"
 		})
 		if *update && changed != string(source) {
 			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
@@ -157,6 +176,94 @@ func TestAudits(t *testing.T) {
 	if least := gear.Of(7, 20); violations < least {
 		t.Errorf("%d violations on the pages, want %d at least", violations, least)
 	}
+}
+
+// keep compares what a picture is drawn of with what is kept, or keeps it.
+func keep(t *testing.T, name string, r report.View) {
+	t.Helper()
+	file := filepath.Join(docsFolder, kept, name+".json")
+	now, err := stills.Keep(r)
+	if err == nil && *update {
+		err = os.WriteFile(file, now, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before, err := os.ReadFile(file); err != nil || !bytes.Equal(before, now) {
+		t.Errorf("%s is not of this run (%v); go test ./site/pages -run 'Audits|Pictures' -update keeps it", file, err)
+	}
+}
+
+// Every report that a picture is drawn of comes from the command beside it (in the first
+// gear, some), and none is kept for no picture.
+//
+//	go test ./site/pages -run Pictures -update
+func TestPictures(t *testing.T) {
+	names, err := markdown(os.DirFS(docsFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?m)^```(audit|picture) ([\\w:-]+) ([\\w-]+)\n(.*dpscope .*)$")
+	made, cat := map[string]string{}, catalogue.All()
+	for _, name := range names {
+		source, err := os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range block.FindAllStringSubmatch(string(source), -1) {
+			of, command := m[3], m[4]
+			if made[of] != "" && made[of] != command {
+				t.Errorf("%s: the picture %s is of %q, and elsewhere of %q", name, of, command, made[of])
+			}
+			again := made[of] != ""
+			if made[of] = command; again || m[1] == "audit" { // which TestAudits runs
+				continue
+			}
+			switch _, err := ParseCommand(command); {
+			case err == nil && !*update && !gear.All() && len(made)%12 != 0:
+			case err == nil:
+				keep(t, of, runAudit(t, cat, name, command))
+			case *update || gear.All():
+				keep(t, of, runCommand(t, command))
+			}
+		}
+	}
+	files, err := os.ReadDir(filepath.Join(docsFolder, kept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if of := strings.TrimSuffix(f.Name(), ".json"); made[of] == "" {
+			t.Errorf("%s is kept, and no page has a picture of it", f.Name())
+		}
+		delete(made, strings.TrimSuffix(f.Name(), ".json"))
+	}
+	for of, command := range made {
+		t.Errorf("the report of %s (%s) is not kept", of, command)
+	}
+}
+
+// runCommand runs a command that is no audit of a mechanism of ours, and reads its report.
+// It runs in the root of the project.
+func runCommand(t *testing.T, command string) report.View {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "dpscope")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/dpscope").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command("sh", "-c", strings.Replace(command, "dpscope", program, 1)+" -format json")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 { // 1: a violation
+		t.Fatalf("%s: %v", command, err)
+	}
+	for _, k := range core.Kinds() {
+		if r, err := k.Parse(out); err == nil {
+			return r
+		}
+	}
+	t.Fatalf("%s: no report: %.200s", command, out)
+	return nil
 }
 
 func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Report {
@@ -211,7 +318,7 @@ func must(t *testing.T, fragment string) Audit {
 
 func build(t *testing.T, withElement bool) []File {
 	t.Helper()
-	files, err := Build(os.DirFS(docsFolder), withElement)
+	files, err := Build(os.DirFS(docsFolder), withElement, stills.Draw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,6 +346,7 @@ func TestLinks(t *testing.T) {
 		there[f.Name] = ids
 	}
 	// What the rest of the build makes.
+	doors := regexp.MustCompile(`^door=[a-z]+$`)
 	for _, name := range []string{"index.html", "page.css", "theme.js", "docs/docs.css", "icon.svg", element} {
 		there[name] = nil
 	}
@@ -266,7 +374,7 @@ func TestLinks(t *testing.T) {
 			case u.IsAbs() || strings.HasPrefix(to, "/") || !ok:
 				t.Errorf("%s: link to %s, which is not there", f.Name, to)
 			case target == home:
-				if u.Fragment != "" {
+				if u.Fragment != "" && !doors.MatchString(u.Fragment) {
 					must(t, "#"+u.EscapedFragment())
 				}
 			case u.Fragment != "" && !ids[u.Fragment]:
@@ -431,13 +539,17 @@ func TestBuildRefuses(t *testing.T) {
 		{"# A\n\n```audit\ndpscope audit -mechanism\n```", "has no value"},
 		{"# A\n\n```audit\ndpscope audit -mechanism svt4 -param c\n```", "name=value"},
 		{"# A\n\n```audit\ndpscope audit 'svt4'\n```", "must be a flag"},
+		{"# A\n\n```audit\ndpscope audit -mechanism 'svt4\n```", "must end with the quote"},
+		{"# A\n\n```picture outputs\ndpscope audit -mechanism svt4\n```", "must have a view and a name"},
+		{"# A\n\n```picture outputs no\ndpscope audit -mechanism svt4\n```", "-run Pictures -update makes it"},
+		{"# A\n\n```picture outputs k\ndpscope audit -mechanism svt4\n```", "pictures/k.json: the report has no picture \"outputs\""},
 	} {
-		_, err := Build(fstest.MapFS{"a.md": {Data: []byte(c.text)}}, false)
+		_, err := Build(fstest.MapFS{"a.md": {Data: []byte(c.text)}, "pictures/k.json": {Data: []byte(`{"kind": "pair"}`)}}, false, stills.Draw)
 		if err == nil || !strings.Contains(err.Error(), "docs/a.md: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
-	if _, err := Build(fstest.MapFS{}, false); err != nil {
+	if _, err := Build(fstest.MapFS{}, false, nil); err != nil {
 		t.Errorf("no docs: %v", err)
 	}
 	docs := fstest.MapFS{"a.md": {Data: []byte("<!-- mechanisms: x y -->\n# A")}, "b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C")}}
@@ -459,7 +571,7 @@ func TestBuild(t *testing.T) {
 		"x.json":        {Data: []byte("{}")},
 		"unlinked.json": {Data: []byte("{}")},
 	}
-	files, err := Build(docs, true)
+	files, err := Build(docs, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

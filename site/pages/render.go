@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html"
+	"html/template"
 	"io/fs"
 	"net/url"
 	"path"
@@ -17,10 +19,14 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/dpscope/dpscope/report/format"
 )
 
 // page is one Markdown file on its way.
 type page struct {
+	docs   fs.FS
+	draw   Draw
 	name   string // from the root of docs
 	title  string
 	body   string // HTML
@@ -30,8 +36,8 @@ type page struct {
 
 // render turns Markdown into HTML. It returns an error for raw HTML, of which a
 // page may have comments only; they are left out.
-func render(docs fs.FS, name string, source []byte) (*page, error) {
-	p := &page{name: name}
+func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
+	p := &page{docs: docs, draw: draw, name: name}
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // no style attributes
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -149,18 +155,37 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		line := n.Lines().At(i)
 		code.Write(line.Value(source))
 	}
-	kind := ""
-	if f, ok := n.(*ast.FencedCodeBlock); ok {
-		kind = string(f.Language(source))
+	var info []string
+	if f, ok := n.(*ast.FencedCodeBlock); ok && f.Info != nil {
+		info = strings.Fields(string(f.Info.Value(source)))
 	}
 	text := string(util.EscapeHTML([]byte(code.String())))
 	pre := `<pre tabindex="0"><code>`
-	switch kind {
+	switch kind := first(info); kind {
 	case "formula":
 		w.WriteString(`<p class="formula">` + typesetFormula(strings.TrimSuffix(text, "\n")) + "</p>\n")
 		return ast.WalkSkipChildren, nil
-	case "audit":
-		command, _, _ := strings.Cut(code.String(), "\n")
+	case "js":
+		if len(info) > 1 {
+			b.own(w, info[1:], text)
+			return ast.WalkSkipChildren, nil
+		}
+	case "audit", "picture":
+		command, rest, _ := strings.Cut(code.String(), "\n")
+		if kind == "picture" || len(info) > 1 {
+			caption := ""
+			if kind == "picture" {
+				caption = strings.Join(strings.Fields(rest), " ")
+			}
+			drawn, err := b.picture(info[1:], command, caption)
+			if err != nil {
+				return ast.WalkStop, err
+			}
+			w.WriteString(drawn)
+		}
+		if kind == "picture" {
+			return ast.WalkSkipChildren, nil
+		}
 		a, err := ParseCommand(command)
 		if err != nil {
 			return ast.WalkStop, err
@@ -172,4 +197,95 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	w.WriteString(pre + text)
 	w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
+}
+
+func first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+// own is a function for the door of the user's own code, with the settings that it needs
+// there; or, of the kind mended, the lines in place of those with the mark.
+func (b blocks) own(w util.BufWriter, info []string, code string) {
+	pre := `<pre tabindex="0"><code>` + code + "</code></pre>\n"
+	if info[0] == mended {
+		lines := "line"
+		if strings.Count(code, "\n") > 1 {
+			lines += "s"
+		}
+		fmt.Fprintf(w, "<details><summary>The mended %s</summary>\n%s</details>\n", lines, pre)
+		return
+	}
+	said := make([]string, len(info))
+	for i, setting := range info {
+		key, value, _ := strings.Cut(setting, "=")
+		words, ok := ownWords[key]
+		if !ok {
+			words = key + " %s"
+		}
+		said[i] = strings.TrimSpace(strings.ReplaceAll(words, "%s", html.EscapeString(value)))
+	}
+	fmt.Fprintf(w, `%s<p class="open-code"><a href="%s#door=code">Open Your code</a> <span class="hint">Settings there: %s.</span></p>`+"\n", pre, "../"+up(b.name)+home, strings.Join(said, ", "))
+}
+
+const mended = "mended"
+
+// ownWords say the settings of a function by their keys in a block's info.
+var ownWords = map[string]string{
+	"epsilon": "claimed epsilon %s", "delta": "claimed delta %s", "rows": "rows %s", "domain": "ranges %s", "relation": "neighbours %s",
+	"integer": "whole numbers only", "output": "outputs are names", "samples": "samples %s",
+}
+
+// figureData is what a picture's figure is filled with. Command is shown where nothing else
+// on the page does.
+type figureData struct {
+	format.Picture
+	Caption, Command, Open string
+}
+
+var figure = template.Must(template.New("figure").Parse(`<figure class="drawn">
+<div class="at-wide">{{.Wide}}</div>
+<div class="at-narrow">{{.Narrow}}</div>
+<figcaption>
+{{- with .Caption}}<p>{{.}}</p>{{end}}
+<p class="hint">{{if .Command}}{{.Headline}} {{end}}{{.Words}}{{with .Open}} <a href="{{.}}">Run it in the page</a>{{end}}</p>
+</figcaption>
+<details><summary>{{.Table.Title}} as a table{{if .Command}}, and its command{{end}}</summary>
+{{- with .Command}}
+<pre class="shown" tabindex="0"><code>{{.}}</code></pre>
+{{- end}}
+<div class="scroll" tabindex="0" role="group" aria-label="{{.Table.Title}} as a table"><table><thead><tr>{{range .Table.Head}}<th scope="col">{{.}}</th>{{end}}</tr></thead>
+<tbody>
+{{- range .Table.Rows}}
+<tr>{{range $i, $cell := .}}{{if $i}}<td>{{$cell}}</td>{{else}}<th scope="row">{{$cell}}</th>{{end}}{{end}}</tr>
+{{- end}}
+</tbody></table></div></details>
+</figure>
+`))
+
+// picture is the figure of a view, of the report that is kept under a name.
+func (b blocks) picture(what []string, command, caption string) (string, error) {
+	if len(what) != 2 {
+		return "", fmt.Errorf("the picture of %q has %d words after its kind, must have a view and a name", command, len(what))
+	}
+	file := path.Join(kept, what[1]+".json")
+	report, err := fs.ReadFile(b.docs, file)
+	if err != nil {
+		return "", fmt.Errorf("%w; go test ./site/pages -run Pictures -update makes it", err)
+	}
+	d := figureData{Caption: caption}
+	if d.Picture, err = b.draw(report, what[0]); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	if caption != "" {
+		d.Command = command
+		if a, err := ParseCommand(command); err == nil {
+			d.Open = "../" + up(b.name) + home + a.Fragment()
+		}
+	}
+	var out strings.Builder
+	err = figure.Execute(&out, d)
+	return out.String(), err
 }

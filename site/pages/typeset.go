@@ -33,14 +33,16 @@ var (
 // words are letters that are words in running text, but for scripts.
 var words = map[string]bool{"beta": true, "delta": true, "epsilon": true, "mu": true, "nu": true, "rho": true}
 
-// typesetText typesets the text of a page outside of code.
+// typesetText typesets the text of a page outside of code and of pictures.
 func typesetText(html string) string {
 	var b strings.Builder
-	code := 0
+	code, drawn := 0, 0
 	put := func(text string) {
-		if code == 0 {
+		switch {
+		case drawn > 0:
+		case code == 0:
 			text = greek(scripts(factor.ReplaceAllStringFunc(minuses(signs.Replace(text)), func(f string) string { return greek(f, nil) })), words)
-		} else { // a flag's name is not parted from its hyphen
+		default: // a flag's name is not parted from its hyphen
 			text = flagged.ReplaceAllString(text, "$1<span>$2</span>")
 		}
 		b.WriteString(text)
@@ -54,11 +56,16 @@ func typesetText(html string) string {
 		put(html[:at[0]])
 		t := html[at[0]:at[1]]
 		switch name := strings.TrimPrefix(word.FindString(t), "/"); {
-		case name != "code" && name != "pre":
-		case strings.HasPrefix(t, "</"):
-			code--
+		case name != "code" && name != "pre" && name != "svg":
 		default:
-			code++
+			depth, step := &code, 1
+			if name == "svg" {
+				depth = &drawn
+			}
+			if strings.HasPrefix(t, "</") {
+				step = -1
+			}
+			*depth += step
 		}
 		b.WriteString(t)
 		html = html[at[1]:]

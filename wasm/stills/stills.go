@@ -1,0 +1,145 @@
+// Package stills draws what reports show for pages that stand still: reports as HTML,
+// and the pages of docs.
+package stills
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/scene"
+)
+
+// Of draws all pictures of a report.
+func Of(r report.View) ([]format.Picture, error) {
+	views, err := scene.ReportViews(r)
+	var out []format.Picture
+	for _, v := range views {
+		out = append(out, drawn(v, ""))
+	}
+	return out, err
+}
+
+// drawn is a view at both widths, looked at by one of its choices.
+func drawn(v scene.View, choice string) (out format.Picture) {
+	draw := func(width float64) template.HTML {
+		p := scene.Draw(v, scene.Request{Width: width, Choice: choice})
+		out.Title, out.Table = p.Title, format.PictureTable(p.Table)
+		out.Words = strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " "))
+		return template.HTML(p.SVG.Markup()) // which escapes what the report brought
+	}
+	out.Narrow, out.Wide = draw(format.NarrowWidth), draw(format.WideWidth)
+	return out
+}
+
+// dropped are the members of a report, and of its evidence, that no picture is drawn of, and
+// those that are of the machine that made it.
+var dropped = map[string][]string{
+	"":         {"$schema", "generator", "limitations", "reproduce", "references", "sequential", "timing", "warnings"},
+	"evidence": {"explored", "learners", "sequential", "table", "witness"},
+}
+
+// Keep is what pictures are drawn of, in a few kilobytes: the report without the rest of
+// it, a line for each member. It is no report, and verifies nothing.
+func Keep(r report.View) ([]byte, error) {
+	all, err := without(r, dropped[""])
+	if err != nil {
+		return nil, err
+	}
+	if evidence := all["evidence"]; evidence != nil && string(evidence) != "null" {
+		rest, err := without(evidence, dropped["evidence"])
+		if err != nil {
+			return nil, err
+		}
+		if all["evidence"], err = json.Marshal(rest); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "\n%q: %s", name, all[name])
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes(), nil
+}
+
+// without is the object that a value is as JSON, without the named members.
+func without(value any, names []string) (map[string]json.RawMessage, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	err = json.Unmarshal(data, &all)
+	for _, name := range names {
+		delete(all, name)
+	}
+	return all, err
+}
+
+// read is the kept part of a report.
+func read(kept []byte) (report.View, error) {
+	var head struct{ Kind string }
+	if err := json.Unmarshal(kept, &head); err != nil {
+		return nil, err
+	}
+	switch head.Kind {
+	case report.Pair:
+		return of[pair.Report](kept)
+	case canary.Kind:
+		return of[canary.Report](kept)
+	case onerun.Kind:
+		return of[onerun.Report](kept)
+	case scores.Kind:
+		return of[scores.Report](kept)
+	}
+	return nil, fmt.Errorf("the kept report is of kind %q, which has no pictures", head.Kind)
+}
+
+func of[R report.View](kept []byte) (report.View, error) {
+	var r R
+	err := json.Unmarshal(kept, &r)
+	return r, err
+}
+
+// Draw draws one view of a kept report by its name, view or view:choice. The picture's
+// first words are the report's headline.
+func Draw(kept []byte, view string) (format.Picture, error) {
+	r, err := read(kept)
+	if err != nil {
+		return format.Picture{}, err
+	}
+	views, err := scene.ReportViews(r)
+	if err != nil {
+		return format.Picture{}, err
+	}
+	id, choice, _ := strings.Cut(view, ":")
+	i := slices.IndexFunc(views, func(v scene.View) bool { return v.ID() == id })
+	if i < 0 {
+		var known []string
+		for _, v := range views {
+			known = append(known, v.ID())
+		}
+		return format.Picture{}, fmt.Errorf("the report has no picture %q, must be one of %s", id, strings.Join(known, ", "))
+	}
+	if _, choices := views[i].Choices(); choice != "" && !slices.ContainsFunc(choices, func(c scene.Choice) bool { return c.ID == choice }) {
+		return format.Picture{}, fmt.Errorf("the picture %s has no choice %q, must be one of %v", id, choice, choices)
+	}
+	p := drawn(views[i], choice)
+	p.Headline = r.Head().Headline
+	return p, nil
+}
