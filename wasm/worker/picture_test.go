@@ -29,7 +29,7 @@ func TestPictures(t *testing.T) {
 		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofCourse:      `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
 		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
-		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.025}}`,
+		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.05, "share": 0.45}}`,
 	}
 	theme := make([][3]uint8, scene.Roles)
 	p := newPage(t, testCatalogue(), 0)
