@@ -40,10 +40,10 @@ func ProportionSequence(k, n int, beta float64) (low, up float64) {
 	made := func(p float64) float64 {
 		v := mixed
 		if k > 0 {
-			v -= x * math.Log(p)
+			v -= float64(x * math.Log(p))
 		}
 		if k < n {
-			v -= y * math.Log1p(-p)
+			v -= float64(y * math.Log1p(-p))
 		}
 		return v
 	}

@@ -241,7 +241,7 @@ func TestLive(t *testing.T) {
 				return
 			}
 			if p.Live.Event == nil { // of the sequential stage, another pair's or with other bins
-				if bets++; p.Phase == pair.Bounding || !(p.Live.Beta > 0 && p.Live.Beta < 0.05) || p.Live.Direction != "" {
+				if bets++; p.Phase == pair.Bounding || p.Live.Beta != 0.05 || !(p.Live.Share > 0 && p.Live.Share < 1) || p.Live.Direction != "" {
 					t.Errorf("%s: %+v", p.Phase, *p.Live)
 				}
 				rows = 0

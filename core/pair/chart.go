@@ -302,7 +302,7 @@ func newAxis(edges []float64) axis {
 	n := len(edges) - 1
 	a := axis{edges: edges, lo: edges[0], scale: float64(n) / (edges[n] - edges[0]), even: true}
 	for i, e := range edges {
-		a.even = a.even && math.Abs((e-a.lo)*a.scale-float64(i)) < 2
+		a.even = a.even && math.Abs(float64((e-a.lo)*a.scale)-float64(i)) < 2
 	}
 	return a
 }

@@ -76,9 +76,10 @@ type Live struct {
 	Event   *report.Event `json:"event,omitempty"`
 	Rows    int           `json:"rows"` // outputs counted a side, of Samples
 	Samples int           `json:"samples"`
-	// Beta is the error that limits of the chart's shares may have: of all charts that the
-	// run shows together it is the plan's.
-	Beta float64 `json:"beta"`
+	// Beta is the error that limits of the shares may have, of all charts together that the
+	// run shows; Share is what this one has of it, absent where it has all.
+	Beta  float64 `json:"beta"`
+	Share float64 `json:"share,omitempty"`
 }
 
 // Run is one audit to be done.
@@ -319,7 +320,7 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
 			if sofar.Chart = part.Chart; part.Chart != nil && g.Phase != Certifying && g.Phase != Bounding {
-				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.audit.Claim, Rows: part.Chart.rows(), Samples: s.audit.raceBudget(), Beta: part.Chart.Share * s.audit.Plan.Beta}
+				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.audit.Claim, Rows: part.Chart.rows(), Samples: s.audit.raceBudget(), Beta: s.audit.Plan.Beta, Share: part.Chart.Share}
 			}
 			for _, e := range part.Epochs {
 				if s.audit.follow(accounts, sofar.Pairs, e) != nil {

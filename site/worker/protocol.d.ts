@@ -1224,8 +1224,9 @@ export interface Live {
   /** outputs counted a side, of Samples */
   rows: number;
   samples: number;
-  /** Beta is the error that limits of the chart's shares may have: of all charts that the run shows together it is the plan's. */
+  /** Beta is the error that limits of the shares may have, of all charts together that the run shows; Share is what this one has of it, absent where it has all. */
   beta: number;
+  share?: number;
 }
 
 /** Looked is what the looks of an anytime run gave. */

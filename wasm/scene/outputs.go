@@ -48,7 +48,8 @@ type outputsOf struct {
 	refuted   bool
 	bets      float64 // bound that bets on all outputs show; 0: none
 	summary   string  // of what decides where no event does
-	beta      float64 // of the bars
+	beta      float64 // of the bars of all charts that are shown together
+	share     float64 // of it, that those of this one have; 0: all
 	anytime   bool    // they hold whenever one looks
 	live      bool
 }
@@ -83,6 +84,7 @@ type tested struct {
 	bound   float64  // of |ln(B/A)|, 0 or above
 	certain bool     // the bound is there
 	lit     bool
+	sofar   bool // nobody chose it beforehand
 }
 
 // coarse is how many inner bins are drawn one by one; more are taken two by two.
@@ -105,7 +107,7 @@ func NewOutputs(r *Report) *Outputs {
 		x.chart = r.Evidence.Chart
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
-		x.chart, x.beta, x.anytime = c.Chart, x.beta*c.Share, true
+		x.chart, x.share, x.anytime = c.Chart, c.Share, true
 		return newOutputs(x)
 	default:
 		return nil
@@ -150,7 +152,7 @@ func NewLiveOutputs(p *pair.Progress) *Outputs {
 	if l == nil {
 		return nil
 	}
-	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), anytime: true, live: true, refuted: p.Refuted > 0}
+	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
 	if p.Valid && p.Provisional != nil {
 		if l.Event == nil {
 			x.bets = *p.Provisional
@@ -418,7 +420,7 @@ func (v *Outputs) choose(all [2]int) {
 	case v.event != nil && v.live:
 		tries++
 	}
-	beta := v.beta / float64(tries)
+	beta := v.beta * cmp.Or(v.share, 1) / float64(tries)
 	limits := func(m mark) (from, to float64) {
 		return bounds.RatioLimits(bounds.Counts{X: m.second, N1: m.n0, Y: m.first, N0: m.n1}, beta, v.anytime)
 	}
@@ -526,7 +528,7 @@ func (v *Outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	try := func(m mark, from, to float64) *tested {
 		for _, sign := range []float64{1, -1} {
 			if b := choose(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
-				best = &tested{mark: m, sign: sign, bound: b, certain: true}
+				best = &tested{mark: m, sign: sign, bound: b, certain: true, sofar: true}
 				return best
 			}
 		}

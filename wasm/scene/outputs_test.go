@@ -67,7 +67,7 @@ func TestSentences(t *testing.T) {
 		"barely":      {someHistogram(true, 1.001), "Where the noisy count is below 2.8, dataset A is 5.0 times as likely as B. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
 		"none":        {someHistogram(false, 0.99), "Where the noisy count is below 2.8, A is at least 2.6 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
 		"same":        {same, "Nothing shows a difference between A and B. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
-		"others":      {someHistogram(true, 0.9), "Where the noisy count is below 2.8, A is at least 2.4 times as likely as B. ε = 1 allows 2.7.", "A headline.", false},
+		"others":      {someHistogram(true, 0.9), "All outputs together tell A from B better than ε = 1 allows.", "A headline. What tells most by itself: where the noisy count is below 2.8, A is at least 2.4 times as likely as B.", false},
 		"approximate": {approximate, "Where the noisy count is below 2.8, dataset A has 35 % of its outputs and B has 7 %. ε = 1 with δ = 0.01 allows 2.7 times that and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},
 		"renyi":       {renyi, "Where the noisy count is below 2.8, A is at least 4.0 times as likely as B.", "A headline.", false},
 		"stopped":     {stopped, "Where the noisy count is below 2.8, A may be 5.0 times as likely as B.", "This is what was seen, without a certificate. Shown with 95 % confidence.", false},

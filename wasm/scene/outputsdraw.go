@@ -402,7 +402,7 @@ func (v *Outputs) keys() []string {
 		keys = append(keys, "the claim, "+v.claimWords()+", dashed lines")
 	}
 	if t := v.tested; t != nil {
-		keys = append(keys, choose(t.lit, "the event that refutes the claim, lit: ", "the event tested: ")+t.words)
+		keys = append(keys, choose(t.lit, "the event that refutes the claim, lit: ", choose(t.sofar, "what tells most so far: ", "the event tested: "))+t.words)
 	}
 	return keys
 }
@@ -461,7 +461,7 @@ func (v *Outputs) real(f Frame) *Scene {
 		words := strings.TrimPrefix(t.words, "the ")
 		words = strings.Replace(words, " is ", " ", 1)
 		if !phone {
-			words = choose(lit, "event: ", "event tested: ") + words
+			words = choose(lit, "event: ", choose(t.sofar, "tells most so far: ", "event tested: ")) + words
 		}
 		words = s.fit(words, F, W*0.86)
 		at, wide := left, s.wideBold(words, F)

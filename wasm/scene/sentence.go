@@ -44,6 +44,11 @@ func (v *Outputs) Says() Said {
 		if v.live {
 			x.Small += " It may still rise; it cannot be taken back."
 		}
+	case v.refuted && v.corridor:
+		x.Sentence, x.Small = v.whole(), v.shownSmall()
+		if t.certain && timesTo(t.bound, false) != times(0) {
+			x.Small += fmt.Sprintf(" What tells most by itself: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
+		}
 	case t.certain && timesTo(t.bound, false) == times(0):
 		x.Sentence = choose(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
 		if v.corridor {

@@ -29,7 +29,7 @@ func TestPictures(t *testing.T) {
 		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofCourse:      `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
 		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
-		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.025}}`,
+		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.05, "share": 0.45}}`,
 	}
 	const scored = `{"claim": {"kind": "pure", "epsilon": 1}, "plan": {"beta": 0.1}, "evidence": {"membership": {"roc": {"in": 2, "out": 1, "steps": [{"at": 3, "in": 1, "out": 0}], "wins": 1, "ties": 0}, "histogram": {"edges": [1, 2, 3], "in": [0, 1, 0, 1], "out": [0, 0, 1, 0]}}}}`
 	texts[ofMembership] = scored
