@@ -39,6 +39,9 @@ func (v *Outputs) Says() Said {
 		if math.IsInf(observed, 1) {
 			often = fmt.Sprintf("gives this and %s never did", other)
 		}
+		if math.IsNaN(observed) { // of counts that were made up
+			often = fmt.Sprintf("is at least %s times as likely as %s", least, other)
+		}
 		x.Sentence = fmt.Sprintf("%sdataset %s %s. %s allows %s.", where, likelier, often, v.claimWords(), allowed)
 		x.Small = fmt.Sprintf("Shown with %s: at least %s times.", confidence, least)
 		if v.live {
