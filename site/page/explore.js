@@ -11,7 +11,7 @@ const groups = [
 const SETTLED = 120; // ms after a knob's last move
 const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds: enough for that epsilon
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
-const SAMPLES = "20000"; // an answer at once; there is a button for more
+const SAMPLES = "5000"; // an answer at once; there is a button for more
 
 /** Two figures, as a slider gives them. */
 const nice = (x) => String(Number(x.toPrecision(2)));
