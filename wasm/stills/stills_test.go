@@ -1,0 +1,93 @@
+package stills
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/wasm/scene"
+)
+
+// TestKeep: what is kept of a report of any kind draws the pictures that the report does,
+// is a function of what it was kept of, and is a part of it.
+func TestKeep(t *testing.T) {
+	files, err := filepath.Glob("../../core/testdata/released/*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range core.Kinds() {
+			r, err := k.Parse(data)
+			if err != nil {
+				continue
+			}
+			kept, err := Keep(r)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if again, err := Keep(mustRead(t, kept)); err != nil || !bytes.Equal(again, kept) {
+				t.Errorf("%s: what is kept of what was kept has %d bytes of %d, %v", file, len(again), len(kept), err)
+			}
+			if whole, err := json.Marshal(r); err != nil || len(kept) >= len(whole) {
+				t.Errorf("%s: %d bytes of %d are kept, %v", file, len(kept), len(whole), err)
+			}
+			views, err := scene.ReportViews(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn, err := Of(r)
+			if err != nil || len(drawn) != len(views) {
+				t.Fatalf("%s: %d pictures of %d views, %v", file, len(drawn), len(views), err)
+			}
+			for i, v := range views {
+				kinds[k.Name] = true
+				p, err := Draw(kept, v.ID())
+				if err != nil {
+					t.Errorf("%s: %v", file, err)
+					continue
+				}
+				if p.Wide != drawn[i].Wide || p.Narrow != drawn[i].Narrow || p.Words != drawn[i].Words {
+					t.Errorf("%s: the kept report has another picture %s", file, v.ID())
+				}
+				if p.Headline != r.Head().Headline || !strings.HasPrefix(string(p.Wide), "<svg ") || p.Wide == p.Narrow {
+					t.Errorf("%s: %s: headline %q", file, v.ID(), p.Headline)
+				}
+				if _, choices := v.Choices(); len(choices) > 1 {
+					if other, err := Draw(kept, v.ID()+":"+choices[1].ID); err != nil || other.Wide == p.Wide {
+						t.Errorf("%s: %s by %s is the same, %v", file, v.ID(), choices[1].ID, err)
+					}
+				}
+			}
+			if _, err := Draw(kept, "nothing"); err == nil || !strings.Contains(err.Error(), `no picture "nothing", must be one of `) {
+				t.Errorf("%s: a view that it has not: %v", file, err)
+			}
+		}
+	}
+	if len(kinds) < 4 {
+		t.Errorf("pictures of kinds %v only", kinds)
+	}
+	for _, bad := range []string{"", "{}", `{"kind": "suite"}`, `{"kind": "pair", "claim": 1}`} {
+		if _, err := Draw([]byte(bad), "outputs"); err == nil {
+			t.Errorf("%q has a picture", bad)
+		}
+	}
+}
+
+func mustRead(t *testing.T, kept []byte) report.View {
+	t.Helper()
+	r, err := read(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
