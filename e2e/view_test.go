@@ -930,6 +930,8 @@ func TestViewWithoutWebGL(t *testing.T) {
 func TestViewLost(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
 	openView(t, tab, "tradeoff")
 	eval[bool](t, tab, fmt.Sprintf(`((d) => { const c = d.querySelector("#choice"); c.value = "log"; c.dispatchEvent(new Event("change")); d.querySelector("#in").click(); d.querySelector("#in").click(); return true; })(%s)`, viewDocument))
 	until(t, tab, viewHook+`.facts.Chosen === "log" && !`+viewHook+`.laid.Whole`, 5*time.Second)
