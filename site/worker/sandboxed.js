@@ -40,7 +40,7 @@ export function inside() {
   function told(error) {
     let words, line = 0;
     try {
-      words = ours.has(error) ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${typeof error === "string" ? error : shown(error)}`;
+      words = ours.has(error) ? error.message : error instanceof Error ? (error instanceof TypeError && meant(error.message)) || `${error.name}: ${error.message}` : `it threw ${typeof error === "string" ? error : shown(error)}`;
       line = Number(error?.line) || 0;
     } catch {
       words ??= "it threw what cannot be put into words";
@@ -78,16 +78,45 @@ export function inside() {
     return (values, { columns, n, seed }) => {
       try {
         const mechanism = make(); // anew, so that nothing is left of the call before
-        if (typeof mechanism !== "function") throw wrong("it defines no function mechanism(dataset, n, random)");
-        const dataset = [];
-        for (let at = 0; at < values.length; at += columns) dataset.push([...values.subarray(at, at + columns)]);
-        return flat(mechanism(dataset, n, randomOf(seed)), n);
+        if (typeof mechanism !== "function") throw wrong("it defines no function mechanism(rows, random)");
+        const random = randomOf(seed);
+        const rows = () => {
+          const dataset = [];
+          for (let at = 0; at < values.length; at += columns) dataset.push([...values.subarray(at, at + columns)]);
+          return dataset; // a fresh one: the code may change it
+        };
+        return flat(simple(mechanism) ? Array.from({ length: n }, () => mechanism(rows(), random)) : mechanism(rows(), n, random), n);
       } catch (error) {
         const line = seen(error) - before;
         if (error instanceof Error && line > 0) Object.assign(error, { line });
         throw error;
       }
     };
+  }
+
+  /**
+   * Does a function return one output, mechanism(rows, random)? One of two parameters
+   * does, unless the second is called n: such a one is asked for n outputs.
+   */
+  const simple = (mechanism) => mechanism.length === 2 && !/^[^(]*\([^,]*,\s*n\s*\)/.test(Function.prototype.toString.call(mechanism));
+
+  /** The member of random that a fault in calling another one meant, in words, or nothing. */
+  function meant(message) {
+    const name = /\.(\w+) is not a function/.exec(message)?.[1], known = Object.keys(randomOf(0));
+    if (!name || known.includes(name)) return "";
+    const near = known.find((other) => distance(name, other) <= 2);
+    return near ? `random has no "${name}": did you mean "${near}"?` : "";
+  }
+
+  /** How many letters have to be changed, added or taken away. */
+  function distance(a, b) {
+    let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1]));
+      row = next;
+    }
+    return row[b.length];
   }
 
   /** The line of a syntax error: only a script of its own tells. It does not run. */
@@ -155,6 +184,12 @@ export function inside() {
         w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
       return s * (h + r) + k * 1.90821492927058770002e-10 - h + f + k * 6.93147180369123816490e-01;
     };
+    const gaussian = (sigma) => {
+      for (;;) {
+        const x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
+        if (s < 1 && s > 0) return sigma * x * Math.sqrt((-2 * log(s)) / s);
+      }
+    };
     return Object.freeze({
       uniform,
       integer: (m) => Math.floor(uniform() * m),
@@ -162,12 +197,10 @@ export function inside() {
         const x = 0 - log(1 - uniform());
         return next() & 1 ? scale * x : 0 - scale * x;
       },
-      gaussian(sigma) {
-        for (;;) {
-          const x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
-          if (s < 1 && s > 0) return sigma * x * Math.sqrt((-2 * log(s)) / s);
-        }
-      },
+      gaussian,
+      normal: gaussian,
+      exponential: (scale) => scale * (0 - log(1 - uniform())),
+      choice: (list) => list[Math.floor(uniform() * list.length)],
     });
   }
 

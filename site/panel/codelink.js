@@ -1,0 +1,74 @@
+// A program, its settings and what came of it as text for an address: version, check
+// and deflated JSON, with dots between. The check tells a link that lost its end, or a
+// letter, from one that is whole.
+
+const VERSION = 1;
+const MOST = 2 ** 20; // characters of JSON that a link may unfold to
+
+/**
+ * What a link holds.
+ * @typedef {{code: string, language: string, settings: Record<string, string>, result?: Record<string, any>}} Linked
+ */
+
+/** A link that cannot be read; its message says why and what to do. */
+export class BadLink extends Error {}
+
+/** FNV-1a of a text's characters, in base 36. */
+function check(text) {
+  let sum = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193);
+  return (sum >>> 0).toString(36);
+}
+
+/** @param {Linked} linked @returns {Promise<string>} letters, digits, dots, - and _ */
+export async function encode(linked) {
+  const deflated = new Blob([JSON.stringify(linked)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  let bytes = "";
+  for (const byte of new Uint8Array(await new Response(deflated).arrayBuffer())) bytes += String.fromCharCode(byte);
+  const data = btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return `${VERSION}.${check(data)}.${data}`;
+}
+
+/** Reads what encode wrote. Throws a BadLink. @param {string} text @returns {Promise<Linked>} */
+export async function decode(text) {
+  const [version, sum, data, ...more] = text.split(".");
+  const number = Number(version);
+  if (!Number.isInteger(number) || number < 1) throw new BadLink("This link holds no code that can be read. Copy it again, from its first character to its last.");
+  if (number > VERSION) throw new BadLink(`This link was made by a newer version of dpscope (its code has form ${number}, this page reads ${VERSION}). Reload the page, or open the link where it was made.`);
+  if (!data || more.length || check(data) !== sum) throw new BadLink("This link is cut short or was changed on its way. Copy it again, from its first character to its last.");
+  const json = await inflate(Uint8Array.from(atob(data.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)));
+  const linked = parsed(json);
+  const isTexts = (x) => typeof x === "object" && x !== null && !Array.isArray(x) && Object.values(x).every((value) => typeof value === "string");
+  const isObject = (x) => x === undefined || (typeof x === "object" && x !== null && !Array.isArray(x));
+  if (typeof linked?.code !== "string" || typeof linked.language !== "string" || !isTexts(linked.settings) || !isObject(linked.result)) {
+    throw new BadLink("This link holds something else than code and its settings. Ask its sender for a new one.");
+  }
+  return linked;
+}
+
+/** JSON, or null where it is none. */
+function parsed(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+/** Unfolds bytes, which may be a stranger's, as far as MOST. */
+async function inflate(bytes) {
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).pipeThrough(new TextDecoderStream()).getReader();
+  let json = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return json;
+      json += value;
+      if (json.length > MOST) break;
+    }
+  } catch {
+    throw new BadLink("This link holds code that cannot be unpacked. Ask its sender for a new one.");
+  }
+  reader.cancel().catch(() => {});
+  throw new BadLink(`This link unfolds to more than ${MOST.toLocaleString("en")} characters. Ask its sender for a file instead.`);
+}

@@ -1,0 +1,66 @@
+package types
+
+import (
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// asked asks the sandbox's program for outputs of functions, as the core does.
+const asked = `
+import assert from "node:assert";
+const { inside } = await import("data:text/javascript;base64," + process.env.SANDBOXED);
+const ask = (code, n, seed, rows = [1, 1]) => new Promise((resolve) => {
+  globalThis.onmessage = null;
+  inside();
+  const port = { postMessage: resolve };
+  globalThis.onmessage({ data: { port, code } });
+  port.onmessage({ data: { id: 1, values: new Uint8Array(Float64Array.from(rows).buffer), columns: 1, n, seed } });
+});
+const numbers = async (...of) => {
+  const { bytes, width, fault } = await ask(...of);
+  assert.equal(fault, undefined);
+  return [[...new Float64Array(bytes.buffer)], width];
+};
+const each = "function mechanism(rows, random) { return rows.length + random.laplace(2); }";
+const batch = "function mechanism(dataset, n, random) { return Array.from({ length: n }, () => dataset.length + random.laplace(2)); }";
+assert.deepEqual(await numbers(each, 100, 7), await numbers(batch, 100, 7));
+assert.deepEqual(await numbers("function mechanism(rows, random) { rows.push(0); return [rows.length, 1]; }", 3, 7), [[3, 1, 3, 1, 3, 1], 2]);
+assert.deepEqual(await numbers("const mechanism = (rows, n) => Array(n).fill(rows[0][0])", 2, 7), [[1, 1], 1]);
+assert.deepEqual(await numbers("function mechanism(rows, n) { return Array(n).fill(5) }", 2, 7), [[5, 5], 1]);
+const [exponential] = await numbers("function mechanism(rows, random) { return random.exponential(3); }", 20000, 1);
+assert.ok(Math.min(...exponential) >= 0 && Math.abs(exponential.reduce((sum, x) => sum + x, 0) / 20000 - 3) < 0.11); // five deviations of the mean
+const [chosen] = await numbers("function mechanism(rows, random) { return random.choice([0, 1, 2]); }", 30000, 1);
+for (const k of [0, 1, 2]) assert.ok(Math.abs(chosen.filter((x) => x === k).length - 10000) < 410); // five deviations
+assert.deepEqual(await numbers(each.replace("laplace", "normal"), 50, 3), await numbers(each.replace("laplace", "gaussian"), 50, 3));
+for (const [code, says, line] of [
+  ["\nfunction mechanism(rows, random) {\n  return random.laplce(1);\n}", 'random has no "laplce": did you mean "laplace"?', 3],
+  ["function mechanism(rows, random) {\n  return rows.nothing(1);\n}", "TypeError: rows.nothing is not a function", 2],
+  ["function mechanism(rows, random) {}", "output 1 is undefined", 0],
+  ["const x = 1", "no function mechanism(rows, random)", 0],
+]) {
+  const told = await ask(code, 2, 1);
+  assert.ok(told.fault.includes(says), told.fault + ", want " + says);
+  assert.equal(told.line, line);
+}
+`
+
+// A function may return one output or be asked for n, to the same numbers; a misspelt
+// name of its source of randomness is told with the right one.
+func TestSandboxed(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skipf("node, which runs the script, is missing: %v", err)
+	}
+	source, err := os.ReadFile("../worker/sandboxed.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", "--input-type=module")
+	cmd.Stdin = strings.NewReader(asked)
+	cmd.Env = append(os.Environ(), "SANDBOXED="+base64.StdEncoding.EncodeToString(source))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %.2000s", err, out)
+	}
+}
