@@ -26,7 +26,7 @@ export class LiveLine {
     if (this.#moments.length && pairs < this.#moments.at(-1).pairs) this.#moments = []; // another stage, or a worker was lost
     this.#moments.push({ pairs, bound });
     if (this.#moments.length > MOST_POINTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
-    this.#host.hidden = false;
+    this.#host.hidden = this.#moments.length < 2;
     this.#picture.show(JSON.stringify({ moments: this.#moments, valid: true, claimed, quantity }));
   }
 }
