@@ -18,8 +18,6 @@ const HEAD = 1 << 16; // bytes that tell what columns there are
 export class Table {
   /** @type {{name: string, text: Uint8Array<ArrayBuffer>} | null} */
   #file = null;
-  /** @type {import("../worker/protocol").TablePreview | null} */
-  #found = null;
   #looks = 0; // numbers them: only the last one counts
   #json = ""; // what the engine was started with, beside the text
   /** @type {Labelled | null} the report's whose file is asked for */
@@ -28,6 +26,8 @@ export class Table {
   #fields = new Map();
   /** @type {[name: string, lower: import("../page/field.js").Field, upper: import("../page/field.js").Field][]} */
   #bounds = [];
+  /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
+  #typed = new Map();
   /** The workers that hold the table. */
   engine = new Engine({ lost() {}, died: (reason) => this.#on.died(reason) }, { table: () => ({ json: this.#json, text: this.#file.text }) });
   #on;
@@ -108,7 +108,8 @@ export class Table {
     setOptions(this.#fields.get("mechanism").control, this.#on.learners().map(({ name, title, museum }) => ({ value: name, text: title, group: museum ? "Broken ones" : "Private ones" })));
     const label = this.#fields.get("label").control;
     label.replaceChildren();
-    this.#found = null;
+    this.#bounds = [];
+    this.#typed.clear();
     if (!await this.#look()) return;
     this.#dialog.showModal();
     label.focus();
@@ -132,13 +133,13 @@ export class Table {
   }
 
   #show(found) {
-    const features = found.names.filter((_, i) => i !== found.label), typed = new Map(this.#bounds.map(([name, lower, upper]) => [name, [lower.control.value, upper.control.value]]));
-    this.#found = found;
+    const features = found.names.filter((_, i) => i !== found.label);
+    for (const [name, lower, upper] of this.#bounds) this.#typed.set(name, [lower.control.value, upper.control.value]);
     setOptions(this.#fields.get("label").control, found.names.map((name, i) => ({ value: found.header ? name : String(i + 1), text: name })), found.header ? found.names[found.label] : String(found.label + 1));
     this.#fields.get("classes").hint(`Here: ${found.labels.slice(0, 6).join(", ")}${found.labels.length > 6 ? " …" : ""}`);
     this.#preview.replaceChildren(html("table", { class: "data" }, tableRows(found.names, found.head.slice(0, 4))));
     this.#bounds = features.map((name, i) => {
-      const [from, to] = typed.get(name) ?? ["", ""];
+      const [from, to] = this.#typed.get(name) ?? ["", ""];
       const one = (end, words, value) => field({ id: `table-${end}-${i}`, key: `bounds/${name}`, label: `${name}, ${words}` }, numberInput({ value, inputmode: "decimal" }));
       return [name, one("lower", "at least", from), one("upper", "at most", to)];
     });
