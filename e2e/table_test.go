@@ -81,7 +81,7 @@ func TestTable(t *testing.T) {
 	fill(t, tab, "table-lower-1", "2.2")
 	fill(t, tab, "table-upper-1", "1")
 	audited()
-	failed("table-lower-1", "height=2.2:1")
+	failed("table-lower-1", "2.2 to 1, must be a lower bound below")
 	// Another label asks for other bounds, and keeps those that were typed.
 	fill(t, tab, "table-label", "age")
 	until(t, tab, `document.querySelector("label[for=table-lower-0]").textContent.startsWith("height")`, 5*time.Second)

@@ -153,9 +153,13 @@ export class Table {
     this.#go.disabled = true;
     try {
       const text = (key) => this.#fields.get(key).control.value.trim();
-      const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => a || b ? `${name}=${a}:${b}` : "").filter(Boolean).join();
       const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
       if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
+      const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
+        if (!a && !b) throw new Unusable(`bounds/${name}`, "absent", "declared for every feature: what its values can be, known without the data");
+        if (!a || !b || !(Number(a) < Number(b))) throw new Unusable(`bounds/${name}`, `${a || "nothing"} to ${b || "nothing"}`, "a lower bound below an upper one");
+        return `${name}=${a}:${b}`;
+      }).join();
       const plan = planOf({ mechanism: text("mechanism"), epsilon: text("epsilon"), samples: text("samples"), seed: text("seed") });
       this.#say("Reading the table…");
       await this.#start({ label: text("label"), bounds, classes });
