@@ -93,6 +93,12 @@ func TestAxe(t *testing.T) {
 	look(tab, "the door of trainings", `document.querySelector("main")`)
 	eval[bool](t, tab, `(document.querySelector("#help").showModal(), true)`)
 	look(tab, "the help", gear.Of(`document.querySelector("#help")`, "document"))
+	table := open(t, "#v=1&mechanism=svt1")
+	enter(t, table, "data")
+	tableDialog(t, table, writeTable(t))
+	click(t, table, "#table button.primary") // with an error at its field
+	until(t, table, `document.querySelector("#table-epsilon-error").textContent !== ""`, 5*time.Second)
+	look(table, "the dialog of a table", `document.querySelector("#table")`)
 	embed, err := browser.Open(profile(t), site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")
 	if err != nil {
 		t.Fatal(err)

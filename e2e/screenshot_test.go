@@ -41,6 +41,7 @@ func TestScreenshots(t *testing.T) {
 		for _, width := range []int64{360, 1400} {
 			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
 			shootSamples(t, fmt.Sprintf("samples-%d-dark-%v", width, dark), width, dark)
+			shootTable(t, fmt.Sprintf("table-%d-dark-%v", width, dark), width, dark)
 			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
 			shootDocuments(t, width, dark)
 			shootEmbed(t, fmt.Sprintf("embed-%d-dark-%v", width, dark), width, dark)
@@ -85,6 +86,29 @@ func shootCalibration(t *testing.T, name string, width int64, dark bool) {
 	develop(t, tab, name+"-running", chromedp.Screenshot("#calibration"))
 	until(t, tab, calibrationDone, 5*time.Minute)
 	develop(t, tab, name, chromedp.Screenshot("#calibration"))
+}
+
+// shootTable writes a picture of the dialog of a table, and of the page after an audit.
+func shootTable(t *testing.T, name string, width int64, dark bool) {
+	t.Helper()
+	tab := open(t, "")
+	dress(t, tab, width, 900, dark)
+	enter(t, tab, "data")
+	tableDialog(t, tab, writeTable(t))
+	for id, text := range map[string]string{"mechanism": "naive-bayes-counts", "epsilon": "1", "samples": "20000", "lower-0": "0", "upper-0": "120", "lower-1": "1"} {
+		fill(t, tab, "table-"+id, text)
+	}
+	click(t, tab, "#table button.primary")
+	until(t, tab, `document.querySelector("#table-lower-1-error").textContent !== ""`, 20*time.Second)
+	eval[bool](t, tab, `(document.querySelector("#table").scrollTop = 0, true)`)
+	develop(t, tab, name+"-dialog", chromedp.CaptureScreenshot())
+	eval[bool](t, tab, `(document.querySelector("#table").scrollTop = 9999, true)`)
+	develop(t, tab, name+"-dialog-end", chromedp.CaptureScreenshot())
+	fill(t, tab, "table-upper-1", "2.2")
+	click(t, tab, "#table button.primary")
+	until(t, tab, `!document.querySelector("#table").open`, 20*time.Second)
+	finish(t, tab, time.Minute)
+	develop(t, tab, name, chromedp.FullScreenshot(100))
 }
 
 // shootSamples writes a picture of the panel of samples with a file in it, and of

@@ -2,6 +2,7 @@ package learners
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 		}
 	}
 	if len(open) > 0 {
-		return nil, nil, &audit.InputError{Field: "bounds", Found: fmt.Sprintf("absent for %q", open[:min(5, len(open))]), Want: "declared for every feature",
+		return nil, nil, &audit.InputError{Field: "bounds", Path: "bounds/" + open[0], Found: fmt.Sprintf("absent for %q", open[:min(5, len(open))]), Want: "declared for every feature",
 			Remedy: "say what range its values can have, known without the data, as " + open[0] + "=0:100; bounds taken from the data would be a release of their own"}
 	}
 	for f := range o.Bounds {
@@ -48,7 +49,7 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t.Title = fmt.Sprintf("%s: %s and %s, %d rows", name, t.Classes[0], t.Classes[1], t.Rows.Len())
-	l := &audit.Labelled{File: audit.RecordedFile{Name: name, Format: "csv", Bytes: int64(len(text)), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))},
+	l := &audit.Labelled{File: audit.RecordedFile{Name: name, Format: "csv", Bytes: int64(len(text)), SHA256: sumOf(text)},
 		Rows: t.Rows.Len(), Features: t.Features, Classes: t.Classes[:], Clipped: t.Clamped, Reading: r, Notes: t.Notes}
 	list := On(t)
 	for i := range list {
@@ -56,6 +57,63 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 	}
 	return list, l, nil
 }
+
+// MostBytes bounds the file of a table.
+const MostBytes = 64 << 20
+
+// In is a catalogue in which the learners are over the table of a file, in place of those
+// over the tables that come along. A report that is replayed gives was: another file than
+// its own is refused, and note says so, in words, where it has another name now. Errors
+// are of type [audit.InputError].
+func In(cat audit.Catalogue, name string, text []byte, r audit.LabelledReading, was *audit.Labelled) (_ audit.Catalogue, note string, err error) {
+	if len(text) > MostBytes {
+		return cat, "", &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a table of at most that", Remedy: "audit learners of a part of it"}
+	}
+	if sum := sumOf(text); was != nil && sum != was.File.SHA256 {
+		return cat, "", &audit.InputError{Field: name, Found: "another file, with SHA-256 " + sum, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", was.File.Name, was.File.SHA256)}
+	}
+	list, now, err := Open(name, text, r)
+	if err != nil {
+		return cat, "", err
+	}
+	if was != nil && now.File.Name != was.File.Name { // it may have moved
+		note = fmt.Sprintf("the report names %q; this replay read %q, which holds the same.", was.File.Name, now.File.Name)
+		now.File.Name = was.File.Name
+	}
+	return replacing(cat, list), note, nil
+}
+
+// Refusing is a catalogue in which the learners over the table of a file end with an
+// error: that of reading it.
+func Refusing(cat audit.Catalogue, err error) audit.Catalogue {
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		err = audit.At(in.Field, err) // a field of the reading, and not the plan's mechanism
+	}
+	t := *BuiltIn()[0]
+	t.Name = FileTable
+	list := On(&t)
+	for i := range list {
+		list[i].New = func(audit.Params) (audit.Mechanism, error) { return nil, err }
+	}
+	return replacing(cat, list)
+}
+
+// replacing is a catalogue with these mechanisms in place of those of their names.
+func replacing(cat audit.Catalogue, list []audit.MechanismSpec) audit.Catalogue {
+	cat.Mechanisms = slices.Clone(cat.Mechanisms)
+	for _, m := range list {
+		at := slices.IndexFunc(cat.Mechanisms, func(old audit.MechanismSpec) bool { return old.Name == m.Name })
+		if at < 0 {
+			cat.Mechanisms = append(cat.Mechanisms, m)
+		} else {
+			cat.Mechanisms[at] = m
+		}
+	}
+	return cat
+}
+
+func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 // declared puts bounds, as age=0:120,height=1:2.2, into o; rest: one without a name is
 // of all other features.
@@ -65,11 +123,11 @@ func declared(text string, o *train.CSV) (rest bool, err error) {
 		if text == "" {
 			break
 		}
-		bad := func(found string) error {
-			return &audit.InputError{Field: "bounds", Found: found, Want: "NAME=LOWER:UPPER with commas between, the lower bound below the upper one, both finite", Remedy: "for example age=0:120,height=1:2.2; LOWER:UPPER without a name is of all other features"}
-		}
 		at := strings.LastIndex(part, "=")
 		name := strings.TrimSpace(part[:max(at, 0)])
+		bad := func(found string) error {
+			return &audit.InputError{Field: "bounds", Path: strings.TrimSuffix("bounds/"+name, "/"), Found: found, Want: "NAME=LOWER:UPPER with commas between, the lower bound below the upper one, both finite", Remedy: "for example age=0:120,height=1:2.2; LOWER:UPPER without a name is of all other features"}
+		}
 		lower, upper, ok := strings.Cut(part[at+1:], ":")
 		a, err1 := strconv.ParseFloat(strings.TrimSpace(lower), 64)
 		b, err2 := strconv.ParseFloat(strings.TrimSpace(upper), 64)

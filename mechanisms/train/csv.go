@@ -103,6 +103,14 @@ func (p *csvReader) record(line int, cells [][]byte) error {
 	if p.columns > 0 {
 		return p.line(line, cells)
 	}
+	if err := p.first(line, cells); err != nil || p.header {
+		return err
+	}
+	return p.line(line, cells)
+}
+
+// first takes the first line.
+func (p *csvReader) first(line int, cells [][]byte) error {
 	if len(cells) < 2 {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
 	}
@@ -110,10 +118,7 @@ func (p *csvReader) record(line int, cells [][]byte) error {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(cells)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
 	}
 	p.columns = len(cells)
-	if err := p.head(cells); err != nil || p.header {
-		return err
-	}
-	return p.line(line, cells)
+	return p.head(cells)
 }
 
 // head takes names, the label's column and the bounds from the first line.
@@ -243,11 +248,15 @@ func (p *csvReader) line(line int, record [][]byte) error {
 	return nil
 }
 
+func errEmpty() error {
+	return &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
+}
+
 // finish numbers inferred classes by name: as numbers where all are.
 func (p *csvReader) finish() (*Dataset, error) {
 	d := &p.out
 	if p.columns == 0 {
-		return nil, &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
+		return nil, errEmpty()
 	}
 	if len(d.Labels) < 2 {
 		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of %d examples", len(d.Labels)), Want: "at least 2"}

@@ -24,6 +24,7 @@ import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
 import { homeOf, Shown } from "./shown.js";
 import { offerThemes } from "./themes.js";
+import { Table } from "../panel/table.js";
 import { ViewFrame } from "../view/viewframe.js";
 
 let state = "loading";
@@ -98,6 +99,7 @@ const core = new Core(engine, {
 const shown = new Shown(picture, {
   museum: (plan) => settings.listing(plan)?.museum,
   holds: (recording) => samples.holds(recording),
+  holdsTable: (labelled) => table.holds(labelled),
   drifts: () => own.drifts,
   open: (text) => engine.open(text),
   goTo: (fragment) => settings.goTo(fragment),
@@ -136,8 +138,9 @@ const samples = new Samples({
     settings.changed();
     shown.fileWords();
   },
-  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  refused: (title, refusal, table) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal, action: table && [{ label: "It is a table with labels", run: table }, { label: "Dismiss", run() {} }] }),
   settled: () => dismiss("file"),
+  labelled: (file) => table.take(file),
   scores(files, name, sure) {
     const hand = { label: "They are scores", run: () => toScores(files) };
     if (sure && canaries.scores) toScores(files);
@@ -170,8 +173,23 @@ const own = new Own({
     core.free();
   },
 });
+const table = new Table({
+  core: () => (engine.ready && !runs.busy ? engine.module : null),
+  look: (request) => engine.look(request),
+  learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
+  run(plan) {
+    dismiss("file");
+    runs.audit(table.engine, plan);
+  },
+  replay() {
+    shown.fileWords();
+    runs.verify();
+  },
+  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  died: (reason) => runs.tableGone(reason),
+});
 const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
-const runs = new Runs({ engine, core, settings, shown, picture, samples, own, panels: () => ({ calibrate: calibration, canaries }), setState });
+const runs = new Runs({ engine, core, settings, shown, picture, samples, own, table, panels: () => ({ calibrate: calibration, canaries }), setState });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of

@@ -66,8 +66,8 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
-   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
+   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
+   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
     this.#picture = picture;
@@ -316,10 +316,10 @@ export class Shown {
 
   /** Says beside a report of samples which file a replay needs, where it is not there. */
   fileWords() {
-    const recording = this.report?.inputs?.samples;
-    const needed = Boolean(recording) && !this.#on.holds(recording);
+    const { samples, labelled } = this.report?.inputs ?? {};
+    const needed = (samples && !this.#on.holds(samples)) || (labelled && !this.#on.holdsTable(labelled));
     byId("needs-file").hidden = !needed;
-    if (needed) byId("needs-file").textContent = `To verify it, ${filesOf(recording)} is needed.`;
+    if (needed) byId("needs-file").textContent = `To verify it, ${filesOf(samples ?? { files: [labelled.file] })} is needed.`;
   }
 
   /** Takes note of what the form's settings are to the core. */
@@ -333,7 +333,7 @@ export class Shown {
     const { inputs, reproduce } = this.report ?? {};
     const url = settingsOf(reproduce), recording = inputs?.samples;
     const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
-    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : other()));
+    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : !inputs?.labelled && other()));
   }
 
   /** Enables the buttons of what can be done with the report. */

@@ -28,7 +28,7 @@ export class Runs {
 
   /**
    * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
-   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, panels(): Record<string, {stopping(text: string): void, message(text: string): void}>,
+   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, table: import("./table.js").Table, panels(): Record<string, {stopping(text: string): void, message(text: string): void}>,
    *   setState(next: string): void}} page panels: calibration and canaries
    */
   constructor(page) { this.#page = page; }
@@ -90,6 +90,7 @@ export class Runs {
       else settings.blame(error, true);
     }
     this.end();
+    if (on === this.#page.table.engine) this.#page.table.rest();
     this.#free(next);
     if (!this.#next) return;
     this.#next = false;
@@ -98,14 +99,13 @@ export class Runs {
 
   /** Runs what the form asks for now; what is under way for what it asked before is given up. */
   again() {
-    const { core, engine, samples } = this.#page;
     if (!this.busy) {
       this.run(false);
       return;
     }
     if (this.panel || this.begunBy !== "run" || this.#next) return;
     this.#next = true;
-    this.#host.stop(this.active, () => {}, this.#host === engine ? () => core.restart() : () => samples.forget());
+    this.#host.stop(this.active, () => {}, this.#unstopped);
   }
 
   /** Runs what the form asks for. @param {boolean} asked whether the user pressed a button for it @returns {boolean} whether it can */
@@ -126,9 +126,16 @@ export class Runs {
       return true;
     }
     settings.check();
+    this.audit(wanted.on, wanted.plan);
+    return true;
+  }
+
+  /** Audits, and shows the result. @param {import("../worker/engine.js").Engine} on @param {import("../worker/protocol").Plan} plan */
+  audit(on, plan) {
+    const { shown } = this.#page;
+    dismiss("stop");
     if (byId("origin").dataset.kind === "run") showOrigin("before");
     shown.old();
-    const { on, plan } = wanted;
     this.#work("Starting", on, (tell) => on.run(plan, tell), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
@@ -145,7 +152,6 @@ export class Runs {
       notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
       return "failed";
     });
-    return true;
   }
 
   /** Replays the report that is shown. */
@@ -171,7 +177,33 @@ export class Runs {
         action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
       return;
     }
-    const on = recording ? samples.engine : engine;
+    const { labelled } = report.inputs ?? {};
+    if (labelled) {
+      this.#verifyTable(labelled, text);
+      return;
+    }
+    this.#replay(recording ? samples.engine : engine);
+  }
+
+  /** Replays the report of a learner over a table of the user's, if that is there. */
+  async #verifyTable(labelled, text) {
+    const { shown, table } = this.#page;
+    try {
+      if (table.holds(labelled)) {
+        const on = await table.replaying(labelled);
+        if (shown.text === text && !this.busy) this.#replay(on);
+        return;
+      }
+      notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It is of ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
+        action: { label: "Choose it", run: () => table.ask(labelled) } });
+    } catch (error) {
+      notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } });
+    }
+  }
+
+  /** Replays the report that is shown, there. @param {import("../worker/engine.js").Engine} on */
+  #replay(on) {
+    const { shown } = this.#page, { text, report } = shown;
     this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify({ report: text }, tell), (found) => {
       if (shown.text === text) shown.verified(found);
       say(replayWords(found));
@@ -225,7 +257,7 @@ export class Runs {
 
   /** Stops what is under way. @returns {boolean} whether anything is */
   stop() {
-    const { core, engine, own, samples } = this.#page;
+    const { own, samples } = this.#page;
     if (samples.busy) return samples.stop();
     if (!this.busy) {
       const { running } = own;
@@ -233,9 +265,17 @@ export class Runs {
       return running;
     }
     this.#stopAsked = this.active;
-    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#host === engine ? () => core.restart() : () => samples.forget(), this.panel === "canaries" ? CANARIES_END : undefined);
+    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#unstopped, this.panel === "canaries" ? CANARIES_END : undefined);
     return true;
   }
+
+  /** Ends the workers that gave no answer to a stop. */
+  #unstopped = () => {
+    const { core, engine, samples, table } = this.#page;
+    if (this.#host === engine) core.restart();
+    else if (this.#host === table.engine) table.engine.end("Stopped.");
+    else samples.forget();
+  };
 
   /** A worker was lost. */
   lost(n, reason) {
@@ -244,9 +284,17 @@ export class Runs {
     say(text);
   }
 
+  /** The workers that held a table ended by a fault. */
+  tableGone(reason) {
+    notify({ key: "file", kind: "error", title: "A worker that held your table crashed", text: reason.split("\n", 1)[0] });
+    this.#gone(this.#page.table.engine);
+  }
+
   /** The worker of the user's samples has ended, and what it did with it. */
-  samplesGone() {
-    if (this.#host !== this.#page.samples.engine || !this.busy) return;
+  samplesGone() { this.#gone(this.#page.samples.engine); }
+
+  #gone(host) {
+    if (this.#host !== host || !this.busy) return;
     this.active = null;
     this.#panel.end();
     this.#page.shown.standsAgain();

@@ -48,9 +48,9 @@ export class Samples {
 
   /**
    * @param {{core(): Promise<WebAssembly.Module | null>, busy(): void,
-   *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal): void,
+   *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal, table?: () => void): void, labelled(file: File): void,
    *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, toScores(files: File[]): void}} on
-   *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
+   *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; table: takes the file as a table with labels, which labelled does; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
    */
   constructor(on) {
     this.#on = on;
@@ -115,7 +115,7 @@ export class Samples {
 
   /** Reads the files, or what is left of the work after a change of what their columns are. */
   async #read(files, reading, anew) {
-    const number = ++this.#reads;
+    const number = ++this.#reads, table = this.#asTable(files);
     try {
       const core = await this.#on.core();
       if (number !== this.#reads) return;
@@ -154,8 +154,14 @@ export class Samples {
         return;
       }
       this.forget();
-      this.#on.refused("The samples were not read", error.refusal ?? { message: error.message });
+      this.#on.refused("The samples were not read", error.refusal ?? { message: error.message }, table);
     }
+  }
+
+  /** Takes one file of text as a table with labels; undefined for what cannot be one. @param {File[]} files */
+  #asTable(files) {
+    const [file] = files;
+    return files.length === 1 && file.name.toLowerCase().endsWith(".csv") ? () => { this.forget(); this.#on.labelled(file); } : undefined;
   }
 
   #told(found) {
@@ -164,7 +170,7 @@ export class Samples {
       this.#on.offer(null);
       byId("yours-status").textContent = `${names} cannot be audited as it is: see the notice.`;
       if (found.scores) this.#on.scores(this.#files, names, true);
-      else this.#on.refused(`${names}: no samples to audit`, found.problem);
+      else this.#on.refused(`${names}: no samples to audit`, found.problem, this.#asTable(this.#files));
       return;
     }
     const [a, b] = found.samples.rows;

@@ -51,8 +51,8 @@ export class Engine {
 
   /**
    * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
-   * @param {{hangAfterMs?: number, role?: string, bring?: () => {json: string, port: MessagePort}}} options hangAfterMs: for tests;
-   *   role: of the coordinator; bring: the user's mechanism, with a port to its sandbox, for each worker anew
+   * @param {{hangAfterMs?: number, role?: string, bring?: () => {json: string, port: MessagePort}, table?: () => {json: string, text: Uint8Array}}} options hangAfterMs: for tests;
+   *   role: of the coordinator; bring: the user's mechanism, with a port to its sandbox, for each worker anew; table: the user's, which learners are over
    */
   constructor(on, options = {}) {
     this.#on = on;
@@ -169,6 +169,9 @@ export class Engine {
   /** @param {import("./protocol").GlanceRequest} request @returns {Promise<import("./protocol").GlancedValue>} */
   glance(request) { return this.#request("glance", JSON.stringify(request)).answer; }
 
+  /** @param {import("./protocol").LookRequest} request @returns {Promise<import("./protocol").TablePreview>} */
+  look(request) { return this.#request("look", JSON.stringify(request)).answer; }
+
   /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
@@ -253,7 +256,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked":
         this.#answered(message.id, JSON.parse(message.json));
         break;
       case "refused":
@@ -275,7 +278,7 @@ export class Engine {
   #spawn(start) {
     const worker = new Worker(beside("worker.js"));
     const brought = this.#options.bring?.();
-    worker.postMessage({ type: "start", module: this.module, ...start, brought }, brought ? [brought.port] : []);
+    worker.postMessage({ type: "start", module: this.module, ...start, brought, table: this.#options.table?.() }, brought ? [brought.port] : []);
     return worker;
   }
 

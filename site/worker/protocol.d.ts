@@ -26,11 +26,12 @@ export interface Requests {
   "canaries": { sends: CanaryRequest; tells: CanaryProgress; answer: ReportedValue };
   "samples": { sends: Reading; tells: ReadProgress; answer: Inspected };
   "glance": { sends: GlanceRequest; tells: never; answer: GlancedValue };
+  "look": { sends: LookRequest; tells: never; answer: TablePreview };
   "picture": { sends: PictureRequest; tells: never; answer: PictureValue };
 }
 
-export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskGlance | AskPicture | Stop | Attach | Detach | Lost;
-export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Glanced | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskGlance | AskLook | AskPicture | Stop | Attach | Detach | Lost;
+export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Glanced | Looked | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
 
 /** A report of any kind. */
 export type AnyReport = Report | CanaryReport | OneRunReport | ScoresReport;
@@ -60,6 +61,9 @@ export interface InspectedAnswer { type: "inspected"; id: number; json: string }
 
 /** Coordinator to page. json: GlancedValue. */
 export interface Glanced { type: "glanced"; id: number; json: string }
+
+/** Coordinator to page. json: TablePreview. */
+export interface Looked { type: "looked"; id: number; json: string }
 
 /** Coordinator to page. json: PictureValue. */
 export interface Pictured { type: "pictured"; id: number; json: string }
@@ -91,11 +95,14 @@ export interface ReadSamples { type: "samples"; files: File[]; id: number; json:
 /** What the result in a link says, before anything ran. */
 export interface AskGlance { type: "glance"; id: number; json: string }
 
+/** What columns a table of labelled examples has. */
+export interface AskLook { type: "look"; id: number; json: string }
+
 /** Draws, during a run too. */
 export interface AskPicture { type: "picture"; id: number; json: string }
 
-/** Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it. */
-export interface Start { type: "start"; brought?: { json: string; port: MessagePort }; coreSha256?: string; hangAfterMs?: number; module: WebAssembly.Module; role: "coordinator" | "task" | "samples"; worker: number }
+/** Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it. table: of the user's, a TableRequest, and its file's bytes; learners are then over it. */
+export interface Start { type: "start"; brought?: { json: string; port: MessagePort }; coreSha256?: string; hangAfterMs?: number; module: WebAssembly.Module; role: "coordinator" | "task" | "samples"; table?: { json: string; text: Uint8Array }; worker: number }
 
 /** Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none. */
 export interface Compile { type: "compile"; part?: Uint8Array }
@@ -1229,6 +1236,13 @@ export interface Live {
   share?: number;
 }
 
+/** lookRequest is the beginning of a table, whole lines of it. */
+export interface LookRequest {
+  text: string;
+  /** as in audit.LabelledReading */
+  label?: string;
+}
+
 /** Looked is what the looks of an anytime run gave. */
 export interface Looked {
   /** on the goal, at all looks at once */
@@ -2062,6 +2076,28 @@ export interface TableLine {
   chosen: boolean;
   /** its bound is above what the claim allows */
   exceeds: boolean;
+}
+
+/** Preview is what the beginning of a file of examples looks like, before anybody says what its features' bounds are. Nothing in it is a bound. */
+export interface TablePreview {
+  /** of columns: those of the first line, or column 1, column 2 ... */
+  names: string[];
+  /** the first line names the columns */
+  header: boolean;
+  /** the label's column, from 0 */
+  label: number;
+  /** labels in the lines that were read, at most 20 */
+  labels: string[];
+  /** first examples, as texts */
+  head: string[][];
+}
+
+/** tableRequest says what a table is and how it is read. Its text comes beside it. */
+export interface TableRequest {
+  name: string;
+  reading: LabelledReading;
+  /** of a report that is replayed */
+  was?: Labelled;
 }
 
 /** TableWords is a table as it is shown: in a terminal, on a page, in Markdown. */

@@ -119,6 +119,8 @@ func (c *coordinator) handle(m message) {
 		go c.answer(m, c.open)
 	case msgGlance:
 		go c.answer(m, c.glance)
+	case msgLook:
+		go c.answer(m, look)
 	case msgPicture:
 		go c.answer(m, c.picture)
 	case msgAccount:

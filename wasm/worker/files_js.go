@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"syscall/js"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // filesOf are the File or Blob objects of a message. Their bytes stay with the
@@ -18,6 +20,21 @@ func filesOf(v js.Value) []userFile {
 		out = append(out, userFile{browserFile(f), text(f, "name"), int64(f.Get("size").Float())})
 	}
 	return out
+}
+
+// withTable has the learners over the table that the page's start message brings, if it
+// does.
+func withTable(cat audit.Catalogue) audit.Catalogue {
+	table := js.Global().Get("dpscopeShell").Get("options").Get("table")
+	if table.Type() != js.TypeObject {
+		return cat
+	}
+	var bytes []byte
+	if of := table.Get("text"); of.InstanceOf(uint8Array) {
+		bytes = make([]byte, of.Length())
+		js.CopyBytesToGo(bytes, of)
+	}
+	return addTable(cat, text(table, "json"), bytes)
 }
 
 // browserFile reads a Blob, synchronously as only workers may.

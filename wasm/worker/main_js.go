@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	cat := withBrought(catalogue.All())
+	cat := withTable(withBrought(catalogue.All()))
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
 	case "coordinator", "samples":

@@ -43,6 +43,7 @@ const (
 	msgSamples   = "samples"
 	msgPicture   = "picture"
 	msgGlance    = "glance"
+	msgLook      = "look"
 	msgAttach    = "attach"
 	msgDetach    = "detach"
 	msgLost      = "lost"
@@ -57,6 +58,7 @@ const (
 	msgInspected  = "inspected"
 	msgPictured   = "pictured"
 	msgGlanced    = "glanced"
+	msgLooked     = "looked"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
+	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
@@ -42,6 +43,7 @@ var requests = []struct {
 	{kind: msgSamples, name: "ReadSamples", doc: "Reads the user's samples; without files: those that are there. Of the role of samples only.", sends: audit.Reading{}, tells: readProgress{}, answer: msgInspected,
 		also: map[string]string{"files": "File[]"}},
 	{kind: msgGlance, name: "AskGlance", doc: "What the result in a link says, before anything ran.", sends: glanceRequest{}, answer: msgGlanced},
+	{kind: msgLook, name: "AskLook", doc: "What columns a table of labelled examples has.", sends: lookRequest{}, answer: msgLooked},
 	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
 }
 
@@ -57,6 +59,7 @@ var answers = []struct {
 	{msgCalibrated, "Calibrated", calibrated{}},
 	{msgInspected, "InspectedAnswer", inspected{}},
 	{msgGlanced, "Glanced", glanced{}},
+	{msgLooked, "Looked", train.Preview{}},
 	{msgPictured, "Pictured", scene.Picture{}},
 }
 
@@ -67,8 +70,8 @@ const (
 
 // others are the messages that are neither: to whom, and what they carry.
 var others = []typescript.Message{
-	{Name: "Start", Type: "start", Doc: "Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it.",
-		Carries: map[string]string{"module": "WebAssembly.Module", "role": `"coordinator" | "task" | "samples"`, "worker": "number", "coreSha256?": "string", "hangAfterMs?": "number", "brought?": "{ json: string; port: MessagePort }"}},
+	{Name: "Start", Type: "start", Doc: "Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it. table: of the user's, a TableRequest, and its file's bytes; learners are then over it.",
+		Carries: map[string]string{"module": "WebAssembly.Module", "role": `"coordinator" | "task" | "samples"`, "worker": "number", "coreSha256?": "string", "hangAfterMs?": "number", "brought?": "{ json: string; port: MessagePort }", "table?": "{ json: string; text: Uint8Array }"}},
 	{Name: "Compile", Type: "compile", Doc: "Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none.", Carries: map[string]string{"part?": "Uint8Array"}},
 	{Name: "Compiled", Type: "compiled", Doc: "Its one answer: the module, or why there is none. forbidden: the server's policy allows no WebAssembly.", Carries: map[string]string{"module?": "WebAssembly.Module", "reason?": "string", "forbidden?": "boolean"}},
 	{Name: "Dead", Type: "dead", Doc: "Any worker to page: its core ended. Nothing more will come from it.", Carries: map[string]string{"reason": "string"}},
@@ -125,6 +128,7 @@ func protocol(root string) string {
 	typeFor[accounting.Query](names, "AccountQuery")
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[calibration.Plan](names, "CalibrationPlan")
+	typeFor[train.Preview](names, "TablePreview")
 	typeFor[rate](names, "FalseAlarms")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
@@ -151,7 +155,7 @@ func protocol(root string) string {
 	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
-	for _, v := range []any{ready{}, refusal{}, broughtRequest{}, scene.CanaryCourse{}, scene.Course{}} {
+	for _, v := range []any{ready{}, refusal{}, broughtRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {
 		w.Type(v)
 	}
 

@@ -1,0 +1,77 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
+)
+
+// Preview is what the beginning of a file of examples looks like, before anybody says
+// what its features' bounds are. Nothing in it is a bound.
+type Preview struct {
+	Names  []string   `json:"names"`  // of columns: those of the first line, or column 1, column 2 ...
+	Header bool       `json:"header"` // the first line names the columns
+	Label  int        `json:"label"`  // the label's column, from 0
+	Labels []string   `json:"labels"` // labels in the lines that were read, at most 20
+	Head   [][]string `json:"head"`   // first examples, as texts
+}
+
+var errEnough = errors.New("enough was read")
+
+// Look reads the beginning of a file of examples, as [ReadCSV] would, up to so many
+// examples. label is as in [CSV].
+func Look(text []byte, label string, rows int) (Preview, error) {
+	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
+	var out Preview
+	add := func(cells [][]byte) {
+		row := make([]string, len(cells))
+		for i, cell := range cells {
+			row[i] = strings.TrimSpace(string(cell))
+		}
+		out.Head = append(out.Head, row)
+		if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
+			out.Labels = append(out.Labels, row[p.label])
+		}
+	}
+	cut := csv.Reader{What: "data", Separator: ',', Trim: true}
+	err := cut.Each(text, func(line int, cells [][]byte) error {
+		switch {
+		case len(cells) == 1 && len(cells[0]) == 0:
+			return nil // blank
+		case p.columns > 0:
+			add(cells)
+		default:
+			if err := p.first(line, cells); err != nil {
+				return err
+			}
+			for i, cell := range cells {
+				name := fmt.Sprintf("column %d", i+1)
+				if p.header {
+					name = strings.TrimSpace(string(cell))
+				}
+				out.Names = append(out.Names, name)
+			}
+			if !p.header {
+				add(cells)
+			}
+		}
+		if len(out.Head) >= rows {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return Preview{}, err
+	}
+	if p.columns == 0 {
+		return Preview{}, errEmpty()
+	}
+	out.Header, out.Label = p.header, p.label
+	return out, nil
+}
+
+// classesShown is how many labels a preview names.
+const classesShown = 20

@@ -1,0 +1,211 @@
+// A table with labels, for a learner: a dialog asks what the file does not say, its
+// label, the declared bounds of its features and the claim. A core of its own holds
+// the table and audits the learner.
+import { enter } from "../page/doors.js";
+import { byId, html, tableRows } from "../page/element.js";
+import { choice, field, numberInput, setOptions } from "../page/field.js";
+import { defaultWorkers } from "../page/form.js";
+import { size } from "../page/number.js";
+import { planOf, Unusable } from "../page/plan.js";
+import { say } from "../page/progress.js";
+import { Engine, Refused } from "../worker/engine.js";
+
+const MOST_BYTES = 64 * 2 ** 20; // the core says the same
+const HEAD = 1 << 16; // bytes that tell what columns there are
+
+/** @typedef {import("../worker/protocol").Labelled} Labelled */
+
+export class Table {
+  /** @type {{name: string, text: Uint8Array<ArrayBuffer>} | null} */
+  #file = null;
+  #looks = 0; // numbers them: only the last one counts
+  #json = ""; // what the engine was started with, beside the text
+  /** @type {Labelled | null} the report's whose file is asked for */
+  #asked = null;
+  /** @type {Map<string, import("../page/field.js").Field>} */
+  #fields = new Map();
+  /** @type {[name: string, lower: import("../page/field.js").Field, upper: import("../page/field.js").Field][]} */
+  #bounds = [];
+  /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
+  #typed = new Map();
+  /** The workers that hold the table. */
+  engine = new Engine({ lost() {}, died: (reason) => this.#on.died(reason) }, { table: () => ({ json: this.#json, text: this.#file.text }) });
+  #on;
+  #preview = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" });
+  #ranges = html("div", { class: "bounds" });
+  #status = html("p", { class: "status", role: "status" });
+  #title = html("h2", { id: "table-title" });
+  #go = html("button", { class: "primary" }, "Audit");
+  #input = html("input", { type: "file", accept: ".csv,text/csv", hidden: true, tabindex: -1, "aria-label": "File of a table with labels" });
+  #dialog;
+
+  /**
+   * @param {{core(): WebAssembly.Module | null, look(request: import("../worker/protocol").LookRequest): Promise<import("../worker/protocol").TablePreview>,
+   *   learners(): {name: string, title: string, museum?: string}[], run(plan: import("../worker/protocol").Plan): void, replay(): void,
+   *   refused(title: string, refusal: import("../worker/protocol").Refusal): void, died(reason: string): void}} on
+   *   core: null where it cannot be had now; learners: what can be trained; replay: the file of the report that is shown is there
+   */
+  constructor(on) {
+    this.#on = on;
+    const add = (key, about, control) => {
+      const f = field({ id: `table-${key}`, key, ...about }, control);
+      this.#fields.set(key, f);
+      return f.box;
+    };
+    const form = html("form", { novalidate: true },
+      html("div", { class: "grid" },
+        add("label", { label: "Label column" }, choice([])),
+        add("classes", { label: "The two labels" }, html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "those that occur" })),
+        add("mechanism", { label: "Learner" }, choice([])),
+        add("epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" })),
+        add("samples", { label: "Trainings" }, numberInput({ min: 1, step: 1, placeholder: "100000" })),
+        add("seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }))),
+      html("fieldset", {}, html("legend", {}, "Declared bounds"),
+        html("p", { class: "hint" }, "Say what range each feature can have whoever is in the table: the noise is scaled to it. These fields are not filled from the data, because the least and the largest value are facts about single rows, and bounds computed from them leak them before any noise is added. ",
+          html("a", { href: "docs/learners.html#a-table-of-yours", target: "_blank" }, "More on declared bounds")),
+        this.#ranges),
+      this.#status,
+      html("div", { class: "actions" }, this.#go, html("button", { type: "button", onclick: () => this.#dialog.close() }, "Cancel")));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#submit();
+    });
+    this.#fields.get("label").control.addEventListener("change", () => this.#look());
+    this.#dialog = html("dialog", { id: "table", "aria-labelledby": "table-title" }, this.#title,
+      html("p", { class: "hint" }, "A learner is trained on it, and on the same table with one row changed. Nothing is uploaded."), this.#preview, form);
+    document.body.append(this.#dialog, this.#input);
+    this.#input.addEventListener("change", () => {
+      const [file] = this.#input.files, was = this.#asked;
+      this.#input.value = "";
+      if (file) this.take(file, was);
+    });
+    byId("yours-table").addEventListener("click", () => this.ask());
+  }
+
+  /** Is the file of a report there, as far as its size tells? The core knows its hash. @param {Labelled} of */
+  holds({ file }) { return this.#file?.text.length === file.bytes; }
+
+  /** Asks for a file. @param {Labelled | null} [of] of a report that is to be replayed */
+  ask(of = null) {
+    this.#asked = of;
+    this.#input.click();
+  }
+
+  /** Takes a table. It stays in the browser. @param {File} file @param {Labelled | null} [of] */
+  async take(file, of = null) {
+    enter("data");
+    const refuse = (found, want) => this.#on.refused("The table was not read", { message: "", field: file.name, path: "", line: 0, fault: "", found, want, remedy: "" });
+    if (file.size > MOST_BYTES) return refuse(size(file.size), "at most 64 MiB");
+    try {
+      this.#file = { name: file.name, text: new Uint8Array(await file.arrayBuffer()) };
+    } catch (error) {
+      return refuse(`unreadable (${error.message})`, "a file that this browser may read");
+    }
+    this.engine.end("another table");
+    this.#json = "";
+    if (of) return this.#on.replay();
+    this.#title.textContent = `${file.name}, a table with labels`;
+    setOptions(this.#fields.get("mechanism").control, this.#on.learners().map(({ name, title, museum }) => ({ value: name, text: title, group: museum ? "Broken ones" : "Private ones" })));
+    const label = this.#fields.get("label").control;
+    label.replaceChildren();
+    this.#bounds = [];
+    this.#typed.clear();
+    if (!await this.#look()) return;
+    this.#dialog.showModal();
+    label.focus();
+  }
+
+  /** Has the core say which columns there are. @returns {Promise<boolean>} whether it could */
+  async #look() {
+    const { text, name } = this.#file, { control } = this.#fields.get("label");
+    const number = ++this.#looks;
+    const whole = text.length <= HEAD ? text.length : text.lastIndexOf(10, HEAD) + 1 || HEAD;
+    try {
+      const found = await this.#on.look({ text: new TextDecoder().decode(text.subarray(0, whole)), label: control.value });
+      if (number === this.#looks) this.#show(found);
+      return true;
+    } catch (error) {
+      const refusal = error.refusal ?? { message: error.message };
+      if (this.#dialog.open) this.#blame(error);
+      else this.#on.refused(`${name} is no table with labels`, refusal);
+      return false;
+    }
+  }
+
+  #show(found) {
+    const features = found.names.filter((_, i) => i !== found.label);
+    for (const [name, lower, upper] of this.#bounds) this.#typed.set(name, [lower.control.value, upper.control.value]);
+    setOptions(this.#fields.get("label").control, found.names.map((name, i) => ({ value: found.header ? name : String(i + 1), text: name })), found.header ? found.names[found.label] : String(found.label + 1));
+    this.#fields.get("classes").hint(`Here: ${found.labels.slice(0, 6).join(", ")}${found.labels.length > 6 ? " …" : ""}`);
+    this.#preview.replaceChildren(html("table", { class: "data" }, tableRows(found.names, found.head.slice(0, 4))));
+    this.#bounds = features.map((name, i) => {
+      const [from, to] = this.#typed.get(name) ?? ["", ""];
+      const one = (end, words, value) => field({ id: `table-${end}-${i}`, key: `bounds/${name}`, label: `${name}, ${words}` }, numberInput({ value, inputmode: "decimal" }));
+      return [name, one("lower", "at least", from), one("upper", "at most", to)];
+    });
+    this.#ranges.replaceChildren(...this.#bounds.flatMap(([, lower, upper]) => [lower.box, upper.box]));
+  }
+
+  async #submit() {
+    if (this.#go.disabled) return;
+    for (const f of [...this.#fields.values(), ...this.#bounds.flatMap(([, ...both]) => both)]) f.fail("");
+    this.#say("");
+    this.#go.disabled = true;
+    try {
+      const text = (key) => this.#fields.get(key).control.value.trim();
+      const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
+      if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
+      const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
+        if (!a && !b) throw new Unusable(`bounds/${name}`, "absent", "declared for every feature: what its values can be, known without the data");
+        if (!a || !b || !(Number(a) < Number(b))) throw new Unusable(`bounds/${name}`, `${a || "nothing"} to ${b || "nothing"}`, "a lower bound below an upper one");
+        return `${name}=${a}:${b}`;
+      }).join();
+      const plan = planOf({ mechanism: text("mechanism"), epsilon: text("epsilon"), samples: text("samples"), seed: text("seed") });
+      this.#say("Reading the table…");
+      await this.#start({ label: text("label"), bounds, classes });
+      await this.engine.check(plan);
+      this.#say("");
+      this.#dialog.close();
+      this.#on.run(plan);
+    } catch (error) {
+      this.engine.end("refused");
+      this.#json = "";
+      this.#blame(error);
+    } finally {
+      this.#go.disabled = false;
+    }
+  }
+
+  /** The engine to replay a report with. @param {Labelled} was */
+  async replaying(was) {
+    await this.#start(was.reading, was);
+    return this.engine;
+  }
+
+  /** Starts workers that hold the table. @param {import("../worker/protocol").LabelledReading} reading @param {Labelled} [was] */
+  async #start(reading, was) {
+    const core = this.#on.core();
+    if (!core) throw new Error("A run is under way, or the core is not there yet. Try again in a moment.");
+    const json = JSON.stringify({ name: this.#file.name, reading, was });
+    if (json === this.#json && this.engine.ready) return this.engine.resize(defaultWorkers());
+    this.#json = json;
+    await this.engine.start(core, defaultWorkers());
+  }
+
+  /** Nothing is under way: one worker keeps the table. */
+  rest() { this.engine.resize(0); }
+
+  #say(text) {
+    this.#status.textContent = text;
+    if (text) say(text);
+  }
+
+  #blame(error) {
+    const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
+    const words = refusal?.fault || error.message, path = refusal?.path ?? "";
+    const at = this.#bounds.find(([name]) => path === `bounds/${name}`)?.[1] ?? [...this.#fields].find(([key]) => path.split("/").includes(key))?.[1] ?? (path === "bounds" ? this.#bounds[0]?.[1] : undefined);
+    this.#say(at ? "" : words);
+    at?.fail(words);
+    at?.control.focus();
+  }
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/learners"
+	"github.com/dpscope/dpscope/mechanisms/train"
+)
+
+// A table of the user's comes with the start of every worker: each then has the
+// learners over it in its catalogue, as the command line has with -table.
+
+// tableRequest says what a table is and how it is read. Its text comes beside it.
+type tableRequest struct {
+	Name    string                `json:"name"`
+	Reading audit.LabelledReading `json:"reading"`
+	Was     *audit.Labelled       `json:"was,omitempty"` // of a report that is replayed
+}
+
+// addTable has the learners of a catalogue over a table. Where it cannot be read, the
+// error comes when one of them is used.
+func addTable(cat audit.Catalogue, request string, text []byte) audit.Catalogue {
+	var r tableRequest
+	err := audit.DecodeStrict([]byte(request), "your table", &r)
+	if err == nil {
+		var with audit.Catalogue
+		if with, _, err = learners.In(cat, r.Name, text, r.Reading, r.Was); err == nil {
+			return with
+		}
+	}
+	return learners.Refusing(cat, err)
+}
+
+// lookRequest is the beginning of a table, whole lines of it.
+type lookRequest struct {
+	Text  string `json:"text"`
+	Label string `json:"label,omitempty"` // as in audit.LabelledReading
+}
+
+// headOfTable is how many examples a preview has; its labels are of more.
+const headOfTable = 200
+
+// look says what columns a table has.
+func look(m message) (message, error) {
+	var r lookRequest
+	if err := audit.DecodeStrict([]byte(m.JSON), "your table", &r); err != nil {
+		return message{}, err
+	}
+	p, err := train.Look([]byte(r.Text), r.Label, headOfTable)
+	if err != nil {
+		return message{}, err
+	}
+	p.Labels = append([]string{}, p.Labels...)
+	p.Head = append([][]string{}, p.Head[:min(headRows, len(p.Head))]...)
+	return message{Type: msgLooked, JSON: mustJSON(p)}, nil
+}
