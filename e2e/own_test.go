@@ -58,10 +58,10 @@ func runOwn(t *testing.T, tab *browser.Tab) pair.Report {
 // refusedOwn runs what the panel says and returns why that is refused.
 func refusedOwn(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
-	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
 	click(t, tab, "#own-run")
 	until(t, tab, ownIdle+` && `+ownSaid+` !== "Trying the mechanism…"`, time.Minute)
-	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+	if now := eval[string](t, tab, `document.querySelector("#verdict").dataset.verdict + " " + document.querySelector("#verdict .headline").textContent`); !strings.HasPrefix(now, "error ") || before != eval[string](t, tab, `JSON.stringify(window.dpscope.report)`) {
 		t.Errorf("there is a result: %s", now)
 	}
 	return eval[string](t, tab, ownSaid)

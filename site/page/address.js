@@ -10,19 +10,21 @@ import { keyOf } from "./plan.js";
 const VERSION = 1;
 /** The key of a packed result. */
 export const RESULT = "r";
+/** The key of packed code. */
+export const CODE = "code";
 /** Settings by names that they had earlier. */
 const FORMER = { anytime: "until-refuted" };
 
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, result: string, odd: string}}
- *   result: what was packed of the sender's, or nothing; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
+ * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, result: string, code: string, odd: string}}
+ *   result, code: what was packed of the sender's, or nothing; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
   /** @type {Record<string, string>} */
   const settings = {}, texts = /** @type {Record<string, string>} */ ({});
-  let odd = "", kind = "", result = "";
+  let odd = "", kind = "", result = "", code = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
   for (const [name, value] of pairs) {
@@ -31,15 +33,16 @@ export function readFragment(fragment) {
     else if (canaries) continue;
     else if (key === "account") kind = value;
     else if (key === RESULT) result = value;
+    else if (key === CODE) code = value;
     else if (key.startsWith("a.")) texts[key.slice(2)] = value;
     else if (AUDIT_NAMES.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
   // As on the command line, these say which guarantee is meant.
   const meant = AUDIT.find((key) => key.claims?.length === 1 && settings[key.name]);
   if (meant && !settings.guarantee) settings.guarantee = meant.claims[0];
-  const named = pairs.get("door"), other = canaries ? "training" : kind ? "accounting" : "explore";
-  const none = Object.keys(settings).length === 0 && (isDoor(named) || canaries !== null || kind !== "");
-  return { door: isDoor(named) ? named : other, settings: none ? null : settings, account: kind ? { kind, texts } : null, canaries, result, odd };
+  const named = pairs.get("door"), other = code ? "code" : canaries ? "training" : kind ? "accounting" : "explore";
+  const none = Object.keys(settings).length === 0 && (isDoor(named) || canaries !== null || kind !== "" || code !== "");
+  return { door: isDoor(named) ? named : other, settings: none ? null : settings, account: kind ? { kind, texts } : null, canaries, result, code, odd };
 }
 
 /** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */

@@ -15,7 +15,7 @@ import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
-import { unpack } from "./packed.js";
+import { unpack, unpackCode } from "./packed.js";
 import { drawnBy } from "./picture.js";
 import { say } from "./progress.js";
 import { countsOf } from "./result.js";
@@ -64,6 +64,15 @@ async function come(packed) {
 async function arrive() {
   const unasked = !still || picked;
   picked = false;
+  if (settings.code) {
+    try {
+      own.receive(await unpackCode(settings.code));
+    } catch (error) {
+      notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["What was written here is still here.", error.message] });
+    }
+    return;
+  }
+  if (door() === "code" && !still) own.soon(0);
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   if (settings.result && await come(settings.result) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
@@ -165,6 +174,11 @@ const samples = new Samples({
   },
 });
 const own = new Own({
+  still,
+  begun: () => shown.old(),
+  follow: (p) => shown.follow(p),
+  ended: () => shown.standsAgain(),
+  failed: (why, title) => shown.cannot(why, title),
   core: () => (engine.ready && !runs.busy ? engine.module : null),
   changed: () => shown.compare(),
   done(answer) {
@@ -270,6 +284,7 @@ byId("more-outputs").addEventListener("click", () => {
 for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {
+  if (to === "code" && !still && !own.there && engine.ready) own.soon(0);
   shown.enter(to);
   settings.write();
 });

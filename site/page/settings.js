@@ -29,6 +29,8 @@ export class Settings {
   #changed = false; // the form, since then
   /** The result that came with the address, packed; empty where none did. */
   result = "";
+  /** The code that did, packed. */
+  code = "";
   #page;
 
   /**
@@ -116,8 +118,8 @@ export class Settings {
   show() {
     const { engine, form, accounting, canaries } = this.#page;
     this.still(); // of what the form held
-    const { door: name, settings, account, canaries: planted, result, odd } = readFragment(location.hash);
-    this.result = result;
+    const { door: name, settings, account, canaries: planted, result, code, odd } = readFragment(location.hash);
+    [this.result, this.code] = [result, code];
     const stays = settings === null && this.#part !== null; // the audit's form
     showDoor(name);
     this.#asked = { settings: stays ? null : settings ?? {}, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };

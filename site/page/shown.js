@@ -1,10 +1,11 @@
 // The report that the page shows as its result: where it comes from, whether the
 // form's settings are its own, and how it leaves the page.
-import { linkTo, RESULT } from "./address.js";
+import { CODE, linkTo, RESULT } from "./address.js";
 import { door } from "./doors.js";
 import { byId } from "./element.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { notify } from "./notice.js";
+import { linkOf } from "../panel/own.js";
 import { pack } from "./packed.js";
 import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
@@ -123,7 +124,7 @@ export class Shown {
       this.#earlier.delete(url);
       this.#earlier.set(url, answer);
       if (this.#earlier.size > MOST_EARLIER) this.#earlier.delete(this.#earlier.keys().next().value);
-      this.#linked().then((fragment) => fragment && this.#on.ran({ subject: report.subject, title, fragment }), () => {});
+      if (!report.inputs?.brought) this.#linked().then((fragment) => fragment && this.#on.ran({ subject: report.subject, title, fragment }), () => {});
     }
     await whole;
     if (this.text === text) this.#whole = report;
@@ -215,7 +216,8 @@ export class Shown {
 
   /** The state of settings and result; empty where no address holds them. @returns {Promise<string>} */
   async #linked({ report, glimpse } = this.#now) {
-    const { url } = report.reproduce ?? {};
+    const { url } = report.reproduce ?? {}, code = linkOf(report);
+    if (code) return `#door=code&${CODE}=${await pack(code)}`;
     return url && glimpse ? `${url}&${RESULT}=${await pack(glimpse)}` : "";
   }
 
@@ -265,10 +267,10 @@ export class Shown {
   }
 
   /** The settings cannot be run. */
-  cannot(why) {
+  cannot(why, title = "This cannot run yet") {
     this.#under = null;
     byId("result").classList.add("old");
-    underWay(byId("verdict"), { state: "error", title: "This cannot run yet", detail: why });
+    underWay(byId("verdict"), { state: "error", title, detail: why });
   }
 
   async #share() {
@@ -277,6 +279,7 @@ export class Shown {
     const state = await this.#linked();
     byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
     byId("copy-link").disabled = !state;
+    byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code and its settings. Nothing is uploaded, and nothing of it runs until somebody presses Run." : "The link holds the settings and the result. Nothing is uploaded.";
     byId("share").showModal();
   }
 
@@ -341,7 +344,7 @@ export class Shown {
     const { reproduce, inputs } = this.report ?? {};
     byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
     for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now;
-    for (const id of ["copy-link", "copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
+    for (const id of ["copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";
   }
 }

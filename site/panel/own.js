@@ -19,6 +19,9 @@ const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
 const COMES_WITHIN = 1000; // ms after the frame has loaded something
 const KEYS = OUTSIDE.filter(({ form }) => form.place === "own");
 const MAX_MODULE = 16 * 2 ** 20; // bytes
+const SOON = 300; // ms after the last key until what is written is audited
+const AT_ONCE = "5000"; // outputs of an audit that nobody asked for
+const KEPT = "dpscope-code"; // where the browser keeps what was written
 
 const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
 /** @type {[words: string, texts: Record<string, string>, code: string][]} */
@@ -100,11 +103,15 @@ export class Own {
   #result = null; // the state that the result which is shown came of
   #stopped = false;
   #pace;
+  #timer = 0;
+  #again = false; // what is under way is of what was written before
+  #asked = true; // what is under way, by a button
   #on;
 
   /**
-   * @param {{core(): WebAssembly.Module | null, changed(): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
-   *   core: null where it cannot be had now; changed: the settings here may be others
+   * @param {{still: boolean, core(): WebAssembly.Module | null, changed(): void, begun(): void, follow(p: import("../worker/protocol").ProgressValue): void,
+   *   ended(): void, failed(why: string, title?: string): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
+   *   still: nothing runs by itself; core: null where it cannot be had now; changed: the settings here may be others; begun, follow, ended: an audit, which ended without a result; failed: it cannot be
    */
   constructor(on) {
     this.#on = on;
@@ -131,16 +138,23 @@ export class Own {
     byId("own-examples").replaceChildren(...examples.map(([words, texts, code]) => html("button", {
       type: "button", onclick: () => {
         this.#write({ epsilon: "1", ...texts }, code);
+        this.#keep();
         this.#status(`${words}: set. Run does it.`);
+        if (!on.still) this.soon(0);
       },
     }, words)));
     const [, texts, code] = examples[0];
     this.#write({ epsilon: "1", ...texts }, code);
+    this.#recall();
     byId("own-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.run();
     });
-    byId("own-form").addEventListener("input", () => this.#dependents());
+    byId("own-form").addEventListener("input", () => {
+      this.#dependents();
+      this.#keep();
+      if (!on.still && !this.#module) this.soon();
+    });
     byId("own-stop").addEventListener("click", () => this.stop());
     byId("own-choose").addEventListener("click", () => byId("own-input").click());
     byId("own-input").addEventListener("change", () => {
@@ -158,6 +172,44 @@ export class Own {
       control.focus();
       this.#dependents();
     });
+  }
+
+  /** Has anything been audited here? */
+  get there() { return this.#result !== null; }
+
+  /** Audits what is written, if nothing else is written meanwhile. */
+  soon(after = SOON) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (!this.#on.core()) this.soon(); // it is busy
+      else if (this.#engine !== null || byId("own-run").disabled) {
+        this.#again = true;
+        this.stop();
+      } else this.run(false);
+    }, after);
+  }
+
+  /** Shows code that came with a link. Nothing of it runs. @param {import("../page/packed.js").Linked} linked */
+  receive({ code, settings }) {
+    clearTimeout(this.#timer);
+    this.#result = null;
+    this.#write(settings, code);
+    this.#on.failed("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
+    this.#status("The code of the link. It runs when you press Run.");
+  }
+
+  /** Keeps what is written; a browser that refuses forgets it with the page. */
+  #keep() {
+    try {
+      localStorage.setItem(KEPT, JSON.stringify({ code: this.#text("code"), texts: Object.fromEntries([...this.#fields.keys()].filter((key) => key !== "code").map((key) => [key, this.#text(key)])) }));
+    } catch { /* then it lasts as long as the page */ }
+  }
+
+  #recall() {
+    try {
+      const { code, texts } = JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? {};
+      if (typeof code === "string" && typeof texts === "object") this.#write(texts, code);
+    } catch { /* nothing that can be read was kept */ }
   }
 
   get running() { return this.#engine !== null || byId("own-run").disabled; }
@@ -240,8 +292,11 @@ export class Own {
 
   // Runs
 
-  async run() {
+  /** @param {boolean} [asked] whether by a button */
+  async run(asked = true) {
     if (this.running) return;
+    clearTimeout(this.#timer);
+    this.#asked = asked;
     for (const f of this.#fields.values()) f.fail("");
     const state = this.#state;
     try {
@@ -250,24 +305,32 @@ export class Own {
       const { epsilon, delta, samples, seed, relation, output } = texts;
       if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
-      const plan = planOf({ epsilon, delta, samples, seed, mechanism: "bytes" in mine ? MODULE : SCRIPT });
+      this.#on.begun();
+      const plan = planOf({ epsilon, delta, samples: samples || (asked ? "" : AT_ONCE), seed, mechanism: "bytes" in mine ? MODULE : SCRIPT });
       if (!hasReach(relation)) texts.reach = "";
       const about = { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
+      if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
       if (!report.tables.length) return;
       this.#result = state;
       this.#on.done(answer);
     } catch (error) {
-      this.#blame(error);
+      if (!this.#again) this.#blame(error);
+    }
+    if (this.#again) {
+      this.#again = false;
+      this.run(false);
     }
   }
 
   /** Replays a report of a mechanism that was brought here. @returns {Promise<import("../worker/protocol").VerifiedValue>} */
   async verify(report, text) {
     const b = report.inputs.brought;
+    clearTimeout(this.#timer);
+    this.#asked = true;
     if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
     if (b.kind !== SCRIPT && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
     if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your own mechanism" first.`);
@@ -291,7 +354,7 @@ export class Own {
     this.#pace = new Pace();
     byId("own-run").disabled = true;
     byId("own-stop").disabled = false;
-    byId("own-stop").focus({ preventScroll: true });
+    if (this.#asked) byId("own-stop").focus({ preventScroll: true });
     this.#status("Trying the mechanism…");
     try {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind: SCRIPT, code }) });
@@ -328,6 +391,7 @@ export class Own {
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const rate = this.#pace.at(p.rows), left = timeLeft(p), so = verdictSoFar(p);
+    if (!this.#again) this.#on.follow(p);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
     this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s` : ""}${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
@@ -339,21 +403,34 @@ export class Own {
   }
 
   #blame(error) {
-    if (error instanceof Ended) return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
+    if (error instanceof Ended) {
+      this.#on.ended();
+      return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
+    }
     const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
     const place = refusal?.path.split("/") ?? [];
     const about = [...this.#fields.keys()].find((key) => place.includes(key));
     const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
     const words = refusal?.fault || error.message;
     this.#status(words);
+    const line = refusal?.line;
+    this.#on.failed(words, !about && line ? `Line ${line} stops the code` : undefined);
     if (!f) return;
     f.fail(words);
+    if (!this.#asked) return; // whoever writes goes on
     f.control.focus();
-    const line = refusal?.line;
     if (about || !line) return;
     const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + Number(line > 1);
     f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
   }
+}
+
+/** What a link holds of a report's code; null where it has none. @returns {import("../page/packed.js").Linked | null} */
+export function linkOf({ inputs, claim, plan }) {
+  const b = inputs?.brought;
+  if (b?.kind !== SCRIPT) return null;
+  const texts = { ...spaceOf(b), output: b.columns.every((c) => c.kind === "symbol") ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed };
+  return { code: b.code, language: SCRIPT, settings: Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)])) };
 }
 
 /** Does a relation say how far a value may move? */

@@ -12,8 +12,8 @@ import (
 const linked = `
 import assert from "node:assert";
 import { deflateRawSync } from "node:zlib";
-const { BadLink, decode, encode } = await import("data:text/javascript;base64," + process.env.CODELINK);
-const of = { code: "def mechanism(rows, random):\n    return 'é 🎲'\n".repeat(20), language: "python", settings: { epsilon: "1", rows: "0:5" }, result: { verdict: "violation", bound: 1.49, seed: 7 } };
+const { BadLink, unpackCode: decode, pack: encode } = await import("data:text/javascript;base64," + process.env.CODELINK);
+const of = { code: "def mechanism(rows, random):\n    return 'é 🎲'\n".repeat(20), language: "python", settings: { epsilon: "1", rows: "0:5" } };
 const link = await encode(of);
 assert.match(link, /^[\w.-]+$/);
 assert.ok(link.length < 300, "of " + link.length + " characters");
@@ -29,8 +29,8 @@ const refused = async (text, says) => {
 };
 for (let end = 4; end < link.length; end++) await refused(link.slice(0, end), "cut short");
 for (let at = 12; at < link.length; at += 7) await refused(link.slice(0, at) + (link[at] === "A" ? "B" : "A") + link.slice(at + 1), "changed on its way");
-await refused("", "no code");
-await refused("x" + link, "no code");
+await refused("", "nothing that can be read");
+await refused("x" + link, "nothing that can be read");
 await refused("2" + link.slice(1), "newer version");
 // What is whole and yet no link: forged with the check that its data have.
 const check = (text) => {
@@ -53,7 +53,7 @@ func TestCodeLink(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("node, which runs the script, is missing: %v", err)
 	}
-	source, err := os.ReadFile("../panel/codelink.js")
+	source, err := os.ReadFile("../page/packed.js")
 	if err != nil {
 		t.Fatal(err)
 	}
