@@ -254,7 +254,7 @@ export class Own {
     this.#dependents();
   }
 
-  /** Shows the mechanism of a report. Nothing of it runs. */
+  /** Shows the mechanism of a report. Nothing of it runs. @param {{inputs: {brought?: any}, claim: any, plan: any}} report */
   open({ inputs: { brought: b }, claim, plan }) {
     this.#result = null;
     if (b.kind !== SCRIPT && b.kind !== MODULE) return;
