@@ -67,7 +67,7 @@ func hostingFiles(t *testing.T, name string, files map[string]string, allowed ..
 			w.WriteHeader(http.StatusNoContent) // no icon
 			return
 		}
-		w.Header().Set("Content-Type", cmp.Or(map[string]string{".svg": "image/svg+xml", ".json": "application/json"}[path.Ext(r.URL.Path)], "text/html; charset=utf-8"))
+		w.Header().Set("Content-Type", cmp.Or(map[string]string{".svg": "image/svg+xml", ".json": "application/json", ".js": "text/javascript", ".css": "text/css"}[path.Ext(r.URL.Path)], "text/html; charset=utf-8"))
 		fmt.Fprint(w, text)
 	}))
 	t.Cleanup(host.Close)

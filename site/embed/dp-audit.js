@@ -250,12 +250,12 @@ class DPAudit extends HTMLElement {
     const url = new URL(recorded, document.baseURI).href;
     const image = node("img", { alt: "", part: "picture" }); // keeps its room
     const verdict = node("p", { class: "said" }); // where the picture is too small to be read
-    this.#kept.replaceChildren(.../\.json$/.test(recorded) ? [] : [verdict, image]);
+    this.#kept.replaceChildren(...recorded.endsWith(".json") ? [] : [verdict, image]);
     let text = "", report = null;
     try {
       const answer = await fetch(url);
       if (answer.ok) text = await answer.text();
-      if (/^\s*\{/.test(text)) report = JSON.parse(text);
+      if (text.trimStart()[0] === "{") report = JSON.parse(text);
     } catch { /* of another origin, perhaps, which shows pictures and no text */ }
     if (recorded !== this.#recorded) return;
     if (report?.headline) {
