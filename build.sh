@@ -9,6 +9,7 @@ usage() {
 Usage: ./build.sh COMMAND
 
   build           make the site in dist/, with sizes; fails over budget
+  npm             build, and write the site into dist/npm as a package for npm publish
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
@@ -64,6 +65,10 @@ need_system() {
 		packages+=(chromium)
 	command -v node >/dev/null || packages+=(nodejs)
 	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types
+	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then # what makes pages with the element in them
+		command -v sphinx-build >/dev/null || packages+=(python3-sphinx)
+		command -v mkdocs >/dev/null || packages+=(mkdocs)
+	fi
 	((${#packages[@]})) || return 0
 	local missing="the tests need ${packages[*]}, which cannot be installed here"
 	command -v apt-get >/dev/null || die "$missing (no apt-get); install it by hand"
@@ -177,6 +182,11 @@ build)
 	shift
 	(($# == 0)) || die "build takes no arguments"
 	build
+	;;
+npm)
+	shift
+	(($# == 0)) || die "npm takes no arguments"
+	build -npm dist/npm
 	;;
 zip)
 	shift

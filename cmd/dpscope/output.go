@@ -32,7 +32,7 @@ func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	s.Check(f.check)
-	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.html, .sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
+	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.html, .sarif, .json, .xml, .md, .txt, .svg); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
 		if err == nil {
 			f.files = append(f.files, out)
@@ -48,7 +48,7 @@ func (f *formatFlags) forBuilds() bool {
 }
 
 // endings tell the formats of files.
-var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text}
+var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text, ".svg": format.SVG}
 
 func parseOutput(v string) (formatFile, error) {
 	if name, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(name, `/\.`) {
@@ -56,7 +56,7 @@ func parseOutput(v string) (formatFile, error) {
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
-		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
+		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md, .txt or .svg", Remedy: "for example -output markdown=" + v}
 	}
 	return formatFile{name, v}, nil
 }

@@ -1,7 +1,7 @@
 // Package format writes the reports of one or several audits for other programs:
 // SARIF for code scanning, JUnit XML for test runners, Markdown for comments and
 // job summaries, workflow commands for GitHub Actions; and for people, as a page of
-// HTML, as text and as JSON.
+// HTML, as a picture, as text and as JSON.
 //
 // All forms tell the same: the verdict in words, the facts behind it, the seed
 // and how to run it again. What a form writes depends on the reports alone.
@@ -29,10 +29,11 @@ const (
 	Markdown = "markdown"
 	GitHub   = "github"
 	HTML     = "html"
+	SVG      = "svg"
 )
 
 // Formats are all of them.
-var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML}
+var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
 
 // Run is what a command did.
 type Run struct {
@@ -44,7 +45,7 @@ type Run struct {
 	Value any
 	// Strict: an inconclusive audit is a failure.
 	Strict bool
-	// Pictures draws those of a report, for HTML; nil: none.
+	// Pictures draws those of a report, for HTML and SVG; nil: none.
 	Pictures func(report.View) ([]Picture, error)
 }
 
@@ -100,6 +101,8 @@ func Write(w io.Writer, format string, run Run) error {
 		data = []byte(phrase.Visible(github(run)))
 	case HTML:
 		data, err = html(run)
+	case SVG:
+		data, err = svg(run)
 	default:
 		return audit.UnknownName("-format", format, Formats)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"os"
@@ -396,5 +397,56 @@ func TestControlCharacters(t *testing.T) {
 		if strings.Contains(got, "\nline two") {
 			t.Errorf("%s: a line of the program's looks like one of ours:\n%s", format, got)
 		}
+	}
+}
+
+// A card is XML of the size that pages keep room for, its title is the verdict, its
+// metadata runs the audit again, and what a program wrote is text in it.
+func TestSVG(t *testing.T) {
+	run := each(t)
+	one := run
+	one.Summary, one.Audits = "", run.Audits[:1]
+	one.Pictures = func(report.View) ([]format.Picture, error) {
+		return []format.Picture{{Words: "a < b", Middle: `<svg width="560" height="999"/>`, MiddleHeight: 999}, {Words: "the second"}}, nil
+	}
+	type card struct {
+		XMLName  xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+		Width    int      `xml:"width,attr"`
+		Height   int      `xml:"height,attr"`
+		Title    string   `xml:"title"`
+		Desc     string   `xml:"desc"`
+		Metadata string   `xml:"metadata"`
+		Groups   []struct {
+			Texts []string `xml:"text"`
+			Scale []struct {
+				Transform string `xml:"transform,attr"`
+			} `xml:"g"`
+		} `xml:"g"`
+	}
+	parse := func(run format.Run) (c card) {
+		t.Helper()
+		text := write(t, format.SVG, run)
+		if err := xml.Unmarshal([]byte(text), &c); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		return c
+	}
+	h := run.Audits[0].Report.Head()
+	got := parse(one)
+	if got.Width != format.CardWidth || got.Height != format.CardHeight || got.Title != "svt4: "+h.Headline || got.Desc != "a < b" || got.Metadata != h.Reproduce.URL {
+		t.Errorf("%+v", got)
+	}
+	if texts := strings.Join(got.Groups[0].Texts, " "); !strings.HasPrefix(texts, "svt4 "+h.Headline+" Recorded by dpscope 0.1.0, seed 7") {
+		t.Errorf("it says %q", texts)
+	}
+	if scale := got.Groups[0].Scale[0].Transform; !strings.Contains(scale, "scale(0.46") {
+		t.Errorf("a tall picture stands at %s", scale)
+	}
+	all := parse(run)
+	if all.Height != 4*format.CardHeight || len(all.Groups) != 4 || all.Title != run.Summary || all.Metadata != "" {
+		t.Errorf("%+v", all)
+	}
+	if texts := strings.Join(all.Groups[3].Texts, " "); !strings.Contains(texts, "broken") || len(all.Groups[3].Texts) > 6 {
+		t.Errorf("of a mechanism that failed it says %q", texts)
 	}
 }

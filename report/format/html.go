@@ -14,16 +14,17 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// Picture is a picture of a report, for [HTML].
+// Picture is a picture of a report, for [HTML] and [SVG].
 type Picture struct {
 	Title, Words string
 	Headline     string // of the report, where the picture stands without it
-	// Wide and Narrow are elements svg, laid out for WideWidth and NarrowWidth. They
-	// are written as they are. Their colours are custom properties of the page: panel,
+	// Wide, Narrow and Middle are elements svg, laid out for WideWidth, NarrowWidth and,
+	// where it may be made a card, MiddleWidth. They are written as they are. Their colours are custom properties of the page: panel,
 	// text, muted, line, field-line, first, second, region, hatch, event, bad, calm,
 	// accent, lit, lit-ink, lit-soft and forbid.
-	Wide, Narrow template.HTML
-	Table        PictureTable
+	Wide, Narrow, Middle template.HTML
+	MiddleHeight         float64 // of Middle, in px
+	Table                PictureTable
 }
 
 // PictureTable holds the numbers that a picture shows; the first column heads its rows.
@@ -33,10 +34,12 @@ type PictureTable struct {
 	Rows  [][]string
 }
 
-// Widths of pictures, in px: of a page on a screen and on paper, and of one on a phone.
+// Widths of pictures, in px: of a page on a screen and on paper, of one on a phone, and
+// of a card.
 const (
 	WideWidth   = 760
 	NarrowWidth = 328
+	MiddleWidth = 560
 )
 
 // htmlPage is what the page holds.

@@ -31,6 +31,10 @@ var (
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 
+// wrappers are extensions of other programs that make pages with the element in them.
+// They lie in the site's folder wrappers, from which whoever writes such pages takes them.
+var wrappers = []string{"wrappers/sphinx/dpaudit.py", "wrappers/mkdocs/dpaudit.py"}
+
 // entries are the scripts and styles of the site, each bundled with what it imports
 // into one file of its name: those of the page and of its theme, of the picture, of the
 // embed and of its element, of the workers and for use offline, and of the files that
@@ -75,6 +79,13 @@ func bundle(goroot string) ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{filepath.Base(name), data})
+	}
+	for _, name := range wrappers {
+		data, err := os.ReadFile(filepath.Join("site", filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data})
 	}
 	return files, nil
 }

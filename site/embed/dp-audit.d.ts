@@ -82,7 +82,8 @@ export interface DPAuditEventMap {
 
 /**
  * Each property is the attribute of its name; those of PLAN keys with a dash are
- * in camel case. Parts: box, poster, title, button, link, hint, frame, error.
+ * in camel case. Parts: box, poster, recorded, picture, title, button, link, hint,
+ * frame, error.
  * Custom properties: --dp-audit-accent, -accent-text, -background, -text, -muted,
  * -line (colours, which the frame takes too), -radius, -font.
  */
@@ -142,6 +143,9 @@ export interface DPAuditElement extends HTMLElement {
   readOnly: boolean;
   /** Where embed.html is; by default beside the script. */
   site: string | null;
+
+  /** Address of what is shown before the first run, marked as recorded: a picture, best an SVG file of dpscope audit -format svg, or a report (JSON). */
+  recorded: string | null;
 
   /** The last report, or null. */
   readonly report: DPAuditReport | null;

@@ -5,13 +5,13 @@
 import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf, SETTINGS, SWITCHES } from "./embedoptions.js";
 
 const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
-const OURS = [...Object.keys(CHOICES), ...FLAGS, "site"];
+const OURS = [...Object.keys(CHOICES), ...FLAGS, "site", "recorded"];
 const COLOURS = ["accent", "accent-text", "background", "text", "muted", "line"];
 /** Attributes of every element, and those of frameworks, are no mistake. */
 const ANYBODYS = /^(class|id|style|slot|part|lang|dir|title|hidden|role|tabindex|is|nonce|inert|translate|popover|draggable|exportparts|accesskey|autofocus|contenteditable|spellcheck|item\w+|on\w+)$|^(data|aria)-|[:@_$\[(]/;
 
 const own = document.currentScript ?? document.querySelector('script[src*="dp-audit.js"]');
-const home = own?.src ? new URL(".", own.src).href : document.baseURI;
+const home = new URL(".", own?.src || import.meta.url).href; // of a classic script without an address, the document's
 
 const styles = new CSSStyleSheet();
 styles.replaceSync(`
@@ -21,7 +21,15 @@ styles.replaceSync(`
   color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif); color: var(--t); background: var(--b); border: 1px solid var(--l); border-radius: var(--dp-audit-radius, 10px); overflow: hidden; position: relative; }
 .box[data-theme="dark"] { --a: var(--dp-audit-accent, #6cc4dc); --at: var(--dp-audit-accent-text, #08222b); --b: var(--dp-audit-background, #1a2227); --t: var(--dp-audit-text, #e6ebee); --m: var(--dp-audit-muted, #a3b0b8); --l: var(--dp-audit-line, #36434b); color-scheme: dark; }
 [hidden] { display: none !important; }
-.poster { display: grid; gap: .5rem; padding: .9rem 1rem; }
+.poster { display: flex; flex-wrap: wrap; gap: .8rem 1.2rem; align-items: center; padding: .9rem 1rem; }
+.about { display: grid; gap: .5rem; flex: 1 1 15rem; }
+figure { margin: 0; flex: 2 1 20rem; max-width: 37rem; container-type: inline-size; }
+img { display: block; width: 100%; aspect-ratio: 1; object-fit: contain; border-radius: 6px; }
+.bar { height: .7rem; margin: .2rem 0; background: var(--a); border-radius: 2px; min-width: 1px; }
+.said { min-height: 3em; }
+.kept { min-height: 9rem; }
+@container (width > 26rem) { .said { display: none; } }
+.bar.claim { background: var(--m); }
 p { margin: 0; overflow-wrap: anywhere; }
 .title { font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; }
@@ -47,6 +55,17 @@ function reflect(element, name, value) {
   else element.setAttribute(name, value === true ? "" : String(value));
 }
 
+/** A report's verdict, and its bound beside the claim, as long bars as they are large. */
+function chartOf({ headline, lowerBound, claim }) {
+  const claimed = claim?.epsilon, all = Math.max(lowerBound, claimed);
+  const bar = (name, value, words) => {
+    const long = node("div", { class: `bar ${name}` });
+    long.style.width = `${100 * value / all}%`;
+    return [long, node("p", { class: "hint" }, `${words} ${value}`)];
+  };
+  return [node("p", { class: "title" }, headline), ...all > 0 ? [...bar("", lowerBound, "Certified: at least"), ...bar("claim", claimed, "Claimed:")] : []];
+}
+
 const gone = () => new DOMException("The element left the page.", "AbortError");
 
 class DPAudit extends HTMLElement {
@@ -55,7 +74,12 @@ class DPAudit extends HTMLElement {
   #button = node("button", { type: "button", part: "button" }, "Run this audit");
   #link = node("a", { target: "_blank", rel: "noopener", part: "link" }, "Open in dpscope");
   #hint = node("p", { class: "hint", part: "hint" }, "Runs in this browser, which loads a megabyte or two for it. Nothing is uploaded.");
-  #poster = node("div", { class: "poster", part: "poster" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint);
+  #kept = node("div", { class: "kept" });
+  #standing = node("figcaption", { class: "hint" });
+  #record = node("figure", { part: "recorded", hidden: "" }, this.#kept, this.#standing);
+  #recorded = null; // address of what it shows
+  #of = ""; // fragment of the settings that were recorded
+  #poster = node("div", { class: "poster", part: "poster" }, this.#record, node("div", { class: "about" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint));
   #failed = node("p", { class: "failed", part: "error", role: "alert", hidden: "" });
   #slot = node("slot", { hidden: "" });
   #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
@@ -211,6 +235,55 @@ class DPAudit extends HTMLElement {
       if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...SETTINGS, "p.NAME", ...OURS].join(", ")}`);
     }
     for (const words of optionsOf(this.#options).bad) warn(words, words);
+    this.#recall();
+  }
+
+  /** Shows what the attribute recorded names: a report, or a picture. */
+  async #recall() {
+    const recorded = this.getAttribute("recorded");
+    this.#caption();
+    if (recorded === this.#recorded) return;
+    this.#recorded = recorded;
+    this.#record.hidden = !recorded;
+    this.#of = "";
+    if (!recorded) return;
+    const url = new URL(recorded, document.baseURI).href;
+    const image = node("img", { alt: "", part: "picture" }); // keeps its room
+    const verdict = node("p", { class: "said" }); // where the picture is too small to be read
+    this.#kept.replaceChildren(...recorded.endsWith(".json") ? [] : [verdict, image]);
+    let text = "", report = null;
+    try {
+      const answer = await fetch(url);
+      if (answer.ok) text = await answer.text();
+      if (text.trimStart()[0] === "{") report = JSON.parse(text);
+    } catch { /* of another origin, perhaps, which shows pictures and no text */ }
+    if (recorded !== this.#recorded) return;
+    if (report?.headline) {
+      this.#of = String(report.reproduce?.url ?? "");
+      this.#kept.replaceChildren(...chartOf(report));
+    } else {
+      const of = (name) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector(`svg > ${name}`)?.textContent ?? "";
+      image.addEventListener("error", () => {
+        image.remove();
+        this.#standing.textContent = `Nothing recorded could be shown: ${url} is neither a picture nor a report.`;
+      });
+      image.src = url;
+      const said = of("title");
+      image.alt = said || `Recorded picture: ${this.#title.textContent}`;
+      verdict.textContent = said;
+      this.#of = of("metadata");
+    }
+    this.#caption();
+  }
+
+  /** Says that it is recorded, and of which settings if they are not the element's. */
+  #caption() {
+    const of = new URLSearchParams(this.#of.slice(1));
+    const others = Object.entries(this.settings).filter(([key, value]) => {
+      const was = of.get(key);
+      return was !== null && key !== "pair" && was !== value && !(Number(was) === Number(value));
+    });
+    this.#standing.textContent = others.length ? `Recorded with other settings: ${others.map(([key]) => `${key} ${of.get(key)}`).join(", ")}.` : "Recorded, not run in this browser yet.";
   }
 
   /** Follows theme and colours of the page. */
@@ -335,6 +408,7 @@ class DPAudit extends HTMLElement {
     clearTimeout(opening.timer);
     this.#opening = null;
     this.#frame.classList.remove("loading");
+    if (!this.#record.hidden) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
     this.#poster.hidden = true;
     if (opening.focused) this.#frame.focus();
     this.#configure();

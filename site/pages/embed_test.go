@@ -11,7 +11,7 @@ import (
 func TestEmbedSources(t *testing.T) {
 	for page, sources := range map[string][]string{
 		"html.md":   {"plain.html"},
-		"sphinx.md": {"sphinx/dpaudit.py", "sphinx/conf.py", "sphinx/index.rst"},
+		"sphinx.md": {"sphinx/conf.py", "sphinx/index.rst"},
 		"mkdocs.md": {"mkdocs/mkdocs.yml", "mkdocs/docs/index.markdown"},
 		"hugo.md":   {"hugo/layouts/shortcodes/dp-audit.html", "hugo/hugo.toml", "hugo/content/_index.markdown"},
 	} {

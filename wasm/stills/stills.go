@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/core/canary"
@@ -30,15 +31,16 @@ func Of(r report.View) ([]format.Picture, error) {
 	return out, err
 }
 
-// drawn is a view at both widths, looked at by one of its choices.
+// drawn is a view at all widths, looked at by one of its choices.
 func drawn(v scene.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
 		p := scene.Draw(v, scene.Request{Width: width, Choice: choice})
 		out.Title, out.Table = p.Title, format.PictureTable(p.Table)
 		out.Words = strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " "))
-		return template.HTML(p.SVG.Markup()) // which escapes what the report brought
+		out.MiddleHeight, _ = strconv.ParseFloat(p.SVG.Attrs["height"], 64) // of the last
+		return template.HTML(p.SVG.Markup())                                // which escapes what the report brought
 	}
-	out.Narrow, out.Wide = draw(format.NarrowWidth), draw(format.WideWidth)
+	out.Narrow, out.Wide, out.Middle = draw(format.NarrowWidth), draw(format.WideWidth), draw(format.MiddleWidth)
 	return out
 }
 
