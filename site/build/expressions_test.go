@@ -50,6 +50,8 @@ var expressions = map[string]map[string]string{
 		`/[^\w.+-]+/g`: "the name of a file to be saved",
 	},
 	"worker/sandboxed.js": {
+		`/^[^(]*\([^,]*,\s*n\s*\)/`:      "the parameters of the user's function, of its own text",
+		`/\.(\w+) is not a function/`:    "the browser's own message, which has the name as text only",
 		`RegExp(`:                        "the line in a stack of the user's code, which the browser has as text only",
 		`/[\p{Cc}\p{Cf}\u2028\u2029]/gu`: "control characters in the user's words",
 	},
