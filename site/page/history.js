@@ -64,7 +64,7 @@ export class History {
           list.length = Math.floor(list.length / 2); // there is no more room
           continue;
         }
-        if (!this.#told) this.#told = true;
+        this.#told = true;
         return;
       }
     }
