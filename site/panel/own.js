@@ -333,7 +333,7 @@ export class Own {
     this.#asked = true;
     if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
     if (b.kind !== SCRIPT && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
-    if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your own mechanism" first.`);
+    if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your code" first.`);
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
