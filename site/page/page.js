@@ -155,7 +155,7 @@ const samples = new Samples({
     if (sure && canaries.scores) toScores(files);
     notify(sure ? {
       key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
-      text: canaries.scores ? "It was handed to the Canaries panel, below." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+      text: canaries.scores ? "It was handed to the door Training." : "Scores of canaries are for the panel of canaries, which this page lacks.",
     } : {
       key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
       text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",

@@ -243,13 +243,13 @@ export class Runs {
 
   /** Measures the tool's own error rate for its panel. */
   calibrate(plan, tell) {
-    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate, below.", () => this.#page.engine.calibrate(plan, tell));
+    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.calibrate(plan, tell));
   }
 
   /** Does for the panel of canaries what its button of this name is for. */
   plant(how, request, tell) {
     const { engine } = this.#page;
-    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}, below.`, () => how === "verify" ? engine.verify(request, tell) : engine.canaries(request, tell));
+    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => how === "verify" ? engine.verify(request, tell) : engine.canaries(request, tell));
   }
 
   /** The panel that shows what is under way. */
