@@ -280,7 +280,7 @@ func TestDoors(t *testing.T) {
 		if at := eval[string](t, tab, `[...document.querySelectorAll("#doors [aria-current]")].map((a) => a.hash).join()`); at != "#door="+d[0] {
 			t.Errorf("in the door %s, the navigation marks %q", d[0], at)
 		}
-		wants := map[string]string{"explore": said, "code": "Write a mechanism", "data": "Choose a file"}[d[0]]
+		wants := map[string]string{"explore": said, "code": "Starting again", "data": "Choose a file"}[d[0]] // the code is audited at once
 		if got := eval[string](t, tab, `document.querySelector("#verdict .headline").textContent`); wants != "" && got != wants {
 			t.Errorf("in the door %s the verdict says %q, want %q", d[0], got, wants)
 		}
