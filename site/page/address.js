@@ -3,7 +3,7 @@
 // the settings are those of a canary audit. What is written of an audit comes from
 // the core; here it is read.
 import { Ended, Refused } from "../worker/engine.js";
-import { isDoor, keep } from "./doors.js";
+import { arrived, isDoor, keep, moving } from "./doors.js";
 import { AUDIT, AUDIT_NAMES } from "./keys.js";
 import { keyOf } from "./plan.js";
 
@@ -80,7 +80,9 @@ export async function usable(settings, attempt, faultOf) {
 
 /** Puts the state into the address without a step in the history, and without a hashchange. */
 export function writeFragment(fragment) {
+  if (moving()) return; // another entry of the history is on its way here
   if (location.hash !== fragment) history.replaceState(null, "", fragment);
+  arrived();
   keep(fragment);
 }
 

@@ -12,6 +12,13 @@ const fragments = {};
 const entering = /** @type {((door: Door, before: Door) => void)[]} */ ([]);
 /** @type {Door} */
 let now = "explore";
+let at = location.hash; // the address that the page shows
+
+/** The page shows what the address says. */
+export function arrived() { at = location.hash; }
+
+/** Has the address changed, by a step back say, and the page not followed yet? */
+export const moving = () => location.hash !== at;
 
 /** Is there a door of this name? @param {string | null} name @returns {name is Door} */
 export const isDoor = (name) => name !== null && Object.hasOwn(names, name);
@@ -42,7 +49,10 @@ export function show(name) {
 /** Goes to a door, as a step that can be taken back. @param {Door} name */
 export function enter(name) {
   if (now !== name && location.hash) keep(location.hash); // to come back to
-  if (now !== name) history.pushState(null, "", fragments[name] ?? `#door=${name}`);
+  if (now !== name) {
+    history.pushState(null, "", fragments[name] ?? `#door=${name}`);
+    arrived();
+  }
   show(name);
 }
 

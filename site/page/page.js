@@ -72,7 +72,7 @@ async function arrive() {
     }
     return;
   }
-  if (door() === "code" && !still) own.soon(0);
+  if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   if (settings.result && await come(settings.result) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
@@ -175,10 +175,10 @@ const samples = new Samples({
 });
 const own = new Own({
   still,
-  begun: () => shown.old(),
-  follow: (p) => shown.follow(p),
-  ended: () => shown.standsAgain(),
-  failed: (why, title) => shown.cannot(why, title),
+  begun: () => shown.old("code"),
+  follow: (p) => shown.follow(p, "code"),
+  ended: () => shown.standsAgain("code"),
+  failed: (why, title) => shown.cannot(why, title, "code"),
   core: () => (engine.ready && !runs.busy ? engine.module : null),
   changed: () => shown.compare(),
   done(answer) {
@@ -284,7 +284,7 @@ byId("more-outputs").addEventListener("click", () => {
 for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {
-  if (to === "code" && !still && !own.there && engine.ready) own.soon(0);
+  if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
   shown.enter(to);
   settings.write();
 });

@@ -2,7 +2,7 @@
 // and the address that holds it.
 import { faultOf, readFragment, usable, writeFragment } from "./address.js";
 import { Ended } from "../worker/engine.js";
-import { door, show as showDoor } from "./doors.js";
+import { arrived, door, show as showDoor } from "./doors.js";
 import { defaultWorkers, workersOf } from "./form.js";
 import { dismiss, notify } from "./notice.js";
 import { planOf } from "./plan.js";
@@ -120,6 +120,7 @@ export class Settings {
     this.still(); // of what the form held
     const { door: name, settings, account, canaries: planted, result, code, odd } = readFragment(location.hash);
     [this.result, this.code] = [result, code];
+    arrived();
     const stays = settings === null && this.#part !== null; // the audit's form
     showDoor(name);
     this.#asked = { settings: stays ? null : settings ?? {}, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };

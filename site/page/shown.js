@@ -97,7 +97,7 @@ export class Shown {
   /** Shows a report. @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name) {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
-    if (origin === "run") this.#under = null;
+    if (origin === "run" && home !== "code") this.#under = null;
     if (origin === "run" && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
       this.#homes.set(home, { answer, origin, name });
       return;
@@ -224,17 +224,18 @@ export class Shown {
   // A run on its way
 
   /** What is shown no longer applies: another audit begins. */
-  old() {
+  old(where = door()) {
     const { title } = this.#now ?? {};
-    this.#under = door();
+    if (where !== door()) return;
+    if (where !== "code") this.#under = where; // that door has a core of its own, and tells itself
     byId("result").classList.add("old");
     this.#spark.clear();
     underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
   }
 
   /** @param {import("../worker/protocol").ProgressValue} p */
-  follow(p) {
-    if (this.#under !== door()) return;
+  follow(p, where = this.#under) {
+    if (where !== door()) return;
     const { betted, live, letter: symbol } = p;
     const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
     const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
@@ -250,9 +251,9 @@ export class Shown {
   }
 
   /** The run ended without a result: what was shown before counts again. */
-  standsAgain() {
-    const here = this.#under === null || this.#under === door();
-    this.#under = null;
+  standsAgain(where = this.#under) {
+    const here = where === null || where === door();
+    if (where !== "code") this.#under = null;
     if (!here) return;
     if (!this.#now) {
       if (this.link) this.sent(this.link.result, this.link.said);
@@ -267,8 +268,9 @@ export class Shown {
   }
 
   /** The settings cannot be run. */
-  cannot(why, title = "This cannot run yet") {
-    this.#under = null;
+  cannot(why, title = "This cannot run yet", where = door()) {
+    if (where !== door()) return;
+    if (where !== "code") this.#under = null;
     byId("result").classList.add("old");
     underWay(byId("verdict"), { state: "error", title, detail: why });
   }
