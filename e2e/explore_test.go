@@ -334,7 +334,7 @@ func TestRunInAnotherDoor(t *testing.T) {
 		t.Errorf("the door of the user's data says %q", said)
 	}
 	enter(t, tab, "explore")
-	until(t, tab, `document.querySelector("#verdict .pill")`, 20*time.Second)
+	until(t, tab, `document.querySelector("#verdict .pill") && document.querySelector("#verdict").dataset.verdict === "violation"`, 20*time.Second)
 	click(t, tab, "#stop")
 	until(t, tab, `document.body.dataset.state === "done"`, 20*time.Second)
 	if verdict, _ := verdictNow(t, tab); verdict != "violation" {
