@@ -12,7 +12,7 @@ const fragments = {};
 const entering = /** @type {((door: Door, before: Door) => void)[]} */ ([]);
 /** @type {Door} */
 let now = "explore";
-let at = location.hash; // the address that the page shows
+let at = ""; // the address that the page shows, none before it has read one
 
 /** The page shows what the address says. */
 export function arrived() { at = location.hash; }
