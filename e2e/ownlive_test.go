@@ -32,6 +32,7 @@ func TestCodeAsYouType(t *testing.T) {
 		t.Errorf("whoever writes is taken to %q", at)
 	}
 	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought.code.includes("laplace(0.4)")`, time.Minute)
+	said, _, _ := strings.Cut(eval[string](t, tab, headline), "\n")
 	link := eval[string](t, tab, shareLink)
 	pressKey(t, tab, "\x1b")
 
@@ -41,9 +42,19 @@ func TestCodeAsYouType(t *testing.T) {
 	until(t, tab, headline+`.startsWith("Violation")`, time.Minute)
 
 	other := live(t, link)
-	until(t, other, code+`.value.includes("laplace(0.4)") && `+headline+`.includes("Code that came with a link")`, 30*time.Second)
-	click(t, other, "#own-run")
-	until(t, other, headline+`.startsWith("Violation")`, time.Minute)
+	until(t, other, code+`.value.includes("laplace(0.4)") && `+headline+`.includes("not verified here yet")`, 30*time.Second)
+	if got := eval[string](t, other, headline); !strings.HasPrefix(got, said) {
+		t.Errorf("the link shows %q, its sender saw %q", got, said)
+	}
+	until(t, other, `document.querySelector("#chart .picture > svg") !== null`, 10*time.Second)
+	if eval[bool](t, other, `window.dpscope.report !== null`) {
+		t.Error("the code of a link runs by itself")
+	}
+	click(t, other, "#verify")
+	until(t, other, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
+	if got := eval[string](t, other, headline); !strings.HasPrefix(got, said) {
+		t.Errorf("verified stands %q, the sender saw %q", got, said)
+	}
 	cut := live(t, link[:len(link)-20])
 	until(t, cut, `document.querySelector("#notice").innerText.includes("cut short")`, 30*time.Second)
 	if !strings.Contains(eval[string](t, cut, code+`.value`), "function mechanism") {

@@ -57,7 +57,11 @@ async function inflate(bytes) {
   throw new BadLink(`This link unfolds to more than ${MOST.toLocaleString("en")} characters. Ask its sender for a file instead.`);
 }
 
-/** Code with its settings, in a link. @typedef {{code: string, language: string, settings: Record<string, string>}} Linked */
+/**
+ * Code with its settings, in a link; of its result what the core puts there, and how many
+ * numbers an output has.
+ * @typedef {{code: string, language: string, settings: Record<string, string>, result?: import("../worker/protocol").Glimpse, width?: number}} Linked
+ */
 
 /** Reads a link that holds code. Throws a BadLink. @param {string} text @returns {Promise<Linked>} */
 export async function unpackCode(text) {

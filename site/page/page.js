@@ -47,16 +47,32 @@ const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a butto
 /** A test may wish to press the buttons itself. */
 const still = Boolean(globalThis.dpscopeOptions?.still);
 
-/** Shows the result that came with a link; nothing runs. @param {string} packed @returns {Promise<boolean>} whether it can be shown */
-async function come(packed) {
+/**
+ * Shows the result that came with a link; nothing runs.
+ * @param {() => Promise<import("../worker/protocol").GlanceRequest>} asked what it is to the core
+ * @param {string} [code] with its settings, which it is of
+ * @returns {Promise<boolean>} whether it can be shown
+ */
+async function come(asked, code) {
   try {
-    const result = await unpack(packed), { plan } = settings.asked();
-    shown.sent(result, await engine.glance({ plan, result }));
+    const request = await asked();
+    shown.sent(request.result, await engine.glance(request), code);
     setState("ready");
     return true;
   } catch (error) {
-    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text: "Its settings are in the form; the audit shows what they give.", refusal: error.refusal ?? { message: error.message } });
+    const text = code ? "The code and its settings are here. Press Run to audit it." : "Its settings are in the form; the audit shows what they give.";
+    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text, refusal: error.refusal ?? { message: error.message } });
     return false;
+  }
+}
+
+/** Shows the code that came with a link, and its result. @param {string} packed */
+async function comeCode(packed) {
+  try {
+    const { result, width, ...code } = await unpackCode(packed), asked = own.receive(code);
+    if (result && engine.ready) await come(async () => ({ ...asked, result, width }), JSON.stringify(code));
+  } catch (error) {
+    notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["What was written here is still here.", error.message] });
   }
 }
 
@@ -65,16 +81,13 @@ async function arrive() {
   const unasked = !still || picked;
   picked = false;
   if (settings.code) {
-    try {
-      own.receive(await unpackCode(settings.code));
-    } catch (error) {
-      notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["What was written here is still here.", error.message] });
-    }
+    await comeCode(settings.code);
     return;
   }
   if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
-  if (settings.result && await come(settings.result) || !unasked) return;
+  const { result: packed } = settings;
+  if (packed && await come(async () => ({ plan: settings.asked().plan, result: await unpack(packed) })) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 

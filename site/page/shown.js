@@ -28,6 +28,12 @@ const MOST_EARLIER = 12; // results that are kept to go back to
 /** What tells a report's settings apart; one of samples has no address. */
 export const settingsOf = (again) => again?.url || again?.cli;
 
+/** What the result in a link is of: the code and its settings, or the settings. */
+export const stateOf = (report) => {
+  const code = linkOf(report);
+  return code ? JSON.stringify(code) : settingsOf(report.reproduce);
+};
+
 /** The files of recorded samples, in words. */
 export const filesOf = ({ files = [] }) => files.map((file) => `${file.name} (SHA-256 ${String(file.sha256).slice(0, 12)}…)`).join(" and ");
 
@@ -48,7 +54,7 @@ async function copyText(id, text) {
 export class Shown {
   /** @type {{report: any, text: string, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
-  /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string} | null} the result of a link, as long as it is what is shown */
+  /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
   #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
@@ -118,7 +124,7 @@ export class Shown {
     this.fileWords();
     named(title, report.subject);
     if (origin === "run" && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#spark.add(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
-    if (link && origin === "run") this.#held(link, answer);
+    if (origin === "run" && link?.of === stateOf(report)) this.#held(link, answer);
     const url = settingsOf(report.reproduce);
     if (origin === "run" && url) {
       this.#earlier.delete(url);
@@ -184,14 +190,15 @@ export class Shown {
    * Shows the result that a link holds. Nothing has run.
    * @param {import("../worker/protocol").Glimpse} result
    * @param {import("../worker/protocol").GlancedValue} said
+   * @param {string} [of] what stateOf says of its settings; as a rule those of the form
    */
-  sent(result, said) {
+  sent(result, said, of = this.#url) {
     const { title, detail, odd, progress } = said;
     this.#now = this.#whole = null;
     this.#spark.clear();
     showVerification(null);
     showNothing();
-    this.link = { result, said, title };
+    this.link = { result, said, title, of };
     const standing = odd ? "failed" : "unverified";
     verdict(byId("verdict"), { verdict: result.verdict }, standing, { title, detail, pill: odd ? "" : "not verified here yet" });
     byId("note").hidden = false;
@@ -217,7 +224,7 @@ export class Shown {
   /** The state of settings and result; empty where no address holds them. @returns {Promise<string>} */
   async #linked({ report, glimpse } = this.#now) {
     const { url } = report.reproduce ?? {}, code = linkOf(report);
-    if (code) return `#door=code&${CODE}=${await pack(code)}`;
+    if (code) return `#door=code&${CODE}=${await pack({ ...code, result: glimpse, width: report.inputs.brought.columns.length })}`;
     return url && glimpse ? `${url}&${RESULT}=${await pack(glimpse)}` : "";
   }
 
@@ -256,7 +263,7 @@ export class Shown {
     if (where !== "code") this.#under = null;
     if (!here) return;
     if (!this.#now) {
-      if (this.link) this.sent(this.link.result, this.link.said);
+      if (this.link) this.sent(this.link.result, this.link.said, this.link.of);
       else this.#nothing();
       return;
     }
@@ -281,7 +288,7 @@ export class Shown {
     const state = await this.#linked();
     byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
     byId("copy-link").disabled = !state;
-    byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code and its settings. Nothing is uploaded, and nothing of it runs until somebody presses Run." : "The link holds the settings and the result. Nothing is uploaded.";
+    byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code, its settings and the result. Nothing is uploaded, and nothing of it runs until somebody presses Run or Verify." : "The link holds the settings and the result. Nothing is uploaded.";
     byId("share").showModal();
   }
 

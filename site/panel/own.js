@@ -189,13 +189,19 @@ export class Own {
     }, after);
   }
 
-  /** Shows code that came with a link. Nothing of it runs. @param {import("../page/packed.js").Linked} linked */
+  /**
+   * Shows code that came with a link. Nothing of it runs.
+   * @param {import("../page/packed.js").Linked} linked
+   * @returns {Pick<import("../worker/protocol").GlanceRequest, "plan" | "brought">} what it asks for, to the core; throws what is wrong with it
+   */
   receive({ code, settings }) {
     clearTimeout(this.#timer);
     this.#result = null;
     this.#write(settings, code);
     this.#on.failed("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
     this.#status("The code of the link. It runs when you press Run.");
+    const { plan, mine: { name }, about } = this.#wanted();
+    return { plan, brought: { kind: SCRIPT, name, ...about } };
   }
 
   /** Keeps what is written; a browser that refuses forgets it with the page. */
@@ -292,6 +298,20 @@ export class Own {
 
   // Runs
 
+  /** What the panel is set to, to the core; throws what is wrong with it. @param {string} [samples] where none are set */
+  #wanted(samples = "") {
+    const texts = {};
+    for (const key of this.#fields.keys()) texts[key] = this.#text(key);
+    const { epsilon, delta, seed, relation, output } = texts;
+    if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
+    const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
+    if (!hasReach(relation)) texts.reach = "";
+    return {
+      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, mechanism: "bytes" in mine ? MODULE : SCRIPT }), mine,
+      about: { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output },
+    };
+  }
+
   /** @param {boolean} [asked] whether by a button */
   async run(asked = true) {
     if (this.running) return;
@@ -300,15 +320,8 @@ export class Own {
     for (const f of this.#fields.values()) f.fail("");
     const state = this.#state;
     try {
-      const texts = {};
-      for (const key of this.#fields.keys()) texts[key] = this.#text(key);
-      const { epsilon, delta, samples, seed, relation, output } = texts;
-      if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
-      const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
+      const { plan, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
       this.#on.begun();
-      const plan = planOf({ epsilon, delta, samples: samples || (asked ? "" : AT_ONCE), seed, mechanism: "bytes" in mine ? MODULE : SCRIPT });
-      if (!hasReach(relation)) texts.reach = "";
-      const about = { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
       if (this.#again) throw new Ended("", true);

@@ -158,8 +158,9 @@ export class Runs {
   verify() {
     if (byId("verify").disabled) return;
     const { engine, own, samples, shown } = this.#page, { text, report } = shown;
-    if (shown.link) {
-      this.run(); // a link holds no counts of each epoch: it is run again
+    if (shown.link) { // it holds no counts of each epoch: it is run again
+      if (door() === "code") own.run();
+      else this.run();
       return;
     }
     showVerification(null);

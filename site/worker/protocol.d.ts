@@ -1074,6 +1074,9 @@ export interface Generator {
 export interface GlanceRequest {
   plan: Plan;
   result: Glimpse;
+  /** Brought is the user's mechanism, where the result is of one, whose outputs have Width numbers. Nothing of it runs. */
+  brought?: BroughtRequest;
+  width?: number;
 }
 
 /** glanced is what it says. */

@@ -121,6 +121,22 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec
 	return b.Spec(user.New(b.Columns, c.call)), nil
 }
 
+// unseen is a mechanism whose outputs have width numbers, as a link says. It cannot run.
+func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
+	space, err := r.Space(r.Relation)
+	if err != nil {
+		return audit.MechanismSpec{}, err
+	}
+	columns, err := user.Columns(width, r.Output, r.Kinds)
+	if err != nil {
+		return audit.MechanismSpec{}, err
+	}
+	b := audit.Brought{Kind: r.Kind, Name: r.Name, Code: r.Code, Datasets: space, Columns: columns}
+	return b.Spec(user.New(columns, func(audit.Dataset, uint64, []float64) error {
+		return &audit.InputError{Field: r.Name, Found: "not run here yet", Want: "run before anything is asked of it"}
+	})), nil
+}
+
 // caller asks a sandbox, one question at a time.
 type caller struct {
 	name     string

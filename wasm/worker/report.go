@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -77,6 +78,10 @@ func datasets(r pair.Report) []string {
 type glanceRequest struct {
 	Plan   pair.Plan    `json:"plan"`
 	Result pair.Glimpse `json:"result"`
+	// Brought is the user's mechanism, where the result is of one, whose outputs have
+	// Width numbers. Nothing of it runs.
+	Brought *broughtRequest `json:"brought,omitempty"`
+	Width   int             `json:"width,omitempty"`
 }
 
 // glanced is what it says.
@@ -95,7 +100,15 @@ func (c *coordinator) glance(m message) (message, error) {
 	if err := audit.DecodeStrict([]byte(m.JSON), "link", &req); err != nil {
 		return message{}, err
 	}
-	a, err := req.Plan.Resolve(c.known())
+	cat := c.known()
+	if b := req.Brought; b != nil {
+		spec, err := b.unseen(req.Width)
+		if err != nil {
+			return message{}, err
+		}
+		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), spec)
+	}
+	a, err := req.Plan.Resolve(cat)
 	if err != nil {
 		return message{}, err
 	}
