@@ -143,3 +143,21 @@ func TestMuseum(t *testing.T) {
 		t.Errorf("%d audits", audits)
 	}
 }
+
+// TestMend: the function of a museum page opens in the editor with the settings that it
+// needs; a press of Run refutes it there.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(path.Join(dist, "docs/museum/noisy-max-value.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`href="../../index\.html(#door=code&amp;code=[^"]+)"`).FindSubmatch(page)
+	if link == nil {
+		t.Fatal("no link to the editor")
+	}
+	tab := live(t, site+html.UnescapeString(string(link[1])))
+	until(t, tab, `document.querySelector("#own-code").value.includes("Math.max(...noisy); // mend") && document.querySelector("#own-rows").value === "5" && document.querySelector("#own-relation").value === "l-infinity"`, 30*time.Second)
+	click(t, tab, "#own-run")
+	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought?.kind === "javascript"`, time.Minute)
+}

@@ -131,7 +131,7 @@ var rooms = []room{
 		"what documents show is what a user would write"},
 	{p("internal/..."), nil,
 		"tools that would do for any other module"},
-	{p("site/pages"), p("report/format"),
+	{p("site/pages"), p("report/format", "internal/packed"),
 		"reads pages of text, and is given what draws their pictures; it knows no audit"},
 	{p("site/types", "e2e/..."), nil,
 		"checks scripts, or drives a browser, and knows no audit"},

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -20,6 +21,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/report/format"
 )
 
@@ -167,7 +169,9 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		return ast.WalkSkipChildren, nil
 	case "js":
 		if len(info) > 1 {
-			b.own(w, info[1:], text)
+			if err := b.own(w, info[1:], code.String()); err != nil {
+				return ast.WalkStop, err
+			}
 			return ast.WalkSkipChildren, nil
 		}
 	case "audit", "picture":
@@ -206,18 +210,20 @@ func first(words []string) string {
 	return words[0]
 }
 
-// own is a function for the door of the user's own code, with the settings that it needs
-// there; or, of the kind mended, the lines in place of those with the mark.
-func (b blocks) own(w util.BufWriter, info []string, code string) {
-	pre := `<pre tabindex="0"><code>` + code + "</code></pre>\n"
+// own is a function with a link that opens it in the door of the user's own code, with
+// the settings that it needs there; or, of the kind mended, the lines in place of those
+// with the mark.
+func (b blocks) own(w util.BufWriter, info []string, code string) error {
+	pre := `<pre tabindex="0"><code>` + string(util.EscapeHTML([]byte(code))) + "</code></pre>\n"
 	if info[0] == mended {
 		lines := "line"
 		if strings.Count(code, "\n") > 1 {
 			lines += "s"
 		}
 		fmt.Fprintf(w, "<details><summary>The mended %s</summary>\n%s</details>\n", lines, pre)
-		return
+		return nil
 	}
+	linked := packed.Code{Code: code, Language: "javascript", Settings: map[string]string{}}
 	said := make([]string, len(info))
 	for i, setting := range info {
 		key, value, _ := strings.Cut(setting, "=")
@@ -226,8 +232,14 @@ func (b blocks) own(w util.BufWriter, info []string, code string) {
 			words = key + " %s"
 		}
 		said[i] = strings.TrimSpace(strings.ReplaceAll(words, "%s", html.EscapeString(value)))
+		linked.Settings[key] = cmp.Or(value, "true") // a switch
 	}
-	fmt.Fprintf(w, `%s<p class="open-code"><a href="%s#door=code">Open Your code</a> <span class="hint">Settings there: %s.</span></p>`+"\n", pre, "../"+up(b.name)+home, strings.Join(said, ", "))
+	link, err := packed.Pack(linked)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, `%s<p class="open-code"><a href="%s#door=code&amp;code=%s">Open it in the editor</a> <span class="hint">With %s.</span></p>`+"\n", pre, "../"+up(b.name)+home, link, strings.Join(said, ", "))
+	return nil
 }
 
 const mended = "mended"

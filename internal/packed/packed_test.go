@@ -1,0 +1,82 @@
+package packed
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var example = Code{
+	Code:     strings.Repeat("def mechanism(rows, random):\n    return 'é 🎲'\n", 20),
+	Language: "python", Settings: map[string]string{"epsilon": "1", "rows": "0:5"},
+}
+
+// TestPack: what is packed comes back, and what is cut or changed does not.
+func TestPack(t *testing.T) {
+	link, err := Pack(example)
+	if err != nil || len(link) > 300 {
+		t.Fatal(len(link), err)
+	}
+	var back Code
+	if err := Unpack(link, &back); err != nil || !reflect.DeepEqual(back, example) {
+		t.Fatal(back, err)
+	}
+	bad := func(text, says string) {
+		t.Helper()
+		if err := Unpack(text, new(Code)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.60s: %v, want %q", text, err, says)
+		}
+	}
+	for end := 4; end < len(link); end++ {
+		bad(link[:end], "cut short")
+	}
+	bad("", "nothing that can be read")
+	bad("2"+link[1:], "newer version")
+	data := "bm90IGRlZmxhdGVk"
+	bad("1."+check(data)+"."+data, "unpacked")
+	long, err := Pack(strings.Repeat(" ", 2<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad(long, "unfolds to more")
+}
+
+// TestPageReads: the page reads what is written here, and the other way round.
+func TestPageReads(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node here")
+	}
+	page, err := os.ReadFile("../../site/page/packed.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := Pack(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must(json.Marshal(link))) + ")));"
+	run := exec.Command(node, "--input-type=module")
+	run.Stdin = strings.NewReader(script)
+	var said bytes.Buffer
+	run.Stderr = &said
+	out, err := run.Output()
+	if err != nil {
+		t.Fatal(err, said.String())
+	}
+	var back Code
+	if err := Unpack(strings.TrimSpace(string(out)), &back); err != nil || !reflect.DeepEqual(back, example) {
+		t.Error(back, err)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
