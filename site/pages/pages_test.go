@@ -26,6 +26,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
@@ -374,7 +375,14 @@ func TestLinks(t *testing.T) {
 			case u.IsAbs() || strings.HasPrefix(to, "/") || !ok:
 				t.Errorf("%s: link to %s, which is not there", f.Name, to)
 			case target == home:
-				if u.Fragment != "" && !doors.MatchString(u.Fragment) {
+				door, link, linked := strings.Cut(u.Fragment, "&code=")
+				if linked {
+					var code packed.Code
+					if err := packed.Unpack(link, &code); err != nil || !strings.Contains(code.Code, "function mechanism(") || code.Settings["epsilon"] == "" {
+						t.Errorf("%s: a link holds %+v, %v", f.Name, code, err)
+					}
+				}
+				if door != "" && !doors.MatchString(door) {
 					must(t, "#"+u.EscapedFragment())
 				}
 			case u.Fragment != "" && !ids[u.Fragment]:
