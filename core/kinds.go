@@ -177,6 +177,9 @@ func of(r report.View) Kind {
 	return find("a report of "+name, func(k Kind) bool { return k.Name == name })
 }
 
+// KindOf names the kind of report that a plan leads to.
+func KindOf(plan any) string { return kindOf(plan).Name }
+
 func kindOf(plan any) Kind {
 	return find(fmt.Sprintf("a plan of type %T", plan), func(k Kind) bool { return k.Owns(plan) })
 }

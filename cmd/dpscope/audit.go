@@ -38,15 +38,22 @@ type auditFlags struct {
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
-	f := &auditFlags{Flags: cli.NewFlags("dpscope audit", stderr)}
+	f := newSettingsFlags("dpscope audit", stderr)
 	s := f.Flags
-	f.asked = cli.Settings(s, pair.Keys())
-	f.outside.register(s, pair.OutsideKeys())
-	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
+	return f
+}
+
+// newSettingsFlags are those of the flags that say what is audited and how.
+func newSettingsFlags(command string, stderr io.Writer) *auditFlags {
+	f := &auditFlags{Flags: cli.NewFlags(command, stderr)}
+	s := f.Flags
+	f.asked = cli.Settings(s, pair.Keys())
+	f.outside.register(s, pair.OutsideKeys())
+	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	return f
 }
 
@@ -153,6 +160,20 @@ func strayArgument(args []string) error {
 	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
+// files reads the files that the audit is of, and returns what can be audited with them.
+func (f *auditFlags) files(plan pair.Plan, from *earlier, stdin io.Reader) (audit.Catalogue, error) {
+	switch r := f.outside.Recorded; {
+	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
+		cat, _, err := f.outside.replayLabelled(from.Report)
+		return cat, err
+	case f.outside.Table.File != "":
+		return f.outside.labelled(plan)
+	case len(r.Files) > 0:
+		return recordedCatalogue(r, stdin)
+	}
+	return catalogue, nil
+}
+
 // auditCommand is dpscope audit.
 func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
@@ -182,18 +203,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
 		}
 	}
-	cat := catalogue
-	if r := f.outside.Recorded; len(r.Files) > 0 {
-		if cat, err = recordedCatalogue(r, stdin); err != nil {
-			return fail(stderr, err)
-		}
-	}
-	switch {
-	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
-		cat, _, err = f.outside.replayLabelled(from.Report)
-	case f.outside.Table.File != "":
-		cat, err = f.outside.labelled(plan)
-	}
+	cat, err := f.files(plan, from, stdin)
 	if err != nil {
 		return fail(stderr, err)
 	}

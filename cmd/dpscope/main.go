@@ -33,6 +33,7 @@ Usage:
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
+  dpscope commit -host ADDRESS FILE | [flags]          register an audit, or a file of them, before it runs
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
@@ -80,6 +81,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":
 		return counts(args[1:], stdout, stderr)
+	case "commit":
+		return commitCommand(args[1:], stdin, stdout, stderr)
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
 	case "account":
@@ -109,7 +112,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "commit", "verify", "account", "list", "serve", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

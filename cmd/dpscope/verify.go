@@ -39,6 +39,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
 	plan.registerFile(set)
+	var registered receiptFlags
+	registered.register(set)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
@@ -50,6 +52,11 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	data, err := readReport(name, stdin)
 	if err != nil {
 		return fail(stderr, err)
+	}
+	if holds, err := registered.check(data, stdin, stdout); err != nil {
+		return fail(stderr, err)
+	} else if !holds {
+		return cli.ExitViolation
 	}
 	if report.KindOf(data) == suite.ReportKind {
 		return verifyPlan(name, data, plan, *from, n, !*quick, stdin, stdout, stderr)
