@@ -133,7 +133,7 @@ func TestQueryRefuses(t *testing.T) {
 	}{
 		{Query{}, "mechanism", "known kind"},
 		{Query{Mechanism: "gausian"}, "mechanism", "known kind"},
-		{Query{Mechanism: KindGaussian}, "sigma", "given"},
+		{Query{Mechanism: KindGaussian}, "sigma", "it for"},
 		{good(func(q *Query) { q.Sigma = new(0.0) }), "sigma", "above 0"},
 		{good(func(q *Query) { q.Sigma = new(math.Inf(1)) }), "sigma", "finite"},
 		{good(func(q *Query) { q.Sigma = new(math.NaN()) }), "sigma", "finite"},
@@ -161,7 +161,7 @@ func TestQueryRefuses(t *testing.T) {
 		{Query{Mechanism: KindPure, Epsilon: new(1.0), Sensitivity: new(1.0)}, "sensitivity", "absent for pure"},
 		{Query{Mechanism: KindRandomisedResponse, P: new(1.0)}, "p", "below 1"},
 		{Query{Mechanism: KindPure, Epsilon: new(-1.0)}, "epsilon", "at least 0"},
-		{Query{Mechanism: KindApproximate, Epsilon: new(1.0)}, "stepDelta", "given"},
+		{Query{Mechanism: KindApproximate, Epsilon: new(1.0)}, "stepDelta", "it for"},
 		{Query{Mechanism: KindApproximate, Epsilon: new(1.0), StepDelta: new(1.0)}, "stepDelta", "below 1"},
 		{Query{Mechanism: KindApproximate, Epsilon: new(math.Inf(1)), StepDelta: new(0.1)}, "epsilon", "finite"},
 		{Query{Mechanism: KindRenyi, Alpha: new(1.0), Epsilon: new(1.0)}, "alpha", "above 1"},

@@ -54,7 +54,7 @@ func TestReadProfile(t *testing.T) {
 		{`{"history": [[1, 0.1]]}`, "2 numbers"},
 		{`{"history": [[1, 0.1, 0.5]]}`, "0.5 steps"},
 		{`{"history": [[0, 0.1, 5]]}`, "history[0]: sigma"},
-		{`{"history": []}`, "absent"},
+		{`{"history": []}`, "missing"},
 	} {
 		if _, err := ReadProfile("file", []byte(k.data)); !audit.IsInput(err) || !strings.Contains(err.Error(), k.says) {
 			t.Errorf("%s: %v, want %q", k.data, err, k.says)

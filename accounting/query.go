@@ -123,7 +123,7 @@ func (q Query) Validate() error {
 		switch wanted := slices.Contains(needed, p.name); {
 		case wanted && p.value == nil && q.TargetEpsilon != nil && q.isNoise():
 		case wanted && p.value == nil:
-			return fault(p.name, "absent", fmt.Sprintf("given for %s", q.Mechanism), "")
+			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
 		case !wanted && p.value != nil:
 			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
 		}

@@ -67,7 +67,7 @@ func (c Claim) Validate() error {
 		uses["mu"] = true
 	case Profile:
 		if c.Profile == nil {
-			return At("/claim/profile", &InputError{Field: "profile", Found: "absent", Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
+			return At("/claim/profile", &InputError{Field: "profile", Found: Absent, Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
 		}
 		if err := c.Profile.Validate(); err != nil {
 			return err

@@ -19,16 +19,20 @@ type InputError struct {
 	Remedy string // how to mend it; may be empty
 }
 
+// Absent is what was found where nothing was; what is allowed then says what to give.
+const Absent = "absent"
+
 func (e *InputError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Field)
-	if e.Found != "" {
+	switch {
+	case e.Found == Absent:
+		b.WriteString(" is missing: give " + e.Want)
+	case e.Found != "" && e.Want != "":
+		b.WriteString(" is " + e.Found + ", must be " + e.Want)
+	case e.Found != "":
 		b.WriteString(" is " + e.Found)
-	}
-	if e.Want != "" {
-		if e.Found != "" {
-			b.WriteString(",")
-		}
+	case e.Want != "":
 		b.WriteString(" must be " + e.Want)
 	}
 	if e.Remedy != "" {

@@ -173,7 +173,7 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 	make, ok := tablePapers[p.Paper]
 	if !ok {
 		if p.Paper == "" {
-			return nil, &audit.InputError{Field: "-paper", Found: "absent", Want: fmt.Sprintf("one of %v", tablePaperNames)}
+			return nil, &audit.InputError{Field: "-paper", Found: audit.Absent, Want: fmt.Sprintf("one of %v", tablePaperNames)}
 		}
 		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
 	}

@@ -203,7 +203,7 @@ func TestBenchTablesText(t *testing.T) {
 
 func TestBenchTablesRefuses(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
-		{"", "-paper is absent, must be one of [auditorium renyitester sniper]"},
+		{"", "-paper is missing: give one of [auditorium renyitester sniper]"},
 		{"-paper statdp", `-paper is "statdp"`},
 		{"-paper sniper -only table-9", `-only is "table-9", must be part of one of bounds`},
 		{"-paper sniper -runs -1", "-runs is -1, must be in [0, 10000]"},

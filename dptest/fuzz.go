@@ -169,7 +169,7 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 		}
 		z.relation, z.domain = relation, reg.of.Domain(params, relation)
 	case opts.Domain == nil:
-		return nil, &audit.InputError{Field: "Options.Domain", Found: "absent", Want: "the datasets that the fuzzer may propose"}
+		return nil, &audit.InputError{Field: "Options.Domain", Found: audit.Absent, Want: "the datasets that the fuzzer may propose"}
 	}
 	if opts.Domain != nil {
 		z.domain = *opts.Domain

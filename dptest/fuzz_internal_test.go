@@ -211,7 +211,7 @@ func TestFuzzErrors(t *testing.T) {
 		says  string
 	}{
 		{nil, one, Options{}, "mechanism is nil"},
-		{clipped{}, one, Options{}, "Options.Domain is absent"},
+		{clipped{}, one, Options{}, "Options.Domain is missing"},
 		{clipped{}, one, Options{Domain: wide(1), Pairs: pair}, "Options.Pairs is given"},
 		{clipped{}, one, Options{Domain: wide(math.Inf(1))}, "a finite interval"},
 		{clipped{}, one, Options{Domain: wide(0), Relation: audit.Replace}, "two neighbours that differ"},

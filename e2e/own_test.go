@@ -399,7 +399,7 @@ func TestOwnBadModule(t *testing.T) {
 	modules := []module{
 		{"text", []byte("(module)"), "wat2wasm"},
 		{"cut", good[:100], "broken"},
-		{"no sample", replaced("sample", "Sample"), "export sample is absent"},
+		{"no sample", replaced("sample", "Sample"), "export sample is missing"},
 		{"error code", replaced("\x0b\x0bA\x00\x0b", "\x0b\x0bA\x07\x0b"), "sample is the error code 7"}, // another end of sample
 		{"trap", replaced("\x10\x03\xa0", "\x00\x01\x01"), "sample is ended by a trap"},                  // unreachable in it
 	}

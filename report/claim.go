@@ -60,7 +60,7 @@ func CheckRelation(r audit.Relation, known ...audit.Relation) error {
 // ResolveClaim checks a claim of kind pure or approximate.
 func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	if c == nil {
-		return audit.Claim{}, &audit.InputError{Field: "claim", Path: "epsilon", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+		return audit.Claim{}, &audit.InputError{Field: "claim", Path: "epsilon", Found: audit.Absent, Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
 	}
 	claim := *c
 	if claim.Kind == "" {

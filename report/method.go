@@ -175,7 +175,7 @@ func (r Report) CheckByMethod(claim *audit.Claim) error {
 	case claim == nil || *claim != r.Claim:
 		return &audit.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with the claim of the report"}
 	case r.Power == nil:
-		return &audit.InputError{Field: "report: field power", Found: "absent", Want: "what an audit of this size can show"}
+		return &audit.InputError{Field: "report: field power", Found: audit.Absent, Want: "what an audit of this size can show"}
 	case len(r.Tables) != min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) || len(r.Tables) > 0 && r.Tables[0].Name != Bounds:
 		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "one with rows, of the name " + Bounds + ", another of the name " + Membership + " after it or not, or none"}
 	case r.Deciding() == nil && (r.LowerBound != nil || len(r.Tables) > 0):

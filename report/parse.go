@@ -48,7 +48,7 @@ func Parse(data []byte, kind string, r any, upgrade func(Old)) error {
 		return &audit.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", found), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
 	}
 	if head.SchemaVersion == nil {
-		return &audit.InputError{Field: "report: field schemaVersion", Found: "absent", Want: fmt.Sprint(SchemaVersion), Remedy: "is this a report of dpscope?"}
+		return &audit.InputError{Field: "report: field schemaVersion", Found: audit.Absent, Want: fmt.Sprint(SchemaVersion), Remedy: "is this a report of dpscope?"}
 	}
 	switch v := *head.SchemaVersion; {
 	case v < 1 || v > SchemaVersion:

@@ -431,7 +431,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 		text, given := texts[k.Name]
 		switch {
 		case !given && k.Needed != "":
-			return placed(k.Name, &audit.InputError{Found: "absent", Want: k.Needed})
+			return placed(k.Name, &audit.InputError{Found: audit.Absent, Want: k.Needed})
 		case !given && k.Preset == "":
 			continue
 		case !given:

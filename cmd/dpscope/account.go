@@ -28,7 +28,7 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 	}
 	kinds := accounting.KindNames()
 	if q.Mechanism == "" {
-		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"})
+		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"})
 	}
 	if q.Mechanism.Parameters() == nil {
 		return fail(stderr, audit.UnknownName("-mechanism", string(q.Mechanism), kinds))

@@ -86,7 +86,7 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	case p.Mechanism == "" && f.from != "":
 		return p, &audit.InputError{Field: "-continue", Found: "given beside some settings", Want: "alone, or beside all settings of the report", Remedy: "the report has them; -samples, -commit and where outputs come from may stand beside it"}
 	case p.Mechanism == "":
-		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
+		return p, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	case p.Samples == 0:
 		p.Samples = google.Samples(p.Mechanism)
 	}

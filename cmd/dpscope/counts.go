@@ -55,7 +55,7 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	}
 	for _, name := range []string{"in", "out"} {
 		if !set.Given(name) {
-			return fail(stderr, &audit.InputError{Field: "-" + name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
+			return fail(stderr, &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
 		}
 	}
 	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}

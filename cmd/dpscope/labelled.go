@@ -54,7 +54,7 @@ func (f *outsideFlags) replayLabelled(r pair.Report) (audit.Catalogue, string, e
 	case was == nil:
 		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "given", Want: "absent: the report is of no table of the user's", Remedy: "leave the flag out"}
 	case f.Table.File == "":
-		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "absent", Want: "the table that the report is of: " + was.File.Name, Remedy: "name it with -table FILE"}
+		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the table that the report is of: " + was.File.Name, Remedy: "name it with -table FILE"}
 	}
 	return openTable(f.Table.File, was.Reading, was)
 }

@@ -96,7 +96,7 @@ func (f *outsideFlags) check(given map[string]bool) error {
 	case len(files) == 0:
 		return nil
 	case files[0] == "":
-		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
+		return &audit.InputError{Field: "-samples-file", Found: audit.Absent, Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
 	}
 	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", append([]string{"mechanism", "param", "relation", "pair", "finder", "trials"}, namesWithin("table")...)...)
 }
@@ -164,8 +164,8 @@ func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	case broughtBy[b.Kind] == "":
 		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
 	case by != broughtBy[b.Kind]:
-		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: "absent",
-			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust it, add the flag"}
+		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: audit.Absent,
+			Want: fmt.Sprintf("it again, if you trust it: this report names %q", b.Name), Remedy: "a replay runs nothing that only a report names"}
 	}
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err

@@ -52,7 +52,7 @@ var withPlan = []string{"plan", "only", "continue", "commit", "format", "output"
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	if f.file == "" {
-		return nil, &audit.InputError{Field: "-plan", Found: "absent", Want: "the file that has the audits of -only"}
+		return nil, &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the file that has the audits of -only"}
 	}
 	data, err := readReport(f.file, stdin)
 	if err != nil {
@@ -415,7 +415,7 @@ func needsPlan(r report.View) error {
 		missing = r.Plan.Data != ""
 	}
 	if missing {
-		return &audit.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of its audits and what you brought"}
+		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files of its audits and what you brought"}
 	}
 	return nil
 }

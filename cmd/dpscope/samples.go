@@ -19,7 +19,7 @@ func checkOwnClaim(c *audit.Claim) error {
 	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
 		return nil
 	}
-	return &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
+	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
 }
 
 // recordedCatalogue is what is registered, and the samples. stdin is what the file - is.

@@ -168,7 +168,7 @@ func readGiven(g *core.Given, r report.View, files []string) (err error) {
 	case !ofScores:
 		g.File, err = readOneFile(files)
 	case g.Whole && len(files) == 0 && len(own.Plan.Data) > 0:
-		return &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
+		return &audit.InputError{Field: "-data", Found: audit.Absent, Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
 	case g.Whole:
 		g.Scores, err = readScores(files)
 	}

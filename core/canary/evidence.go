@@ -49,7 +49,7 @@ func (e Evidence) check(p Plan) error {
 	}
 	if e.Sequential != nil {
 		if e.Portrait == nil {
-			return &audit.InputError{Field: "portrait", Found: "absent", Want: "scores of the first trainings"}
+			return &audit.InputError{Field: "portrait", Found: audit.Absent, Want: "scores of the first trainings"}
 		}
 		t, err := e.Sequential.table(p)
 		if err != nil {

@@ -70,7 +70,7 @@ func (r Report) check() error {
 		return err
 	}
 	if r.Plan.Single == nil {
-		return &audit.InputError{Field: "report: plan.single", Found: "absent", Want: "there, as in every report of this version"}
+		return &audit.InputError{Field: "report: plan.single", Found: audit.Absent, Want: "it, as every report of this version does"}
 	}
 	if r.Evidence != nil {
 		if err := r.Evidence.check(r.Plan); err != nil {
@@ -102,7 +102,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
 	if r.Evidence.Portrait == nil {
-		return v, &audit.InputError{Field: "report: evidence.portrait", Found: "absent", Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
+		return v, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
 	}
 	// A replay draws as many runs as the report counts, and no more.
 	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore || *r.Plan.Single != (r.Evidence.Single != nil)) {

@@ -235,7 +235,7 @@ func TestBadOneRunPlans(t *testing.T) {
 	}{
 		"version":       {func(p *Plan) { p.Version = 3 }, "version is 3, must be 1 or 2"},
 		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
-		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is absent"},
+		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is missing"},
 		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
 		"design":        {func(p *Plan) { p.Design = source.Vectors }, "design is"},
 		"m":             {func(p *Plan) { p.Canaries = -1 }, "m is -1"},
@@ -244,7 +244,7 @@ func TestBadOneRunPlans(t *testing.T) {
 		"guesses":       {func(p *Plan) { p.Guesses = []int{101} }, "guesses is 101"},
 		"gdp guesses":   {func(p *Plan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
 		"beta":          {func(p *Plan) { p.Beta = .7 }, "beta is 0.7"},
-		"data":          {func(p *Plan) { p.Data = "aa" }, "data is absent"},
+		"data":          {func(p *Plan) { p.Data = "aa" }, "data is missing"},
 		"parameter":     {func(p *Plan) { p.Parameters = audit.Params{"dd": {Number: 99}} }, "dd"},
 		"model, memory": {func(p *Plan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
 	} {

@@ -377,7 +377,7 @@ func TestPlanErrors(t *testing.T) {
 		{func(p *pair.Plan) { p.Parameters = audit.Params{"epsilon": {Number: -1}} }, "parameter epsilon is -1"},
 		{func(p *pair.Plan) { p.Claim = &audit.Claim{Epsilon: -1} }, "epsilon is -1, must be a finite number above 0"},
 		{func(p *pair.Plan) { p.Claim = &audit.Claim{Epsilon: 1, Delta: 1} }, "delta is 1, must be in [0, 1)"},
-		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1} }, "alpha is absent, must be a finite number above 1; a Rényi claim names its order"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1} }, "alpha is missing: give a finite number above 1; a Rényi claim names its order"},
 		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 1} }, "alpha is 1, must be"},
 		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: math.Inf(1)} }, "alpha is +Inf, must be"},
 		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: -1} }, "rho is -1"},

@@ -21,7 +21,7 @@ func TestClaimValidate(t *testing.T) {
 		claim audit.Claim
 		says  string
 	}{
-		{audit.DPClaim(0, 0), "epsilon is absent"},
+		{audit.DPClaim(0, 0), "epsilon is missing"},
 		{audit.DPClaim(-1, 0), "epsilon is -1"},
 		{audit.DPClaim(math.NaN(), 0), "epsilon is NaN"},
 		{audit.DPClaim(math.Inf(1), 0), "epsilon is +Inf"},
@@ -29,7 +29,7 @@ func TestClaimValidate(t *testing.T) {
 		{audit.DPClaim(1, 1), "delta is 1, must be in [0, 1)"},
 		{audit.DPClaim(1, math.NaN()), "delta is NaN"},
 		{audit.Claim{Kind: "pur", Epsilon: 1}, `did you mean "pure"?`},
-		{audit.Claim{Kind: audit.Renyi, Epsilon: 1}, "alpha is absent"},
+		{audit.Claim{Kind: audit.Renyi, Epsilon: 1}, "alpha is missing"},
 		{audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 1}, "alpha is 1"},
 		{audit.Claim{Kind: audit.Pure, Epsilon: 1, Delta: 0.1}, "absent"},
 	} {

@@ -107,7 +107,7 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	curve := p.Claim != nil && p.Claim.Kind == audit.Profile && p.Claim.Profile != nil
 	switch {
 	case curve && point == nil:
-		return &audit.InputError{Field: "prepared.point", Found: "absent", Want: "the point of the claim's curve that exploration chose"}
+		return &audit.InputError{Field: "prepared.point", Found: audit.Absent, Want: "the point of the claim's curve that exploration chose"}
 	case point != nil && !curve:
 		return &audit.InputError{Field: "prepared.point", Found: "there", Want: fmt.Sprintf("absent but for a claim of kind %q", audit.Profile)}
 	case point != nil && !slices.Contains(p.Claim.Profile.Points, *point):

@@ -77,7 +77,7 @@ func TestProfilePlansRefused(t *testing.T) {
 	}{
 		{pair.Plan{Version: pair.PlanVersion, Mode: pair.VerdictAndBound, Claim: &audit.Claim{Profile: good}}, "fixed or until-refuted for a claim that is a curve"},
 		{pair.Plan{Version: 1, Claim: &audit.Claim{Profile: good}}, "plan of version 1"},
-		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Kind: audit.Profile}}, "profile is absent"},
+		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Kind: audit.Profile}}, "profile is missing"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: 1, Profile: good}}, "absent in a claim of kind"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Profile: &audit.PrivacyProfile{}}}, "0 points"},
 		{pair.Plan{Version: pair.PlanVersion, ThroughRenyi: 2, Claim: &audit.Claim{Profile: good}}, "absent for the claim"},

@@ -163,7 +163,7 @@ func (r Report) check() error {
 		return err
 	}
 	if r.Plan.Claim == nil {
-		return &audit.InputError{Field: "report: plan.claim", Found: "absent", Want: "the claim that was audited"}
+		return &audit.InputError{Field: "report: plan.claim", Found: audit.Absent, Want: "the claim that was audited"}
 	}
 	for _, row := range r.Rows(report.Bounds) {
 		if !slices.Contains(report.Quantities(), row.ID) {

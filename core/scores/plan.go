@@ -86,7 +86,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
 	}
 	if p.Relation == "" {
-		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
+		return p, &audit.InputError{Field: "relation", Found: audit.Absent, Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
 			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
 	}
 	if err := report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {

@@ -17,7 +17,7 @@ export const usedBy = (guarantee, key) => !key.claims || key.claims.includes(gua
 export class Unusable extends Error {
   constructor(key, found, want) {
     const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
-    super(`${field} is ${found}, must be ${want}`);
+    super(found === "absent" ? `${field} is missing: give ${want}` : `${field} is ${found}, must be ${want}`);
     /** @type {import("../worker/protocol").Refusal} */
     this.refusal = { message: this.message, field, path: key, line: 0, fault: this.message, found, want, remedy: "" };
     this.key = key;
@@ -110,7 +110,7 @@ export function planOf(settings, mechanism) {
   if (kind && claim.delta === 0) throw new Unusable("delta", "0", "a finite number above 0");
   if (claim?.delta === 0 && mechanism?.claim.delta) plan.claim = { kind: "pure", epsilon: claim.epsilon };
   if (mechanism?.own && !claim?.epsilon && !claim?.rho && !claim?.mu) {
-    throw new Unusable({ zcdp: "rho", "gaussian-dp": "mu" }[kind] ?? "epsilon", "absent", "what the mechanism of these samples claims: nobody but you knows");
+    throw new Unusable({ zcdp: "rho", "gaussian-dp": "mu" }[kind] ?? "epsilon", "absent", "what the mechanism of these samples claims");
   }
   plan.samples ??= mechanism?.samples;
   return plan;

@@ -303,7 +303,7 @@ export class Own {
     const texts = {};
     for (const key of this.#fields.keys()) texts[key] = this.#text(key);
     const { epsilon, delta, seed, relation, output } = texts;
-    if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
+    if (!epsilon) throw new Unusable("epsilon", "absent", "the epsilon that this mechanism claims");
     const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
     if (!hasReach(relation)) texts.reach = "";
     return {

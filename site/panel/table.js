@@ -156,7 +156,7 @@ export class Table {
       const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
       if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
       const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
-        if (!a && !b) throw new Unusable(`bounds/${name}`, "absent", "declared for every feature: what its values can be, known without the data");
+        if (!a && !b) throw new Unusable(`bounds/${name}`, "absent", "the least and the greatest value that the feature can have, known without the data");
         if (!a || !b || !(Number(a) < Number(b))) throw new Unusable(`bounds/${name}`, `${a || "nothing"} to ${b || "nothing"}`, "a lower bound below an upper one");
         return `${name}=${a}:${b}`;
       }).join();

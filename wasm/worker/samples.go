@@ -281,7 +281,7 @@ const chunk = 256 << 10
 // known.
 func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
 	if len(given) == 0 {
-		return nil, nil, &audit.InputError{Field: "samples", Found: "absent", Want: "a file, or one for each dataset"}
+		return nil, nil, &audit.InputError{Field: "samples", Found: audit.Absent, Want: "a file, or one for each dataset"}
 	}
 	total, before := int64(0), int64(0)
 	for _, f := range given {

@@ -89,7 +89,7 @@ func (f Fields) TakeFile(s *Setup, file []byte) error {
 	needs := spec.NeedsData != nil && spec.NeedsData(s.Design)
 	switch {
 	case file == nil && (needs || *sha != ""):
-		return &audit.InputError{Field: "data", Path: "/data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", s.Design, spec.Name), Remedy: "give a CSV file of vectors, one a line"}
+		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: fmt.Sprintf("a file for the design %q of %s", s.Design, spec.Name), Remedy: "give a CSV file of vectors, one a line"}
 	case file == nil:
 		return nil
 	case !needs && !spec.TakesData:

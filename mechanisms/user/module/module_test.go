@@ -240,8 +240,8 @@ func TestBadModules(t *testing.T) {
 		{"too large", append(slices.Clone(good), make([]byte, MostBytes)...), []string{"at most 16777216"}},
 		{"truncated", good[:len(good)/2], []string{"broken", "ends too early"}},
 		{"invalid code", plain().with("sample").bytes(), []string{"not valid"}},
-		{"no sample", changed(func(a *assembly) { a.renamed = map[string]string{"sample": "Sample"} }), []string{"export sample is absent", "it exports Sample, alloc, memory, width"}},
-		{"no memory", changed(func(a *assembly) { a.renamed = map[string]string{"memory": "mem"} }), []string{"export memory is absent"}},
+		{"no sample", changed(func(a *assembly) { a.renamed = map[string]string{"sample": "Sample"} }), []string{"export sample is missing", "it exports Sample, alloc, memory, width"}},
+		{"no memory", changed(func(a *assembly) { a.renamed = map[string]string{"memory": "mem"} }), []string{"export memory is missing"}},
 		{"other seed", changed(func(a *assembly) {
 			a.parts["sample"] = part{signature{i32 + i32 + i32 + i32 + i32 + i32, i32}, code(0x41, 0)}
 		}),
