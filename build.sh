@@ -53,8 +53,29 @@ compile_builder() {
 }
 
 build() {
+	code_packages
 	compile_builder
 	bin/site -out dist "$@"
+}
+
+# Installs the editor of "Your code" and what runs Python there, as npm's packages in
+# site/code that its lock file pins. With "must" it fails where it cannot; otherwise the
+# site is built without them.
+code_packages() {
+	local lock=site/code/package-lock.json there=site/code/node_modules/.installed
+	cmp -s "$lock" "$there" && return
+	local without='the site is built without the editor and without Python: "Your code" has a text field and JavaScript'
+	if ! command -v npm >/dev/null; then
+		printf 'npm is missing, so %s.\n' "$without"
+	elif printf 'Installing the editor and Python for "Your code"…\n' &&
+		(cd site/code && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --loglevel=error >/dev/null); then
+		cp "$lock" "$there"
+		return
+	else
+		rm -rf site/code/node_modules # half of them would be refused
+		printf 'npm could not install packages, so %s.\n' "$without"
+	fi
+	[[ ${1:-} != must ]] || die "the tests need these packages"
 }
 
 # What a test of the site needs from the system: commands, and the Debian
@@ -64,7 +85,7 @@ need_system() {
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
 		packages+=(chromium)
 	command -v node >/dev/null || packages+=(nodejs)
-	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types
+	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types, and the editor, site/code
 	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then # what makes pages with the element in them
 		command -v sphinx-build >/dev/null || packages+=(python3-sphinx)
 		command -v mkdocs >/dev/null || packages+=(mkdocs)
@@ -137,6 +158,7 @@ go_tests() {
 run_tests() {
 	need_go
 	need_system
+	code_packages must
 	check_sources
 
 	local log beside failed=0 flags=() node=all_beside
@@ -195,6 +217,7 @@ zip)
 	;;
 serve)
 	shift
+	code_packages
 	compile_builder
 	exec bin/site -serve -out dist "$@"
 	;;

@@ -191,6 +191,33 @@ function mechanism(dataset, n, random) {
 }
 `
 
+// openly is a program for the sandbox that tries each way out with all that a browser
+// gives to a worker.
+const openly = `onmessage = async ({ data: { port } }) => {
+  const url = "%s", log = {}, heard = (source, good) => new Promise((yes, no) => { source[good] = yes; source.onerror = () => no(new Error()); });
+  const ways = {
+    fetch: () => fetch(url, { mode: "no-cors" }),
+    site: () => fetch("%s" + "index.html", { mode: "no-cors" }),
+    xhr: () => { const x = new XMLHttpRequest(); x.open("GET", url, false); x.send(); },
+    socket: () => heard(new WebSocket(url.replace("http", "ws")), "onopen"),
+    events: () => heard(new EventSource(url), "onopen"),
+    scripts: () => importScripts(url),
+    module: () => import(url),
+    worker: () => heard(new Worker(url), "onmessage"),
+    transport: () => new WebTransport(url.replace("http:", "https:")).ready,
+  };
+  for (const [name, go] of Object.entries(ways)) {
+    log[name] = "waits";
+    try {
+      await go();
+      log[name] = "REACHED";
+    } catch (error) {
+      log[name] = error.name;
+    }
+  }
+  port.postMessage(JSON.stringify(log));
+}`
+
 // TestOwnSandbox: code reaches no server, storage, cookie or page, whichever way it
 // tries; a server that everyone may ask hears nothing.
 func TestOwnSandbox(t *testing.T) {
@@ -227,6 +254,19 @@ func TestOwnSandbox(t *testing.T) {
 	}
 	if n := eval[int](t, tab, `document.querySelectorAll("iframe").length`); n != 0 {
 		t.Errorf("%d sandboxes are left", n)
+	}
+	// The policy alone holds too, without what the program takes away.
+	said = eval[string](t, tab, fmt.Sprintf(`new Promise((resolve) => {
+		const frame = document.createElement("iframe"), { port1, port2 } = new MessageChannel();
+		frame.sandbox = "allow-scripts";
+		frame.src = "sandbox.html";
+		frame.onload = () => frame.contentWindow.postMessage({ port: port2, program: %q }, "*", [port2]);
+		port1.onmessage = ({ data }) => { frame.remove(); resolve(data); };
+		document.body.append(frame);
+	})`, fmt.Sprintf(openly, server.URL+"/", site)))
+	t.Log(said)
+	if strings.Contains(said, "REACHED") || strings.Contains(said, "waits") || strings.Count(said, ":") != 9 {
+		t.Errorf("by its policy alone it says %s", said)
 	}
 	// Without the frame's sandbox the page of the sandbox runs nothing.
 	if got := eval[string](t, tab, `new Promise((resolve) => {

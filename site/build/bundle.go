@@ -87,7 +87,8 @@ func bundle(goroot string) ([]file, error) {
 		}
 		files = append(files, file{name, data})
 	}
-	return files, nil
+	more, err := code()
+	return append(files, more...), err
 }
 
 // document makes the pages of docs. The element that runs audits in them may be
@@ -106,7 +107,13 @@ func document(docs fs.FS, site []file) ([]file, error) {
 }
 
 func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
-	res := api.Build(api.BuildOptions{
+	options := bundleOptions(path, format)
+	options.Alias = map[string]string{"wasm_exec.js": filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")}
+	return bundled(path, api.Build(options))
+}
+
+func bundleOptions(path string, format api.Format) api.BuildOptions {
+	return api.BuildOptions{
 		EntryPoints:       []string{path},
 		Bundle:            true,
 		Format:            format,
@@ -116,11 +123,14 @@ func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
 		MinifyWhitespace:  true,
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
-		Alias:             map[string]string{"wasm_exec.js": filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")},
-		Loader:            map[string]api.Loader{".svg": api.LoaderDataURL},
+		Loader:            map[string]api.Loader{".svg": api.LoaderDataURL, ".py": api.LoaderText},
 		Define:            inDocument(format),
 		LogLevel:          api.LogLevelSilent,
-	})
+	}
+}
+
+// bundled is the one file that a script was bundled into.
+func bundled(path string, res api.BuildResult) ([]byte, error) {
 	if len(res.Errors) > 0 {
 		lines := api.FormatMessages(res.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimSpace(strings.Join(lines, "")))

@@ -12,8 +12,8 @@ import (
 
 const licencesName = "licences.txt"
 
-// licences are the licences of all that is compiled into the site's programs, but
-// for dpscope itself: the Go distribution's and those of the modules.
+// licences are the licences of all that is part of the site's programs, but for dpscope
+// itself: the Go distribution's, those of the modules and those of npm's packages.
 func licences(goroot string) (file, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "The programs of this site contain code of others, under these licences.\n")
@@ -22,17 +22,7 @@ func licences(goroot string) (file, error) {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fmt.Errorf("%s has no file that is called LICENSE or NOTICE", name)
-		}
-		for _, path := range found {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&out, "\n%s\n%s, %s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 72), name, filepath.Base(path), bytes.TrimSpace(text))
-		}
-		return nil
+		return addLicences(&out, name, found)
 	}
 	if err := add("Go", goroot); err != nil {
 		return file{}, err
@@ -46,7 +36,25 @@ func licences(goroot string) (file, error) {
 			return file{}, err
 		}
 	}
+	if err := codeLicences(&out); err != nil {
+		return file{}, err
+	}
 	return file{licencesName, out.Bytes()}, nil
+}
+
+// addLicences writes what is licensed under the texts in these files.
+func addLicences(out *bytes.Buffer, name string, found []string) error {
+	if len(found) == 0 {
+		return fmt.Errorf("%s has no file that is called LICENSE or NOTICE", name)
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%s\n%s, %s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 72), name, filepath.Base(path), bytes.TrimSpace(text))
+	}
+	return nil
 }
 
 type linked struct{ name, dir string }

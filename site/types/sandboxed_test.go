@@ -24,6 +24,25 @@ const numbers = async (...of) => {
   assert.equal(fault, undefined);
   return [[...new Float64Array(bytes.buffer)], width];
 };
+// What makes another context or asks a server is gone, from wherever a browser has it.
+const ways = ["Worker", "SharedWorker", "importScripts", "fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "RTCPeerConnection", "BroadcastChannel", "caches", "indexedDB"];
+const above = Object.create(Object.getPrototypeOf(globalThis));
+ways.forEach((name, at) => Object.defineProperty(at % 2 ? above : globalThis, name, { configurable: true, get: () => assert.fail("the code has " + name) }));
+class Worker {
+  constructor(source) { started.push(source); }
+  set onerror(hear) { setTimeout(() => hear({ preventDefault() {}, lineno: 3 })); }
+  terminate() {}
+}
+const started = [];
+Object.defineProperty(globalThis, "Worker", { configurable: true, value: Worker });
+Object.setPrototypeOf(globalThis, above);
+const there = "function mechanism(rows, random) { return " + JSON.stringify(ways) + ".filter((name) => name in globalThis || typeof globalThis[name] !== 'undefined').length; }";
+// A syntax error's line comes of a worker, which the code's first line ends.
+assert.equal((await ask("\nfunction mechanism( {", 1, 1)).line, 2);
+assert.equal(started.length, 1);
+const { resolveObjectURL } = await import("node:buffer");
+assert.equal(await resolveObjectURL(started[0]).text(), "throw 0;\n\nfunction mechanism( {");
+assert.deepEqual(await numbers(there, 1, 1), [[0], 1]);
 const each = "function mechanism(rows, random) { return rows.length + random.laplace(2); }";
 const batch = "function mechanism(dataset, n, random) { return Array.from({ length: n }, () => dataset.length + random.laplace(2)); }";
 assert.deepEqual(await numbers(each, 100, 7), await numbers(batch, 100, 7));

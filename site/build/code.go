@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// The editor of "Your code" and what runs Python there are packages of npm, which
+// package-lock.json in codeFolder pins. Where they are not installed the site is built
+// without them: its files are then a text field's and JavaScript's alone, and the page
+// sees from build-info.json that they are absent.
+const (
+	codeFolder   = "site/code"
+	pythonFolder = "python/" // of the site
+	npmFolder    = "node_modules"
+)
+
+// codeScripts are bundled from codeFolder, each with the packages that it imports.
+var codeScripts = []struct {
+	path   string
+	format api.Format
+	folder string // of the site
+}{
+	{"editor.js", api.FormatESModule, ""},
+	{"micropython.js", api.FormatIIFE, pythonFolder},
+	{"pyodide.js", api.FormatIIFE, pythonFolder},
+}
+
+// codeData are files of packages that the site has as they are.
+var codeData = []string{
+	"@micropython/micropython-webassembly-pyscript/micropython.wasm",
+	"pyodide/pyodide-lock.json",
+	"pyodide/pyodide.asm.wasm",
+	"pyodide/python_stdlib.zip",
+}
+
+// licencesOfCode are texts in codeFolder of packages that come without them.
+var licencesOfCode = map[string][]string{
+	"@micropython/micropython-webassembly-pyscript": {"licences/micropython.txt"},
+	"pyodide": {"licences/pyodide.txt", "licences/python.txt"},
+}
+
+// locked is what package-lock.json, or npm's own list of what it installed, says.
+type locked struct {
+	Packages map[string]struct {
+		Version   string `json:"version"`
+		Integrity string `json:"integrity"`
+	} `json:"packages"` // by folder, as node_modules/pyodide
+}
+
+func readLock(name string) (lock locked, err error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return lock, err
+	}
+	if err := json.Unmarshal(data, &lock); err != nil {
+		return lock, fmt.Errorf("%s: %w", name, err)
+	}
+	return lock, nil
+}
+
+// codePackages are the packages that are installed in the folder; none where npm has
+// not been there, and an error where it installed others than package-lock.json names.
+func codePackages(folder string) (locked, error) {
+	const remedy = "run npm ci --ignore-scripts in " + codeFolder
+	there, err := readLock(filepath.Join(folder, npmFolder, ".package-lock.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return locked{}, nil
+	} else if err != nil {
+		return locked{}, fmt.Errorf("%w; %s", err, remedy)
+	}
+	want, err := readLock(filepath.Join(folder, "package-lock.json"))
+	if err != nil {
+		return locked{}, err
+	}
+	for name, p := range want.Packages {
+		if name != "" && there.Packages[name] != p {
+			return locked{}, fmt.Errorf("%s/%s has version %q, package-lock.json wants %s: %s", codeFolder, name, there.Packages[name].Version, p.Version, remedy)
+		}
+	}
+	return there, nil
+}
+
+// code makes the files of the editor and of Python; none without their packages.
+func code() ([]file, error) {
+	packages, err := codePackages(codeFolder)
+	if err != nil || packages.Packages == nil {
+		return nil, err
+	}
+	var files []file
+	for _, s := range codeScripts {
+		data, used, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{s.folder + s.path, data})
+		for _, name := range used {
+			if _, known := packages.Packages[name]; !known {
+				return nil, fmt.Errorf("%s imports %s, which package-lock.json does not name", s.path, name)
+			}
+		}
+	}
+	for _, name := range codeData {
+		data, err := os.ReadFile(filepath.Join(codeFolder, npmFolder, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{pythonFolder + path.Base(name), data})
+	}
+	return files, nil
+}
+
+// bundleCode bundles a script with the packages that it imports, and names their folders.
+// Python's loaders look for their files nowhere: the page hands these to them.
+func bundleCode(name string, format api.Format) (data []byte, packages []string, err error) {
+	options := bundleOptions(name, format)
+	options.Metafile = true
+	if format == api.FormatIIFE {
+		options.Define = map[string]string{"import.meta.url": `"https://python.invalid/"`, "process": "undefined", "globalThis.process": "undefined"}
+		options.External = []string{"node:*", "child_process", "crypto", "fs", "module", "path", "url", "ws"} // asked for in Node only
+	}
+	res := api.Build(options)
+	if data, err = bundled(name, res); err != nil {
+		return nil, nil, err
+	}
+	var meta struct {
+		Inputs map[string]struct{} `json:"inputs"`
+	}
+	if err := json.Unmarshal([]byte(res.Metafile), &meta); err != nil {
+		return nil, nil, err
+	}
+	for input := range meta.Inputs {
+		if folder := packageOf(input); folder != "" && !slices.Contains(packages, folder) {
+			packages = append(packages, folder)
+		}
+	}
+	slices.Sort(packages)
+	return data, packages, nil
+}
+
+// packageOf names the folder of the package that a file lies in, as package-lock.json
+// does; "" for ours.
+func packageOf(input string) string {
+	i := strings.LastIndex(input, npmFolder+"/")
+	if i < 0 {
+		return ""
+	}
+	parts := strings.Split(input[i:], "/")
+	n := 2
+	if strings.HasPrefix(parts[1], "@") {
+		n = 3
+	}
+	return strings.Join(parts[:n], "/")
+}
+
+// codeLicences writes the licences of the packages that are part of the site's files.
+func codeLicences(out *bytes.Buffer) error {
+	packages, err := codePackages(codeFolder)
+	if err != nil || packages.Packages == nil {
+		return err
+	}
+	var used []string
+	for _, s := range codeScripts {
+		_, more, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
+		if err != nil {
+			return err
+		}
+		used = append(used, more...)
+	}
+	for _, name := range codeData {
+		used = append(used, packageOf(npmFolder+"/"+name))
+	}
+	slices.Sort(used)
+	for _, folder := range slices.Compact(used) {
+		name := strings.TrimPrefix(folder, npmFolder+"/")
+		found, err := licenceFiles(filepath.Join(codeFolder, filepath.FromSlash(folder)))
+		if err != nil {
+			return err
+		}
+		for _, text := range licencesOfCode[name] {
+			found = append(found, filepath.Join(codeFolder, filepath.FromSlash(text)))
+		}
+		if err := addLicences(out, name+" "+packages.Packages[folder].Version, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+import { loadMicroPython } from "@micropython/micropython-webassembly-pyscript/micropython.mjs";
+globalThis.dpscopePython = { loadMicroPython };
