@@ -289,7 +289,7 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 				for k, b := range bets {
 					at := slices.Index(list, posterior.Candidate(b.candidate))
 					x, y := int(cells[0][at][i]), int(cells[1][at][i])
-					logs[k] += stakes.LogAt(b.stake, b.reversed, []int{x}, []int{1}, []int{0}) + stakes.LogAt(b.stake, b.reversed, []int{y}, []int{0}, []int{1})
+					logs[k] += stakes.LogAt(b.stake, b.reversed, []int{x}, []float64{1}, []float64{0}) + stakes.LogAt(b.stake, b.reversed, []int{y}, []float64{0}, []float64{1})
 					wealth += b.share * math.Exp(logs[k])
 				}
 				if log = start + math.Log(wealth); log >= goal {
@@ -311,10 +311,11 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 			if t == nil {
 				continue
 			}
-			var cells, first, second []int
+			var cells []int
+			var first, second []float64
 			for at := range t[0] {
 				if t[0][at]+t[1][at] > 0 {
-					cells, first, second = append(cells, at), append(first, t[0][at]), append(second, t[1][at])
+					cells, first, second = append(cells, at), append(first, float64(t[0][at])), append(second, float64(t[1][at]))
 				}
 			}
 			for stake := range stakes.Len() {

@@ -153,21 +153,24 @@ func (s *Stakes) Most(bet int) float64 {
 // first dataset, second of the second, cell by cell, as many in all. Reversed, the bet is
 // turned round: it is one on the second dataset over the first, with the odds of the
 // mirrored cell.
-func (s *Stakes) LogAt(bet int, reversed bool, cells, first, second []int) float64 {
+func (s *Stakes) LogAt(bet int, reversed bool, cells []int, first, second []float64) float64 {
 	x, y := s.first[bet], s.second[bet]
+	first, second = first[:len(cells)], second[:len(cells)]
+	last := 0
 	if reversed {
 		first, second = second, first
+		last = len(x) - 1
 	}
 	sum := 0.0
 	for i, at := range cells {
 		if reversed {
-			at = len(x) - 1 - at
+			at = last - at
 		}
 		if n := first[i]; n > 0 {
-			sum += float64(float64(n) * x[at])
+			sum += float64(n * x[at])
 		}
 		if n := second[i]; n > 0 {
-			sum += float64(float64(n) * y[at])
+			sum += float64(n * y[at])
 		}
 	}
 	return sum

@@ -86,8 +86,8 @@ func slowRenyiStakes(alpha, limit float64, odds []float64) (first, second [][]fl
 // factors are what one output makes of a bet, by the cell, as LogAt has it.
 func (s *Stakes) factors(bet int, reversed bool, cells int) (first, second []float64) {
 	for c := range cells {
-		first = append(first, math.Exp(s.LogAt(bet, reversed, []int{c}, []int{1}, []int{0})))
-		second = append(second, math.Exp(s.LogAt(bet, reversed, []int{c}, []int{0}, []int{1})))
+		first = append(first, math.Exp(s.LogAt(bet, reversed, []int{c}, []float64{1}, []float64{0})))
+		second = append(second, math.Exp(s.LogAt(bet, reversed, []int{c}, []float64{0}, []float64{1})))
 	}
 	return first, second
 }
@@ -118,18 +118,18 @@ func TestStakesTwin(t *testing.T) {
 					}
 				}
 			}
-			cells, a, b := []int{}, []int{}, []int{}
+			cells, a, b := []int{}, []float64{}, []float64{}
 			want, turned := 0.0, 0.0
 			for c := range stakeGrid {
 				if r.IntN(3) > 0 {
 					continue
 				}
-				cells, a, b = append(cells, c), append(a, r.IntN(4)), append(b, r.IntN(4))
-				for range a[len(a)-1] {
+				cells, a, b = append(cells, c), append(a, float64(r.IntN(4))), append(b, float64(r.IntN(4)))
+				for range int(a[len(a)-1]) {
 					want += math.Log(x[c])
 					turned += math.Log(rx[c])
 				}
-				for range b[len(b)-1] {
+				for range int(b[len(b)-1]) {
 					want += math.Log(y[c])
 					turned += math.Log(ry[c])
 				}
@@ -452,7 +452,7 @@ func TestStakesGrowth(t *testing.T) {
 			for bet := range s.Len() {
 				growth := 0.0
 				for i := range odds {
-					growth += c.p[i]*s.LogAt(bet, false, []int{i}, []int{1}, []int{0}) + c.q[i]*s.LogAt(bet, false, []int{i}, []int{0}, []int{1})
+					growth += c.p[i]*s.LogAt(bet, false, []int{i}, []float64{1}, []float64{0}) + c.q[i]*s.LogAt(bet, false, []int{i}, []float64{0}, []float64{1})
 				}
 				best = max(best, growth)
 			}

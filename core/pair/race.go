@@ -350,11 +350,12 @@ func (a *account) weigh(number, steps int, tables [posterior.Candidates]*posteri
 	}
 	most := math.Inf(-1)
 	stakes := a.stakesOf(steps)
+	var sparse sparse
 	for c, t := range tables {
 		if t == nil {
 			continue
 		}
-		sparse := newSparse(t)
+		sparse.read(t)
 		for stake := range stakes.Len() {
 			for _, reversed := range []bool{false, true} {
 				g := stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
@@ -383,15 +384,18 @@ func (a *account) weigh(number, steps int, tables [posterior.Candidates]*posteri
 	return bets, most
 }
 
-// sparse are the cells of a table that are not empty.
-type sparse struct{ cells, first, second []int }
+// sparse are the cells of a table that are not empty, and what is in them.
+type sparse struct {
+	cells         []int
+	first, second []float64
+}
 
-func newSparse(t *posterior.Table) sparse {
-	var s sparse
+// read takes the cells from a table.
+func (s *sparse) read(t *posterior.Table) {
+	s.cells, s.first, s.second = s.cells[:0], s.first[:0], s.second[:0]
 	for c := range t[0] {
-		if t[0][c]+t[1][c] > 0 {
-			s.cells, s.first, s.second = append(s.cells, c), append(s.first, t[0][c]), append(s.second, t[1][c])
+		if n, m := t[0][c], t[1][c]; n|m != 0 {
+			s.cells, s.first, s.second = append(s.cells, c), append(s.first, float64(n)), append(s.second, float64(m))
 		}
 	}
-	return s
 }

@@ -240,12 +240,15 @@ func logWealth(stakes *bounds.Stakes, bets []Bet, number int, table func(k int) 
 	idle := 1.0
 	var logs, shares []float64
 	most := 0.0
+	var tables [posterior.Candidates]sparse // once for all bets on a candidate
 	for _, x := range bets {
 		if x.Account != number {
 			continue
 		}
-		t := table(x.Candidate)
-		s := newSparse(t)
+		s := &tables[x.Candidate]
+		if len(s.cells) == 0 {
+			s.read(table(x.Candidate))
+		}
 		log := stakes.LogAt(x.Stake, x.Reversed, s.cells, s.first, s.second)
 		logs, shares = append(logs, log), append(shares, x.Share)
 		idle -= x.Share

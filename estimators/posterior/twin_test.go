@@ -272,10 +272,14 @@ func TestNewtonTwin(t *testing.T) {
 // logOf is what a bet makes of 1 with the outputs of a table.
 func logOf(s *bounds.Stakes, bet int, reversed bool, t *Table) float64 {
 	cells := make([]int, Cells)
+	var counts [2][]float64
 	for c := range cells {
 		cells[c] = c
+		for side := range counts {
+			counts[side] = append(counts[side], float64(t[side][c]))
+		}
 	}
-	return s.LogAt(bet, reversed, cells, t[0][:], t[1][:])
+	return s.LogAt(bet, reversed, cells, counts[0], counts[1])
 }
 
 var grid = func() (odds []float64) {
