@@ -86,7 +86,10 @@ need_system() {
 		packages+=(chromium)
 	command -v node >/dev/null || packages+=(nodejs)
 	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types, and the editor, site/code
-	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then # what makes pages with the element in them
+	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then # what makes pages with the element in them, and other browsers
+		command -v firefox-esr >/dev/null || packages+=(firefox-esr)
+		command -v WebKitWebDriver >/dev/null || packages+=(webkit2gtk-driver)
+		command -v Xvfb >/dev/null || packages+=(xvfb) # WebKitGTK draws on a screen
 		command -v sphinx-build >/dev/null || packages+=(python3-sphinx)
 		command -v mkdocs >/dev/null || packages+=(mkdocs)
 	fi

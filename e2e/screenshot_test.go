@@ -1,10 +1,17 @@
 package e2e
 
 import (
+	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,16 +31,20 @@ func resize(tab *browser.Tab, width, height int64) error {
 	return chromedp.Do(tab.Ctx, chromedp.EmulateViewport(width, height))
 }
 
-// TestScreenshots writes the README's picture of the page, and with
-// -everything the page after runs with each kind of chart, light and dark, wide
-// and on a small phone:
+// TestScreenshots writes the README's picture of the page, and five of each door of the
+// page into pictures/doors: wide, on a laptop, on a phone, dark, and with a result; with
+// -everything also the page after runs with each kind of chart, light and dark, wide and
+// on a small phone:
 //
 //	go test ./e2e -run TestScreenshots -screenshots ../docs
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no -screenshots folder")
 	}
-	shoot(t, "page", "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2", 1180, 1240, false, false)
+	shoot(t, "page", "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2", 1280, 800, false, false)
+	for _, r := range rooms[:4] {
+		shootRoom(t, r)
+	}
 	if !*everything {
 		return
 	}
@@ -57,6 +68,29 @@ func TestScreenshots(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shootRoom writes five pictures of a door, as a visitor finds it and with a result.
+func shootRoom(t *testing.T, r room) {
+	t.Helper()
+	at := func(tab *browser.Tab, name string, width, height int64, dark bool) {
+		t.Helper()
+		dress(t, tab, width, height, dark)
+		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // the picture takes the new width
+		develop(t, tab, filepath.Join("pictures", "doors", r.door+"-"+name), chromedp.CaptureScreenshot())
+	}
+	tab := live(t, site+"#door="+r.door)
+	if r.door == "explore" || r.door == "code" { // something is audited on arrival
+		until(t, tab, `document.querySelector("#verdict").dataset.verdict === "no-violation-found" && document.body.dataset.state !== "running"`, time.Minute)
+	}
+	at(tab, "wide", 1600, 900, false)
+	at(tab, "laptop", 1280, 800, false)
+	at(tab, "phone", 360, 740, false)
+	at(tab, "dark", 1280, 800, true)
+	dress(t, tab, 1280, 800, false)
+	r.result(t, tab)
+	at(tab, "result", 1280, 800, false)
+	tab.Close()
 }
 
 // shoot runs the audit at a state and writes a picture of the page.
@@ -184,14 +218,59 @@ func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
 	}
 }
 
-// develop writes a picture.
+// develop writes a picture, of 256 colours where that is most of them.
 func develop(t *testing.T, tab *browser.Tab, name string, capture chromedp.Action[[]byte]) {
 	t.Helper()
-	picture, err := chromedp.Run(tab.Ctx, capture)
+	data, err := chromedp.Run(tab.Ctx, capture)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
+	full, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
 		t.Fatal(err)
 	}
+	var small bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&small, fewColours(full)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(*screenshots, name+".png")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, small.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fewColours is a picture in its 256 most frequent colours: a page has few, and the
+// many between them are the edges of letters.
+func fewColours(full image.Image) *image.Paletted {
+	count := map[color.RGBA]int{}
+	box := full.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	colours := slices.Collect(maps.Keys(count))
+	slices.SortFunc(colours, func(a, b color.RGBA) int {
+		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var palette color.Palette
+	for _, c := range colours[:min(len(colours), 256)] {
+		palette = append(palette, c)
+	}
+	nearest := map[color.RGBA]uint8{}
+	for c := range count {
+		nearest[c] = uint8(palette.Index(c))
+	}
+	small := image.NewPaletted(box, palette)
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			small.SetColorIndex(x, y, nearest[at(x, y)])
+		}
+	}
+	return small
 }

@@ -19,7 +19,16 @@ export function inside() {
 
   const FILE = "mechanism.js";
   const MOST_WORDS = 500; // characters of a fault
-  const seen = (error) => Number(new RegExp(`${FILE}:(\\d+)`).exec(error?.stack)?.[1]);
+  /**
+   * The line where an error was, in the code with what Function puts above it. Safari's
+   * stack leaves that code without a name, and its errors have a line of their own, of
+   * the frame at the top.
+   */
+  function seen(error) {
+    const stack = String(error?.stack), top = stack.split("\n", 1)[0];
+    return Number(new RegExp(`${FILE}:(\\d+)`).exec(stack)?.[1] ?? (top.endsWith("@") ? error.line : 0));
+  }
+  const lines = new WeakMap(); // of faults
 
   onmessage = ({ data: { port, code } }) => {
     onmessage = null;
@@ -49,7 +58,7 @@ export function inside() {
     let words, line = 0;
     try {
       words = ours.has(error) ? error.message : error instanceof Error ? (error instanceof TypeError && meant(error.message)) || `${error.name}: ${error.message}` : `it threw ${typeof error === "string" ? error : shown(error)}`;
-      line = Number(error?.line) || 0;
+      line = lines.get(error) ?? 0;
     } catch {
       words ??= "it threw what cannot be put into words";
     }
@@ -80,7 +89,7 @@ export function inside() {
     try {
       make = named(`${code}\n;return typeof mechanism === "undefined" ? undefined : mechanism`);
     } catch (error) {
-      error.line = await lineOf(code);
+      lines.set(error, error.lineNumber - before || await lineOf(code)); // Firefox tells it, and no worker there does
       throw error;
     }
     return (values, { columns, n, seed }) => {
@@ -96,7 +105,7 @@ export function inside() {
         return flat(simple(mechanism) ? Array.from({ length: n }, () => mechanism(rows(), random)) : mechanism(rows(), n, random), n);
       } catch (error) {
         const line = seen(error) - before;
-        if (error instanceof Error && line > 0) Object.assign(error, { line });
+        if (error instanceof Error && line > 0) lines.set(error, line);
         throw error;
       }
     };

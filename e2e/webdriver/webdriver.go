@@ -1,0 +1,533 @@
+// Package webdriver starts Firefox and WebKitGTK, and speaks WebDriver with them
+// (W3C Recommendation, 5 June 2018): with WebKitGTK by HTTP through Debian's
+// WebKitWebDriver, with Firefox by Marionette, its own way of taking the same commands,
+// a number of bytes, a colon and an array of JSON over TCP. So Firefox needs no
+// geckodriver, which Debian does not have.
+//
+// Why no library: those for Go (tebeka/selenium, fedesog/webdriver) had no release for
+// years, want a Selenium server or geckodriver, and would become a requirement of the
+// module. Six commands are what the tests need.
+package webdriver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// patience is how long a browser has to start, on a machine that does other things too.
+const patience = 90 * time.Second
+
+// Browser is a browser with one window. Its methods are for one goroutine.
+type Browser struct {
+	Name    string // and version, as it says itself
+	engine  string
+	call    func(ctx context.Context, command string, body any) (json.RawMessage, error)
+	console func() ([]string, error)
+	stop    []func() // last first
+}
+
+// An engine starts a browser into b, of which the caller calls stop whatever comes.
+type engine struct {
+	programs []string // all are needed
+	start    func(b *Browser, dir string) error
+}
+
+var engines = map[string]engine{
+	"firefox": {[]string{"firefox-esr"}, startFirefox},
+	"webkit":  {[]string{"WebKitWebDriver", "Xvfb"}, startWebKit},
+}
+
+// Engines are the names that [Start] knows.
+var Engines = []string{"firefox", "webkit"}
+
+// Start starts a browser. The error of one whose programs are not installed is
+// [exec.ErrNotFound].
+func Start(name string) (*Browser, error) {
+	e, ok := engines[name]
+	if !ok {
+		return nil, fmt.Errorf("no engine %q; there are %v", name, Engines)
+	}
+	for _, p := range e.programs {
+		if _, err := exec.LookPath(p); err != nil {
+			return nil, fmt.Errorf("%s needs %s: %w; on Debian: apt-get install firefox-esr webkit2gtk-driver xvfb (./build.sh test-all does it)", name, p, exec.ErrNotFound)
+		}
+	}
+	dir, err := os.MkdirTemp("", "dpscope-"+name+"-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{engine: name, stop: []func(){func() { os.RemoveAll(dir) }}}
+	if err := e.start(b, dir); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	// A script is waited for as long as its context says.
+	if _, err := b.do(context.Background(), "timeouts", map[string]any{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close ends the browser and forgets its profile.
+func (b *Browser) Close() {
+	for i := len(b.stop) - 1; i >= 0; i-- {
+		b.stop[i]()
+	}
+	b.stop = nil
+}
+
+func (b *Browser) do(ctx context.Context, command string, body any) (json.RawMessage, error) {
+	answer, err := b.call(ctx, command, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", b.engine, command, err)
+	}
+	return answer, nil
+}
+
+// opened is what the session says of itself.
+func (b *Browser) opened(answer json.RawMessage) (session string, err error) {
+	var s struct {
+		SessionID    string `json:"sessionId"`
+		Capabilities struct {
+			Name    string `json:"browserName"`
+			Version string `json:"browserVersion"`
+		} `json:"capabilities"`
+	}
+	if err := json.Unmarshal(answer, &s); err != nil {
+		return "", err
+	}
+	b.Name = s.Capabilities.Name + " " + s.Capabilities.Version
+	return s.SessionID, nil
+}
+
+// Navigate goes to an address and waits until it is loaded. An address that differs
+// from the one before in its fragment alone loads the page again.
+func (b *Browser) Navigate(ctx context.Context, url string) error {
+	for _, u := range []string{"about:blank", url} {
+		if _, err := b.do(ctx, "url", map[string]any{"url": u}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resize sets the size of the page, in CSS pixels.
+func (b *Browser) Resize(ctx context.Context, width, height int) error {
+	w, h := width, height
+	for range 4 { // the browser's own bars take a part, and the window's manager may take its time
+		if _, err := b.do(ctx, "window/rect", map[string]any{"width": w, "height": h}); err != nil {
+			return err
+		}
+		got, err := Eval[[2]int](ctx, b, "new Promise((done) => setTimeout(() => done([innerWidth, innerHeight]), 200))")
+		if err != nil {
+			return err
+		}
+		if got == [2]int{width, height} {
+			return nil
+		}
+		w, h = w+width-got[0], h+height-got[1]
+	}
+	return fmt.Errorf("%s: the window does not come to %d by %d", b.engine, width, height)
+}
+
+// Click presses the mouse over the middle of the first element of a selector, see [ClickAt].
+func (b *Browser) Click(ctx context.Context, selector string) error {
+	return b.ClickAt(ctx, fmt.Sprintf("document.querySelector(%q)", selector))
+}
+
+// ClickAt presses the mouse over the middle of the element that an expression is, after
+// scrolling to it. It fails where something else is over it.
+func (b *Browser) ClickAt(ctx context.Context, element string) error {
+	at, err := Eval[[]any](ctx, b, `((e) => {
+		if (!e) return ["is not there"];
+		e.scrollIntoView({ block: "nearest", behavior: "instant" });
+		const r = e.getBoundingClientRect(), x = Math.floor(r.left + r.width / 2), y = Math.floor(r.top + r.height / 2), over = e.getRootNode().elementFromPoint(x, y);
+		return over && (e.contains(over) || over.contains(e)) ? ["", x, y] : ["is below " + (over?.outerHTML.slice(0, 80) ?? "nothing: outside of the window")];
+	})(`+element+`)`)
+	if err != nil {
+		return err
+	}
+	if at[0] != "" {
+		return fmt.Errorf("%s: %s %s", b.engine, element, at[0])
+	}
+	_, err = b.do(ctx, "actions", map[string]any{"actions": []any{map[string]any{
+		"type": "pointer", "id": "mouse", "parameters": map[string]any{"pointerType": "mouse"},
+		"actions": []any{
+			map[string]any{"type": "pointerMove", "x": at[1], "y": at[2], "duration": 0, "origin": "viewport"},
+			map[string]any{"type": "pointerDown", "button": 0},
+			map[string]any{"type": "pointerUp", "button": 0},
+		},
+	}}})
+	return err
+}
+
+// Type presses keys, of which the special ones are those of WebDriver (U+E000 and on).
+func (b *Browser) Type(ctx context.Context, keys string) error {
+	var actions []any
+	for _, k := range keys {
+		for _, kind := range []string{"keyDown", "keyUp"} {
+			actions = append(actions, map[string]any{"type": kind, "value": string(k)})
+		}
+	}
+	_, err := b.do(ctx, "actions", map[string]any{"actions": []any{map[string]any{"type": "key", "id": "keys", "actions": actions}}})
+	return err
+}
+
+// Console is what the pages complained about since the browser started: errors and
+// warnings, those of the content policy too.
+func (b *Browser) Console() ([]string, error) { return b.console() }
+
+// Until waits for a JavaScript expression to be true.
+func (b *Browser) Until(ctx context.Context, expression string) error {
+	for {
+		is, err := Eval[bool](ctx, b, "!!("+expression+")")
+		if err != nil && ctx.Err() == nil || is {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: waiting for %s: %w", b.engine, expression, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Eval evaluates JavaScript, awaiting a promise.
+func Eval[T any](ctx context.Context, b *Browser, expression string) (T, error) {
+	var v T
+	script := "const done = arguments[arguments.length - 1]; (async () => (" + expression + "\n))().then((value) => done(JSON.stringify({ value })), (fault) => done(JSON.stringify({ fault: String(fault) })));"
+	answer, err := b.do(ctx, "execute/async", map[string]any{"script": script, "args": []any{}})
+	if err != nil {
+		return v, err
+	}
+	var text string
+	if err := json.Unmarshal(answer, &text); err != nil {
+		return v, fmt.Errorf("%s answers %.200s: %w", expression, answer, err)
+	}
+	said := struct {
+		Value *T
+		Fault string
+	}{Value: &v}
+	if err := json.Unmarshal([]byte(text), &said); err != nil {
+		return v, fmt.Errorf("%s is %.200s: %w", expression, text, err)
+	}
+	if said.Fault != "" {
+		return v, errors.New(said.Fault)
+	}
+	return v, nil
+}
+
+// run starts a program that Close ends, and returns what it has printed so far.
+func (b *Browser) run(dir string, environment []string, program string, args ...string) (func() string, *exec.Cmd, error) {
+	printed := &shared{}
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, printed, printed
+	cmd.Env = append(append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir), environment...)
+	cmd.WaitDelay = 2 * time.Second // whoever else holds its output
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	b.stop = append(b.stop, func() {
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+		case <-time.After(3 * time.Second):
+			cmd.Process.Kill()
+			<-ended
+		}
+	})
+	return printed.String, cmd, nil
+}
+
+// shared is a buffer that is read while it is written.
+type shared struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// appears waits until try gives something.
+func appears[T any](what string, said func() string, try func() (T, bool)) (T, error) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if v, ok := try(); ok {
+			return v, nil
+		}
+	}
+	var none T
+	return none, fmt.Errorf("no %s after %v; it said:\n%.2000s", what, patience, said())
+}
+
+// startWebKit starts WebKitGTK's small browser through its driver, on a screen of its
+// own: it has no way to run without one.
+func startWebKit(b *Browser, dir string) error {
+	// The screen's number is printed when it is there.
+	said, _, err := b.run(dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
+	if err != nil {
+		return err
+	}
+	screen, err := appears("screen", said, func() (string, bool) {
+		for line := range strings.Lines(said()) {
+			if _, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(line), true
+			}
+		}
+		return "", false
+	})
+	if err != nil {
+		return err
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
+	printed, _, err := b.run(dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", fmt.Sprintf("--port=%d", port))
+	if err != nil {
+		return err
+	}
+	base := fmt.Sprintf("http://127.0.0.1:%d/session", port)
+	ask := func(ctx context.Context, method, url string, body any) (json.RawMessage, error) {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return nil, err
+		}
+		defer response.Body.Close()
+		if data, err = io.ReadAll(response.Body); err != nil {
+			return nil, err
+		}
+		var answer struct{ Value json.RawMessage }
+		if err := json.Unmarshal(data, &answer); err != nil {
+			return nil, fmt.Errorf("%.200s: %w", data, err)
+		}
+		if response.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("%.2000s", answer.Value)
+		}
+		return answer.Value, nil
+	}
+	if _, err := appears("driver", printed, func() (struct{}, bool) {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			c.Close()
+		}
+		return struct{}{}, err == nil
+	}); err != nil {
+		return err
+	}
+	options := map[string]any{}
+	if path, err := miniBrowser(); err == nil { // it prints what the console says
+		options["webkitgtk:browserOptions"] = map[string]any{"binary": path, "args": []string{"--automation", "--enable-write-console-messages-to-stdout=true"}}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	answer, err := ask(ctx, http.MethodPost, base, map[string]any{"capabilities": map[string]any{"alwaysMatch": options}})
+	if err != nil {
+		return fmt.Errorf("%w\n%.2000s", err, printed())
+	}
+	session, err := b.opened(answer)
+	if err != nil {
+		return err
+	}
+	base += "/" + session
+	b.call = func(ctx context.Context, command string, body any) (json.RawMessage, error) {
+		return ask(ctx, http.MethodPost, base+"/"+command, body)
+	}
+	b.stop = append(b.stop, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		ask(ctx, http.MethodDelete, base, nil)
+	})
+	b.console = func() ([]string, error) {
+		var lines []string
+		for line := range strings.Lines(printed()) {
+			if strings.Contains(line, "CONSOLE ") && (strings.Contains(line, " ERROR ") || strings.Contains(line, " WARN ")) {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		return lines, nil
+	}
+	return nil
+}
+
+// miniBrowser finds the browser that the driver starts.
+func miniBrowser() (string, error) {
+	for _, pattern := range []string{"/usr/lib/*/webkit*gtk-*/MiniBrowser", "/usr/libexec/webkit*gtk-*/MiniBrowser", "/usr/lib/webkit*gtk-*/MiniBrowser"} {
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			return found[len(found)-1], nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+// marionette are the names that Firefox has for commands of WebDriver.
+var marionette = map[string]string{
+	"timeouts": "WebDriver:SetTimeouts", "url": "WebDriver:Navigate", "window/rect": "WebDriver:SetWindowRect",
+	"actions": "WebDriver:PerformActions", "execute/async": "WebDriver:ExecuteAsyncScript", "session": "WebDriver:NewSession",
+}
+
+// preferences of a Firefox that asks nobody but the page.
+const preferences = `user_pref("marionette.port", 0);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("toolkit.telemetry.server", "data:,");
+user_pref("services.settings.server", "data:,");
+user_pref("app.normandy.enabled", false);
+user_pref("nimbus.rollouts.enabled", false);
+user_pref("app.update.disabledForTesting", true);
+user_pref("browser.safebrowsing.provider.mozilla.updateURL", "");
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+user_pref("network.proxy.type", 0);
+`
+
+// startFirefox starts Firefox without a screen and connects to it.
+func startFirefox(b *Browser, dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, "user.js"), []byte(preferences), 0o600); err != nil {
+		return err
+	}
+	printed, _, err := b.run(dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
+	if err != nil {
+		return err
+	}
+	port, err := appears("port", printed, func() (string, bool) {
+		data, err := os.ReadFile(filepath.Join(dir, "MarionetteActivePort"))
+		return string(data), err == nil && len(data) > 0
+	})
+	if err != nil {
+		return err
+	}
+	link, err := net.Dial("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		return err
+	}
+	b.stop = append(b.stop, func() { link.Close() })
+	m := &marionetteLink{link: link, read: bufio.NewReader(link)}
+	if _, err := m.next(); err != nil { // it greets
+		return err
+	}
+	b.call = func(ctx context.Context, command string, body any) (json.RawMessage, error) {
+		return m.call(ctx, marionette[command], body)
+	}
+	answer, err := b.do(context.Background(), "session", map[string]any{"capabilities": map[string]any{}})
+	if err != nil {
+		return err
+	}
+	if _, err := b.opened(answer); err != nil {
+		return err
+	}
+	b.console = func() ([]string, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := m.call(ctx, "Marionette:SetContext", map[string]any{"value": "chrome"}); err != nil {
+			return nil, err
+		}
+		answer, err := m.call(ctx, "WebDriver:ExecuteScript", map[string]any{"args": []any{}, "script": `
+			return Services.console.getMessageArray().filter((m) => m instanceof Ci.nsIScriptError && /^(https?|blob):/.test(m.sourceName) && !(m.flags & Ci.nsIScriptError.infoFlag))
+				.map((m) => m.errorMessage + " (" + m.sourceName + ":" + m.lineNumber + ")");`})
+		if err != nil {
+			return nil, err
+		}
+		var lines []string
+		if err := json.Unmarshal(answer, &lines); err != nil {
+			return nil, err
+		}
+		_, err = m.call(ctx, "Marionette:SetContext", map[string]any{"value": "content"})
+		return lines, err
+	}
+	return nil
+}
+
+// marionetteLink sends one command at a time and waits for its answer.
+type marionetteLink struct {
+	link net.Conn
+	read *bufio.Reader
+	last int
+}
+
+// next is the next message.
+func (m *marionetteLink) next() ([]byte, error) {
+	length, err := m.read.ReadString(':')
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(length, ":"))
+	if err != nil || n < 0 || n > 1<<28 {
+		return nil, fmt.Errorf("a message of %q bytes", length)
+	}
+	message := make([]byte, n)
+	_, err = io.ReadFull(m.read, message)
+	return message, err
+}
+
+func (m *marionetteLink) call(ctx context.Context, command string, body any) (json.RawMessage, error) {
+	m.last++
+	message, err := json.Marshal([]any{0, m.last, command, body})
+	if err != nil {
+		return nil, err
+	}
+	end, ok := ctx.Deadline()
+	if !ok {
+		end = time.Now().Add(patience)
+	}
+	if err := m.link.SetDeadline(end); err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(m.link, "%d:%s", len(message), message); err != nil {
+		return nil, err
+	}
+	for {
+		if message, err = m.next(); err != nil {
+			return nil, err
+		}
+		var answer [4]json.RawMessage // 1, number, error, value
+		if err := json.Unmarshal(message, &answer); err != nil {
+			return nil, fmt.Errorf("%.200s: %w", message, err)
+		}
+		if string(answer[1]) != strconv.Itoa(m.last) {
+			continue // of a command that was given up
+		}
+		if string(answer[2]) != "null" {
+			return nil, fmt.Errorf("%.2000s", answer[2])
+		}
+		var value struct{ Value json.RawMessage }
+		if err := json.Unmarshal(answer[3], &value); err == nil && value.Value != nil {
+			return value.Value, nil
+		}
+		return answer[3], nil
+	}
+}
