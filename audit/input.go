@@ -14,6 +14,7 @@ type InputError struct {
 	Field  string // name of the field or argument, as the user wrote it
 	Path   string // where it is, if that is not Field: see [InputError.Place]
 	Line   int    // of code at fault, from 1; 0: not known
+	Said   string // what code at fault said itself, without names around it
 	Found  string // the value that was found
 	Want   string // what is allowed
 	Remedy string // how to mend it; may be empty

@@ -124,6 +124,7 @@ func code() ([]file, error) {
 func bundleCode(name string, format api.Format) (data []byte, packages []string, err error) {
 	options := bundleOptions(name, format)
 	options.Metafile = true
+	options.Alias = map[string]string{"style-mod": "./" + codeFolder + "/styles.js"}
 	if format == api.FormatIIFE {
 		options.Define = map[string]string{"import.meta.url": `"https://python.invalid/"`, "process": "undefined", "globalThis.process": "undefined"}
 		options.External = []string{"node:*", "child_process", "crypto", "fs", "module", "path", "url", "ws"} // asked for in Node only

@@ -188,6 +188,7 @@ const samples = new Samples({
 });
 const own = new Own({
   still,
+  has: async (name) => (await engine.info()) && Boolean(await engine.fileInfo(name)),
   begun: () => shown.old("code"),
   follow: (p) => shown.follow(p, "code"),
   ended: () => shown.standsAgain("code"),

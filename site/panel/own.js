@@ -1,7 +1,9 @@
 // The panel of the user's own mechanism: a function that is written here, or a
 // WebAssembly module. Its code runs in the sandbox only, and a core of its own
 // audits it.
-import { enter } from "../page/doors.js";
+import { CodeField } from "./codefield.js";
+import { templateOf, templates } from "./templates.js";
+import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
 import { choice, controlOf, field, numberInput } from "../page/field.js";
@@ -13,8 +15,10 @@ import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
 import { inside } from "../worker/sandboxed.js";
 
-const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of audit.Brought
-const FILE = "mechanism.js";
+const MODULE = "webassembly"; // a kind of audit.Brought, as the languages are
+/** What may be written, each with the file that errors name. @type {Record<string, string>} */
+const files = { javascript: "mechanism.js", python: "mechanism.py" };
+const isScript = (kind) => Object.hasOwn(files, kind);
 const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
 const COMES_WITHIN = 1000; // ms after the frame has loaded something
 const KEYS = OUTSIDE.filter(({ form }) => form.place === "own");
@@ -23,29 +27,9 @@ const SOON = 300; // ms after the last key until what is written is audited
 const AT_ONCE = "5000"; // outputs of an audit that nobody asked for
 const KEPT = "dpscope-code"; // where the browser keeps what was written
 
-const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
-/** @type {[words: string, texts: Record<string, string>, code: string][]} */
-const examples = [
-  ["A correct Laplace", { domain: "0:1" }, `// A sum of values in [0, 1], with Laplace noise of scale 1: epsilon 1.
-function mechanism(dataset, n, random) {
-${sum}  const outputs = new Float64Array(n);
-  for (let i = 0; i < n; i++) outputs[i] = sum + random.laplace(1);
-  return outputs;
-}
-`],
-  ["A wrong sensitivity", { domain: "0:3" }, `// Values lie in [0, 3], so one row moves the sum by up to 3. The noise is
-// scaled as if that were 1.
-function mechanism(dataset, n, random) {
-${sum}  return Array.from({ length: n }, () => sum + random.laplace(1));
-}
-`],
-  ["A rounding one", { domain: "0:1" }, `// The noise is rounded and the sum is not, so its fraction shows through.
-// Rounding both together would be safe.
-function mechanism(dataset, n, random) {
-${sum}  return Array.from({ length: n }, () => sum + Math.round(random.laplace(1)));
-}
-`],
-];
+/** Relations between datasets, in words. */
+const relations = [["add-remove", "one row more or less"], ["replace", "one row is another"], ["bounded-replace", "one row moves by the reach"], ["l-infinity", "all rows move by the reach"]];
+const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
 
@@ -99,7 +83,15 @@ export class Own {
   /** @type {Engine | null} */
   #engine = null;
   #id = null;
-  #replaced = ""; // code that something else took the place of
+  /** @type {CodeField} */
+  #code;
+  /** @type {{text: string, language: any} | null} code that something else took the place of */
+  #replaced = null;
+  /** @type {Record<string, string>} what was written last in the language that is not shown */
+  #others = {};
+  /** @type {import("./templates.js").Template | null} what the code began as */
+  #template = null;
+  #told = 0; // how much of the template's bug
   #result = null; // the state that the result which is shown came of
   #stopped = false;
   #pace;
@@ -109,9 +101,9 @@ export class Own {
   #on;
 
   /**
-   * @param {{still: boolean, core(): WebAssembly.Module | null, changed(): void, begun(): void, follow(p: import("../worker/protocol").ProgressValue): void,
+   * @param {{still: boolean, has(name: string): Promise<boolean | undefined>, core(): WebAssembly.Module | null, changed(): void, begun(): void, follow(p: import("../worker/protocol").ProgressValue): void,
    *   ended(): void, failed(why: string, title?: string): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
-   *   still: nothing runs by itself; core: null where it cannot be had now; changed: the settings here may be others; begun, follow, ended: an audit, which ended without a result; failed: it cannot be
+   *   still: nothing runs by itself; has: whether the site was built with a file, undefined where that cannot be known; core: null where it cannot be had now; changed: the settings here may be others; begun, follow, ended: an audit, which ended without a result; failed: it cannot be
    */
   constructor(on) {
     this.#on = on;
@@ -120,32 +112,56 @@ export class Own {
       this.#fields.set(key, f);
       byId(place).append(f.box);
     };
-    add("own-code-field", "code", { label: FILE, wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
-    add("own-claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
-    add("own-claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
-    const known = (name) => {
+    add("own-code-field", "code", { label: "Your code", wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
+    this.#code = new CodeField(this.#fields.get("code"));
+    const known = (place, name, about = {}) => {
       const key = KEYS.find((key) => key.name === name);
-      add("own-fields", name, key.form, controlOf(key));
+      add(place, name, { ...key.form, ...about }, controlOf(key));
     };
-    known("domain");
-    known("rows");
-    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "bounded-replace", "l-infinity"].map((value) => ({ value, text: value }))));
-    known("reach");
-    known("integer");
-    add("own-fields", "output", { label: "Outputs are" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
+    known("own-space", "rows", { label: "Rows in a dataset" });
+    known("own-space", "domain", { label: "Values in a row" });
+    add("own-space", "relation", { label: "Datasets differ by" }, choice(relations.map(([value, text]) => ({ value, text }))));
+    add("own-space", "output", { label: "Output is" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
+    known("own-space", "reach");
+    add("own-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
+    add("own-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
+    known("own-fields", "integer");
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
     add("own-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }));
-    byId("own-examples").replaceChildren(...examples.map(([words, texts, code]) => html("button", {
-      type: "button", onclick: () => {
-        this.#write({ epsilon: "1", ...texts }, code);
-        this.#keep();
-        this.#status(`${words}: set. Run does it.`);
-        if (!on.still) this.soon(0);
-      },
-    }, words)));
-    const [, texts, code] = examples[0];
-    this.#write({ epsilon: "1", ...texts }, code);
+    const slide = byId("own-slide");
+    const slid = () => {
+      const { control } = this.#fields.get("epsilon");
+      control.value = String(Number((10 ** Number(slide.value)).toPrecision(2)));
+      control.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    slide.addEventListener("input", (event) => {
+      event.stopPropagation(); // the field says it
+      slid();
+    });
+    slide.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
+      const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      slide.value = String(Number(slide.value) + by * Math.log10(1.1));
+      slid();
+    });
+    const select = byId("own-template");
+    select.append(html("option", { value: "", hidden: true }, "Your own code"), ...templates.map(({ name }) => html("option", { value: name }, `Template: ${name}`)));
+    select.addEventListener("input", (event) => event.stopPropagation());
+    select.addEventListener("change", () => {
+      this.#begin(templates.find(({ name }) => name === select.value));
+      this.#keep();
+      if (!on.still) this.soon(0);
+    });
+    for (const button of document.querySelectorAll("#own-language button")) {
+      button.addEventListener("click", () => this.#speak(/** @type {any} */ (/** @type {HTMLElement} */ (button).dataset.language)));
+    }
+    byId("own-more").open = matchMedia("(min-width: 761px)").matches;
+    byId("own-hint").addEventListener("click", () => this.#reveal(this.#told + 1));
+    this.#begin(templates[0]);
     this.#recall();
+    onEnter((to) => { if (to === "code") this.#equip(); });
+    if (door() === "code") this.#equip();
     byId("own-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.run();
@@ -153,7 +169,9 @@ export class Own {
     byId("own-form").addEventListener("input", () => {
       this.#dependents();
       this.#keep();
-      if (!on.still && !this.#module) this.soon();
+      if (on.still || this.#module) return;
+      if (!this.running) on.begun();
+      this.soon();
     });
     byId("own-stop").addEventListener("click", () => this.stop());
     byId("own-choose").addEventListener("click", () => byId("own-input").click());
@@ -164,15 +182,66 @@ export class Own {
     });
     byId("own-forget").addEventListener("click", () => {
       this.#give(null);
-      this.#fields.get("code").control.focus();
+      this.#code.focus();
     });
     byId("own-back").addEventListener("click", () => {
-      const { control } = this.#fields.get("code");
-      [control.value, this.#replaced] = [this.#replaced, control.value];
-      control.focus();
+      const { text, language } = this.#code, before = this.#replaced;
+      this.#code.write(before.text, before.language);
+      this.#replaced = { text, language };
+      this.#template = templateOf(before.text);
+      this.#code.focus();
       this.#dependents();
+      this.#keep();
     });
   }
+
+  /** Loads what the door needs and the site was built with; without that the code is JavaScript in a text field. */
+  async #equip() {
+    const [editor, python] = await Promise.all(["editor.js", "python/micropython.js"].map(this.#on.has));
+    byId("own-python").hidden = !python;
+    byId("own-without").hidden = editor !== false;
+    if (editor) await this.#code.load();
+  }
+
+  // Templates and languages
+
+  /** Begins with a template. @param {import("./templates.js").Template} template */
+  #begin(template) {
+    this.#write({ epsilon: "1", ...template.texts }, template.in[this.#code.language][0]);
+    this.#template = template;
+    this.#others = {};
+    this.#reveal(0);
+    this.#dependents();
+  }
+
+  /** Goes on in another language: with what was written there, or with the same template. @param {any} language */
+  #speak(language) {
+    const { text, language: before } = this.#code;
+    if (language === before) return;
+    const begun = this.#template ?? templates[0], other = this.#others[language] ?? begun.in[language][0];
+    this.#others[before] = text;
+    this.#code.write(other, language);
+    this.#template = templateOf(other) ?? this.#template;
+    this.#code.fail("");
+    this.#dependents();
+    this.#keep();
+    if (!this.#on.still) this.soon(0);
+  }
+
+  /** Tells more of the template's bug: nothing, where to look, what is wrong. */
+  #reveal(much) {
+    const t = this.#template;
+    this.#told = t ? much : 0;
+    byId("own-hint").hidden = !t || this.#told > 1;
+    byId("own-hint").textContent = this.#told ? "Show what is wrong" : "Show a hint";
+    byId("own-told").textContent = ["", t?.hint, t?.fault][this.#told] ?? "";
+    if (this.#told < 2) return;
+    const at = this.#code.text.indexOf(t.in[this.#code.language][1]);
+    if (at >= 0) this.#code.goTo(this.#code.text.slice(0, at).split("\n").length);
+  }
+
+  /** Is the template's bug gone from the code? */
+  get #mended() { return this.#template !== null && !this.#code.text.includes(this.#template.in[this.#code.language][1]); }
 
   /** Has anything been audited here? */
   get there() { return this.#result !== null; }
@@ -194,27 +263,32 @@ export class Own {
    * @param {import("../page/packed.js").Linked} linked
    * @returns {Pick<import("../worker/protocol").GlanceRequest, "plan" | "brought">} what it asks for, to the core; throws what is wrong with it
    */
-  receive({ code, settings }) {
+  receive({ code, language, settings }) {
     clearTimeout(this.#timer);
     this.#result = null;
-    this.#write(settings, code);
+    this.#write(settings, code, isScript(language) ? language : "javascript");
     this.#on.failed("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
     this.#status("The code of the link. It runs when you press Run.");
     const { plan, mine: { name }, about } = this.#wanted();
-    return { plan, brought: { kind: SCRIPT, name, ...about } };
+    return { plan, brought: { kind: this.#code.language, name, ...about } };
   }
 
   /** Keeps what is written; a browser that refuses forgets it with the page. */
   #keep() {
     try {
-      localStorage.setItem(KEPT, JSON.stringify({ code: this.#text("code"), texts: Object.fromEntries([...this.#fields.keys()].filter((key) => key !== "code").map((key) => [key, this.#text(key)])) }));
+      localStorage.setItem(KEPT, JSON.stringify({ code: this.#code.text, language: this.#code.language, others: this.#others, template: this.#template?.name, texts: Object.fromEntries([...this.#fields.keys()].filter((key) => key !== "code").map((key) => [key, this.#text(key)])) }));
     } catch { /* then it lasts as long as the page */ }
   }
 
   #recall() {
     try {
-      const { code, texts } = JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? {};
-      if (typeof code === "string" && typeof texts === "object") this.#write(texts, code);
+      const { code, texts, language = "javascript", others, template } = JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? {};
+      if (typeof code !== "string" || typeof texts !== "object" || !isScript(language)) return;
+      this.#write(texts, code, language);
+      this.#template = templates.find(({ name }) => name === template) ?? null;
+      this.#others = typeof others === "object" && others !== null ? Object.fromEntries(Object.entries(others).filter(([kind, text]) => isScript(kind) && typeof text === "string")) : {};
+      this.#reveal(0);
+      this.#dependents();
     } catch { /* nothing that can be read was kept */ }
   }
 
@@ -223,7 +297,7 @@ export class Own {
   /** What the panel is set to: its source is a module or the code. */
   get #state() {
     const texts = [...this.#fields].map(([key, { box }]) => (key === "code" || box.hidden ? "" : this.#text(key)));
-    return { texts: texts.join("\n"), source: this.#module ?? this.#text("code") };
+    return { texts: texts.join("\n"), source: this.#module ?? `${this.#code.language}\n${this.#code.text.trim()}` };
   }
 
   /** Have the settings changed since the result that is shown? */
@@ -236,6 +310,15 @@ export class Own {
     this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
     byId("own-back").hidden = this.#module !== null || !this.#replaced;
+    byId("own-template").value = this.#template?.name ?? "";
+    if (!this.#template) this.#reveal(0);
+    for (const button of document.querySelectorAll("#own-language button")) button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.language === this.#code.language));
+    const epsilon = Number(this.#text("epsilon")), slide = byId("own-slide");
+    byId("own-slider").hidden = !(epsilon > 0);
+    if (document.activeElement !== slide || Math.abs(Number(slide.value) - Math.log10(epsilon)) > 0.02) slide.value = String(Math.log10(epsilon));
+    byId("own-slid").textContent = `ε = ${epsilon}`;
+    slide.setAttribute("aria-valuetext", `ε = ${epsilon}`);
+    byId("own-times").replaceChildren("No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely.");
     this.#on.changed();
   }
 
@@ -244,17 +327,19 @@ export class Own {
     return control.type === "checkbox" ? (control.checked ? "true" : "") : control.value.trim();
   }
 
-  /** Fills the fields; what texts do not name gets its default. */
-  #write(texts, code) {
+  /** Fills the fields; what texts do not name gets its default. @param {string} [code] @param {any} [language] of it */
+  #write(texts, code, language = this.#code.language) {
     for (const [key, { control, fail }] of this.#fields) {
       fail("");
       if (control.type === "checkbox") control.checked = Boolean(texts[key]);
       else if (key !== "code") control.value = texts[key] ?? control.options?.[0].value ?? "";
     }
+    this.#code.fail("");
     if (code !== undefined) {
-      const { control } = this.#fields.get("code");
-      if (control.value && control.value !== code && !examples.some((example) => example[2] === control.value)) this.#replaced = control.value;
-      control.value = code;
+      const { text, language: spoken } = this.#code;
+      if (text && text !== code && !templateOf(text)) this.#replaced = { text, language: spoken };
+      this.#code.write(code, language);
+      this.#template = templateOf(code);
       this.#give(null);
     }
     this.#dependents();
@@ -263,12 +348,12 @@ export class Own {
   /** Shows the mechanism of a report. Nothing of it runs. @param {{inputs: {brought?: any}, claim: any, plan: any}} report */
   open({ inputs: { brought: b }, claim, plan }) {
     this.#result = null;
-    if (b.kind !== SCRIPT && b.kind !== MODULE) return;
+    if (!isScript(b.kind) && b.kind !== MODULE) return;
     const names = b.columns.every((c) => c.kind === "symbol");
-    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, b.kind === SCRIPT ? b.code : undefined);
+    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, isScript(b.kind) ? b.code : undefined, b.kind);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     enter("code");
-    this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
+    this.#status(isScript(b.kind) ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
   }
 
   // Files
@@ -304,10 +389,10 @@ export class Own {
     for (const key of this.#fields.keys()) texts[key] = this.#text(key);
     const { epsilon, delta, seed, relation, output } = texts;
     if (!epsilon) throw new Unusable("epsilon", "absent", "the epsilon that this mechanism claims");
-    const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
+    const { language, text: code } = this.#code, mine = this.#module ?? { name: files[language], code };
     if (!hasReach(relation)) texts.reach = "";
     return {
-      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, mechanism: "bytes" in mine ? MODULE : SCRIPT }), mine,
+      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, mechanism: "bytes" in mine ? MODULE : language }), mine,
       about: { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output },
     };
   }
@@ -318,7 +403,13 @@ export class Own {
     clearTimeout(this.#timer);
     this.#asked = asked;
     for (const f of this.#fields.values()) f.fail("");
+    this.#code.fail("");
     const state = this.#state;
+    if (!this.#module && !this.#code.text.trim()) {
+      this.#on.failed("A function called mechanism(rows, random) that returns one output.", "Write a mechanism");
+      this.#status("Write a mechanism, or begin with a template.");
+      return;
+    }
     try {
       const { plan, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
       this.#on.begun();
@@ -326,10 +417,12 @@ export class Own {
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
-      this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
+      this.#status(answer.error ? `Ended by an error: ${answer.error}` : `Audited in ${report.timing.total.toFixed(1)} s.`, false);
+      say(report.summary, true);
       if (!report.tables.length) return;
       this.#result = state;
       this.#on.done(answer);
+      if (this.#mended && report.verdict !== "violation") byId("own-told").textContent = `You found it. ${this.#template.fault}`;
     } catch (error) {
       if (!this.#again) this.#blame(error);
     }
@@ -345,12 +438,12 @@ export class Own {
     clearTimeout(this.#timer);
     this.#asked = true;
     if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
-    if (b.kind !== SCRIPT && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
+    if (!isScript(b.kind) && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
     if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your code" first.`);
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
+      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
     } finally {
       this.#status("");
     }
@@ -358,10 +451,10 @@ export class Own {
 
   /**
    * Opens sandbox and core, asks, and ends both.
-   * @param {{name: string, code?: string, bytes?: ArrayBuffer}} mine
+   * @param {{name: string, kind?: string, code?: string, bytes?: ArrayBuffer}} mine
    * @param {object} about it, for the core
    */
-  async #do({ name, code, bytes }, about, request) {
+  async #do({ name, kind = this.#code.language, code, bytes }, about, request) {
     const sandbox = new Sandbox(bytes ? {} : { code });
     this.#stopped = false;
     this.#pace = new Pace();
@@ -370,7 +463,7 @@ export class Own {
     if (this.#asked) byId("own-stop").focus({ preventScroll: true });
     this.#status("Trying the mechanism…");
     try {
-      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind: SCRIPT, code }) });
+      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind, code }) });
       const core = this.#on.core();
       if (!core) throw new Error("The core is not there, or busy: try again.");
       await sandbox.open();
@@ -387,7 +480,7 @@ export class Own {
       this.#engine = this.#id = null;
       byId("own-progress").hidden = true;
       byId("own-run").disabled = false;
-      if (document.activeElement === byId("own-stop") || document.activeElement === document.body) byId("own-run").focus({ preventScroll: true });
+      if (document.activeElement === byId("own-stop") || this.#asked && document.activeElement === document.body) byId("own-run").focus({ preventScroll: true });
       byId("own-stop").disabled = true;
     }
   }
@@ -425,25 +518,28 @@ export class Own {
     const about = [...this.#fields.keys()].find((key) => place.includes(key));
     const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
     const words = refusal?.fault || error.message;
-    this.#status(words);
-    const line = refusal?.line;
-    this.#on.failed(words, !about && line ? `Line ${line} stops the code` : undefined);
+    const line = refusal?.line, said = refusal?.said || words;
+    this.#status(line ? `Stopped at line ${line}.` : words);
+    this.#on.failed(said, !about && line ? `Line ${line} stops the code` : undefined);
     if (!f) return;
-    f.fail(words);
+    if (!about) this.#code.fail(line ? said : words, line);
+    else {
+      f.fail(words);
+      f.box.closest("details").open = true;
+    }
     if (!this.#asked) return; // whoever writes goes on
-    f.control.focus();
-    if (about || !line) return;
-    const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + Number(line > 1);
-    f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
+    if (about) f.control.focus();
+    else if (line) this.#code.goTo(line);
+    else this.#code.focus();
   }
 }
 
 /** What a link holds of a report's code; null where it has none. @returns {import("../page/packed.js").Linked | null} */
 export function linkOf({ inputs, claim, plan }) {
   const b = inputs?.brought;
-  if (b?.kind !== SCRIPT) return null;
+  if (!isScript(b?.kind)) return null;
   const texts = { ...spaceOf(b), output: b.columns.every((c) => c.kind === "symbol") ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed };
-  return { code: b.code, language: SCRIPT, settings: Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)])) };
+  return { code: b.code, language: b.kind, settings: Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)])) };
 }
 
 /** Does a relation say how far a value may move? */

@@ -1757,6 +1757,8 @@ export interface Refusal {
   path: string;
   /** of code at fault, from 1; 0: not known */
   line: number;
+  /** Said is what code at fault said itself, without names around it. */
+  said?: string;
   /** Fault is the error without where it came up; empty for other errors. */
   fault: string;
   found: string;

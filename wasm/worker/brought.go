@@ -158,7 +158,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	case !ok:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?"}
 	case a.fault != "":
-		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs"}
+		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs", Said: a.fault}
 		if a.line > 0 {
 			in.Field, in.Line = fmt.Sprintf("%s, line %d", c.name, a.line), a.line
 		}

@@ -91,6 +91,8 @@ type refusal struct {
 	Field   string `json:"field"`
 	Path    string `json:"path"` // the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent
 	Line    int    `json:"line"` // of code at fault, from 1; 0: not known
+	// Said is what code at fault said itself, without names around it.
+	Said string `json:"said,omitempty"`
 	// Fault is the error without where it came up; empty for other errors.
 	Fault  string `json:"fault"`
 	Found  string `json:"found"`
@@ -103,7 +105,7 @@ func refusalOf(err error) refusal {
 	var in *audit.InputError
 	if errors.As(err, &in) {
 		r.Field, r.Path, r.Found, r.Want, r.Remedy = in.Field, in.Place(), in.Found, in.Want, in.Remedy
-		r.Line, r.Fault = in.Line, in.Error()
+		r.Line, r.Fault, r.Said = in.Line, in.Error(), in.Said
 	}
 	return r
 }
@@ -118,7 +120,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Said: e.Said, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
 }
 
 // mustJSON is for values that are built here and always have a JSON form.
