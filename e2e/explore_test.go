@@ -247,6 +247,31 @@ func TestPick(t *testing.T) {
 		if said := inSight(t, tab, "#verdict"); !strings.HasPrefix(said, "Violation: ε ") {
 			t.Errorf("%v: in sight is %q", size, said)
 		}
+		// The outcome that refutes the claim is lit and in sight; its bound, and its mark
+		// beyond that, lie outside of the claim's corridor.
+		until(t, tab, drawn, 10*time.Second)
+		type span struct{ Left, Right, Top, Bottom float64 }
+		lit := eval[map[string][]span](t, tab, `((all) => {
+			const of = (choose) => all.filter(choose).map((p) => { const { left, right, top, bottom } = p.getBoundingClientRect(); return { left, right, top, bottom }; });
+			const has = (p, name, value) => p.getAttribute(name) === value;
+			return {
+				corridor: of((p) => has(p, "stroke", "var(--text)") && p.hasAttribute("stroke-dasharray")),
+				row: of((p) => has(p, "fill", "var(--lit)")),
+				bound: of((p) => has(p, "stroke", "var(--lit-ink)") && has(p, "stroke-width", "3")),
+				mark: of((p) => has(p, "fill", "var(--lit-ink)")),
+			};
+		})([...document.querySelectorAll("#chart .picture > svg path")])`)
+		if len(lit["corridor"]) != 2 || len(lit["row"]) == 0 || len(lit["bound"]) != 2 || len(lit["mark"]) != 1 {
+			t.Fatalf("%v: the picture has %+v", size, lit)
+		}
+		row, mark, edge := lit["row"][0], lit["mark"][0], max(lit["corridor"][0].Right, lit["corridor"][1].Right)
+		bound := lit["bound"][1] // the first is the line between the two shares
+		if row.Top < 0 || row.Bottom > float64(size[1]) || row.Right > float64(size[0]) {
+			t.Errorf("%v: the lit outcome is at %+v, out of sight", size, row)
+		}
+		if bound.Left <= edge || (mark.Left+mark.Right)/2 <= bound.Left || mark.Right > row.Right {
+			t.Errorf("%v: the corridor ends at %.1f, the bound is at %+v, the mark at %+v", size, edge, bound, mark)
+		}
 		eval[bool](t, tab, `(history.back(), true)`)
 		until(t, tab, fmt.Sprintf(`%s && window.dpscope.report?.subject === %q && document.querySelector("#mechanism").value === %[2]q`, settled, first), 30*time.Second)
 		if now := eval[string](t, tab, `JSON.stringify(window.dpscope.report.evidence ?? window.dpscope.report.sequential)`); now != counted || eval[string](t, tab, `document.querySelector("#origin").dataset.kind`) != "before" {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -50,8 +52,31 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Fatalf("the link is %.300s", link)
 	}
 
-	fresh := live(t, link)
-	until(t, fresh, headline+`.includes("not verified here yet")`, 10*time.Second)
+	elsewhere, forget, err := browser.Profile(chromium) // nothing is kept there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forget()
+	fresh, err := browser.OpenLive(elsewhere, "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	if err := resize(fresh, 360, 740); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(fresh.Ctx, chromedp.Navigate(link)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, fresh, `document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet")`, time.Minute)
+	for _, size := range windows {
+		if err := resize(fresh, size[0], size[1]); err != nil {
+			t.Fatal(err)
+		}
+		if got := inSight(t, fresh, "#verdict"); !strings.HasPrefix(got, said) {
+			t.Errorf("%v: in sight is %q, its sender saw %q", size, got, said)
+		}
+	}
 	if got := eval[string](t, fresh, headline); !strings.HasPrefix(got, said) {
 		t.Errorf("the link shows %q, its sender saw %q", got, said)
 	}
@@ -59,7 +84,7 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Error("a link runs by itself")
 	}
 	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`, 10*time.Second)
-	click(t, fresh, "#note-verify")
+	pressMouse(t, fresh, "#note-verify")
 	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
 	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")
 	until(t, fresh, `window.dpscope.report !== null`, 10*time.Second)

@@ -70,13 +70,17 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
+// drawn is whether the picture has the width of its place, and is of a run that has ended.
+const drawn = `((svg) => !svg || !svg.checkVisibility() || (Math.abs(svg.getBoundingClientRect().width - svg.parentElement.getBoundingClientRect().width) < 2 && !document.querySelector("#say").textContent.startsWith("So far")))(document.querySelector("#chart .picture > svg"))`
+
 // shootRoom writes five pictures of a door, as a visitor finds it and with a result.
 func shootRoom(t *testing.T, r room) {
 	t.Helper()
 	at := func(tab *browser.Tab, name string, width, height int64, dark bool) {
 		t.Helper()
 		dress(t, tab, width, height, dark)
-		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // the picture takes the new width
+		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // marks have moved
+		until(t, tab, drawn, 20*time.Second)
 		develop(t, tab, filepath.Join("pictures", "doors", r.door+"-"+name), chromedp.CaptureScreenshot())
 	}
 	tab := live(t, site+"#door="+r.door)

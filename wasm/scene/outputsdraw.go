@@ -700,7 +700,7 @@ func (v *Outputs) values(s *Scene, px func(float64) float64, left, w, b1 float64
 	edges := v.chart.Edges
 	var at []float64
 	if !v.stretch {
-		at = ticks(edges[0], edges[len(edges)-1], int(max(2, w/90)))
+		at = ticks(edges[0], edges[len(edges)-1], int(max(2, w/choose(phone, 60.0, 90))))
 	} else {
 		for _, x := range []float64{0, 1, 10, 100, 1e3, 1e6, 1e9, 1e12, 1e4, 1e15, 1e5, 1e7, 1e8, 5, 0.1, 0.01, 1e-3, 1e20, 1e30, 1e40} {
 			at = append(at, x, -x)

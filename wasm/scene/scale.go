@@ -68,7 +68,7 @@ func ticks(lo, hi float64, n int) []float64 {
 	var out []float64
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9 && len(out) < 50; k++ {
 		v, _ := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 12, 64), 64)
-		out = append(out, v)
+		out = append(out, v+0) // no −0
 	}
 	return out
 }
