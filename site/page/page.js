@@ -76,6 +76,11 @@ async function comeCode(packed) {
   }
 }
 
+/** The door of training shows what an audit there is, unless something else is asked for. */
+function train() {
+  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
+}
+
 /** Shows the result of what the form asks for now, or has it audited. */
 async function arrive() {
   const unasked = !still || picked;
@@ -85,6 +90,7 @@ async function arrive() {
     return;
   }
   if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
+  if (door() === "training") train();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   const { result: packed } = settings;
   if (packed && await come(async () => ({ plan: settings.asked().plan, result: await unpack(packed) })) || !unasked) return;
@@ -139,6 +145,7 @@ const canaries = new Canaries({
 });
 /** Hands files that were taken for samples to the panel of scores. @param {File[]} files */
 function toScores(files) {
+  canaries.untouched = false;
   samples.forget();
   dismiss("file");
   enter("training");
@@ -176,6 +183,13 @@ const samples = new Samples({
     });
   },
   toScores,
+  membership() {
+    canaries.untouched = false;
+    enter("training");
+    byId("k-scores-group").open = true;
+    byId("k-scores-group").scrollIntoView();
+    byId("k-scores-choose").click();
+  },
   gone: () => runs.samplesGone(),
   died(reason, again) {
     notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
@@ -299,6 +313,7 @@ for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", (
 hangDoors();
 onEnter((to) => {
   if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
+  if (to === "training") train();
   shown.enter(to);
   settings.write();
 });

@@ -33,6 +33,8 @@ export class Canaries {
   #stopping = "";
   /** What the button began that was last used. @type {"run" | "one" | "scores"} */
   #how = "run";
+  /** Has nobody asked anything of it yet? */
+  untouched = true;
   #on;
 
   /**
@@ -45,6 +47,7 @@ export class Canaries {
       event.preventDefault();
       this.run();
     });
+    byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
     for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
     byId("canaries-open").addEventListener("click", () => on.open());
@@ -55,6 +58,7 @@ export class Canaries {
     this.#form.fill(offer);
     byId("canaries-presets").replaceChildren(...presets.map(([words, texts]) => html("button", {
       type: "button", onclick: () => {
+        this.untouched = false;
         this.#form.write(texts);
         byId("canaries-status").textContent = `${words}: set. Run does it.`;
       },
@@ -63,11 +67,12 @@ export class Canaries {
 
   /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
-    const bad = this.#form.read(texts);
-    return bad;
+    this.untouched = false;
+    return this.#form.read(texts);
   }
 
   #reveal(at) {
+    this.untouched = false;
     enter("training");
     at.scrollIntoView({ block: "nearest" });
   }
@@ -97,6 +102,7 @@ export class Canaries {
     const button = byId(`canaries-${how}`);
     if (button.disabled || button.hidden) return;
     this.#how = how;
+    this.untouched = false;
     this.#form.clear();
     const before = this.#shown;
     try {

@@ -49,7 +49,7 @@ export class Samples {
   /**
    * @param {{core(): Promise<WebAssembly.Module | null>, busy(): void,
    *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal, table?: () => void): void, labelled(file: File): void,
-   *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, toScores(files: File[]): void}} on
+   *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, membership(): void, toScores(files: File[]): void}} on
    *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; table: takes the file as a table with labels, which labelled does; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
    */
   constructor(on) {
@@ -73,6 +73,7 @@ export class Samples {
       this.forget();
       byId("yours-choose").focus();
     });
+    byId("yours-membership").addEventListener("click", () => on.membership());
     byId("yours-claim").addEventListener("click", () => on.claim());
     byId("yours-scores").addEventListener("click", () => on.toScores(this.#files));
     for (const { id, key, form } of settings) {
@@ -252,6 +253,7 @@ export class Samples {
 
   #show() {
     const found = this.#found;
+    document.body.toggleAttribute("data-file", found !== null);
     byId("yours-forget").hidden = byId("yours-fields").hidden = !found;
     byId("yours-second").hidden = !found || this.#files.length !== 1 || Boolean(found.samples);
     byId("yours-preview").hidden = !found;

@@ -468,7 +468,12 @@ func (v *Outputs) real(f Frame) *Scene {
 		if len(t.spans) > 0 {
 			at = max(left, px(t.spans[0].Lo))
 		}
-		s.text(max(left, min(at+2, W-wide-2)), 17, F, words, Start, Text, true)
+		// Letters may be wider than is reckoned: what reaches the end is set from there.
+		if at+2+wide > W-2 {
+			s.text(W-2, 17, F, words, End, Text, true)
+		} else {
+			s.text(at+2, 17, F, words, Start, Text, true)
+		}
 	}
 
 	// Both distributions.
