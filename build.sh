@@ -17,7 +17,8 @@ Usage: ./build.sh COMMAND
   test            what every change must pass: formatting, vet, staticcheck, Go, the
                   same bits as WebAssembly in Node, browser; minutes on two cores
   test-all        all of that at full size: long studies of error and power, every
-                  test in Node too, the site's sizes, fuzzing; about an hour
+                  test in Node too, the site's sizes, Firefox and WebKit, fuzzing;
+                  about an hour
   fuzz [SECONDS]  run every fuzz test, this long each (default 600)
   help            this text
 END

@@ -77,29 +77,31 @@ func TestAxeDoors(t *testing.T) {
 		if !gear.All() && !slices.Contains([]string{"code", "data", "accounting"}, r.door) {
 			continue
 		}
-		tab := open(t, "")
-		if r.door != "explore" {
-			enter(t, tab, r.door)
-		}
-		look := func(name string) {
-			t.Helper()
-			for j, size := range windows {
-				for k, dark := range []bool{false, true} {
-					if gear.All() || (j == i%2 && k == i/2%2) {
-						dress(t, tab, size[0], size[1], dark)
-						axeIn(t, tab, script, fmt.Sprintf("%s, %s, %v, dark %v", r.door, name, size, dark), "document")
+		t.Run(r.door, func(t *testing.T) {
+			tab := open(t, "")
+			if r.door != "explore" {
+				enter(t, tab, r.door)
+			}
+			look := func(name string) {
+				t.Helper()
+				for j, size := range windows {
+					for k, dark := range []bool{false, true} {
+						if gear.All() || (j == i%2 && k == i/2%2) {
+							dress(t, tab, size[0], size[1], dark)
+							axeIn(t, tab, script, fmt.Sprintf("%s, %s, %v, dark %v", r.door, name, size, dark), "document")
+						}
 					}
 				}
 			}
-		}
-		if gear.All() {
-			look("empty")
-			dress(t, tab, 1280, 800, false)
-		}
-		r.result(t, tab)
-		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
-		look("with a result")
-		tab.Close()
+			if gear.All() {
+				look("empty")
+				dress(t, tab, 1280, 800, false)
+			}
+			r.result(t, tab)
+			eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
+			look("with a result")
+			tab.Close()
+		})
 	}
 }
 

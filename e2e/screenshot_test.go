@@ -32,7 +32,7 @@ func resize(tab *browser.Tab, width, height int64) error {
 }
 
 // TestScreenshots writes the README's picture of the page, and five of each door of the
-// page into pictures/doors: wide, on a laptop, on a phone, dark, and with a result; with
+// page into screens/: wide, on a laptop, on a phone, dark, and with a result; with
 // -everything also the page after runs with each kind of chart, light and dark, wide and
 // on a small phone:
 //
@@ -81,7 +81,7 @@ func shootRoom(t *testing.T, r room) {
 		dress(t, tab, width, height, dark)
 		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // marks have moved
 		until(t, tab, drawn, 20*time.Second)
-		develop(t, tab, filepath.Join("pictures", "doors", r.door+"-"+name), chromedp.CaptureScreenshot())
+		develop(t, tab, filepath.Join("screens", r.door+"-"+name), chromedp.CaptureScreenshot())
 	}
 	tab := live(t, site+"#door="+r.door)
 	if r.door == "explore" || r.door == "code" { // something is audited on arrival

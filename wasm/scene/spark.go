@@ -71,7 +71,7 @@ func (v *Spark) Layout(f Frame) *Scene {
 	s.text(at, yb+shift, smallInk, bound, Start, v.Role, true)
 	from := "outputs: " + Grouped(moments[0].Pairs)
 	to := Grouped(last.Pairs)
-	if s.wideAt(from, 12)+s.wideAt(to, 12)+10 > s.Plot.W || len(moments) == 1 {
+	if s.wideAt(from, 12)+s.wideAt(to, 12)+10 > s.Plot.W || moments[0].Pairs == last.Pairs {
 		from = ""
 	}
 	if from != "" {
