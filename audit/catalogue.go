@@ -1,10 +1,18 @@
 package audit
 
+import "slices"
+
 // Catalogue is what an engine has to work with: the registries.
 type Catalogue struct {
 	Mechanisms []MechanismSpec
 	Learners   []LearnerSpec
 	Finders    []FinderSpec
+}
+
+// With is the catalogue with one mechanism more, which is no other's business.
+func (c Catalogue) With(m MechanismSpec) Catalogue {
+	c.Mechanisms = append(slices.Clone(c.Mechanisms), m)
+	return c
 }
 
 // Mechanism finds a mechanism by name.

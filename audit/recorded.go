@@ -65,6 +65,26 @@ var RecordedLimitations = []string{
 	"That the rows are independent runs of one mechanism, and that its two datasets are neighbours, is the word of whoever recorded them; no bound holds without it.",
 }
 
+// Spec is the line of a registry for the recorded outputs, which m gives out.
+func (r *Recording) Spec(m Mechanism) MechanismSpec {
+	readPair := Pair{Label: r.Datasets[0] + " against " + r.Datasets[1], First: Records(0), Second: Records(1)}
+	return MechanismSpec{
+		Name:      RecordedName,
+		Title:     "Outputs recorded elsewhere",
+		Source:    "outputs recorded outside dpscope",
+		Relations: func(Params) []Relation { return []Relation{Given} },
+		// Nobody knows what the recorded mechanism claims: a plan must say.
+		Claim: func(Params) Claim { return DPClaim(1, 0) },
+		Truth: func(Params) string { return "unknown" },
+		Domain: func(Params, Relation) Domain {
+			return Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+		},
+		Pairs:     func(Params, Relation) []Pair { return []Pair{readPair} },
+		New:       func(Params) (Mechanism, error) { return m, nil },
+		Recording: r,
+	}
+}
+
 // Words are the facts of recorded outputs.
 func (r *Recording) Words() string {
 	var parts []string

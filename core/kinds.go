@@ -37,6 +37,9 @@ type Kind struct {
 	Parse func(data []byte) (report.View, error)
 	// Reworded is a report with the words that its numbers make, whatever its own are.
 	Reworded func(report.View) report.View
+	// Plain is a report without the words that a replay does not make again: how to run
+	// it, its limitations and references. Its headline and summary are made of its numbers.
+	Plain func(report.View) report.View
 	// Plan is that of a report.
 	Plan func(report.View) any
 	// Owns tells whether a plan is of the kind.
@@ -123,7 +126,7 @@ func Kinds() []Kind {
 // rewording is a report that can put itself into words.
 type rewording[R any] interface {
 	*R
-	Reword()
+	report.Replayed
 }
 
 func kind[P any, R report.View, W rewording[R]](k typed[P, R]) Kind {
@@ -133,6 +136,13 @@ func kind[P any, R report.View, W rewording[R]](k typed[P, R]) Kind {
 		Reworded: func(v report.View) report.View {
 			r := v.(R)
 			W(&r).Reword()
+			return r
+		},
+		Plain: func(v report.View) report.View {
+			r := v.(R)
+			W(&r).Reword()
+			h := W(&r).Common()
+			h.Reproduce, h.Limitations, h.References = audit.Reproduce{}, []string{}, []string{}
 			return r
 		},
 		Plan: func(v report.View) any { return k.plan(v.(R)) },
@@ -202,6 +212,9 @@ func ParseReport(data []byte) (report.View, error) {
 
 // Reworded is a report with the words that its numbers make, whatever its own are.
 func Reworded(r report.View) report.View { return of(r).Reworded(r) }
+
+// Plain is a report without words that nobody has checked, see [Kind].
+func Plain(r report.View) report.View { return of(r).Plain(r) }
 
 // PlanOf is the plan of a report.
 func PlanOf(r report.View) any { return of(r).Plan(r) }

@@ -43,12 +43,12 @@ func (r Report) Banner() (title, detail string) {
 	switch r.Verdict {
 	case audit.Violation:
 		if bound == "" {
-			return "Violation", r.claimed() + " claimed. " + confidence
+			return "Violation", r.ClaimedWords() + " claimed. " + confidence
 		}
-		return "Violation: " + bound, r.claimed() + " claimed. " + confidence
+		return "Violation: " + bound, r.ClaimedWords() + " claimed. " + confidence
 	case audit.NoViolation:
 		if bound == "" {
-			return "No violation found", r.claimed() + " claimed. Not a proof of privacy."
+			return "No violation found", r.ClaimedWords() + " claimed. Not a proof of privacy."
 		}
 		return "No violation found", fmt.Sprintf("%s shown of the %s claimed. %s Not a proof of privacy.", bound, audit.Number(limit), confidence)
 	case audit.Inconclusive:
@@ -57,15 +57,15 @@ func (r Report) Banner() (title, detail string) {
 			title = "Not decided: stopped early"
 		}
 		if bound == "" {
-			return title, r.claimed() + " claimed. Nothing was certified."
+			return title, r.ClaimedWords() + " claimed. Nothing was certified."
 		}
 		return title, fmt.Sprintf("%s shown of the %s claimed. %s", bound, audit.Number(limit), confidence)
 	}
 	return "The run failed", phrase.Visible(r.Termination.Message)
 }
 
-// claimed is the claim's own figure: ε = 1, δ = 1e-05.
-func (r Report) claimed() string {
+// ClaimedWords are the claim's own figure: ε = 1, δ = 1e-05.
+func (r Report) ClaimedWords() string {
 	c := r.Claim
 	switch c.Kind {
 	case audit.ZCDP:

@@ -32,7 +32,7 @@ func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	want.Reword()
 	c.words = true
 	c.walk("", "", a, b)
-	v.Summary = other.Summary
+	v.Summary, v.Aside = other.Summary, c.aside
 	c.tell()
 }
 

@@ -44,6 +44,9 @@ type Verification struct {
 	// NotCompared are the fields that stand in the report unchecked, as paths such
 	// as evidence.learners, each with all below it. The notes name them and say why.
 	NotCompared []string
+	// Aside are the fields whose words are not those of this version; the report says that
+	// another wrote it. Nobody has checked these words.
+	Aside []string
 	// Recomputed: the counts are the report's own, which were not drawn again;
 	// only what follows from them was checked.
 	Recomputed bool

@@ -25,6 +25,12 @@ var errMoreTrials = errors.New("the search goes on beyond the trials that the re
 // drawn again, all that follows from them is computed again; where the run ended
 // before it certified anything, all that follows from its plan.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
+	return verify(ctx, cat, pool, r, whole, false)
+}
+
+// verify is [Verify]; with counted, the counts are taken from the report, see
+// [Recompute].
+func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole, counted bool) (engine.Verification, error) {
 	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
@@ -82,10 +88,17 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if got := max(1, r.Evidence.Prepared.Steps); got != steps {
 		return v, &audit.InputError{Field: "report: evidence.prepared.steps", Found: fmt.Sprint(got), Want: fmt.Sprintf("%d, as the pair differs", steps)}
 	}
-	if a.Spec.Unseeded != "" {
+	if counted || a.Spec.Unseeded != "" {
 		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked", "sequential")
 		v.Recomputed = true
-		v.Skip("the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded, taken...)
+		why := "the counts are the report's own word, which were not drawn again"
+		if a.Spec.Unseeded != "" {
+			why = "the counts are the report's own word, as they cannot be drawn again from the seed: " + a.Spec.Unseeded
+		}
+		if counted && a.Spec.Recording != nil {
+			taken = append(taken, "evidence.chart.plane.words") // symbols have their words in the file
+		}
+		v.Skip(why, taken...)
 		if found.Evidence, err = a.prepareAgain(*r.Evidence); err != nil {
 			return v, err
 		}

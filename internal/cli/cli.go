@@ -46,8 +46,7 @@ func Catalogue() audit.Catalogue {
 
 // With is a catalogue with one more mechanism.
 func With(c audit.Catalogue, m audit.MechanismSpec) audit.Catalogue {
-	c.Mechanisms = append(slices.Clone(c.Mechanisms), m)
-	return c
+	return c.With(m)
 }
 
 // Fail prints an error under the program's name and returns the exit code that goes

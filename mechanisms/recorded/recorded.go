@@ -16,23 +16,7 @@ const purposeSplit = "split"
 
 // Spec is the line of a catalogue that audits the samples.
 func (s *Samples) Spec() audit.MechanismSpec {
-	readPair := audit.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: audit.Records(0), Second: audit.Records(1)}
-	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
-	return audit.MechanismSpec{
-		Name:      audit.RecordedName,
-		Title:     "Outputs recorded elsewhere",
-		Source:    "outputs recorded outside dpscope",
-		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Given} },
-		// Nobody knows what the recorded mechanism claims: a plan must say.
-		Claim: func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
-		Truth: func(audit.Params) string { return "unknown" },
-		Domain: func(audit.Params, audit.Relation) audit.Domain {
-			return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-		},
-		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return []audit.Pair{readPair} },
-		New:       func(audit.Params) (audit.Mechanism, error) { return shared, nil },
-		Recording: s.recording(),
-	}
+	return s.recording().Spec(&recorded{samples: s}) // every task resolves its plan: the order is made once
 }
 
 // recording is what a report says of the samples.

@@ -45,9 +45,25 @@ type Run struct {
 	Value any
 	// Strict: an inconclusive audit is a failure.
 	Strict bool
+	// Page is what a page of HTML has for those who link to it; nil: nothing.
+	Page *Page
 	// Pictures draws those of a report, for HTML and SVG; nil: none.
 	Pictures func(report.View) ([]Picture, error)
 }
+
+// Page is what a page that stands at an address says of itself. Addresses are absolute.
+type Page struct {
+	Title, Description string
+	Address            string // its own
+	Image              string // a PNG; empty: none
+	OEmbed             string // of what it is embedded as
+	Open               string // of the instrument with this report
+	Forms              []Link // the report in other formats
+	Note               string // stands above the report
+}
+
+// Link is a place on the web, by name.
+type Link struct{ Name, Address string }
 
 // Audit is one report. Its names are distinct within a run.
 type Audit struct {

@@ -47,6 +47,7 @@ type htmlPage struct {
 	Title, Summary string
 	Generator      audit.Generator
 	Several        bool
+	Page           *Page
 	Audits         []htmlAudit
 	JSON           string // of all; empty: each audit has its own
 }
@@ -66,7 +67,7 @@ var verdictWords = map[audit.Verdict]string{audit.Violation: "Violation", audit.
 
 // html is one page that needs no script and no other file.
 func html(run Run) ([]byte, error) {
-	page := htmlPage{Summary: run.Summary, Several: run.Summary != "" || len(run.Audits) != 1}
+	page := htmlPage{Page: run.Page, Summary: run.Summary, Several: run.Summary != "" || len(run.Audits) != 1}
 	if page.Several {
 		page.Title = phrase.Count(len(run.Audits), "audit")
 	}
@@ -139,6 +140,9 @@ func jsonText(value any) (string, error) {
 	}
 	return b.String(), err
 }
+
+// Style is the style sheet of pages of HTML.
+func Style() string { return htmlStyle }
 
 // htmlStyle has the colours of the site's pages (site/page/page.css), by the same names.
 const htmlStyle = `
@@ -244,11 +248,30 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"/>
 <meta name="color-scheme" content="light dark"/>
-<title>dpscope: {{.Title}}</title>
+<title>{{if .Page}}{{.Page.Title}}{{else}}dpscope: {{.Title}}{{end}}</title>
+{{- with .Page}}
+<meta name="description" content="{{.Description}}"/>
+<link rel="canonical" href="{{.Address}}"/>
+<link rel="alternate" type="application/json+oembed" href="{{.OEmbed}}" title="{{.Title}}"/>
+<meta property="og:type" content="article"/>
+<meta property="og:site_name" content="dpscope"/>
+<meta property="og:title" content="{{.Title}}"/>
+<meta property="og:description" content="{{.Description}}"/>
+<meta property="og:url" content="{{.Address}}"/>
+{{- with .Image}}
+<meta property="og:image" content="{{.}}"/>
+<meta property="og:image:type" content="image/png"/>
+<meta name="twitter:card" content="summary_large_image"/>
+{{- end}}
+{{- end}}
 <style>` + htmlStyle + `</style>
 </head>
 <body>
-<header><h1>dpscope</h1><p class="small">{{if .Several}}Audits of differential privacy.{{else}}An audit of differential privacy.{{end}}</p></header>
+<header><h1>dpscope</h1><p class="small">{{if .Several}}Audits of differential privacy.{{else}}An audit of differential privacy.{{end}}</p>
+{{- with .Page}}
+<p><a href="{{.Open}}">Open in the instrument</a>, which can verify it.{{range .Forms}} <a class="small" href="{{.Address}}">{{.Name}}</a>{{end}}</p>
+<p class="small">{{.Note}}</p>
+{{- end}}</header>
 <main>
 {{- if .Several}}
 <section class="all">

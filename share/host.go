@@ -1,0 +1,424 @@
+package share
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+)
+
+// Paths of a host.
+const (
+	ReportsPath = "/api/reports" // POST; below it GET, DELETE, and PUT of a picture
+	ShownPath   = "/r/"          // a report in words
+	oembedPath  = "/oembed"
+)
+
+// Host is a host of reports. All fields are needed but Pictures.
+type Host struct {
+	Store     Store
+	Catalogue audit.Catalogue // of the mechanisms that reports may be of
+	Uploads   Limit           // POST, PUT and DELETE of an address
+	Reads     Limit           // all else of an address
+	Origin    func(*http.Request) string
+	Who       func(*http.Request) string // the address of who asks, see [Peer]
+	Now       func() time.Time
+	Random    io.Reader // of tokens
+	Pictures  func(report.View) ([]format.Picture, error)
+}
+
+// Owns reports whether a path is one of the host's, and not one of the page's files.
+func Owns(path string) bool {
+	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath) || path == oembedPath
+}
+
+// Policies of answers: nothing runs, nothing is loaded, nothing is sent. A page in words
+// has its style in itself.
+const (
+	closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+	wordsPolicy  = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+	badgePolicy  = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+)
+
+// secure sets the headers that every answer has.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", closedPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "interest-cohort=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// open lets other sites show an answer.
+func open(h http.Header) {
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Access-Control-Allow-Origin", "*")
+}
+
+func answer(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(value) //nolint:errcheck // whoever asked is gone
+}
+
+// fail answers an error: of the input with what was found, of the store without.
+func fail(w http.ResponseWriter, err error) {
+	var in *audit.InputError
+	switch {
+	case errors.Is(err, ErrAbsent):
+		answer(w, http.StatusNotFound, refusal{Error: "There is no report at this address. It may have been deleted, or the address is cut short: copy it again."})
+	case errors.Is(err, errDamaged):
+		w.Header().Set("Retry-After", "60")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "What is kept at this address is not what was stored. Tell whoever runs this host."})
+	case errors.As(err, &in):
+		answer(w, http.StatusUnprocessableEntity, refusalOf(err))
+	default:
+		w.Header().Set("Retry-After", "60")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "The store does not answer. Try again in a minute."})
+	}
+}
+
+// stored is the answer to an upload.
+type stored struct {
+	ID      string `json:"id"`
+	Address string `json:"address"`
+	SHA256  string `json:"sha256"`          // in base58, of which the id is the beginning
+	Token   string `json:"token,omitempty"` // to delete by; absent where it was there already
+}
+
+// ServeHTTP implements [http.Handler] for the paths that [Owns] names.
+func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+	limit, what := s.Uploads, "uploads"
+	if reading {
+		limit, what = s.Reads, "reads"
+	}
+	if !allowed(w, limit, what, s.Who(r), s.Now()) {
+		drain(r)
+		return
+	}
+	if below, ok := strings.CutPrefix(r.URL.Path, ReportsPath); ok && !reading {
+		s.change(w, r, below)
+		return
+	}
+	drain(r)
+	if !reading {
+		w.Header().Set("Allow", "GET, HEAD")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "Only GET and HEAD are answered here."})
+		return
+	}
+	switch path := r.URL.Path; {
+	case path == ReportsPath:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes, "picture": MostPicture})
+	case strings.HasPrefix(path, ReportsPath+"/"):
+		s.give(w, r, strings.TrimPrefix(path, ReportsPath+"/"))
+	case strings.HasPrefix(path, ShownPath):
+		s.show(w, r, strings.TrimPrefix(path, ShownPath))
+	case path == oembedPath:
+		s.oembed(w, r)
+	default:
+		fail(w, ErrAbsent)
+	}
+}
+
+// drain reads a body that nobody wants, within reason: some servers cannot answer before
+// it was read to its end.
+func drain(r *http.Request) {
+	if r.Body != nil {
+		io.Copy(io.Discard, io.LimitReader(r.Body, 2*MostBytes)) //nolint:errcheck // it is not wanted
+	}
+}
+
+// body is that of a request, to its end.
+func body(r *http.Request, most int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
+	if err != nil {
+		return nil, &audit.InputError{Field: "request", Found: "cut off", Want: "a whole body", Remedy: "send it again"}
+	}
+	drain(r)
+	return data, nil
+}
+
+// change answers what is not reading.
+func (s *Host) change(w http.ResponseWriter, r *http.Request, below string) {
+	id, part, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
+	// A form of another site can send a body, but not with this header's name or type.
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		drain(r)
+		answer(w, http.StatusForbidden, refusal{Error: "Pages of other sites cannot store or delete here."})
+		return
+	}
+	switch {
+	case below == "" && r.Method == http.MethodPost:
+		s.post(w, r)
+	case below != "" && part == "" && !strings.HasSuffix(below, "/") && r.Method == http.MethodDelete:
+		drain(r)
+		s.delete(w, r, id)
+	case part == "picture" && r.Method == http.MethodPut:
+		s.picture(w, r, id)
+	default:
+		drain(r)
+		w.Header().Set("Allow", "GET, HEAD, POST, PUT, DELETE")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", DELETE it at its id, or PUT its picture."})
+	}
+}
+
+func (s *Host) post(w http.ResponseWriter, r *http.Request) {
+	data, err := body(r, MostBytes)
+	if err == nil && len(data) > MostBytes {
+		answer(w, http.StatusRequestEntityTooLarge, refusal{Error: "The report is larger than 1 MiB. Share it as a file.", Field: "report", Found: "larger than 1 MiB", Want: "at most that"})
+		return
+	}
+	var c *content
+	if err == nil {
+		c, err = checked(s.Catalogue, data)
+	}
+	random := make([]byte, tokenBytes)
+	if err == nil {
+		_, err = io.ReadFull(s.Random, random)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	token := tokenOf(random)
+	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly), Plain: c.plain})
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out := stored{ID: id, Address: s.Origin(r) + ShownPath + id, SHA256: sumOf(data)}
+	status := http.StatusOK
+	if isNew {
+		out.Token, status = token, http.StatusCreated
+	}
+	w.Header().Set("Location", out.Address)
+	answer(w, status, out)
+}
+
+// owner checks the token of a request against that of an id.
+func (s *Host) owner(w http.ResponseWriter, r *http.Request, id string) bool {
+	if !IsID(id) {
+		fail(w, ErrAbsent)
+		return false
+	}
+	k, _, err := find(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return false
+	}
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1 {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dpscope"`)
+		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was given when this was stored."})
+		return false
+	}
+	return true
+}
+
+func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
+	if !s.owner(w, r, id) {
+		return
+	}
+	err := s.Store.Delete(r.Context(), pictureOf(id)) // first: its token is with the report
+	if err == nil {
+		err = s.Store.Delete(r.Context(), id)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Host) picture(w http.ResponseWriter, r *http.Request, id string) {
+	data, err := body(r, MostPicture)
+	if err == nil && len(data) > 0 && !s.owner(w, r, id) {
+		return
+	}
+	if err == nil {
+		data, err = cleaned(data)
+	}
+	if err == nil {
+		err = s.Store.Replace(r.Context(), pictureOf(id), data)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// give answers the content of an id as it was stored.
+func (s *Host) give(w http.ResponseWriter, r *http.Request, id string) {
+	if !IsID(id) {
+		fail(w, ErrAbsent)
+		return
+	}
+	_, data, err := find(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	kind := "application/json"
+	if isCode(data) {
+		kind = "text/plain; charset=utf-8"
+	}
+	open(w.Header())
+	s.write(w, r, kind, data)
+}
+
+func isCode(data []byte) bool {
+	trimmed := bytes.TrimSpace(data)
+	return len(trimmed) > 0 && trimmed[0] != '{'
+}
+
+// write answers bytes. What has an id may be kept for a while, and not for ever: it may
+// be deleted.
+func (s *Host) write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "public, max-age=300")
+	tag := `"` + sumOf(data)[:20] + `"`
+	h.Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", fmt.Sprint(len(data)))
+	if r.Method != http.MethodHead {
+		w.Write(data) //nolint:errcheck // whoever asked is gone
+	}
+}
+
+// forms are the formats that a report is answered in, with their types.
+var forms = map[string]string{
+	format.JSON:     "application/json",
+	format.SARIF:    "application/sarif+json",
+	format.JUnit:    "application/xml; charset=utf-8",
+	format.Markdown: "text/markdown; charset=utf-8",
+}
+
+func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
+	id, part, _ := strings.Cut(below, "/")
+	if !IsID(id) || part == "" && strings.Contains(below, "/") {
+		fail(w, ErrAbsent)
+		return
+	}
+	if part == "picture.png" {
+		s.givePicture(w, r, id)
+		return
+	}
+	c, err := load(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	switch part {
+	case "":
+	case "badge.svg":
+		open(w.Header())
+		w.Header().Set("Content-Security-Policy", badgePolicy)
+		s.write(w, r, "image/svg+xml", badge(c))
+		return
+	default:
+		fail(w, ErrAbsent)
+		return
+	}
+	if name := r.URL.Query().Get("format"); name != "" && name != format.HTML {
+		s.showAs(w, r, c, name)
+		return
+	}
+	page := s.page(r, id, c)
+	if _, err := s.Store.Get(r.Context(), pictureOf(id)); err == nil {
+		page.Image = page.Address + "/picture.png"
+	}
+	var out bytes.Buffer
+	if c.code != nil {
+		err = codePage(&out, page, c)
+	} else {
+		run := c.run()
+		run.Page, run.Pictures = page, s.Pictures
+		err = format.Write(&out, format.HTML, run)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", wordsPolicy)
+	s.write(w, r, "text/html; charset=utf-8", out.Bytes())
+}
+
+func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string) {
+	kind, known := forms[name]
+	if !known || c.code != nil && name != format.JSON {
+		fail(w, audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown}))
+		return
+	}
+	open(w.Header())
+	if name == format.JSON && c.code == nil {
+		s.write(w, r, kind, c.data)
+		return
+	}
+	var out bytes.Buffer
+	var err error
+	if c.code != nil {
+		err = json.NewEncoder(&out).Encode(c.code)
+	} else {
+		run := c.run()
+		run.Value = nil
+		err = format.Write(&out, name, run)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	s.write(w, r, kind, out.Bytes())
+}
+
+func (s *Host) givePicture(w http.ResponseWriter, r *http.Request, id string) {
+	data, err := s.Store.Get(r.Context(), pictureOf(id))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if data, err = cleaned(data); err != nil {
+		fail(w, errDamaged)
+		return
+	}
+	open(w.Header())
+	s.write(w, r, "image/png", data)
+}
+
+// page is what the page of an id says of itself.
+func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
+	origin := s.Origin(r)
+	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,
+		Note: "This host checked that everything the report says follows from the counts in it. It did not draw them again: open the report in the instrument, or run dpscope open with this address, to see that they come out."}
+	if c.code != nil {
+		p.Open = origin + "/#door=code&code=" + c.link
+		p.Note = "This host keeps the code and runs none of it. Nothing of it runs in the instrument until you press Run."
+	}
+	p.Title, p.Description = c.words()
+	p.OEmbed = origin + oembedPath + "?" + url.Values{"url": {p.Address}, "format": {"json"}}.Encode()
+	for _, name := range []string{format.JSON, format.Markdown, format.SARIF, format.JUnit} {
+		if c.code == nil || name == format.JSON {
+			p.Forms = append(p.Forms, format.Link{Name: name, Address: p.Address + "?format=" + name})
+		}
+	}
+	return p
+}

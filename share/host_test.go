@@ -1,0 +1,764 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/stills"
+)
+
+// memory is a store in memory whose answers can be made to fail or to come late.
+type memory struct {
+	mu     sync.Mutex
+	values map[string][]byte
+	unseen map[string]int // how many Gets do not see a key yet
+	blind  bool           // Create does not notice that there is a value
+	fails  error
+}
+
+func (m *memory) Get(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails != nil {
+		return nil, m.fails
+	}
+	if m.unseen[key] > 0 {
+		m.unseen[key]--
+		return nil, ErrAbsent
+	}
+	value, ok := m.values[key]
+	if !ok {
+		return nil, ErrAbsent
+	}
+	return bytes.Clone(value), nil
+}
+
+func (m *memory) Create(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails != nil {
+		return m.fails
+	}
+	if _, ok := m.values[key]; ok && !m.blind {
+		return ErrExists
+	}
+	m.values[key] = bytes.Clone(value)
+	return nil
+}
+
+func (m *memory) Replace(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[key] = bytes.Clone(value)
+	return m.fails
+}
+
+func (m *memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, key)
+	return m.fails
+}
+
+const origin = "https://audits.example"
+
+// aHost is a host with a store in memory, whose clock stands.
+func aHost() (*Host, *memory) {
+	m := &memory{values: map[string][]byte{}, unseen: map[string]int{}}
+	return &Host{Store: m, Catalogue: cli.Catalogue(), Uploads: &Minute{Most: 1 << 20}, Reads: &Minute{Most: 1 << 20},
+		Origin: func(*http.Request) string { return origin }, Who: Peer,
+		Now:    func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
+		Random: rand.NewChaCha8([32]byte{1}), Pictures: stills.Of}, m
+}
+
+// ask sends a request to a host, and holds the answer's headers to what every answer has.
+func ask(t testing.TB, h http.Handler, method, target string, body []byte, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, "/", bytes.NewReader(body))
+	path, query, _ := strings.Cut(target, "?")
+	r.URL.Path, r.URL.RawQuery = path, query // as they came, not cleaned by the client
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	out := w.Result()
+	policy := out.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") || strings.Contains(policy, "script") || strings.Contains(policy, "same-origin") {
+		t.Errorf("%s %s: the policy is %q", method, target, policy)
+	}
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin"} {
+		if got := out.Header.Get(name); got != want {
+			t.Errorf("%s %s: %s is %q", method, target, name, got)
+		}
+	}
+	for _, name := range []string{"Cross-Origin-Resource-Policy", "RateLimit", "RateLimit-Policy", "Cache-Control"} {
+		if out.Header.Get(name) == "" {
+			t.Errorf("%s %s: no %s", method, target, name)
+		}
+	}
+	return out
+}
+
+func said(t testing.TB, r *http.Response) string {
+	t.Helper()
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// upload stores something new.
+func upload(t testing.TB, h http.Handler, data []byte) stored {
+	t.Helper()
+	r := ask(t, h, "POST", ReportsPath, data)
+	got := said(t, r)
+	var out stored
+	if err := json.Unmarshal([]byte(got), &out); err != nil || r.StatusCode != http.StatusCreated || out.Token == "" {
+		t.Fatalf("%d: %s", r.StatusCode, got)
+	}
+	return out
+}
+
+const released = "../core/testdata/released/"
+
+func kept020(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(released + "0.2.0/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// linked is code as an address holds it.
+func linked(t testing.TB, code string) []byte {
+	t.Helper()
+	out, err := packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(out)
+}
+
+// TestKinds: reports of all kinds, and code, are stored, given back as they were, and shown
+// in words and in all formats.
+func TestKinds(t *testing.T) {
+	h, _ := aHost()
+	for name, data := range map[string][]byte{
+		"pair": kept020(t, "approximate.json"), "canaries": kept020(t, "canaries.json"), "one run": kept020(t, "one-run-refuted.json"),
+		"scores": kept020(t, "scores.json"), "plan": kept020(t, "plan.json"), "recorded": kept020(t, "recorded.json"), "unseeded": kept020(t, "unseeded-command.json"),
+		"first schema": must(os.ReadFile(released + "0.1.0/early-approximate.json")), "code": linked(t, "function mechanism(rows) { return 1 }"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := upload(t, h, data)
+			if !Is(out.ID, data) || len(out.ID) != shortest || out.Address != origin+ShownPath+out.ID {
+				t.Errorf("stored as %+v", out)
+			}
+			if r := ask(t, h, "GET", ReportsPath+"/"+out.ID, nil); said(t, r) != string(data) {
+				t.Error("another content came back")
+			}
+			r := ask(t, h, "GET", ShownPath+out.ID, nil)
+			page := said(t, r)
+			if r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("%d %s: %s", r.StatusCode, r.Header.Get("Content-Type"), page)
+			}
+			for _, part := range []string{`<meta property="og:title" content="`, `<meta name="description" content="`, `href="` + out.Address + `"`, `type="application/json&#43;oembed"`} {
+				if !strings.Contains(page, part) && !strings.Contains(page, strings.ReplaceAll(part, "&#43;", "+")) {
+					t.Errorf("the page lacks %s", part)
+				}
+			}
+			opened := "/#report=" + out.ID
+			if name == "code" {
+				opened = "/#door=code&amp;code=" + string(data)
+			}
+			if !strings.Contains(page, `href="`+origin+opened+`"`) {
+				t.Errorf("the page does not lead to %s", opened)
+			}
+			if name == "code" {
+				if !strings.Contains(page, "Nobody has checked that here.") || !strings.Contains(page, "function mechanism") {
+					t.Error("the page does not say what it is of")
+				}
+				return
+			}
+			for form, kind := range forms {
+				r := ask(t, h, "GET", ShownPath+out.ID+"?format="+form, nil)
+				got := said(t, r)
+				if r.StatusCode != 200 || r.Header.Get("Content-Type") != kind || got == "" {
+					t.Errorf("%s: %d %s", form, r.StatusCode, r.Header.Get("Content-Type"))
+				}
+				if form == format.JSON && got != string(data) {
+					t.Error("the report is not the one that was stored")
+				}
+			}
+			if r := ask(t, h, "GET", ShownPath+out.ID+"?format=exe", nil); r.StatusCode != 422 {
+				t.Errorf("an unknown format: %d", r.StatusCode)
+			}
+		})
+	}
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// TestOnce: the same content twice is one, and its token is told once; it goes with its
+// token alone, and can be stored again.
+func TestOnce(t *testing.T) {
+	h, m := aHost()
+	data := kept020(t, "scores.json")
+	first := upload(t, h, data)
+	var again stored
+	r := ask(t, h, "POST", ReportsPath, data)
+	if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || r.StatusCode != 200 || again.ID != first.ID || again.Token != "" {
+		t.Errorf("the second time: %d %+v", r.StatusCode, again)
+	}
+	for _, value := range m.values {
+		if bytes.Contains(value, []byte(first.Token)) {
+			t.Error("the token is kept")
+		}
+	}
+	for _, bad := range []string{"", "Bearer ", "Bearer " + first.Token + "x", first.Token, "Basic " + first.Token} {
+		if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", bad); r.StatusCode != 401 {
+			t.Errorf("deleted by %q: %d", bad, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", "Bearer "+first.Token); r.StatusCode != 204 {
+		t.Errorf("not deleted: %d", r.StatusCode)
+	}
+	if r := ask(t, h, "GET", ShownPath+first.ID, nil); r.StatusCode != 404 || len(m.values) != 0 {
+		t.Errorf("after deletion: %d, %d values", r.StatusCode, len(m.values))
+	}
+	if second := upload(t, h, data); second.Token == first.Token {
+		t.Error("a token came twice")
+	}
+}
+
+// TestCollision: of contents whose sums begin alike, the second gets a longer id.
+func TestCollision(t *testing.T) {
+	_, m := aHost()
+	ctx := context.Background()
+	a := []byte("a content")
+	sum := sumOf(a)
+	// No two contents with 10 characters alike are at hand: a damaged value takes the place
+	// of one, as both are something else under this key.
+	m.values[sum[:shortest]] = kept{Version: 1}.with([]byte("another"))
+	id, isNew, err := keep(ctx, m, a, kept{Version: 1})
+	if err != nil || !isNew || id != sum[:shortest+1] {
+		t.Errorf("kept under %q: %v", id, err)
+	}
+	if id2, isNew, err := keep(ctx, m, a, kept{Version: 1}); err != nil || isNew || id2 != id {
+		t.Errorf("the second time under %q: %v", id2, err)
+	}
+	if _, _, err := find(ctx, m, sum[:shortest]); !errors.Is(err, errDamaged) {
+		t.Errorf("what is not of its id comes back: %v", err)
+	}
+}
+
+// TestEventually: what a store does not show yet is stored once all the same, and what it
+// gives out is held against its id.
+func TestEventually(t *testing.T) {
+	h, m := aHost()
+	data := kept020(t, "scores.json")
+	first := upload(t, h, data)
+	for _, blind := range []bool{false, true} {
+		m.blind, m.unseen[first.ID] = blind, 1
+		r := ask(t, h, "POST", ReportsPath, data)
+		var again stored
+		if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || again.ID != first.ID || len(m.values) != 1 {
+			t.Errorf("blind %v: %d %+v, %d values", blind, r.StatusCode, again, len(m.values))
+		}
+	}
+	value := m.values[first.ID]
+	for name, bad := range map[string][]byte{"half": value[:len(value)/2], "empty": {}, "null": []byte("<null>"), "changed": bytes.Replace(value, []byte("0"), []byte("1"), 400)} {
+		m.values[first.ID] = bad
+		for _, path := range []string{ReportsPath + "/" + first.ID, ShownPath + first.ID, ShownPath + first.ID + "/badge.svg"} {
+			if r := ask(t, h, "GET", path, nil); r.StatusCode != 503 {
+				t.Errorf("%s: %s: %d", name, path, r.StatusCode)
+			}
+		}
+	}
+	m.values[first.ID], m.fails = value, errors.New("secret of the store")
+	for _, path := range []string{ReportsPath + "/" + first.ID, ShownPath + first.ID} {
+		if r := ask(t, h, "GET", path, nil); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || strings.Contains(said(t, r), "secret") {
+			t.Errorf("%s of a store that fails: %d", path, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 503 {
+		t.Errorf("stored in a store that fails: %d", r.StatusCode)
+	}
+}
+
+// TestRefused: what is no report, too large, or contradicts its own counts is refused
+// with the field named, and nothing is kept.
+func TestRefused(t *testing.T) {
+	h, m := aHost()
+	own := func(change func(*pair.Report)) []byte {
+		r, err := pair.ParseReport(kept020(t, "approximate.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&r)
+		return must(json.Marshal(r))
+	}
+	parts, err := suite.ParseReport(kept020(t, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts.Summary = "All is private."
+	parts.Generator.Version = core.Kinds()[0].Name // no release
+	for name, c := range map[string]struct {
+		data   []byte
+		status int
+		field  string
+	}{
+		"nothing":      {nil, 422, "report"},
+		"no JSON":      {[]byte("report"), 422, "report"},
+		"another kind": {[]byte(`{"kind":"poem","schemaVersion":2}`), 422, "report: field kind"},
+		"cut off":      {kept020(t, "approximate.json")[:3000], 422, "report"},
+		"two":          {append(kept020(t, "scores.json"), kept020(t, "scores.json")...), 422, "report"},
+		"no text":      {[]byte("{\xff}"), 422, "report"},
+		"too large":    {append(kept020(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
+		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
+		"another link": {[]byte(must2(packed.Pack([]int{1}))), 422, "link"},
+		"bound": {own(func(r *pair.Report) {
+			*r.LowerBound += 0.01
+			r.Tables[0].Rows[0].LowerBound = r.LowerBound
+		}), 422, "lowerBound"},
+		"unknown field": {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"evil":1,"kind"`), 1), 422, ""},
+		"mechanism":     {own(func(r *pair.Report) { r.Plan.Mechanism, r.Subject = "no-such", "no-such" }), 422, ""},
+		"claim":         {own(func(r *pair.Report) { r.Claim.Epsilon = 0.5; r.Plan.Claim.Epsilon = 0.5 }), 422, ""},
+	} {
+		r := ask(t, h, "POST", ReportsPath, c.data)
+		var no refusal
+		if err := json.Unmarshal([]byte(said(t, r)), &no); err != nil || r.StatusCode != c.status || no.Error == "" || !strings.HasPrefix(no.Field, c.field) {
+			t.Errorf("%s: %d %+v", name, r.StatusCode, no)
+		}
+	}
+	if len(m.values) != 0 {
+		t.Errorf("%d values are kept", len(m.values))
+	}
+}
+
+func must2(s string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TestPaths: an id is one, and no path.
+func TestPaths(t *testing.T) {
+	h, _ := aHost()
+	id := upload(t, h, kept020(t, "scores.json")).ID
+	for _, bad := range []string{"", "/", "..", "../" + id, id + "/..", id + "/", id + "/../" + id, id[:9], id + "\x00", id + ".png", id[:9] + "0", id[:9] + "%2f", "O0Il" + id, strings.Repeat("1", 45), id + "/picture.png", id + "/badge.svg/", "é" + id} {
+		for _, base := range []string{ReportsPath + "/", ShownPath} {
+			if base == ReportsPath+"/" && (bad == "" || strings.Contains(bad, "/")) && strings.HasPrefix(bad, id) {
+				continue
+			}
+			if r := ask(t, h, "GET", base+bad, nil); r.StatusCode != 404 {
+				t.Errorf("%s%q: %d", base, bad, r.StatusCode)
+			}
+		}
+		if r := ask(t, h, "DELETE", ReportsPath+"/"+bad, nil, "Authorization", "Bearer x"); r.StatusCode != 404 && r.StatusCode != 405 && r.StatusCode != 401 {
+			t.Errorf("DELETE %q: %d", bad, r.StatusCode)
+		}
+	}
+	for _, method := range []string{"PUT", "PATCH", "OPTIONS", "POST", "DELETE"} {
+		if r := ask(t, h, method, ShownPath+id, nil); r.StatusCode != 405 {
+			t.Errorf("%s: %d", method, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
+		t.Errorf("a page of another site stores: %d", r.StatusCode)
+	}
+}
+
+// hostile is a text that would be a script, an element or an address in any of the places
+// where a report's texts stand.
+const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"' onload='alert(1)' javascript:alert(1) {{.}} ]]> &lt; ` + "\u202e\x00\x1b[31m"
+
+// poison replaces every text of a value that is not a key, one after the other.
+func poison(value any, at *int, which int) any {
+	switch x := value.(type) {
+	case map[string]any:
+		for _, k := range sorted(x) {
+			x[k] = poison(x[k], at, which)
+		}
+	case []any:
+		for i := range x {
+			x[i] = poison(x[i], at, which)
+		}
+	case string:
+		*at++
+		if *at-1 == which {
+			return x + hostile
+		}
+	}
+	return value
+}
+
+func sorted(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] < out[j-1]; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// TestHostileTexts: a script in any text of a report is refused, or comes out as text.
+func TestHostileTexts(t *testing.T) {
+	took := 0
+	for _, name := range []string{"approximate.json", "command-words.json", "recorded.json", "plan-only.json", "canaries.json", "one-run.json", "scores-two-files.json", "failed-command.json"} {
+		data := kept020(t, name)
+		texts := 0
+		var value any
+		json.Unmarshal(data, &value)
+		poison(value, &texts, -1)
+		every := gear.Of(11, 1) // coprime to the fields of a row, so that all kinds of texts come
+		for i := (len(name) * 7) % every; i < texts; i += every {
+			var value any
+			json.Unmarshal(data, &value)
+			n := 0
+			bad := must(json.Marshal(poison(value, &n, i)))
+			// What the host checks is not asked here: a page must hold any report that can be
+			// read.
+			c, err := read(bad)
+			if err != nil {
+				continue
+			}
+			took++
+			for _, plain := range []bool{false, true} {
+				if plain {
+					for j := range c.audits {
+						c.audits[j].Report = core.Plain(c.audits[j].Report)
+					}
+				}
+				holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
+			}
+		}
+	}
+	c, err := read(linked(t, hostile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTexts(t, "code", c)
+	if took < 20 {
+		t.Errorf("only %d texts came through", took)
+	}
+}
+
+// holdsTexts holds all that a host answers of a content to have nothing in it but text.
+func holdsTexts(t *testing.T, what string, c *content) {
+	t.Helper()
+	h, m := aHost()
+	id := sumOf(c.data)[:shortest]
+	m.values[id] = kept{Version: 1, Day: "2026-01-31"}.with(c.data)
+	h.Pictures = func(report.View) ([]format.Picture, error) { return nil, nil } // tested where they are drawn
+	page := said(t, ask(t, h, "GET", ShownPath+id, nil))
+	z := xml.NewDecoder(strings.NewReader(page))
+	z.Strict, z.Entity = false, xml.HTMLEntity
+	for {
+		token, err := z.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		tag, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch tag.Name.Local {
+		case "script", "img", "iframe", "object", "base", "form", "svg":
+			t.Fatalf("%s: the page has an element %s", what, tag.Name.Local)
+		}
+		for _, a := range tag.Attr {
+			name := a.Name.Local
+			if strings.HasPrefix(name, "on") || (name == "href" || name == "src") && !strings.HasPrefix(a.Value, origin+"/") && !strings.HasPrefix(a.Value, "#") {
+				t.Fatalf("%s: %s has %s=%q", what, tag.Name.Local, name, a.Value)
+			}
+		}
+	}
+	svg := said(t, ask(t, h, "GET", ShownPath+id+"/badge.svg", nil))
+	if strings.Count(svg, "<") != strings.Count(badgeOf(svg), "<") || strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
+		t.Fatalf("%s: the badge is %s", what, svg)
+	}
+	r := ask(t, h, "GET", oembedPath+"?url="+origin+ShownPath+id, nil)
+	var out embedded
+	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil {
+		t.Fatal(what, err)
+	}
+	if tags := regexp.MustCompile(`<[^>]*>`).FindAllString(out.HTML, -1); len(tags) > 3 || strings.Contains(out.HTML, "<script") {
+		t.Fatalf("%s: embedded as %s", what, out.HTML)
+	}
+}
+
+// badgeOf are the elements of a badge alone.
+func badgeOf(svg string) string {
+	return strings.Join(regexp.MustCompile(`</?(svg|title|rect|g|text)[ >/]`).FindAllString(svg, -1), "")
+}
+
+// TestBadge: it says what was claimed, the bound, how many outputs and the day, and never
+// that anything is private or passed.
+func TestBadge(t *testing.T) {
+	h, _ := aHost()
+	for _, name := range []string{"approximate.json", "gaussian-dp.json", "plan.json", "stopped-exploring.json", "one-run-inconclusive.json"} {
+		out := upload(t, h, kept020(t, name))
+		r := ask(t, h, "GET", ShownPath+out.ID+"/badge.svg", nil)
+		got := said(t, r)
+		if r.Header.Get("Content-Type") != "image/svg+xml" || r.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+			t.Errorf("%s: %v", name, r.Header)
+		}
+		for _, word := range []string{"private", "passed", "safe", "secure"} {
+			if strings.Contains(strings.ToLower(got), word) {
+				t.Errorf("%s: the badge says %q: %s", name, word, got)
+			}
+		}
+		if name == "approximate.json" && !(strings.Contains(got, "claimed") && strings.Contains(got, "shown") && strings.Contains(got, "n = ") && strings.Contains(got, "2026-01-31")) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestOEmbed: an address of this host is embedded, one of another is not.
+func TestOEmbed(t *testing.T) {
+	h, _ := aHost()
+	own, scores := upload(t, h, must(os.ReadFile("../site/example.json"))), upload(t, h, kept020(t, "scores.json"))
+	var out embedded
+	r := ask(t, h, "GET", oembedPath+"?format=json&maxwidth=400&url="+own.Address, nil)
+	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil || !strings.Contains(out.HTML, `<iframe src="`+origin+`/embed.html#`) || out.Width != 400 || out.Type != "rich" || out.Version != "1.0" {
+		t.Errorf("%v %+v", err, out)
+	}
+	r = ask(t, h, "GET", oembedPath+"?url="+scores.Address, nil)
+	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil || !strings.Contains(out.HTML, "/badge.svg") {
+		t.Errorf("%v %+v", err, out)
+	}
+	for _, bad := range []string{"", "https://other.example/r/" + own.ID, origin + "/r/", origin + "/r/../" + own.ID} {
+		if r := ask(t, h, "GET", oembedPath+"?url="+bad, nil); r.StatusCode != 404 {
+			t.Errorf("%q: %d", bad, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "GET", oembedPath+"?format=xml&url="+own.Address, nil); r.StatusCode != 501 {
+		t.Errorf("XML: %d", r.StatusCode)
+	}
+}
+
+func aPicture(width, height int) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// chunk is a part of a PNG.
+func chunk(name, body string) []byte {
+	out := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	out = append(append(out, name...), body...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
+}
+
+// TestPicture: a PNG with the token is shown in previews, without its texts; nothing else
+// is taken.
+func TestPicture(t *testing.T) {
+	h, m := aHost()
+	out := upload(t, h, kept020(t, "scores.json"))
+	path, token := ReportsPath+"/"+out.ID+"/picture", "Bearer "+out.Token
+	good := aPicture(1200, 630)
+	end := len(good) - chunkOverhead
+	noted := append(append(bytes.Clone(good[:end]), chunk("tEXt", "Comment\x00<script>")...), good[end:]...)
+	for name, bad := range map[string][]byte{"nothing": {}, "text": []byte("<svg>"), "small": aPicture(100, 630), "large": aPicture(2500, 630), "cut off": good[:end], "goes on": append(bytes.Clone(good), "<script>"...),
+		"damaged": bytes.Replace(good, []byte("IHDR"), []byte("IHDr"), 1), "too large": append(bytes.Clone(good), make([]byte, MostPicture)...), "no pixels": append(append([]byte(pngSignature), good[8:33]...), chunk("IEND", "")...)} {
+		if r := ask(t, h, "PUT", path, bad, "Authorization", token); r.StatusCode != 422 {
+			t.Errorf("%s: %d", name, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "PUT", path, good, "Authorization", "Bearer x"); r.StatusCode != 401 {
+		t.Errorf("without the token: %d", r.StatusCode)
+	}
+	if page := said(t, ask(t, h, "GET", ShownPath+out.ID, nil)); strings.Contains(page, "og:image") {
+		t.Error("a preview where there is none")
+	}
+	if r := ask(t, h, "PUT", path, noted, "Authorization", token); r.StatusCode != 204 {
+		t.Fatal(r.StatusCode, said(t, r))
+	}
+	r := ask(t, h, "GET", ShownPath+out.ID+"/picture.png", nil)
+	if got := said(t, r); r.Header.Get("Content-Type") != "image/png" || got != string(good) {
+		t.Errorf("%s, %d bytes of %d", r.Header.Get("Content-Type"), len(got), len(good))
+	}
+	if page := said(t, ask(t, h, "GET", ShownPath+out.ID, nil)); !strings.Contains(page, `<meta property="og:image" content="`+out.Address+`/picture.png"/>`) {
+		t.Error("no preview")
+	}
+	ask(t, h, "DELETE", ReportsPath+"/"+out.ID, nil, "Authorization", token)
+	if len(m.values) != 0 {
+		t.Error("the picture stays")
+	}
+}
+
+// TestStorm: who asks too often is told for how long to wait, and nobody else.
+func TestStorm(t *testing.T) {
+	h, _ := aHost()
+	now := h.Now()
+	h.Now = func() time.Time { return now }
+	h.Uploads, h.Reads = &Minute{Most: 5}, &Minute{Most: 3}
+	data := kept020(t, "scores.json")
+	count := func(method, path string, n int) (codes map[int]int) {
+		codes = map[int]int{}
+		for range n {
+			r := ask(t, h, method, path, data)
+			if codes[r.StatusCode]++; r.StatusCode == 429 && r.Header.Get("Retry-After") != "60" {
+				t.Errorf("Retry-After is %q", r.Header.Get("Retry-After"))
+			}
+		}
+		return codes
+	}
+	if c := count("POST", ReportsPath, 50); c[201] != 1 || c[200] != 4 || c[429] != 45 {
+		t.Errorf("uploads: %v", c)
+	}
+	if c := count("GET", ReportsPath, 10); c[200] != 3 || c[429] != 7 {
+		t.Errorf("reads: %v", c)
+	}
+	who := h.Who
+	h.Who = func(*http.Request) string { return "another" }
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("another address: %v", c)
+	}
+	h.Who = who
+	now = now.Add(time.Minute)
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("a minute later: %v", c)
+	}
+	now = now.Add(-time.Hour)
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("a clock that went back: %v", c)
+	}
+	m := Minute{Most: 1}
+	for i := range mostAddresses + 10 {
+		m.Take(fmt.Sprint(i), now)
+	}
+	if len(m.asked) > mostAddresses+1 {
+		t.Errorf("%d addresses are held", len(m.asked))
+	}
+	for in, want := range map[string]string{"192.0.2.1:9": "192.0.2.1", "[2001:db8:0:1:2:3:4:5]:9": "2001:db8:0:1::", "?": "?"} {
+		if got := Peer(&http.Request{RemoteAddr: in}); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+// TestSums: base58 of SHA-256, of one length, as an independent reading has it.
+func TestSums(t *testing.T) {
+	for i := range 200 {
+		sum := sumOf([]byte(fmt.Sprint(i)))
+		if len(sum) != longest || !IsID(sum) || !Is(sum[:shortest], []byte(fmt.Sprint(i))) {
+			t.Fatal(sum)
+		}
+	}
+	// SHA-256 of nothing is e3b0c442...; its base58 is known.
+	if got := sumOf(nil); got != "GKot5hBsd81kMupNCXHaqbhv3huEbxAFMLnpcX2hniwn" {
+		t.Error(got)
+	}
+}
+
+func FuzzHost(f *testing.F) {
+	for _, name := range []string{"scores.json", "plan-only.json"} {
+		f.Add("POST", ReportsPath, kept020(f, name), "")
+	}
+	f.Add("POST", ReportsPath, linked(f, "x"), "")
+	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
+	f.Add("PUT", ReportsPath+"/1111111111/picture", aPicture(200, 200), "Bearer x")
+	f.Add("GET", oembedPath, []byte("url="+origin), "")
+	h, m := aHost()
+	f.Fuzz(func(t *testing.T, method, path string, body []byte, token string) {
+		clear(m.values)
+		r := &http.Request{Method: method, Header: http.Header{"Authorization": {token}}, Body: io.NopCloser(bytes.NewReader(body)), RemoteAddr: "192.0.2.1:1"}
+		r.URL = httptest.NewRequest("GET", "/", nil).URL
+		r.URL.Path, r.URL.RawQuery = path, string(body[:min(len(body), 200)])
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code >= 500 && w.Code != 501 || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)
+		}
+		for key, value := range m.values {
+			var k kept
+			head, data, _ := bytes.Cut(value, []byte("\n"))
+			if json.Unmarshal(head, &k) != nil || !Is(key, data) {
+				t.Fatalf("%q is kept under %q", value, key)
+			}
+		}
+	})
+}
+
+// TestReleasedShown: every report that was kept of earlier versions is taken and shown, or
+// refused with a remedy.
+func TestReleasedShown(t *testing.T) {
+	files, err := filepath.Glob(released + "*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := aHost()
+	took := 0
+	every := gear.Of(4, 1)
+	for i, name := range files {
+		if i%every != 0 {
+			continue
+		}
+		data := must(os.ReadFile(name))
+		r := ask(t, h, "POST", ReportsPath, data)
+		got := said(t, r)
+		switch r.StatusCode {
+		case 201:
+			took++
+			var out stored
+			json.Unmarshal([]byte(got), &out)
+			if r := ask(t, h, "GET", ShownPath+out.ID, nil); r.StatusCode != 200 {
+				t.Errorf("%s: %d %s", name, r.StatusCode, said(t, r))
+			}
+		case 422:
+			t.Logf("%s: %.200s", name, got)
+		default:
+			t.Errorf("%s: %d %s", name, r.StatusCode, got)
+		}
+	}
+	if took < len(files)/every/2 {
+		t.Errorf("only %d of %d are taken", took, len(files)/every)
+	}
+}

@@ -1,0 +1,209 @@
+package share
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/report/format"
+)
+
+// badge is a small picture that says what was claimed and what was shown, with the number
+// of outputs and the day. It has no colour for good: an audit never shows privacy.
+func badge(c *content) []byte {
+	left, right := "dpscope", "code to audit"
+	switch {
+	case c.suite != nil:
+		right, _ = c.words()
+	case c.code == nil:
+		h := c.audits[0].Report.Head()
+		title, _ := h.Banner()
+		right = h.ClaimedWords() + " claimed"
+		if row := h.Deciding(); h.LowerBound != nil && row != nil {
+			sign := "≥"
+			if row.Strict {
+				sign = ">"
+			}
+			right += fmt.Sprintf(" · %s %s %s shown", row.ID.Letter(), sign, phrase.Bound(*h.LowerBound, h.Claim.Limit()))
+		} else {
+			right += " · " + strings.ToLower(title)
+		}
+		if n := h.Termination.SamplesUsed; n > 0 {
+			right += " · n = " + phrase.Grouped(n)
+		}
+	}
+	if c.day != "" {
+		right += " · stored " + c.day
+	}
+	refuted := slices.ContainsFunc(c.audits, func(a format.Audit) bool { return a.Report.Head().Verdict == audit.Violation })
+	colour := "#525c65"
+	if refuted {
+		colour = "#a3152f"
+	}
+	right = phrase.Line(right)
+	wide := func(s string) int { return 10 + int(6.6*float64(utf8.RuneCountInString(s))) }
+	a, b := wide(left), wide(right)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s"><title>%[2]s</title>`, a+b, text(left+": "+right))
+	fmt.Fprintf(&out, `<rect width="%d" height="20" fill="#14191d"/><rect x="%d" width="%d" height="20" fill="%s"/>`, a, a, b, colour)
+	fmt.Fprintf(&out, `<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="5" y="14">%s</text><text x="%d" y="14" textLength="%d">%s</text></g></svg>`, text(left), a+5, b-10, text(right))
+	return out.Bytes()
+}
+
+// text is text of an element of XML, or of an attribute in double quotes.
+func text(s string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(s)) //nolint:errcheck // a builder takes everything
+	return b.String()
+}
+
+// embedded is an answer of oEmbed 1.0 (https://oembed.com, section 2.3.4.4).
+type embedded struct {
+	Version  string `json:"version"`
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Provider string `json:"provider_name"`
+	Home     string `json:"provider_url"`
+	CacheAge int    `json:"cache_age"`
+	HTML     string `json:"html"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+}
+
+// Size of the frame of an embed, in px, where whoever asks allows it.
+const (
+	frameWidth  = 760
+	frameHeight = 640
+)
+
+var frame = template.Must(template.New("frame").Parse(`<iframe src="{{.Source}}" title="{{.Title}}" width="{{.Width}}" height="{{.Height}}" loading="lazy" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads" style="border:0"></iframe>`))
+
+// oembed answers what an address of this host is embedded as: the embed with the
+// settings of the report, which asks before it runs, or where no address holds them the
+// badge with a link.
+func (s *Host) oembed(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if f := q.Get("format"); f != "" && f != "json" {
+		answer(w, http.StatusNotImplemented, refusal{Error: "Only format=json is answered."})
+		return
+	}
+	origin := s.Origin(r)
+	id, ok := strings.CutPrefix(q.Get("url"), origin+ShownPath)
+	if id, _, _ = strings.Cut(id, "?"); !ok || !IsID(id) {
+		fail(w, ErrAbsent)
+		return
+	}
+	c, err := load(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	title, _ := c.words()
+	out := embedded{Version: "1.0", Type: "rich", Title: phrase.Line(title), Provider: "dpscope", Home: origin + "/", CacheAge: 300,
+		Width: within(q.Get("maxwidth"), frameWidth), Height: within(q.Get("maxheight"), frameHeight)}
+	var b strings.Builder
+	settings := ""
+	if len(c.audits) == 1 && c.suite == nil {
+		settings = c.audits[0].Report.Head().Reproduce.URL
+	}
+	if values, err := url.ParseQuery(strings.TrimPrefix(settings, "#")); settings != "" && err == nil && values.Get("mechanism") != "" && values.Get("view") == "" {
+		err = frame.Execute(&b, map[string]any{"Source": origin + "/embed.html" + settings, "Title": out.Title, "Width": out.Width, "Height": out.Height})
+	} else {
+		out.Height = min(out.Height, 40)
+		err = badgeLink.Execute(&b, map[string]any{"Address": origin + ShownPath + id, "Title": out.Title})
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out.HTML = b.String()
+	text, err := json.Marshal(out)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	open(w.Header())
+	s.write(w, r, "application/json", text)
+}
+
+var badgeLink = template.Must(template.New("badge").Parse(`<a href="{{.Address}}"><img src="{{.Address}}/badge.svg" alt="{{.Title}}" height="20"></a>`))
+
+// within is a size that is at most what was asked for.
+func within(most string, usual int) int {
+	if n, err := strconv.Atoi(most); err == nil && n > 0 {
+		return min(n, usual)
+	}
+	return usual
+}
+
+// codePage writes the page of code with its settings.
+func codePage(w io.Writer, p *format.Page, c *content) error {
+	type setting struct{ Name, Value string }
+	var settings []setting
+	for name, value := range c.code.Settings {
+		settings = append(settings, setting{phrase.Line(name), phrase.Line(value)})
+	}
+	slices.SortFunc(settings, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
+	said := ""
+	if c.result != nil {
+		said = fmt.Sprintf("Whoever shared it says: %s", c.result.Verdict)
+		if c.result.Bound != nil {
+			said += fmt.Sprintf(", a bound of %s", phrase.Bound(*c.result.Bound, 0))
+		}
+		said += ". Nobody has checked that here."
+	}
+	return codeTemplate().Execute(w, map[string]any{"Page": p, "Code": phrase.Visible(c.code.Code), "Language": c.code.Language, "Settings": settings, "Said": phrase.Line(said)})
+}
+
+var codeTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("code").Parse(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<title>{{.Page.Title}} · dpscope</title>
+<meta name="description" content="{{.Page.Description}}"/>
+<link rel="canonical" href="{{.Page.Address}}"/>
+<link rel="alternate" type="application/json+oembed" href="{{.Page.OEmbed}}" title="{{.Page.Title}}"/>
+<meta property="og:title" content="{{.Page.Title}}"/>
+<meta property="og:description" content="{{.Page.Description}}"/>
+<meta property="og:url" content="{{.Page.Address}}"/>
+{{- with .Page.Image}}
+<meta property="og:image" content="{{.}}"/>
+{{- end}}
+<style>` + format.Style() + `</style>
+</head>
+<body>
+<header><h1>dpscope</h1>
+<p><a href="{{.Page.Open}}">Open in the instrument</a></p>
+<p class="small">{{.Page.Note}}</p></header>
+<main><section class="audit">
+<h2>Code to audit</h2>
+{{- with .Said}}
+<p class="warning">{{.}}</p>
+{{- end}}
+<table class="facts"><tbody>
+<tr><th scope="row">language</th><td>{{.Language}}</td></tr>
+{{- range .Settings}}
+<tr><th scope="row">{{.Name}}</th><td>{{.Value}}</td></tr>
+{{- end}}
+</tbody></table>
+<pre>{{.Code}}</pre>
+</section></main>
+</body>
+</html>
+`))
+})
