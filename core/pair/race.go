@@ -323,9 +323,15 @@ func (r *racer) epoch(at int) error {
 	}
 	a.growth = math.Inf(-1)
 	a.bets = make([][]Bet, len(r.accounts))
+	var filled [posterior.Candidates]*sparse // once, for all accounts
+	for c, t := range tables {
+		if t != nil {
+			filled[c] = new(newSparse(t))
+		}
+	}
 	for i := range r.accounts {
 		var most float64
-		a.bets[i], most = r.accounts[i].weigh(i, a.steps, tables)
+		a.bets[i], most = r.accounts[i].weigh(i, a.steps, filled)
 		if i == 0 { // the claim's
 			a.growth = most
 		}
@@ -338,7 +344,7 @@ func (r *racer) epoch(at int) error {
 
 // weigh chooses the bets of an account by what they would have made of past outputs, with
 // odds learnt without these, and says how much the best would have grown.
-func (a *account) weigh(number, steps int, tables [posterior.Candidates]*posterior.Table) ([]Bet, float64) {
+func (a *account) weigh(number, steps int, tables [posterior.Candidates]*sparse) ([]Bet, float64) {
 	type grown struct {
 		Bet
 		growth float64
@@ -350,12 +356,10 @@ func (a *account) weigh(number, steps int, tables [posterior.Candidates]*posteri
 	}
 	most := math.Inf(-1)
 	stakes := a.stakesOf(steps)
-	var sparse sparse
-	for c, t := range tables {
-		if t == nil {
+	for c, sparse := range tables {
+		if sparse == nil {
 			continue
 		}
-		sparse.read(t)
 		for stake := range stakes.Len() {
 			for _, reversed := range []bool{false, true} {
 				g := stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
@@ -390,12 +394,12 @@ type sparse struct {
 	first, second []float64
 }
 
-// read takes the cells from a table.
-func (s *sparse) read(t *posterior.Table) {
-	s.cells, s.first, s.second = s.cells[:0], s.first[:0], s.second[:0]
+func newSparse(t *posterior.Table) sparse {
+	var s sparse
 	for c := range t[0] {
 		if n, m := t[0][c], t[1][c]; n|m != 0 {
 			s.cells, s.first, s.second = append(s.cells, c), append(s.first, float64(n)), append(s.second, float64(m))
 		}
 	}
+	return s
 }

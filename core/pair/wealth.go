@@ -182,7 +182,8 @@ type betting struct {
 	list     []posterior.Candidate
 	model    *posterior.Model
 	tables   []posterior.Table
-	bets     []Bet // candidates by their place in list
+	filled   []*sparse // of the tables as they are; none before they are asked for
+	bets     []Bet     // candidates by their place in list
 	cells    [][]uint16
 }
 
@@ -213,6 +214,7 @@ func (b *betting) count(side int, rows []float64) {
 	if b.model == nil {
 		return
 	}
+	b.filled = nil
 	n := len(rows) // at least the number of rows
 	for k := range b.cells {
 		if cap(b.cells[k]) < n {
@@ -231,24 +233,26 @@ func (b *betting) count(side int, rows []float64) {
 
 // log is the log of what the epoch made of 1 of an account.
 func (b *betting) log(number int) float64 {
-	return logWealth(b.accounts[number].stakesOf(b.steps), b.bets, number, func(k int) *posterior.Table { return &b.tables[k] })
+	if b.filled == nil {
+		b.filled = make([]*sparse, len(b.tables))
+	}
+	return logWealth(b.accounts[number].stakesOf(b.steps), b.bets, number, b.tables, b.filled)
 }
 
 // logWealth is the log of what bets make of 1 of an account, by the tables of the
-// candidates.
-func logWealth(stakes *bounds.Stakes, bets []Bet, number int, table func(k int) *posterior.Table) float64 {
+// candidates. It keeps in filled which cells of these are, for the next account.
+func logWealth(stakes *bounds.Stakes, bets []Bet, number int, tables []posterior.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64
 	most := 0.0
-	var tables [posterior.Candidates]sparse // once for all bets on a candidate
 	for _, x := range bets {
 		if x.Account != number {
 			continue
 		}
-		s := &tables[x.Candidate]
-		if len(s.cells) == 0 {
-			s.read(table(x.Candidate))
+		if filled[x.Candidate] == nil {
+			filled[x.Candidate] = new(newSparse(&tables[x.Candidate]))
 		}
+		s := filled[x.Candidate]
 		log := stakes.LogAt(x.Stake, x.Reversed, s.cells, s.first, s.second)
 		logs, shares = append(logs, log), append(shares, x.Share)
 		idle -= x.Share
@@ -338,8 +342,9 @@ func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
 			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
 		}
 	}
+	filled := make([]*sparse, len(tables))
 	for i := range accounts {
-		accounts[i].add(logWealth(accounts[i].stakesOf(steps), e.Bets, i, func(k int) *posterior.Table { return &tables[k] }))
+		accounts[i].add(logWealth(accounts[i].stakesOf(steps), e.Bets, i, tables, filled))
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ import { Table } from "../panel/table.js";
 import { ViewFrame } from "../view/viewframe.js";
 
 let state = "loading";
+let arrived = false; // what the address asks for is under way; what is said of the example waits for that
 
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
@@ -114,7 +115,6 @@ const core = new Core(engine, {
   async begun() {
     for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
-    shown.describe();
     explore.show();
   },
   fell() {
@@ -261,6 +261,7 @@ function setState(next) {
     byId("verify").disabled = !able || (!shown.link && (!shown.report || !countsOf(shown.report)));
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
+  if (next === "ready" && arrived) shown.describe();
 }
 
 // Reports in
@@ -343,11 +344,12 @@ receive(openText, (title, found, want, remedy = "") =>
 
 offerThemes(byId("theme"));
 shown.example().then((there) => {
-  if (!there) return;
-  setState(state);
-  if (engine.ready) shown.describe();
+  if (there) setState(state);
 });
 core.boot().then(() => {
-  arrive();
+  arrive().then(() => {
+    arrived = true;
+    setState(state);
+  });
   keepOffline(byId("offline"), engine.info());
 });

@@ -11,6 +11,8 @@ let core;
 /** Says which core draws. @param {import("../worker/engine.js").Engine} engine */
 export function drawnBy(engine) { core = engine; }
 
+const BEFOREHAND = 500; // ms
+
 const chosen = new Map(); // choices as last taken, by a picture's name
 const inHosts = new WeakMap();
 
@@ -23,6 +25,7 @@ export class Picture {
   #width = 0;
   #drawing = null; // promise, while the core draws
   #again = false;
+  #stale = false; // what is painted was drawn beforehand
   #words = html("p", { class: "chart-words", hidden: true });
   #choices = html("fieldset", { class: "axes", hidden: true });
   #box;
@@ -94,9 +97,12 @@ export class Picture {
       if (this.#width === 0 || this.#text === undefined) return; // until there is room
       try {
         this.#show(await this.ask());
+        this.#stale = false;
       } catch (error) {
         if (error instanceof Ended) {
-          core.running.then(() => this.#draw());
+          // One that was drawn beforehand does until the core has less to do.
+          core.running.then(() => setTimeout(() => { if (this.#stale) this.#draw(); }, this.#box.firstChild ? BEFOREHAND : 0));
+          this.#stale = true;
           return;
         }
         this.#show({ title: "", words: error.message, choiceLabel: "", choices: [], chosen: "", table: { title: "", head: null, rows: null } });

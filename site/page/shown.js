@@ -23,6 +23,7 @@ const empty = {
 /** The door that a report is from. @returns {import("./doors.js").Door} */
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
+const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on
 const MOST_EARLIER = 12; // results that are kept to go back to
 
 /** What tells a report's settings apart; one of samples has no address. */
@@ -56,6 +57,8 @@ export class Shown {
   #now = null;
   /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
+  #drawAgain = 0; // when the next picture of a run is drawn, in ms
+  #drawnAt = ""; // what the run was about when the last was
   #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
@@ -254,7 +257,10 @@ export class Shown {
     byId("result").classList.remove("old", "empty");
     byId("chart-section").hidden = false;
     showOrigin("live");
-    outputs().show(JSON.stringify(p), "live");
+    const now = performance.now(), news = `${p.phase} ${p.refuted > 0}`;
+    if (now < this.#drawAgain && news === this.#drawnAt) return;
+    [this.#drawAgain, this.#drawnAt] = [Infinity, news];
+    outputs().show(JSON.stringify(p), "live").finally(() => { this.#drawAgain = performance.now() + REST * (performance.now() - now); });
   }
 
   /** The run ended without a result: what was shown before counts again. */

@@ -232,6 +232,7 @@ export class Engine {
   }
 
   #answered(id, value) {
+    if (value.report === null && value.text) value.report = JSON.parse(value.text); // it goes over once
     if (value.report?.kind === "pair") this.#held = value.text;
     this.#settle(id)?.resolve(value);
   }

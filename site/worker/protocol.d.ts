@@ -1845,6 +1845,7 @@ export interface Report {
 
 /** reported is a report of any kind as the page gets it. */
 export interface ReportedValue {
+  /** Report is read by the page out of Text: it is large, and goes over once. */
   report: AnyReport;
   /** Text is the report in canonical form, to be saved as it is. */
   text: string;

@@ -169,7 +169,7 @@ func reportIn(t *testing.T, r reported) pair.Report { return readIn[pair.Report]
 // readIn is the report of an answer, of the kind R.
 func readIn[R report.View](t *testing.T, r reported) R {
 	t.Helper()
-	v, err := core.ParseReport(r.Report)
+	v, err := core.ParseReport([]byte(r.Text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 // reported is a report of any kind as the page gets it.
 type reported struct {
+	// Report is read by the page out of Text: it is large, and goes over once.
 	Report json.RawMessage `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
 	Text string `json:"text"`
@@ -46,7 +47,7 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
+	out := reported{Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
 		c.drawn.hold(p)
