@@ -37,7 +37,9 @@ Usage:
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
-  dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
+  dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page; with -store DIR, reports that visitors share
+  dpscope share -host ADDRESS FILE                     store a report with such a host, which gives it an address
+  dpscope open ADDRESS                                 get a report from its address and replay it
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
@@ -91,6 +93,10 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return list(args[1:], stdout, stderr)
 	case "serve":
 		return serve(args[1:], stdout, stderr)
+	case "share":
+		return shareCommand(args[1:], stdin, stdout, stderr)
+	case "open":
+		return openCommand(args[1:], stdout, stderr)
 	case "bench":
 		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
 	case moduleHost:
@@ -112,7 +118,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "commit", "verify", "account", "list", "serve", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "commit", "verify", "account", "list", "serve", "share", "open", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

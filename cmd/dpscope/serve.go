@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
 	sites "github.com/dpscope/dpscope/internal/serve"
 )
@@ -28,6 +30,8 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
+	store := flags.String("store", "", "`folder` for reports that visitors share and for the log of receipts: this server is a host then")
+	origin := flags.String("origin", "", "public `address` of the host, with -store, where a server before this one has another")
 	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}
@@ -35,8 +39,19 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	site, err := findSite(*dir)
 	switch {
+	case *origin != "" && *store == "":
+		err = &audit.InputError{Field: "-origin", Found: "given", Want: "absent without -store", Remedy: "give a folder with -store too"}
+	case err == nil && *store != "":
+		var handler http.Handler
+		var end func()
+		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, stdout); err == nil {
+			err = sites.Run(ctx, handler, *addr, stdout, *origin)
+			end()
+		}
 	case err == nil:
 		err = sites.Run(ctx, sites.Site(site, nil), *addr, stdout)
+	case *store != "":
+		err = fmt.Errorf("%w; a host needs a built site: run ./build.sh build, or name one with -dir", err)
 	case *dir == "":
 		err = serveSource(ctx, siteSource(), *addr, stdout, stderr)
 	}

@@ -14,8 +14,10 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,8 +64,9 @@ func open(name string) (fs.FS, error) {
 }
 
 // Run listens at addr, or where that is "" at [DefaultAddr] or the next free port,
-// says so on stdout and serves the site until ctx ends.
-func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer) error {
+// says so on stdout and serves the site until ctx ends. origins are addresses by which
+// another server passes requests on to this one.
+func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, origins ...string) error {
 	elsewhere := addr == ""
 	if elsewhere {
 		addr = DefaultAddr
@@ -73,7 +76,7 @@ func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer) 
 		return fmt.Errorf("%w; choose another address with -addr", err)
 	}
 	fmt.Fprintf(stdout, "dpscope: http://%s/ (Ctrl-C ends it)\n", listener.Addr())
-	return serveUntil(ctx, listener, onlyHosts(site, addr))
+	return serveUntil(ctx, listener, onlyHosts(site, addr, origins...))
 }
 
 // sayEvery is how often [Say] says how long something has taken so far.
@@ -126,7 +129,7 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 // by. A page elsewhere whose name was made to point here (DNS rebinding) has another
 // one. addr is what -addr said; where that is all addresses, any of them will do, but
 // still no name but localhost.
-func onlyHosts(site http.Handler, addr string) http.Handler {
+func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	own, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		own = ""
@@ -139,7 +142,11 @@ func onlyHosts(site http.Handler, addr string) http.Handler {
 		}
 		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 		ip := net.ParseIP(name)
-		if !strings.EqualFold(name, "localhost") && !strings.EqualFold(name, own) && !(ip != nil && (all || ip.IsLoopback())) {
+		public := slices.ContainsFunc(origins, func(o string) bool {
+			u, err := url.Parse(o)
+			return err == nil && u.Hostname() != "" && strings.EqualFold(u.Hostname(), name)
+		})
+		if !public && !strings.EqualFold(name, "localhost") && !strings.EqualFold(name, own) && !(ip != nil && (all || ip.IsLoopback())) {
 			http.Error(w, "dpscope serve answers for localhost and for the host that -addr names, not for this one", http.StatusMisdirectedRequest)
 			return
 		}

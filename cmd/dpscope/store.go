@@ -1,0 +1,241 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/receipt"
+	"github.com/dpscope/dpscope/receipt/host"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/share/client"
+	"github.com/dpscope/dpscope/share/folder"
+	"github.com/dpscope/dpscope/wasm/stills"
+)
+
+// What an address may do in a minute. A report takes the host some milliseconds to check.
+const (
+	uploadsAMinute = 30
+	readsAMinute   = 600
+)
+
+// storeHeader tells the page that its server stores reports.
+const storeHeader = "Dpscope-Store"
+
+// withStore is a site together with a host of reports and a log of receipts, both in a
+// folder. origin is the public address of the host, "" where it is that of the request.
+// What it says on out is the key of the log.
+func withStore(site http.Handler, dir, origin string, out io.Writer) (_ http.Handler, end func(), err error) {
+	if origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, nil, &audit.InputError{Field: "-origin", Found: fmt.Sprintf("%q", origin), Want: "the public address of this host, such as https://audits.example.org"}
+		}
+		origin = strings.TrimSuffix(u.String(), "/")
+	}
+	store, err := folder.Open(filepath.Join(dir, "reports"))
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := host.OpenFile(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	end = func() {
+		records.Close()
+		store.Close()
+	}
+	log, key, err := openLog(dir, origin, records)
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	fmt.Fprintf(out, "dpscope: reports and the log are kept in %s; key of the log: %s\n", dir, key)
+	reports := &share.Host{Store: store, Catalogue: catalogue, Uploads: &share.Minute{Most: uploadsAMinute}, Reads: &share.Minute{Most: readsAMinute},
+		Who: whoAsks(origin != ""), Now: time.Now, Random: rand.Reader, Pictures: stills.Of,
+		Origin: func(r *http.Request) string {
+			if origin != "" {
+				return origin
+			}
+			return "http://" + r.Host
+		}}
+	logged := host.Handler(log, key)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case share.Owns(path):
+			reports.ServeHTTP(w, r)
+		case path == host.Path || strings.HasPrefix(path, host.Path+"/"):
+			if left, _, _ := reports.Uploads.Take("log "+reports.Who(r), time.Now()); left < 0 {
+				w.Header().Set("Retry-After", "60")
+				http.Error(w, "too many requests in a minute; try again in a minute", http.StatusTooManyRequests)
+				return
+			}
+			logged.ServeHTTP(w, r)
+		default:
+			w.Header().Set(storeHeader, "yes")
+			site.ServeHTTP(w, r)
+		}
+	}), end, nil
+}
+
+// whoAsks is the address that a request is from. Behind a server on this machine that
+// passes requests on, it is what that server says last; nobody else is believed.
+func whoAsks(behind bool) func(*http.Request) string {
+	return func(r *http.Request) string {
+		peer := share.Peer(r)
+		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && net.ParseIP(peer).IsLoopback() {
+			all := strings.Split(passed[len(passed)-1], ",")
+			return share.Peer(&http.Request{RemoteAddr: net.JoinHostPort(strings.TrimSpace(all[len(all)-1]), "0")})
+		}
+		return peer
+	}
+}
+
+// openLog opens the log, with its key, which is made where there is none.
+func openLog(dir, origin string, records receipt.Records) (*receipt.Log, string, error) {
+	name := filepath.Join(dir, "log.key")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		of := "dpscope"
+		if u, err := url.Parse(origin); err == nil {
+			of = cmp.Or(u.Host, of)
+		}
+		signer, verifier, keyErr := note.GenerateKey(rand.Reader, of)
+		if keyErr != nil {
+			return nil, "", keyErr
+		}
+		text = []byte(signer + "\n" + verifier + "\n")
+		err = writeSecret(name, text)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	signer, verifier, ok := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if !ok {
+		return nil, "", &audit.InputError{Field: name, Found: "not two keys", Want: "the signer's and the verifier's, a line each", Remedy: "bring back the file from a copy: with another key the log is another one"}
+	}
+	log, err := receipt.Open(records, signer, time.Now)
+	return log, verifier, err
+}
+
+// writeSecret writes a file that only this user reads, whole or not at all.
+func writeSecret(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "key-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	return err
+}
+
+// shareCommand is dpscope share: it stores a report with a host and prints its address.
+func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := cli.NewFlags("dpscope share", stderr)
+	base := flags.String("host", "", "`address` of the host that stores it")
+	forget := flags.String("delete", "", "`token` that was printed when it was shared: the report is deleted there")
+	if code, ok := flags.Parse(args, 1); !ok {
+		return code
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	ctx, end := context.WithTimeout(ctx, time.Minute)
+	defer end()
+	c := client.Client{Base: *base}
+	if *forget != "" {
+		if err := c.Delete(ctx, flags.Arg(0), *forget); err != nil {
+			return fail(stderr, err)
+		}
+		fmt.Fprintf(stdout, "Deleted: %s\n", phrase.Line(flags.Arg(0)))
+		return cli.ExitOK
+	}
+	data, err := readReport(flags.Arg(0), stdin)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	out, err := c.Share(ctx, data)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	fmt.Fprintln(stdout, phrase.Line(out.Address))
+	if out.Token != "" {
+		fmt.Fprintf(stderr, "To delete it: dpscope share -host %s -delete %s %s\n", phrase.Line(*base), phrase.Line(out.Token), phrase.Line(out.ID))
+	} else {
+		fmt.Fprintln(stderr, "It was there already; who stored it first can delete it.")
+	}
+	return cli.ExitOK
+}
+
+// openCommand is dpscope open: it gets a report from its address, and replays it.
+func openCommand(args []string, stdout, stderr io.Writer) int {
+	flags := cli.NewFlags("dpscope open", stderr)
+	quick := flags.Bool("quick", false, "only check that all that the report says follows from its counts; nothing is drawn again")
+	workers := flags.Workers(0, "parallel workers; 0: one a processor")
+	output := flags.String("output", "", "`file` that gets the report")
+	if code, ok := flags.Parse(args, 1); !ok {
+		return code
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	get, end := context.WithTimeout(ctx, time.Minute)
+	defer end()
+	data, err := client.Open(get, nil, flags.Arg(0))
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if *output != "" {
+		if err := writeWhole(*output, data); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	if len(data) > 0 && data[0] != '{' {
+		return fail(stderr, &audit.InputError{Field: "address", Found: "that of code", Want: "that of a report", Remedy: "open it in the page, which runs it when you press Run"})
+	}
+	r, err := core.ParseReport(data)
+	if err != nil {
+		name := *output
+		if name == "" {
+			name = "FILE"
+		}
+		return fail(stderr, fmt.Errorf("%w; a report of several audits is checked by dpscope open -output FILE and dpscope verify %s", err, name))
+	}
+	fmt.Fprintln(stdout, phrase.Visible(report.Text(core.Plain(r))))
+	if !*quick {
+		g := core.Given{Catalogue: catalogue, Whole: true, Pool: core.LocalPool(catalogue, *workers)}
+		v, err := core.Verify(ctx, r, g)
+		if ctx.Err() != nil {
+			return fail(stderr, cli.ErrStopped)
+		}
+		if err == nil {
+			return printVerification(stdout, v, r)
+		}
+		// It needs files or a program of whoever made it.
+		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\n", phrase.Block(phrase.Short(err.Error())))
+	}
+	v, err := core.Recompute(catalogue, r)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return printVerification(stdout, v, r)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
+	sites "github.com/dpscope/dpscope/internal/serve"
+	"github.com/dpscope/dpscope/share"
+)
+
+// aStore is a server of a site and of a store in a folder.
+func aStore(t *testing.T, dir string) string {
+	t.Helper()
+	site := t.TempDir()
+	for name, text := range map[string]string{"build-info.json": "{}", "index.html": "the page"} {
+		if err := os.WriteFile(filepath.Join(site, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := sites.Open(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, end, err := withStore(sites.Site(files, nil), dir, "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		server.Close()
+		end()
+	})
+	return server.URL
+}
+
+// did runs a command.
+func did(args ...string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = run(args, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// TestShareAndOpen: a report goes to a host and comes back from its address, is replayed,
+// and deleted by its token alone; the page and the log stand beside it.
+func TestShareAndOpen(t *testing.T) {
+	dir := t.TempDir()
+	base := aStore(t, filepath.Join(dir, "store"))
+	file := filepath.Join(dir, "report.json")
+	if code, _, errs := did("audit", "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "2000", "-trials", "2", "-output", file); code != cli.ExitViolation {
+		t.Fatal(code, errs)
+	}
+	code, out, errs := did("share", "-host", base, file)
+	address := strings.TrimSpace(out)
+	if code != cli.ExitOK || !strings.HasPrefix(address, base+share.ShownPath) {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	token := regexp.MustCompile(`-delete (\S+)`).FindStringSubmatch(errs)
+	if token == nil {
+		t.Fatalf("no token: %q", errs)
+	}
+	if code, again, errs := did("share", "-host", base+"/", file); code != cli.ExitOK || again != out || strings.Contains(errs, "-delete") {
+		t.Errorf("the second time: %d %q %q", code, again, errs)
+	}
+	copied := filepath.Join(dir, "copy.json")
+	code, out, errs = did("open", "-output", copied, address)
+	if code != cli.ExitOK || !strings.Contains(out, "Violation: ") || !strings.Contains(out, "Replayed: same counts, bound and verdict.") {
+		t.Errorf("open: %d %q %q", code, out, errs)
+	}
+	if a, b := mustReadFile(t, file), mustReadFile(t, copied); !bytes.Equal(a, b) {
+		t.Error("another report came back")
+	}
+	if code, out, _ := did("open", "-quick", address); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
+		t.Errorf("open -quick: %d %q", code, out)
+	}
+	for _, path := range []string{"/", "/build-info.json"} {
+		r, err := http.Get(base + path)
+		if err != nil || r.StatusCode != 200 || r.Header.Get(storeHeader) != "yes" {
+			t.Errorf("%s: %v %v", path, r, err)
+		}
+	}
+	commitTo := filepath.Join(dir, "receipt.json")
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv("HOME", dir)
+	if code, _, errs := did("commit", "-host", base, "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "2000", "-trials", "2", "-receipt", commitTo); code != cli.ExitOK {
+		t.Errorf("commit: %d %q", code, errs)
+	}
+	if code, _, errs := did("verify", "-quick", "-receipt", commitTo, file); code != cli.ExitOK {
+		t.Errorf("verify -receipt: %d %q", code, errs)
+	}
+	if code, _, errs := did("share", "-host", base, "-delete", "wrong", address); code == cli.ExitOK || !strings.Contains(errs, "token") {
+		t.Errorf("deleted by another token: %d %q", code, errs)
+	}
+	if code, _, errs := did("share", "-delete", token[1], address); code != cli.ExitOK {
+		t.Errorf("not deleted: %d %q", code, errs)
+	}
+	if code, _, errs := did("open", address); code != cli.ExitUsage || !strings.Contains(errs, "There is no report at this address") {
+		t.Errorf("after deletion: %d %q", code, errs)
+	}
+}
+
+func mustReadFile(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestStoreStays: a host that starts again has its reports, and its log the key from before.
+func TestStoreStays(t *testing.T) {
+	dir := t.TempDir()
+	var said [2]bytes.Buffer
+	for i := range said {
+		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", &said[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := mustReadFile(t, released+"/0.2.0/scores.json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(data)))
+		if want := []int{201, 200}[i]; w.Code != want || !strings.Contains(w.Body.String(), `"address":"https://audits.example/r/`) {
+			t.Errorf("start %d: %d %s", i, w.Code, w.Body)
+		}
+		end()
+	}
+	if said[0].String() != said[1].String() || !strings.Contains(said[0].String(), "audits.example+") {
+		t.Errorf("%q, then %q", &said[0], &said[1])
+	}
+	if info, err := os.Stat(filepath.Join(dir, "log.key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if _, _, err := withStore(nil, dir, "audits.example", io.Discard); err == nil {
+		t.Error("an origin without a scheme is taken")
+	}
+}
+
+// TestOpenRefuses: another content than the id says, another host, and no address at all.
+func TestOpenRefuses(t *testing.T) {
+	data := mustReadFile(t, released+"/0.2.0/scores.json")
+	var answer []byte
+	elsewhere := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if elsewhere != "" {
+			http.Redirect(w, r, elsewhere, http.StatusFound)
+			return
+		}
+		w.Write(answer)
+	}))
+	defer server.Close()
+	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(data)))
+	id := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(w.Body.String())[1]
+	answer = data
+	if code, out, errs := did("open", "-quick", server.URL+share.ShownPath+id); code != cli.ExitOK {
+		t.Errorf("what the id says: %d %q %q", code, out, errs)
+	}
+	// Wherever one character is changed, it is seen.
+	for i := range 200 {
+		answer = bytes.Clone(data)
+		answer[(i*7919)%len(answer)] ^= 1
+		if code, _, errs := did("open", "-quick", server.URL+share.ShownPath+id); code != cli.ExitUsage || !strings.Contains(errs, "do not trust this host") {
+			t.Fatalf("changed at %d: %d %q", (i*7919)%len(answer), code, errs)
+		}
+	}
+	elsewhere = "http://example.invalid/"
+	for _, address := range []string{server.URL + share.ShownPath + id, server.URL, "report.json", "ftp://h/r/" + id, fmt.Sprintf("http://a@%s/r/%s", server.URL[7:], id), server.URL + share.ShownPath + id[:9]} {
+		if code, _, _ := did("open", address); code != cli.ExitUsage {
+			t.Errorf("%s: %d", address, code)
+		}
+	}
+}
