@@ -81,7 +81,7 @@ func TestGuaranteeInForm(t *testing.T) {
 
 // overflowing names what reaches beyond a window of 360 px, scrollable regions
 // aside.
-const overflowing = `[document.documentElement.scrollWidth > 360 && "page", ...[...document.querySelectorAll("main *")].filter(e => e.checkVisibility() && !e.closest(".scroll, pre, svg, .unseen, thead") && e.getBoundingClientRect().right > 360.5).map(e => e.tagName + "#" + e.id + "." + e.className)].filter(Boolean).join(" ")`
+const overflowing = `[document.documentElement.scrollWidth > 360 && "page", ...[...document.querySelectorAll("main *")].filter(e => e.checkVisibility() && !e.closest(".scroll, .cm-scroller, pre, svg, .unseen, thead") && e.getBoundingClientRect().right > 360.5).map(e => e.tagName + "#" + e.id + "." + e.className)].filter(Boolean).join(" ")`
 
 // TestCertifiedAndCurves runs svt4: all that was certified stands in a table,
 // and both charts have their numbers as a table and a sentence, on a small

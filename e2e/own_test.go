@@ -33,10 +33,27 @@ func owning(t *testing.T) *browser.Tab {
 	return tab
 }
 
-// example chooses one of the panel's examples.
+// sums are three mechanisms that ask for n outputs, each a sum of values with noise: a
+// correct one, one whose rows lie in [0, 3] while its noise counts on [0, 1], and one that
+// rounds the noise and not the sum, whose fraction shows through.
+var sums = []struct{ domain, returns string }{
+	{"0:1", "sum + random.laplace(1)"},
+	{"0:3", "sum + random.laplace(1)"},
+	{"0:1", "sum + Math.round(random.laplace(1))"},
+}
+
+// example begins with a template, for its settings, and writes one of the sums.
 func example(t *testing.T, tab *browser.Tab, number int) {
 	t.Helper()
-	click(t, tab, fmt.Sprintf("#own-examples button:nth-child(%d)", number))
+	template(t, tab, "noisy count")
+	set(t, tab, "own-domain", sums[number-1].domain)
+	write(t, tab, "function mechanism(dataset, n, random) {\n  let sum = 0;\n  for (const [value] of dataset) sum += value;\n  return Array.from({ length: n }, () => "+sums[number-1].returns+");\n}\n")
+}
+
+// template begins with one of the panel's templates.
+func template(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	eval[bool](t, tab, fmt.Sprintf(`((select) => { select.value = %q; select.dispatchEvent(new Event("input", {bubbles: true})); select.dispatchEvent(new Event("change", {bubbles: true})); return select.value === %[1]q; })(document.querySelector("#own-template"))`, name))
 }
 
 // write puts code into the editor.
@@ -59,12 +76,13 @@ func runOwn(t *testing.T, tab *browser.Tab) pair.Report {
 func refusedOwn(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
 	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
+	eval[bool](t, tab, `(document.querySelector("#own-status").textContent = "", true)`)
 	click(t, tab, "#own-run")
-	until(t, tab, ownIdle+` && `+ownSaid+` !== "Trying the mechanism…"`, time.Minute)
+	until(t, tab, ownIdle+` && !["", "Trying the mechanism…"].includes(`+ownSaid+`)`, time.Minute)
 	if now := eval[string](t, tab, `document.querySelector("#verdict").dataset.verdict + " " + document.querySelector("#verdict .headline").textContent`); !strings.HasPrefix(now, "error ") || before != eval[string](t, tab, `JSON.stringify(window.dpscope.report)`) {
 		t.Errorf("there is a result: %s", now)
 	}
-	return eval[string](t, tab, ownSaid)
+	return eval[string](t, tab, ownSaid+` + " " + document.querySelector("#verdict").innerText.trim().replaceAll(/\s*\n\s*/g, ": ")`)
 }
 
 // TestOwnExamples: the three examples get the verdicts that they deserve, with
@@ -292,21 +310,21 @@ func TestOwnFaults(t *testing.T) {
 	tab := owning(t)
 	type fault struct{ name, code, says, marked string }
 	faults := []fault{
-		{"exception", "function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "mechanism.js, line 3 is at fault: TypeError", "  return x.length;"},
-		{"syntax", "function mechanism(dataset, n) {\n  return [;\n}", "mechanism.js, line 2 is at fault: SyntaxError", "  return [;"},
+		{"exception", "function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "Line 3 stops the code: TypeError", "  return x.length;"},
+		{"syntax", "function mechanism(dataset, n) {\n  return [;\n}", "Line 2 stops the code: SyntaxError", "  return [;"},
 		{"a word thrown", "function mechanism() { throw 'no' }", "it threw no", ""},
 		{"no function", "const x = 1;", "no function mechanism", ""},
 		{"nothing returned", "function mechanism() {}", "mechanism returned undefined, must return an array", ""},
 		{"ragged", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i % 2 ? [1] : [1, 2]) }", "output 2 is not an array of 2 numbers", ""},
 		{"NaN", "function mechanism(d, n) { return Array(n).fill(0 / 0) }", "output 1 is NaN", ""},
 		{"async", "async function mechanism(d, n) { return Array(n).fill(1) }", "must not be async", ""},
-		{"words without end", "function mechanism() { throw new Error('\\u001b[31m\\u202e' + 'x'.repeat(5e6)) }", "line 1 is at fault: Error:  [31m xxx", ""},
+		{"words without end", "function mechanism() { throw new Error('\\u001b[31m\\u202e' + 'x'.repeat(5e6)) }", "Line 1 stops the code: Error: [31m xxx", ""},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},
 		{"loop", "function mechanism(d, n) { for (;;); }", "still running after 4s", ""},
 	}
 	more := []fault{
-		{"at the top", "\nnothing();\nfunction mechanism() {}", "mechanism.js, line 2 is at fault: ReferenceError: nothing is not defined", "nothing();"},
-		{"empty", "", "no function mechanism", ""},
+		{"at the top", "\nnothing();\nfunction mechanism() {}", "Line 2 stops the code: ReferenceError: nothing is not defined", "nothing();"},
+		{"empty", "", "Write a mechanism", ""},
 		{"too few", "function mechanism(d, n) { return Array(n - 1).fill(0) }", "outputs, must return n = ", ""},
 		{"a BigInt", "function mechanism(d, n) { return new BigInt64Array(n).fill(9007199254740993n) }", "output 1 is the BigInt 9007199254740993n, must be a finite number", ""},
 		{"words", "function mechanism(d, n) { return Array(n).fill('a') }", "output 1 is \"a\", must be a finite number", ""},
@@ -323,10 +341,10 @@ func TestOwnFaults(t *testing.T) {
 		} else if len(said) > 999 {
 			t.Errorf("%s: %d characters", c.name, len(said))
 		}
-		if at := eval[string](t, tab, `document.activeElement.id + "," + document.activeElement.getAttribute("aria-invalid")`); at != "own-code,true" {
+		if at := eval[string](t, tab, `document.activeElement.id + "," + (document.activeElement.getAttribute("aria-invalid") ?? "")`); at != "own-editor,true" {
 			t.Errorf("%s: the focus is at %s", c.name, at)
 		}
-		if marked := eval[string](t, tab, `(e => e.value.slice(e.selectionStart, e.selectionEnd))(document.querySelector("#own-code"))`); c.marked != "" && marked != c.marked {
+		if marked := eval[string](t, tab, `document.getSelection().toString()`); c.marked != "" && marked != c.marked {
 			t.Errorf("%s: %q is marked", c.name, marked)
 		}
 	}
@@ -337,10 +355,11 @@ func TestOwnFaults(t *testing.T) {
 		t.Errorf("wider than 360 px: %s", wide)
 	}
 	for _, c := range []struct{ field, value, says string }{
-		{"own-epsilon", "", "nobody but you knows"}, {"own-epsilon", "0", "above 0"}, {"own-domain", "1:0", "the lower first"}, {"own-rows", "3", "changes the number of rows"}, {"own-samples", "1.5", "whole number"},
+		{"own-epsilon", "", "epsilon is missing"}, {"own-epsilon", "0", "above 0"}, {"own-domain", "1:0", "the lower first"}, {"own-rows", "3", "changes the number of rows"}, {"own-samples", "1.5", "whole number"},
 	} {
 		example(t, tab, 1)
 		set(t, tab, c.field, c.value)
+		eval[bool](t, tab, `(scrollTo(0, 0), true)`) // what is pinned covers nothing there
 		if said := refusedOwn(t, tab); !strings.Contains(said, c.says) {
 			t.Errorf("%s = %q: %s", c.field, c.value, said)
 		}
@@ -460,7 +479,7 @@ func TestOwnBadModule(t *testing.T) {
 		}
 	}
 	click(t, tab, "#own-forget")
-	if !eval[bool](t, tab, `document.activeElement.id === "own-code" && document.querySelector("#own-code").checkVisibility()`) {
+	if !eval[bool](t, tab, `document.activeElement.id === "own-editor" && document.activeElement.checkVisibility()`) {
 		t.Error("the editor is not back")
 	}
 }

@@ -96,11 +96,24 @@ const spoken = Facet.define({ combine: ([language]) => language });
  *   anchor, head: what is selected; about: attributes of what takes the text; changed: somebody wrote
  */
 export function open(parent, { text, language, anchor = 0, head = anchor, about, changed }) {
+  let clicked = false, wrong = false;
   const shared = [
     highlightSpecialChars(), lineNumbers(), lintGutter(), history(), faults, indentOnInput(), bracketMatching(), highlightActiveLine(), highlightActiveLineGutter(),
     EditorState.tabSize.of(4), syntaxHighlighting(colours), looks, keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
-    EditorView.contentAttributes.of((view) => ({ ...about, "aria-label": `Your code in ${names[view.state.facet(spoken)]}`, ...(view.state.field(faults).size && { "aria-invalid": "true" }) })),
-    EditorView.updateListener.of(({ docChanged, state }) => { if (docChanged) changed(state.doc.toString()); }),
+    EditorView.contentAttributes.of((view) => ({ ...about, "aria-label": `Your code in ${names[view.state.facet(spoken)]}`, ...(wrong && { "aria-invalid": "true" }) })),
+    EditorView.updateListener.of(({ docChanged, state, view, transactions }) => {
+      if (transactions.some((t) => t.isUserEvent("input") || t.isUserEvent("delete"))) view.setTabFocusMode(false);
+      if (docChanged) changed(state.doc.toString());
+    }),
+    // Tab goes past the editor until somebody writes or clicks into it, and indents from then on.
+    EditorView.domEventHandlers({
+      mousedown(_, view) {
+        clicked = true;
+        view.setTabFocusMode(false);
+      },
+      focus(_, view) { if (!clicked) view.setTabFocusMode(true); },
+      blur() { clicked = false; },
+    }),
   ];
   const state = (doc, selection) => EditorState.create({ doc, selection, extensions: [shared, spoken.of(language), grammars[language]()] });
   // CodeMirror counts a line end as one character, whatever it was.
@@ -116,9 +129,10 @@ export function open(parent, { text, language, anchor = 0, head = anchor, about,
       } else if (doc !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: doc } });
     },
 
-    /** Marks a line, from 1, and says below it what is wrong there; "" unmarks it. */
+    /** Says what is wrong, below the line where it is, from 1; 0: nowhere in particular. "" takes it back. */
     fail(line, words) {
-      if (!words && !view.state.field(faults).size) return;
+      if (!words && !wrong) return;
+      wrong = Boolean(words);
       const { doc } = view.state, at = words && line > 0 && line <= doc.lines ? doc.line(line) : null;
       const from = at ? at.from + at.text.length - at.text.trimStart().length : 0;
       view.dispatch(

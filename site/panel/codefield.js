@@ -39,7 +39,7 @@ export class CodeField {
   fail(words, line = 0) {
     this.#field.fail(words);
     byId("own-code-error").classList.toggle("unseen", Boolean(this.#editor && line));
-    this.#editor?.fail(line, words && line ? words : "");
+    this.#editor?.fail(line, words);
   }
 
   focus() { (this.#editor ?? this.#field.control).focus(); }
@@ -66,7 +66,7 @@ export class CodeField {
       this.#place.hidden = false;
       this.#editor = open(this.#place, {
         text: control.value, language: this.#language, anchor: control.selectionStart, head: control.selectionEnd,
-        about: { id: "own-editor", "aria-describedby": "own-code-hint own-code-error own-keys", spellcheck: "false" },
+        about: { id: "own-editor", "aria-describedby": "own-code-hint own-code-error own-keys", spellcheck: "false", tabindex: "0" },
         changed(text) {
           if (text === control.value) return;
           control.value = text;

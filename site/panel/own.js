@@ -371,6 +371,7 @@ export class Own {
     } catch (error) {
       this.#status(`${file.name} was not opened: ${error.message}`);
     }
+    byId("own-rest").open = true;
     byId("own-form").scrollIntoView({ block: "nearest" });
   }
 

@@ -109,11 +109,11 @@ def mechanism(rows, random):
     },
   },
   {
-    name: "report noisy max", texts: { rows: "5", relation: "l-infinity" },
-    hint: "The proof of this mechanism is about which answer is the largest. What does this one tell?",
-    fault: "It tells the largest noisy answer and not which one it is. One person moves all five answers, and all five hide behind their maximum: that is epsilon = 2.5. Return the index.",
+    name: "report noisy max", texts: { rows: "8", relation: "l-infinity" },
+    hint: "The proof of this mechanism is about which count is the largest. What does this one tell?",
+    fault: "It tells the largest noisy count and not which one it is. One person moves all eight counts, and all eight hide behind their maximum: that is epsilon = 4. Return the index.",
     in: {
-      javascript: [`// Which of five counts is the largest? A row is a count; one person may change
+      javascript: [`// Which of eight counts is the largest? A row is a count; one person may change
 // each of them by 1.
 // Claim: epsilon = 1
 const epsilon = 1;
@@ -124,7 +124,7 @@ function mechanism(rows, random) {
   return largest;
 }
 `, "return largest", "return noisy.indexOf(largest)"],
-      python: [`# Which of five counts is the largest? A row is a count; one person may change
+      python: [`# Which of eight counts is the largest? A row is a count; one person may change
 # each of them by 1.
 # Claim: epsilon = 1
 epsilon = 1.0

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestEditor: the editor with a mouse and keys, wide and on a phone. A click sets the
+// cursor, what is typed comes there, Tab indents, undo takes it back, Esc and Tab leave.
+// Whoever comes by Tab passes through. Letters are no shortcuts of the page.
+func TestEditor(t *testing.T) {
+	t.Parallel()
+	for _, size := range windows {
+		tab := owning(t)
+		if err := resize(tab, size[0], size[1]); err != nil {
+			t.Fatal(err)
+		}
+		until(t, tab, editor+` !== null`, 10*time.Second)
+		before := eval[string](t, tab, written)
+		at := eval[[]float64](t, tab, `(() => { const r = [...`+editor+`.children][2].getBoundingClientRect(); return [r.left + 200, r.top + r.height / 2]; })()`) // past the end of the third line
+		if err := chromedp.Do(tab.Ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {
+			t.Fatal(err)
+		}
+		if !eval[bool](t, tab, `document.activeElement === `+editor+` && parseFloat(getComputedStyle(`+editor+`).fontSize) >= `+map[bool]string{true: "16", false: "13"}[size[0] < 761]) {
+			t.Errorf("%v: a click does not go into the editor, or its letters are small", size)
+		}
+		pressKey(t, tab, "r?// (")
+		pressKey(t, tab, kb.Tab)
+		pressKey(t, tab, "x")
+		if got := eval[string](t, tab, written); got != strings.Replace(before, "const epsilon = 1;", "  const epsilon = 1;r?// (x", 1) {
+			t.Errorf("%v: typed stands %q", size, got)
+		}
+		if eval[bool](t, tab, `document.querySelector("#help").open || document.querySelector("#own-run").disabled`) {
+			t.Errorf("%v: letters do something else", size)
+		}
+		for range 20 {
+			if eval[string](t, tab, written) == before {
+				break
+			}
+			if err := chromedp.Do(tab.Ctx, chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := eval[string](t, tab, written); got != before {
+			t.Errorf("%v: undone stands %q", size, got)
+		}
+		pressKey(t, tab, kb.Escape)
+		pressKey(t, tab, kb.Tab)
+		if eval[bool](t, tab, editor+`.contains(document.activeElement)`) || eval[string](t, tab, written) != before {
+			t.Errorf("%v: Esc and Tab do not leave the editor", size)
+		}
+		passed := false
+		eval[bool](t, tab, `(document.querySelector("#own-template").focus(), true)`)
+		for range 6 {
+			pressKey(t, tab, kb.Tab)
+			passed = passed || eval[bool](t, tab, `document.activeElement === `+editor)
+		}
+		if !passed || eval[bool](t, tab, `document.activeElement === `+editor) || eval[string](t, tab, written) != before {
+			t.Errorf("%v: Tab is caught by the editor, or does not come there: %v", size, passed)
+		}
+		if wide := eval[string](t, tab, overflowing); size[0] < 761 && wide != "" {
+			t.Errorf("%v: wider than the page: %s", size, wide)
+		}
+		tab.Close()
+	}
+}
+
+// TestEditorComesLater: what is written before the editor has come is in it, with the
+// cursor where it was.
+func TestEditorComesLater(t *testing.T) {
+	t.Parallel()
+	files, gate := http.FileServer(http.Dir(dist)), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/editor.js" {
+			<-gate
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	tab := live(t, server.URL+"/#door=code")
+	until(t, tab, `document.querySelector("#own-code")?.checkVisibility()`, 30*time.Second)
+	eval[bool](t, tab, `((e) => { e.focus(); e.setSelectionRange(3, 3); return true; })(document.querySelector("#own-code"))`)
+	pressKey(t, tab, "early ")
+	close(gate)
+	until(t, tab, editor+` !== null && document.activeElement === `+editor, 30*time.Second)
+	pressKey(t, tab, "late ")
+	until(t, tab, written+`.startsWith("// early late How many") && `+editor+`.innerText.startsWith("// early late How many")`, 5*time.Second)
+}
+
+// TestWithoutEditor: a site that was built without npm has a text field and JavaScript,
+// and says so; the code in it is audited, and its error is marked.
+func TestWithoutEditor(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(dist, "build-info.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info map[string]any
+	if err := json.Unmarshal(data, &info); err != nil {
+		t.Fatal(err)
+	}
+	absent := func(name string) bool { return name == "editor.js" || strings.HasPrefix(name, "python/") }
+	info["files"] = slices.DeleteFunc(info["files"].([]any), func(f any) bool { return absent(f.(map[string]any)["name"].(string)) })
+	if data, err = json.Marshal(info); err != nil {
+		t.Fatal(err)
+	}
+	files := http.FileServer(http.Dir(dist))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch name := strings.TrimPrefix(r.URL.Path, "/"); {
+		case name == "build-info.json":
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(data)
+		case absent(name):
+			t.Errorf("%s was asked for, which the site does not have", name)
+			http.NotFound(w, r)
+		default:
+			files.ServeHTTP(w, r)
+		}
+	}))
+	defer server.Close()
+	tab := live(t, server.URL+"/#door=code")
+	until(t, tab, headline+`.startsWith("Violation") && `+ownIdle, time.Minute)
+	if !eval[bool](t, tab, `document.querySelector("#own-code").checkVisibility() && document.querySelector("#own-without").checkVisibility() && document.querySelector("#own-python").hidden`) {
+		t.Error("there is no text field, or the page does not say what is absent")
+	}
+	eval[bool](t, tab, `((e) => { const at = e.value.indexOf("laplace("); e.focus(); e.setSelectionRange(at, at + 7); return true; })(document.querySelector("#own-code"))`)
+	pressKey(t, tab, "laplce")
+	until(t, tab, headline+`.startsWith("Line 10 stops the code") && document.querySelector("#own-code-error").checkVisibility() && document.querySelector("#own-code").getAttribute("aria-invalid") === "true"`, time.Minute)
+}
