@@ -27,7 +27,7 @@ func TestAccount(t *testing.T) {
 	}
 	for _, bad := range []struct{ query, field, says string }{
 		{`{"mechanism":"gaussian","sigma":0}`, "sigma", "above 0"},
-		{`{"mechanism":"gaussian"}`, "sigma", "absent"},
+		{`{"mechanism":"gaussian"}`, "sigma", "missing"},
 		{`{"mechanism":"gaussian","sigma":1,"rate":2}`, "rate", "at most 1"},
 		{`{"mechanism":"gauss","sigma":1}`, "mechanism", "gaussian"},
 		{`{"mechanism":"zcdp","rho":1,"sigma":1}`, "sigma", "absent for zcdp"},

@@ -137,7 +137,7 @@ func TestCanariesRefuse(t *testing.T) {
 		{plan(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
 		{plan(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
 		{plan(func(p *canary.Plan) { p.Design = source.Vectors }), "data", "a file"},
-		{plan(func(p *canary.Plan) { p.Claim = nil }), "claim", "absent"},
+		{plan(func(p *canary.Plan) { p.Claim = nil }), "claim", "missing"},
 		{`{"plan":{"version":1,"colour":2}}`, "colour", "unknown"},
 		{`{"report":"{}"}`, "report", "unknown"},
 	} {
