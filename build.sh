@@ -12,6 +12,8 @@ Usage: ./build.sh COMMAND
   npm             build, and write the site into dist/npm as a package for npm publish
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
+  edge            build, and write the Worker of a host of reports into edge/build, for
+                  npx wrangler deploy in edge/
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
   test            what every change must pass: formatting, vet, staticcheck, Go, the
@@ -57,6 +59,26 @@ build() {
 	code_packages
 	compile_builder
 	bin/site -out dist "$@"
+}
+
+# Makes the Worker in edge/build, beside first: the library's tool deletes its target.
+edge() {
+	need_go
+	[[ -f dist/build-info.json ]] || build
+	local new=edge/build.new
+	rm -rf "$new" edge/site
+	(
+		cd edge
+		export GOWORK=off
+		go tool workers-assets-gen -mode=go -o build.new
+		GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -o build.new/app.wasm .
+	)
+	rm -rf edge/build
+	mv "$new" edge/build
+	mkdir edge/site
+	tar -C dist --exclude='*.br' --exclude='*.gz' -cf - . | tar -C edge/site -xf -
+	cp edge/_headers edge/site/_headers
+	printf 'The Worker: %d bytes of gzip. Deploy it: cd edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c edge/build/app.wasm | wc -c)"
 }
 
 # Installs the editor of "Your code" and what runs Python there, as npm's packages in
@@ -218,6 +240,11 @@ zip)
 	shift
 	(($# == 0)) || die "zip takes no arguments"
 	build -zip dpscope-site.zip
+	;;
+edge)
+	shift
+	(($# == 0)) || die "edge takes no arguments"
+	edge
 	;;
 serve)
 	shift

@@ -395,3 +395,31 @@ func TestSay(t *testing.T) {
 		}
 	})
 }
+
+// The Worker's files have the policies that this server sends.
+func TestEdgeHeaders(t *testing.T) {
+	data, err := os.ReadFile("../../edge/_headers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, path := map[string]string{}, ""
+	for line := range strings.Lines(string(data)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(line, "  ") {
+			rules[path+" "+name] = value
+		} else if strings.HasPrefix(line, "/") {
+			path = strings.TrimSpace(line)
+		}
+	}
+	site := siteIn(t, testSite(t))
+	for at, file := range map[string]string{"/*": "/page.js", "/embed.html": "/embed.html", "/embed": "/embed.html", "/sandbox.html": "/sandbox.html", "/sandbox": "/sandbox.html"} {
+		want := get(site, "GET", file).Header
+		if got := rules[at+" Content-Security-Policy"]; got != want.Get("Content-Security-Policy") {
+			t.Errorf("%s has the policy %q, must be %q", at, got, want.Get("Content-Security-Policy"))
+		}
+		for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Cache-Control"} {
+			if at == "/*" && rules[at+" "+name] != want.Get(name) {
+				t.Errorf("%s has %s: %q, must be %q", at, name, rules[at+" "+name], want.Get(name))
+			}
+		}
+	}
+}

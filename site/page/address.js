@@ -12,19 +12,21 @@ const VERSION = 1;
 export const RESULT = "r";
 /** The key of packed code. */
 export const CODE = "code";
+/** The key of a report that the server of this page keeps, by its id. */
+const REPORT = "report";
 /** Settings by names that they had earlier. */
 const FORMER = { anytime: "until-refuted" };
 
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, result: string, code: string, odd: string}}
- *   result, code: what was packed of the sender's, or nothing; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
+ * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, result: string, code: string, report: string, odd: string}}
+ *   result, code: what was packed of the sender's, or nothing; report: an id; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
   /** @type {Record<string, string>} */
   const settings = {}, texts = /** @type {Record<string, string>} */ ({});
-  let odd = "", kind = "", result = "", code = "";
+  let odd = "", kind = "", result = "", code = "", report = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
   for (const [name, value] of pairs) {
@@ -34,6 +36,7 @@ export function readFragment(fragment) {
     else if (key === "account") kind = value;
     else if (key === RESULT) result = value;
     else if (key === CODE) code = value;
+    else if (key === REPORT) report = value;
     else if (key.startsWith("a.")) texts[key.slice(2)] = value;
     else if (AUDIT_NAMES.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
@@ -41,8 +44,8 @@ export function readFragment(fragment) {
   const meant = AUDIT.find((key) => key.claims?.length === 1 && settings[key.name]);
   if (meant && !settings.guarantee) settings.guarantee = meant.claims[0];
   const named = pairs.get("door"), other = code ? "code" : canaries ? "training" : kind ? "accounting" : "explore";
-  const none = Object.keys(settings).length === 0 && (isDoor(named) || canaries !== null || kind !== "" || code !== "");
-  return { door: isDoor(named) ? named : other, settings: none ? null : settings, account: kind ? { kind, texts } : null, canaries, result, code, odd };
+  const none = Object.keys(settings).length === 0 && (isDoor(named) || canaries !== null || kind !== "" || code !== "" || report !== "");
+  return { door: isDoor(named) ? named : other, settings: none ? null : settings, account: kind ? { kind, texts } : null, canaries, result, code, report, odd };
 }
 
 /** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */

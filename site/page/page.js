@@ -82,10 +82,27 @@ function train() {
   if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
 }
 
+/** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
+async function fetchStored(id) {
+  try {
+    const answer = await fetch(new URL(`api/reports/${encodeURIComponent(id)}`, document.baseURI));
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(answer.headers.get("content-type") === "application/json" ? JSON.parse(text).error : `The server answered ${answer.status}.`);
+    if (text.startsWith("{")) await openText(`report ${id}`, text);
+    else settings.goTo(`#door=code&code=${text}`);
+  } catch (error) {
+    notify({ key: "file", kind: "error", title: "The report could not be fetched", text: error.message });
+  }
+}
+
 /** Shows the result of what the form asks for now, or has it audited. */
 async function arrive() {
   const unasked = !still || picked;
   picked = false;
+  if (settings.report) {
+    await fetchStored(settings.report);
+    return;
+  }
   if (settings.code) {
     await comeCode(settings.code);
     return;

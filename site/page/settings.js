@@ -31,6 +31,7 @@ export class Settings {
   result = "";
   /** The code that did, packed. */
   code = "";
+  report = ""; // its id, where the address asks the server for one
   #page;
 
   /**
@@ -118,8 +119,8 @@ export class Settings {
   show() {
     const { engine, form, accounting, canaries } = this.#page;
     this.still(); // of what the form held
-    const { door: name, settings, account, canaries: planted, result, code, odd } = readFragment(location.hash);
-    [this.result, this.code] = [result, code];
+    const { door: name, settings, account, canaries: planted, result, code, report, odd } = readFragment(location.hash);
+    [this.result, this.code, this.report] = [result, code, report];
     arrived();
     const stays = settings === null && this.#part !== null; // the audit's form
     showDoor(name);

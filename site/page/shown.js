@@ -86,6 +86,7 @@ export class Shown {
     byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(this.#now, byId("result"))));
     for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());
     byId("save-png").addEventListener("click", () => toFile((exporter) => exporter.saveChart("PNG", outputs())));
+    byId("share-store").addEventListener("click", () => toFile((exporter) => this.#store(exporter)));
     byId("copy-link").addEventListener("click", () => copyText("copy-link", byId("share-url").value));
     byId("copy-command").addEventListener("click", () => copyText("copy-command", this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
@@ -288,7 +289,22 @@ export class Shown {
     underWay(byId("verdict"), { state: "error", title, detail: why });
   }
 
+  /** Has the server of this page keep the report. */
+  async #store({ store }) {
+    try {
+      const { id, address, token } = await store(this.text, outputs());
+      byId("share-url").value = address;
+      byId("copy-link").disabled = false;
+      byId("share-store").hidden = true;
+      byId("share-words").textContent = `Stored: whoever has this address sees the report. ${token ? `To delete it: dpscope share -host ${new URL(".", document.baseURI).href} -delete ${token} ${id}` : "It was there already."}`;
+    } catch (error) {
+      byId("share-words").textContent = `The report was not stored: ${error.message}`;
+    }
+  }
+
   async #share() {
+    byId("share-store").hidden = true;
+    fetch(new URL("build-info.json", document.baseURI), { method: "HEAD" }).then(({ headers }) => { byId("share-store").hidden = !headers.has("dpscope-store"); }, () => {});
     byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
     byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}`;
     const state = await this.#linked();

@@ -1,0 +1,179 @@
+//go:build unix
+
+package share
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/internal/gear"
+)
+
+// worker starts the Worker of edge/ on this machine, with the services that it has at the
+// edge, and returns its address. What ./build.sh edge made is taken as it is.
+func worker(t *testing.T) string {
+	t.Helper()
+	for _, need := range []string{"../edge/build/app.wasm", "../edge/node_modules/.bin/wrangler"} {
+		if _, err := os.Stat(need); err != nil {
+			t.Skipf("%v: run ./build.sh edge, and npm ci --ignore-scripts in edge/", err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	base := "http://127.0.0.1:" + port
+	cmd := exec.Command(filepath.Join("node_modules", ".bin", "wrangler"), "dev", "--ip", "127.0.0.1", "--port", port, "--var", "ORIGIN:"+base, "--persist-to", t.TempDir())
+	cmd.Dir = "../edge"
+	cmd.Env = append(os.Environ(), "WRANGLER_SEND_METRICS=false", "CI=1", "HOME="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started too
+		cmd.Wait()
+	})
+	ready := make(chan bool, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), "Ready on") {
+				ready <- true
+			}
+		}
+	}()
+	select {
+	case <-ready:
+		return base
+	case <-time.After(time.Minute):
+		t.Fatal("the Worker does not start")
+		return ""
+	}
+}
+
+// asked is a request to a server and what it answered.
+func asked(t *testing.T, method, address string, body []byte, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	out, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Body.Close()
+	text, err := io.ReadAll(out.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.Header.Get("Content-Security-Policy"), "default-src 'none'") || out.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%s %s: policies %v", method, address, out.Header)
+	}
+	return out, string(text)
+}
+
+// TestServed: the host behind a server of this machine, and as a Worker, answer alike.
+func TestServed(t *testing.T) {
+	t.Run("native", func(t *testing.T) {
+		h, _ := aHost()
+		server := httptest.NewServer(h)
+		defer server.Close()
+		h.Origin = func(r *http.Request) string { return "http://" + r.Host }
+		served(t, server.URL)
+	})
+	t.Run("worker", func(t *testing.T) {
+		gear.Long(t)
+		served(t, worker(t))
+	})
+}
+
+func served(t *testing.T, base string) {
+	for name, data := range map[string][]byte{"pair": must(os.ReadFile("../site/example.json")), "scores": kept020(t, "scores.json"), "plan": kept020(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
+		r, said := asked(t, "POST", base+ReportsPath, data)
+		var out stored
+		if err := json.Unmarshal([]byte(said), &out); err != nil || r.StatusCode != 201 || !Is(out.ID, data) || out.Address != base+ShownPath+out.ID || r.Header.Get("RateLimit") == "" {
+			t.Fatalf("%s: %d %s %v", name, r.StatusCode, said, r.Header)
+		}
+		if r, said := asked(t, "POST", base+ReportsPath, data); r.StatusCode != 200 || strings.Contains(said, "token") {
+			t.Errorf("%s twice: %d %s", name, r.StatusCode, said)
+		}
+		if _, said := asked(t, "GET", base+ReportsPath+"/"+out.ID, nil); said != string(data) {
+			t.Errorf("%s: another content came back", name)
+		}
+		for _, again := range []string{"first", "kept"} { // at the edge the second answer is one that was kept
+			r, page := asked(t, "GET", out.Address, nil)
+			if r.StatusCode != 200 || !strings.Contains(page, `property="og:title"`) || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(page, "og:image") {
+				t.Errorf("%s: %s: %d %.300s", name, again, r.StatusCode, page)
+			}
+			if r, badge := asked(t, "GET", out.Address+"/badge.svg", nil); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(badge, "<svg") {
+				t.Errorf("%s: %s badge: %d %.300s", name, again, r.StatusCode, badge)
+			}
+			if r, _ := asked(t, "GET", out.Address, nil, "If-None-Match", r.Header.Get("ETag")); r.StatusCode != 304 {
+				t.Errorf("%s: %s: not the same again: %d", name, again, r.StatusCode)
+			}
+		}
+		picture := aPicture(1200, 630)
+		if r, said := asked(t, "PUT", base+ReportsPath+"/"+out.ID+"/picture", picture, "Authorization", "Bearer "+out.Token); r.StatusCode != 204 {
+			t.Errorf("%s: picture: %d %s", name, r.StatusCode, said)
+		}
+		if _, page := asked(t, "GET", out.Address, nil); !strings.Contains(page, out.Address+"/picture.png") {
+			t.Errorf("%s: the page does not show its picture", name)
+		}
+		if _, got := asked(t, "GET", out.Address+"/picture.png", nil); got != string(picture) {
+			t.Errorf("%s: another picture", name)
+		}
+		if r, _ := asked(t, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer x"); r.StatusCode != 401 {
+			t.Errorf("%s: deleted by another token: %d", name, r.StatusCode)
+		}
+		if r, _ := asked(t, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer "+out.Token); r.StatusCode != 204 {
+			t.Errorf("%s: not deleted: %d", name, r.StatusCode)
+		}
+		for _, path := range []string{ShownPath + out.ID, ShownPath + out.ID + "/badge.svg", ShownPath + out.ID + "/picture.png", ReportsPath + "/" + out.ID} {
+			if r, _ := asked(t, "GET", base+path, nil); r.StatusCode != 404 {
+				t.Errorf("%s: %s after deletion: %d", name, path, r.StatusCode)
+			}
+		}
+	}
+	for what, bad := range map[string][]byte{"forged": bytes.Replace(kept020(t, "scores.json"), []byte(`"lowerBound": 1`), []byte(`"lowerBound": 2`), 1), "no report": []byte("{}")} {
+		if r, said := asked(t, "POST", base+ReportsPath, bad); r.StatusCode != 422 || !strings.Contains(said, `"field"`) {
+			t.Errorf("%s: %d %s", what, r.StatusCode, said)
+		}
+	}
+	if r, _ := asked(t, "POST", base+ReportsPath, bytes.Repeat([]byte(" "), MostBytes+1)); r.StatusCode != 413 {
+		t.Errorf("too large: %d", r.StatusCode)
+	}
+	seen := map[int]int{}
+	if strings.Contains(base, "127.0.0.1") && t.Name() == "TestServed/worker" {
+		for range 40 {
+			r, _ := asked(t, "POST", base+ReportsPath, []byte("{}"))
+			seen[r.StatusCode]++
+		}
+		if seen[429] == 0 {
+			t.Errorf("40 uploads in a minute: %v", fmt.Sprint(seen))
+		}
+	}
+}
