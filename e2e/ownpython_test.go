@@ -65,6 +65,41 @@ func TestOwnPython(t *testing.T) {
 	t.Logf("again: %v", time.Since(begun))
 }
 
+// TestPythonAsYouType: halving the noise in Python flips the verdict, and what was there
+// stays while a fault is shown.
+func TestPythonAsYouType(t *testing.T) {
+	t.Parallel()
+	tab := live(t, site+"#door=code")
+	if eval[bool](t, tab, `fetch("python/micropython.js").then(({ ok }) => !ok)`) {
+		t.Skip("the site is built without Python")
+	}
+	until(t, tab, `!document.querySelector("#own-python").hidden`, 30*time.Second)
+	click(t, tab, `#own-language button[data-language="python"]`)
+	const code = "def mechanism(rows, random):\n    return len(rows) + random.laplace(SCALE)\n"
+	var least time.Duration
+	for _, scale := range []string{"1", "0.5", "1.2", "0.6"} {
+		write(t, tab, strings.Replace(code, "SCALE", scale, 1))
+		begun := time.Now()
+		want := "Violation"
+		if scale[0] == '1' {
+			want = "No violation found"
+		}
+		until(t, tab, headline+`.startsWith("`+want+`")`, time.Minute)
+		took := time.Since(begun)
+		t.Logf("noise of scale %s: %v from the last key to %q", scale, took.Round(time.Millisecond), want)
+		if want == "Violation" && (least == 0 || took < least) {
+			least = took
+		}
+	}
+	t.Logf("the verdict flips within %v", least.Round(time.Millisecond))
+	before := eval[string](t, tab, `window.dpscope.report.summary`)
+	write(t, tab, strings.Replace(code, "laplace(SCALE)", "laplce(1)", 1))
+	until(t, tab, headline+`.startsWith("Line 2 stops the code")`, time.Minute)
+	if now := eval[string](t, tab, `window.dpscope.report.summary`); now != before {
+		t.Errorf("the report was %q, is %q", before, now)
+	}
+}
+
 // verifyOwn presses Verify and waits for its answer.
 func verifyOwn(t *testing.T, tab *browser.Tab) {
 	t.Helper()
