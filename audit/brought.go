@@ -15,7 +15,12 @@ const (
 	BroughtCommand BroughtKind = "command"     // a program that answers requests on its standard streams
 	BroughtModule  BroughtKind = "webassembly" // a WebAssembly module
 	BroughtScript  BroughtKind = "javascript"  // a JavaScript function
+	BroughtPython  BroughtKind = "python"      // a Python function
 )
+
+// Scripted says whether a report holds the function as its text, which only the page
+// runs.
+func (k BroughtKind) Scripted() bool { return k == BroughtScript || k == BroughtPython }
 
 // Brought says of a mechanism that the user brought what it takes to find and
 // run it again.
@@ -25,7 +30,10 @@ type Brought struct {
 	// SHA256 is of the code, where one file is all of it.
 	SHA256 string `json:"sha256,omitempty"`
 	// Code is the function itself, where that is short enough to be kept.
-	Code     string   `json:"code,omitempty"`
+	Code string `json:"code,omitempty"`
+	// Runtime names the interpreter that ran it, with its version, where that is no part
+	// of the browser: other versions may give other outputs.
+	Runtime  string   `json:"runtime,omitempty" since:"0.3.0"`
 	Datasets Space    `json:"datasets"`
 	Columns  []Column `json:"columns"` // of one output
 	// NonFinite says how NaN and infinities are read: refuse (or nothing), or
@@ -203,7 +211,7 @@ func (s Space) Trial() Pair {
 // Spec is the line of a catalogue for the mechanism m, which may be called from
 // several workers at once.
 func (b Brought) Spec(m Mechanism) MechanismSpec {
-	title := map[BroughtKind]string{BroughtCommand: "A command of the user's", BroughtModule: "A WebAssembly module of the user's", BroughtScript: "A JavaScript function of the user's"}[b.Kind]
+	title := map[BroughtKind]string{BroughtCommand: "A command of the user's", BroughtModule: "A WebAssembly module of the user's", BroughtScript: "A JavaScript function of the user's", BroughtPython: "A Python function of the user's"}[b.Kind]
 	return MechanismSpec{
 		Name: string(b.Kind), Title: title, Source: "brought by the user: " + b.Name,
 		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
@@ -221,6 +229,9 @@ func (b Brought) Spec(m Mechanism) MechanismSpec {
 func (b *Brought) Words() string {
 	if b.SHA256 == "" {
 		return fmt.Sprintf("%s: %s", b.Kind, b.Name)
+	}
+	if b.Runtime != "" {
+		return fmt.Sprintf("%s: %s, run by %s (SHA-256 %.12s...)", b.Kind, b.Name, b.Runtime, b.SHA256)
 	}
 	return fmt.Sprintf("%s: %s (SHA-256 %.12s...)", b.Kind, b.Name, b.SHA256)
 }

@@ -15,6 +15,7 @@ type InputError struct {
 	Path   string // where it is, if that is not Field: see [InputError.Place]
 	Line   int    // of code at fault, from 1; 0: not known
 	Said   string // what code at fault said itself, without names around it
+	Late   bool   // of code that gave no output in time; Said says what that was
 	Found  string // the value that was found
 	Want   string // what is allowed
 	Remedy string // how to mend it; may be empty

@@ -159,8 +159,8 @@ func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	switch by := broughtBy[f.brought()]; {
 	case b == nil:
 		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
-	case b.Kind == audit.BroughtScript:
-		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
+	case b.Kind.Scripted():
+		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line a program of yours is audited with -exec (docs/command.md)"}
 	case broughtBy[b.Kind] == "":
 		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
 	case by != broughtBy[b.Kind]:

@@ -544,7 +544,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	switch b := a.Spec.Brought; {
 	case a.Spec.Recording != nil:
 		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
-	case b != nil && b.Kind == audit.BroughtScript:
+	case b != nil && b.Kind.Scripted():
 		r = audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
 	case b != nil && b.SHA256 != "":
 		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."

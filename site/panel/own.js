@@ -13,6 +13,7 @@ import { OUTSIDE } from "../page/keys.js";
 import { planOf, put, Unusable } from "../page/plan.js";
 import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
+import { pythonFor } from "../worker/python.js";
 import { inside } from "../worker/sandboxed.js";
 
 const MODULE = "webassembly"; // a kind of audit.Brought, as the languages are
@@ -33,15 +34,37 @@ const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExpone
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
 
+/** The sandbox that Python ran in last, and its program's bytes: compiled there, it serves again. @type {{sandbox: Sandbox, wasm: ArrayBuffer} | null} */
+let warm = null;
+
 /** A frame that runs code for as many workers as ask. */
 class Sandbox {
   #frame = frame({ sandbox: "allow-scripts" });
   #source;
+  #files;
+  #printed;
 
-  /** @param {{code?: string}} source none for a module, which the core brings */
-  constructor(source) { this.#source = source; }
+  /**
+   * @param {{code?: string}} source none for a module, which the core brings
+   * @param {import("../worker/python.js").Files} [files] of Python, where the code is that
+   * @param {(words: string) => void} [printed] the first that it prints
+   */
+  constructor(source, files, printed) { [this.#source, this.#files, this.#printed] = [source, files, printed]; }
 
   async open() {
+    if (this.#files && warm && warm.wasm === this.#files.wasm && warm.sandbox.#frame.isConnected) {
+      this.#frame = warm.sandbox.#frame;
+      return;
+    }
+    if (this.#files && warm) warm.sandbox.#frame.remove();
+    await this.#load();
+    if (!this.#files) return;
+    warm = { sandbox: this, wasm: this.#files.wasm };
+    const { wheels: _, names: __, modules: ___, ...files } = this.#files;
+    this.#post({ files });
+  }
+
+  async #load() {
     if (await this.#comes()) return;
     // A service worker may not answer for such a frame. Offline ours does so for one
     // without the attribute, with a policy that says the same.
@@ -66,13 +89,23 @@ class Sandbox {
 
   /** A port to a fresh worker with the code. @returns {MessagePort} */
   port() {
-    const { port1, port2 } = new MessageChannel();
-    this.#frame.contentWindow?.postMessage({ ...this.#source, program: `(${inside})()`, port: port2 }, "*", [port2]); // its origin is opaque
+    const { port1, port2 } = new MessageChannel(), message = { ...this.#source, program: `(${inside})()`, port: port2 };
+    if (this.#files) {
+      const { port1: hears, port2: notes } = new MessageChannel(), { wheels, names, modules } = this.#files;
+      hears.onmessage = ({ data }) => this.#printed(String(data.printed));
+      this.#post({ ...message, notes, python: { wheels, names, modules } }, [port2, notes]);
+    } else this.#post(message, [port2]);
     return port1;
   }
 
+  /** @param {object} message @param {Transferable[]} [transfer] */
+  #post(message, transfer) { this.#frame.contentWindow?.postMessage(message, "*", transfer); } // its origin is opaque
+
   /** Ends all that runs in it. */
-  close() { this.#frame.remove(); }
+  close() {
+    if (this.#files) this.#post({ end: true });
+    else this.#frame.remove();
+  }
 }
 
 export class Own {
@@ -94,6 +127,7 @@ export class Own {
   #told = 0; // how much of the template's bug
   #result = null; // the state that the result which is shown came of
   #stopped = false;
+  #printed = ""; // the first that Python printed
   #pace;
   #timer = 0;
   #again = false; // what is under way is of what was written before
@@ -418,7 +452,7 @@ export class Own {
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
-      this.#status(answer.error ? `Ended by an error: ${answer.error}` : `Audited in ${report.timing.total.toFixed(1)} s.`, false);
+      this.#status(answer.error ? `Ended by an error: ${answer.error}` : `Audited in ${report.timing.total.toFixed(1)} s.${this.#printed && ` It printed “${this.#printed}”; what it prints is shown nowhere else.`}`, false);
       say(report.summary, true);
       if (!report.tables.length) return;
       this.#result = state;
@@ -456,8 +490,9 @@ export class Own {
    * @param {object} about it, for the core
    */
   async #do({ name, kind = this.#code.language, code, bytes }, about, request) {
-    const sandbox = new Sandbox(bytes ? {} : { code });
+    let sandbox = null;
     this.#stopped = false;
+    this.#printed = "";
     this.#pace = new Pace();
     byId("own-run").disabled = true;
     byId("own-stop").disabled = false;
@@ -467,7 +502,11 @@ export class Own {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind, code }) });
       const core = this.#on.core();
       if (!core) throw new Error("The core is not there, or busy: try again.");
+      if (!bytes && kind === "python") this.#status("Fetching Python…", false);
+      const files = !bytes && kind === "python" ? await pythonFor(code) : undefined;
+      sandbox = new Sandbox(bytes ? {} : { code }, files, (words) => { this.#printed ||= words; });
       await sandbox.open();
+      this.#status("Trying the mechanism…");
       if (this.#stopped) throw new Ended("Stopped.", true);
       const ended = (reason) => this.#status(`A worker ended: ${reason.split("\n", 1)[0]}`);
       this.#engine = new Engine({ lost: (_, reason) => ended(reason), died: ended }, { bring: () => ({ json, port: sandbox.port() }) });
@@ -477,7 +516,7 @@ export class Own {
       return await answer;
     } finally {
       this.#engine?.end("done");
-      sandbox.close();
+      sandbox?.close();
       this.#engine = this.#id = null;
       byId("own-progress").hidden = true;
       byId("own-run").disabled = false;
@@ -521,7 +560,7 @@ export class Own {
     const words = refusal?.fault || error.message;
     const line = refusal?.line, said = refusal?.said || words;
     this.#status(line ? `Stopped at line ${line}.` : words);
-    this.#on.failed(said, !about && line ? `Line ${line} stops the code` : undefined);
+    this.#on.failed(said, about ? undefined : line ? `Line ${line} stops the code` : refusal?.late ? "Your code does not finish" : undefined);
     if (!f) return;
     if (!about) this.#code.fail(line ? said : words, line);
     else {

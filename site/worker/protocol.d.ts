@@ -422,6 +422,8 @@ export interface Brought {
   sha256?: string;
   /** Code is the function itself, where that is short enough to be kept. */
   code?: string;
+  /** Runtime names the interpreter that ran it, with its version, where that is no part of the browser: other versions may give other outputs. */
+  runtime?: string;
   datasets: Space;
   /** of one output */
   columns: Column[];
@@ -432,7 +434,7 @@ export interface Brought {
 }
 
 /** BroughtKind says how a mechanism from outside dpscope runs. */
-export type BroughtKind = "command" | "webassembly" | "javascript";
+export type BroughtKind = "command" | "webassembly" | "javascript" | "python";
 
 /** broughtRequest is the user's mechanism as the page describes it. */
 export interface BroughtRequest {
@@ -1759,6 +1761,8 @@ export interface Refusal {
   line: number;
   /** Said is what code at fault said itself, without names around it. */
   said?: string;
+  /** Late says that code gave no output in time. */
+  late?: boolean;
   /** Fault is the error without where it came up; empty for other errors. */
   fault: string;
   found: string;

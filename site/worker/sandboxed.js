@@ -5,8 +5,9 @@
 
 /**
  * It is sent there as text, so it may use nothing from outside. Its first message
- * has {port, code}, or {port} where the first question brings a module: the core has
- * limited its memory.
+ * has {port, code}, with {python} where the code is Python: what site/code's scripts
+ * take, and {notes}, a port to the page; or {port} where the first question brings a
+ * module: the core has limited its memory.
  */
 export function inside() {
   // The policy closes every way out. A worker that the code starts could ask before the
@@ -30,12 +31,17 @@ export function inside() {
   }
   const lines = new WeakMap(); // of faults
 
-  onmessage = ({ data: { port, code } }) => {
+  onmessage = ({ data: { port, code, python, notes } }) => {
     onmessage = null;
     let call;
+    const started = python && begin(python, notes).then((runs) => {
+      port.postMessage({ runtime: runs.name }); // from now on the code has to answer in time
+      return runs;
+    });
+    started?.catch(() => port.postMessage({ runtime: "Python" })); // why not, the first question's answer tells
     port.onmessage = async ({ data }) => {
       try {
-        call ??= data.module ? ofModule(data.module) : await ofCode(code);
+        call ??= data.module ? ofModule(data.module) : started ? (await started).load(code) : await ofCode(code);
         const { rows, width } = call(new Float64Array(data.values.buffer), data);
         const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
         port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
@@ -47,9 +53,10 @@ export function inside() {
 
   const ours = new WeakSet();
   /** A fault in words of our own. */
-  const wrong = (words) => {
+  const wrong = (words, line = 0) => {
     const error = new Error(words);
     ours.add(error);
+    lines.set(error, line);
     return error;
   };
 
@@ -73,6 +80,19 @@ export function inside() {
     const kind = Object.prototype.toString.call(value).slice(8, -1);
     if (typeof value === "string") return JSON.stringify(value.slice(0, MOST_WORDS));
     return typeof value === "bigint" ? `the BigInt ${value}n` : typeof value === "object" && value !== null ? `an object (${kind})` : typeof value === "function" ? "a function" : String(value);
+  }
+
+  /** An interpreter of Python, which knows no code yet. */
+  async function begin({ script, failed, ...files }, notes) {
+    if (failed) throw wrong(`Python did not start: ${failed}`);
+    new Function(script)();
+    const open = /** @type {any} */ (globalThis).dpscopePython;
+    Reflect.deleteProperty(globalThis, "dpscopePython");
+    try {
+      return await open(files, { wrong, drawsOf, printed: (words) => notes?.postMessage({ printed: tame(words) }) });
+    } catch (error) {
+      throw wrong(`Python did not start: ${error?.message ?? error}`);
+    }
   }
 
   // JavaScript
@@ -174,11 +194,11 @@ export function inside() {
   }
 
   /**
-   * The source of randomness: sfc32, with the seed in a and b, 0x9e3779b9 in c, and
-   * 16 words passed over. The logarithm is stream's, with the same bits in
+   * The numbers of which a source of randomness is made: sfc32, with the seed in a and
+   * b, 0x9e3779b9 in c, and 16 words passed over. The logarithm is stream's, with the same bits in
    * every browser.
    */
-  function randomOf(seed) {
+  function drawsOf(seed) {
     let a = seed | 0, b = (seed / 2 ** 32) | 0, c = 0x9e3779b9 | 0, count = 1;
     const next = () => {
       const t = (((a + b) | 0) + count) | 0;
@@ -201,22 +221,39 @@ export function inside() {
         w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
       return s * (h + r) + k * 1.90821492927058770002e-10 - h + f + k * 6.93147180369123816490e-01;
     };
-    const gaussian = (sigma) => {
-      for (;;) {
-        const x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
-        if (s < 1 && s > 0) return sigma * x * Math.sqrt((-2 * log(s)) / s);
-      }
+    const exponential = () => 0 - log(1 - uniform());
+    let of = 0;
+    return {
+      uniform,
+      exponential,
+      laplace() {
+        const x = exponential();
+        return next() & 1 ? x : 0 - x;
+      },
+      /** The first of two factors of a Gaussian number; root is the other. */
+      polar() {
+        for (;;) {
+          const x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
+          if (s >= 1 || s <= 0) continue;
+          of = Math.sqrt((-2 * log(s)) / s);
+          return x;
+        }
+      },
+      root: () => of,
     };
+  }
+
+  /** The source of randomness of JavaScript. */
+  function randomOf(seed) {
+    const { uniform, exponential, laplace, polar, root } = drawsOf(seed);
+    const gaussian = (sigma) => sigma * polar() * root();
     return Object.freeze({
       uniform,
       integer: (m) => Math.floor(uniform() * m),
-      laplace(scale) {
-        const x = 0 - log(1 - uniform());
-        return next() & 1 ? scale * x : 0 - scale * x;
-      },
+      laplace: (scale) => scale * laplace(),
       gaussian,
       normal: gaussian,
-      exponential: (scale) => scale * (0 - log(1 - uniform())),
+      exponential: (scale) => scale * exponential(),
       choice: (list) => list[Math.floor(uniform() * list.length)],
     });
   }

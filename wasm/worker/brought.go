@@ -20,8 +20,9 @@ import (
 
 // Patience with the sandbox.
 const (
-	tryPatience  = 4 * time.Second // for a few hundred outputs
-	callPatience = 10 * time.Second
+	startPatience = 60 * time.Second // until the interpreter of a language can run
+	tryPatience   = 2 * time.Second  // then for a few hundred outputs
+	callPatience  = 10 * time.Second
 )
 
 // broughtRequest is the user's mechanism as the page describes it.
@@ -54,17 +55,23 @@ type answered struct {
 	line  int
 }
 
-// sandbox answers questions; false: not within that time.
-type sandbox func(q question, within time.Duration) (answered, bool)
+// sandbox is a way to ask the user's code. What it says is not trusted.
+type sandbox struct {
+	// ask asks for outputs; false: not within that time.
+	ask func(q question, within time.Duration) (answered, bool)
+	// started waits until the interpreter of a language can run, which it names; false:
+	// not within that time. A fault that keeps it from starting is the first answer's.
+	started func(within time.Duration) (runtime string, ok bool)
+}
 
 // addBrought adds the mechanism of a request to a catalogue. Where it fails its
 // trial, the error comes when it is used. tried: it is tried elsewhere.
-func addBrought(cat audit.Catalogue, request string, ask sandbox, tried bool) audit.Catalogue {
+func addBrought(cat audit.Catalogue, request string, s sandbox, tried bool) audit.Catalogue {
 	var r broughtRequest
 	err := audit.DecodeStrict([]byte(request), "your mechanism", &r)
 	var spec audit.MechanismSpec
 	if err == nil {
-		spec, err = broughtSpec(r, ask, tried)
+		spec, err = broughtSpec(r, s, tried)
 	}
 	if err != nil {
 		b := audit.Brought{Kind: r.Kind}
@@ -76,7 +83,7 @@ func addBrought(cat audit.Catalogue, request string, ask sandbox, tried bool) au
 	return cat
 }
 
-func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec, error) {
+func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, error) {
 	space, err := r.Space(r.Relation)
 	if err != nil {
 		var in *audit.InputError
@@ -93,16 +100,23 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec
 		if limited, err = module.Check(r.Name, source); err != nil {
 			return audit.MechanismSpec{}, err
 		}
-	case audit.BroughtScript:
+	case audit.BroughtScript, audit.BroughtPython:
 	default:
-		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.BroughtModule), string(audit.BroughtScript)})
+		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.BroughtModule), string(audit.BroughtScript), string(audit.BroughtPython)})
 	}
 	sum := stream.SHA256(source)
 	b := audit.Brought{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
 		return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}
-	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience, module: limited}
+	if r.Kind == audit.BroughtPython {
+		runtime, ok := s.started(startPatience)
+		if !ok {
+			return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: fmt.Sprintf("without Python after %v", startPatience), Want: "started sooner", Remedy: "reload the page, or close others that keep this computer busy"}
+		}
+		b.Runtime = runtime
+	}
+	c := &caller{name: r.Name, kind: r.Kind, ask: s.ask, patience: tryPatience, module: limited}
 	first, err := c.answer(space.Trial().First, 1, 0)
 	c.module = nil
 	if err != nil {
@@ -141,7 +155,7 @@ func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
 type caller struct {
 	name     string
 	kind     audit.BroughtKind
-	ask      sandbox
+	ask      func(question, time.Duration) (answered, bool)
 	patience time.Duration
 	width    int
 	module   []byte // for the next question
@@ -156,7 +170,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	c.mu.Unlock()
 	switch {
 	case !ok:
-		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?"}
+		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?", Late: true, Said: fmt.Sprintf("No output after %.0f s.", c.patience.Seconds())}
 	case a.fault != "":
 		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs", Said: a.fault}
 		if a.line > 0 {

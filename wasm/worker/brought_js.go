@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"syscall/js"
 	"time"
 
@@ -29,6 +30,7 @@ func withBrought(cat audit.Catalogue) audit.Catalogue {
 //
 //	{id, bytes, width}               bytes: the outputs', a Uint8Array
 //	{id, fault, line}
+//	{runtime}                        once, where the code needs an interpreter: it can run
 //
 // Nothing that it hears is trusted: the user's code may have sent it.
 func listenTo(port js.Value) sandbox {
@@ -37,10 +39,18 @@ func listenTo(port js.Value) sandbox {
 		answered
 	}
 	answers := make(chan heard, 1)
+	runtime := make(chan string, 1)
 	// Never released: the port is there for the life of the worker.
 	port.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		data := args[0].Get("data")
 		if data.Type() != js.TypeObject {
+			return nil
+		}
+		if name := text(data, "runtime"); name != "" {
+			select {
+			case runtime <- limited(name):
+			default: // it is known
+			}
 			return nil
 		}
 		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line")}}
@@ -59,7 +69,15 @@ func listenTo(port js.Value) sandbox {
 		return nil
 	}))
 	last := 0
-	return func(q question, within time.Duration) (answered, bool) {
+	started := func(within time.Duration) (string, bool) {
+		select {
+		case name := <-runtime:
+			return name, true
+		case <-time.After(within):
+			return "", false
+		}
+	}
+	ask := func(q question, within time.Duration) (answered, bool) {
 		last++
 		raw := make([]byte, 0, 8*len(q.dataset.Values))
 		for _, v := range q.dataset.Values {
@@ -83,6 +101,19 @@ func listenTo(port js.Value) sandbox {
 			}
 		}
 	}
+	return sandbox{ask, started}
+}
+
+// limited is the name of an interpreter as a report may have it.
+func limited(name string) string {
+	const most = 60 // bytes
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, name)
+	return name[:min(len(name), most)]
 }
 
 func bytesToJS(raw []byte) js.Value {

@@ -12,6 +12,12 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
+// asks makes a sandbox of what answers its questions, in a language with an interpreter
+// that is there at once.
+func asks(ask func(question, time.Duration) (answered, bool)) sandbox {
+	return sandbox{ask, func(time.Duration) (string, bool) { return "Snake 1.2.3", true }}
+}
+
 // noisyCount is a sandbox that counts rows, with Laplace noise from the seed.
 func noisyCount(q question, _ time.Duration) (answered, bool) {
 	rows := make([]float64, q.n)
@@ -27,7 +33,7 @@ func noisyCount(q question, _ time.Duration) (answered, bool) {
 func TestBrought(t *testing.T) {
 	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Surroundings: pair.Surroundings{Domain: "0:1", Rows: "0:3"}})
 	for _, tried := range []bool{false, true} {
-		cat := addBrought(audit.Catalogue{}, request, noisyCount, tried)
+		cat := addBrought(audit.Catalogue{}, request, asks(noisyCount), tried)
 		spec, err := cat.Mechanism("javascript")
 		if err != nil {
 			t.Fatal(err)
@@ -63,10 +69,10 @@ func TestBroughtModule(t *testing.T) {
 		t.Skip("in Node, away from the files")
 	}
 	var asked []question
-	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), func(q question, within time.Duration) (answered, bool) {
+	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), asks(func(q question, within time.Duration) (answered, bool) {
 		asked = append(asked, q)
 		return noisyCount(q, within)
-	}, false)
+	}), false)
 	want := strings.Replace(string(count), "\x05\x03\x01\x00\x01", "\x05\x05\x01\x01\x01\x80\x20", 1) // 1 to 4096 pages
 	for i, q := range asked {
 		if i == 0 && string(q.module) != want || i > 0 && q.module != nil {
@@ -79,7 +85,7 @@ func TestBroughtModule(t *testing.T) {
 }
 
 func TestBroughtRefuses(t *testing.T) {
-	fixed := func(a answered, ok bool) sandbox {
+	fixed := func(a answered, ok bool) func(question, time.Duration) (answered, bool) {
 		return func(q question, _ time.Duration) (answered, bool) {
 			if a.rows == nil && a.fault == "" {
 				a.rows = make([]float64, q.n*a.width)
@@ -94,10 +100,10 @@ func TestBroughtRefuses(t *testing.T) {
 	script := broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js"}
 	for name, c := range map[string]struct {
 		request broughtRequest
-		ask     sandbox
+		ask     func(question, time.Duration) (answered, bool)
 		says    string
 	}{
-		"silence":       {script, fixed(answered{}, false), "still running after 4s"},
+		"silence":       {script, fixed(answered{}, false), "still running after 2s"},
 		"fault":         {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js, line 3 is at fault: TypeError"},
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
@@ -118,18 +124,44 @@ func TestBroughtRefuses(t *testing.T) {
 		if c.request.Kind == audit.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
 			continue // in Node, away from the files
 		}
-		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), c.ask, false)
+		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), asks(c.ask), false)
 		cat.Listing() // knows how to list it all the same
 		_, err := pair.Plan{Version: 1, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
 	}
-	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, noisyCount, false).Mechanism("javascript")
+	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, asks(noisyCount), false).Mechanism("javascript")
 	if err == nil {
 		_, err = spec.New(nil)
 	}
 	if err == nil || !strings.Contains(err.Error(), "colour") {
 		t.Error(err)
+	}
+}
+
+// A report of Python names the interpreter. One that does not start is told from code
+// that does not end.
+func TestBroughtPython(t *testing.T) {
+	request := mustJSON(broughtRequest{Kind: audit.BroughtPython, Name: "mechanism.py", Code: "def mechanism(rows, random): ..."})
+	spec, err := addBrought(audit.Catalogue{}, request, asks(noisyCount), false).Mechanism("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := spec.Brought; b.Runtime != "Snake 1.2.3" || b.Kind != "python" || b.Code == "" || !strings.Contains(b.Words(), "mechanism.py, run by Snake 1.2.3") {
+		t.Errorf("%+v: %s", b, b.Words())
+	}
+	plan := pair.Plan{Version: 1, Mechanism: "python", Claim: &audit.Claim{Epsilon: 1}}
+	for says, s := range map[string]sandbox{
+		"without Python after 1m0s": {noisyCount, func(time.Duration) (string, bool) { return "", false }},
+		"still running after 2s":    asks(func(question, time.Duration) (answered, bool) { return answered{}, false }),
+	} {
+		_, err := plan.Resolve(addBrought(audit.Catalogue{}, request, s, false))
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+		if r := refusalOf(err); r.Late != (says == "still running after 2s") || r.Late && r.Said != "No output after 2 s." {
+			t.Errorf("%+v", r)
+		}
 	}
 }

@@ -93,6 +93,8 @@ type refusal struct {
 	Line    int    `json:"line"` // of code at fault, from 1; 0: not known
 	// Said is what code at fault said itself, without names around it.
 	Said string `json:"said,omitempty"`
+	// Late says that code gave no output in time.
+	Late bool `json:"late,omitempty"`
 	// Fault is the error without where it came up; empty for other errors.
 	Fault  string `json:"fault"`
 	Found  string `json:"found"`
@@ -106,6 +108,7 @@ func refusalOf(err error) refusal {
 	if errors.As(err, &in) {
 		r.Field, r.Path, r.Found, r.Want, r.Remedy = in.Field, in.Place(), in.Found, in.Want, in.Remedy
 		r.Line, r.Fault, r.Said = in.Line, in.Error(), in.Said
+		r.Late = in.Late
 	}
 	return r
 }
@@ -120,7 +123,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Said: e.Said, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Said: e.Said, Late: e.Late, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
 }
 
 // mustJSON is for values that are built here and always have a JSON form.

@@ -1,0 +1,55 @@
+package main
+
+import (
+	_ "embed"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// pythonAsked asks the sandbox's program for outputs of Python, as the core does.
+//
+//go:embed testdata/python.mjs
+var pythonAsked string
+
+// Python in the sandbox: outputs to the same bits as JavaScript's, the forms of the
+// function, and each fault in words with its line, in both interpreters.
+func TestPython(t *testing.T) {
+	files := withCode(t)
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skipf("node, which runs the script, is missing: %v", err)
+	}
+	folder := t.TempDir()
+	for _, f := range files {
+		if strings.HasPrefix(f.name, pythonFolder) {
+			if err := os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, name := range []string{"worker/sandboxed.js", "worker/python.js"} {
+		data, err := bundleOne(filepath.Join("site", name), api.FormatESModule, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), ".js")+".mjs"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, runtime := range []string{"micropython", "pyodide"} {
+		t.Run(runtime, func(t *testing.T) {
+			cmd := exec.Command("node", "--input-type=module")
+			cmd.Stdin = strings.NewReader(pythonAsked)
+			cmd.Env = append(os.Environ(), "FOLDER="+folder, "RUNTIME="+runtime)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %.3000s", err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
