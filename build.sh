@@ -91,7 +91,7 @@ code_packages() {
 	if ! command -v npm >/dev/null; then
 		printf 'npm is missing, so %s.\n' "$without"
 	elif printf 'Installing the editor and Python for "Your code"…\n' &&
-		(cd site/code && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --loglevel=error >/dev/null); then
+		(cd site/code && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 --loglevel=error >/dev/null); then
 		cp "$lock" "$there"
 		return
 	else

@@ -94,7 +94,7 @@ func TestServesWhileItBuilds(t *testing.T) {
 			t.Errorf("%s: status %d, %q", name, r.StatusCode, text)
 		}
 	}
-	if all := names(); strings.Contains(all, ".wasm ") || strings.Contains(all, " sw.js ") || !strings.Contains(all, " page.js ") {
+	if all := names(); strings.Contains(all, " core.wasm ") || strings.Contains(all, " view.wasm ") || strings.Contains(all, " sw.js ") || !strings.Contains(all, " page.js ") {
 		t.Errorf("before the programs are there build-info.json names %s", all)
 	}
 	close(goOn)

@@ -29,6 +29,11 @@ func TestZipBelowAPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i, f := range files {
+		if strings.HasPrefix(f.name, pythonFolder) {
+			files[i].data = []byte(f.name) // megabytes take minutes to compress
+		}
+	}
 	docs, err := document(os.DirFS("docs"), files)
 	if err != nil {
 		t.Fatal(err)
