@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // pythonAsked asks the sandbox's program for outputs of Python, as the core does.
@@ -31,7 +33,7 @@ func TestPython(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"worker/sandboxed.js", "worker/python.js"} {
+	for _, name := range []string{"worker/sandboxed.js", "worker/python.js", "panel/templates.js"} {
 		data, err := bundleOne(filepath.Join("site", name), api.FormatESModule, ".")
 		if err != nil {
 			t.Fatal(err)
@@ -42,6 +44,9 @@ func TestPython(t *testing.T) {
 	}
 	for _, runtime := range []string{"micropython", "pyodide"} {
 		t.Run(runtime, func(t *testing.T) {
+			if runtime == "pyodide" {
+				gear.Long(t) // the browser tests run it too
+			}
 			cmd := exec.Command("node", "--input-type=module")
 			cmd.Stdin = strings.NewReader(pythonAsked)
 			cmd.Env = append(os.Environ(), "FOLDER="+folder, "RUNTIME="+runtime)

@@ -121,6 +121,16 @@ for (const [name, code, line, ...says] of [
   if (!says.some((words) => told.fault?.includes(words)) || told.fault.length > 600 || told.line !== line) others.push(`${name}: line ${told.line}: ${told.fault}, want line ${line}: ${says}`);
 }
 assert.deepEqual(others, []);
+// The templates of "Your code" say the same in both languages, and MicroPython is enough.
+const { templates } = await import(FOLDER + "/templates.mjs");
+for (const { name, in: { javascript: [js, ...of], python: [py, ...ofPython] } } of templates) {
+  assert.ok(needsOf(py).micro, name);
+  for (const mend of [0, 1]) {
+    const [a, b] = mend ? [js.replace(...of), py.replace(...ofPython)] : [js, py];
+    assert.ok(!mend || (a !== js && b !== py), name);
+    assert.deepEqual(numbers(await begin(b).ask(100, 9, [1, 0, 1, 1, 0])), numbers(await javascript(a, 100, 9, [1, 0, 1, 1, 0])), name);
+  }
+}
 // A fault is one of its call: the next may be well.
 const sometimes = begin(def("if len(rows) > 2:\n    return 'no'\nreturn 1"));
 assert.equal((await sometimes.ask(1, 1, [1, 1, 1])).fault, 'output 1 is "no", must be a finite number');
