@@ -68,7 +68,7 @@ func Peer(r *http.Request) string {
 		host = r.RemoteAddr
 	}
 	ip := net.ParseIP(host)
-	if ip != nil && ip.To4() == nil {
+	if ip != nil && ip.To4() == nil && !ip.IsLoopback() {
 		return ip.Mask(net.CIDRMask(64, 128)).String()
 	}
 	return host

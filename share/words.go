@@ -69,7 +69,7 @@ func text(s string) string {
 	return b.String()
 }
 
-// embedded is an answer of oEmbed 1.0 (https://oembed.com, section 2.3.4.4).
+// embedded is an answer of oEmbed 1.0 (https://oembed.com), of type rich.
 type embedded struct {
 	Version  string `json:"version"`
 	Type     string `json:"type"`

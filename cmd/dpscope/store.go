@@ -85,6 +85,7 @@ func withStore(site http.Handler, dir, origin string, out io.Writer) (_ http.Han
 		case path == host.Path || strings.HasPrefix(path, host.Path+"/"):
 			if left, _, _ := reports.Uploads.Take("log "+reports.Who(r), time.Now()); left < 0 {
 				w.Header().Set("Retry-After", "60")
+				w.Header().Set("Content-Security-Policy", "default-src 'none'")
 				http.Error(w, "too many requests in a minute; try again in a minute", http.StatusTooManyRequests)
 				return
 			}
@@ -96,17 +97,23 @@ func withStore(site http.Handler, dir, origin string, out io.Writer) (_ http.Han
 	}), end, nil
 }
 
-// whoAsks is the address that a request is from. Behind a server on this machine that
-// passes requests on, it is what that server says last; nobody else is believed.
+// whoAsks is the address that a request is from. Behind a server on this machine, or in
+// its private network, that passes requests on, it is what that server says last; nobody
+// else is believed.
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer := share.Peer(r)
-		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && net.ParseIP(peer).IsLoopback() {
+		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && near(peer) {
 			all := strings.Split(passed[len(passed)-1], ",")
 			return share.Peer(&http.Request{RemoteAddr: net.JoinHostPort(strings.TrimSpace(all[len(all)-1]), "0")})
 		}
 		return peer
 	}
+}
+
+func near(peer string) bool {
+	ip := net.ParseIP(peer)
+	return ip.IsLoopback() || ip.IsPrivate()
 }
 
 // openLog opens the log, with its key, which is made where there is none.

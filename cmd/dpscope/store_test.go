@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
 	sites "github.com/dpscope/dpscope/internal/serve"
 	"github.com/dpscope/dpscope/share"
 )
@@ -170,7 +171,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("what the id says: %d %q %q", code, out, errs)
 	}
 	// Wherever one character is changed, it is seen.
-	for i := range 200 {
+	for i := range gear.Of(200, 1000) {
 		answer = bytes.Clone(data)
 		answer[(i*7919)%len(answer)] ^= 1
 		if code, _, errs := did("open", "-quick", server.URL+share.ShownPath+id); code != cli.ExitUsage || !strings.Contains(errs, "do not trust this host") {
@@ -181,6 +182,27 @@ func TestOpenRefuses(t *testing.T) {
 	for _, address := range []string{server.URL + share.ShownPath + id, server.URL, "report.json", "ftp://h/r/" + id, fmt.Sprintf("http://a@%s/r/%s", server.URL[7:], id), server.URL + share.ShownPath + id[:9]} {
 		if code, _, _ := did("open", address); code != cli.ExitUsage {
 			t.Errorf("%s: %d", address, code)
+		}
+	}
+}
+
+// TestWhoAsks: the server before the host is believed, on this machine or in its network,
+// and nobody else.
+func TestWhoAsks(t *testing.T) {
+	for _, c := range []struct {
+		behind             bool
+		peer, passed, want string
+	}{
+		{true, "127.0.0.1:1", "203.0.113.9", "203.0.113.9"}, {true, "10.88.0.1:1", "198.51.100.1, 203.0.113.9", "203.0.113.9"},
+		{true, "[::1]:1", "2001:db8:1:2:3::4", "2001:db8:1:2::"}, {true, "203.0.113.1:1", "198.51.100.1", "203.0.113.1"},
+		{false, "127.0.0.1:1", "203.0.113.9", "127.0.0.1"}, {true, "127.0.0.1:1", "", "127.0.0.1"},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
+		if c.passed != "" {
+			r.Header.Set("X-Forwarded-For", c.passed)
+		}
+		if got := whoAsks(c.behind)(r); got != c.want {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }
