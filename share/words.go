@@ -118,7 +118,7 @@ func (s *Host) oembed(w http.ResponseWriter, r *http.Request) {
 	if len(c.audits) == 1 && c.suite == nil {
 		settings = c.audits[0].Report.Head().Reproduce.URL
 	}
-	if values, err := url.ParseQuery(strings.TrimPrefix(settings, "#")); settings != "" && err == nil && values.Get("mechanism") != "" && values.Get("view") == "" {
+	if values, bad := url.ParseQuery(strings.TrimPrefix(settings, "#")); settings != "" && bad == nil && values.Get("mechanism") != "" && values.Get("view") == "" {
 		err = frame.Execute(&b, map[string]any{"Source": origin + "/embed.html" + settings, "Title": out.Title, "Width": out.Width, "Height": out.Height})
 	} else {
 		out.Height = min(out.Height, 40)
