@@ -212,7 +212,7 @@ func TestCanariesFile(t *testing.T) {
 		t.Helper()
 		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle), 30*time.Second)
 	}
-	fails("must be a file for the design")
+	fails("give a file for the design")
 	drop(t, tab, "bad.csv", "1,0,0\n0,x,0\n")
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("bad.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
@@ -231,7 +231,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 	click(t, tab, "#k-file-forget")
 	click(t, tab, "#canaries-verify")
-	fails("must be a file for the design")
+	fails("give a file for the design")
 	drop(t, tab, "scores.csv", "member;score\n1;3\n0;1\n")
 	until(t, tab, `document.querySelector("#k-scores-name").textContent.includes("scores.csv") && document.querySelector("#k-file-name").textContent === "No file."`, 5*time.Second)
 	until(t, tab, canaryIdle, 30*time.Second)

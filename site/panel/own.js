@@ -26,6 +26,7 @@ const KEYS = OUTSIDE.filter(({ form }) => form.place === "own");
 const MAX_MODULE = 16 * 2 ** 20; // bytes
 const SOON = 300; // ms after the last key until what is written is audited
 const AT_ONCE = "5000"; // outputs of an audit that nobody asked for
+const BETA = "0.001"; // whoever writes is audited time and again, and should not be accused by chance
 const KEPT = "dpscope-code"; // where the browser keeps what was written
 
 /** Relations between datasets, in words. */
@@ -427,7 +428,7 @@ export class Own {
     const { language, text: code } = this.#code, mine = this.#module ?? { name: files[language], code };
     if (!hasReach(relation)) texts.reach = "";
     return {
-      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, mechanism: "bytes" in mine ? MODULE : language }), mine,
+      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, beta: BETA, mechanism: "bytes" in mine ? MODULE : language }), mine,
       about: { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output },
     };
   }

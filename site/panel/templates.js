@@ -109,7 +109,7 @@ def mechanism(rows, random):
     },
   },
   {
-    name: "report noisy max", texts: { rows: "8", relation: "l-infinity" },
+    name: "report noisy max", texts: { rows: "8", relation: "l-infinity", samples: "20000" },
     hint: "The proof of this mechanism is about which count is the largest. What does this one tell?",
     fault: "It tells the largest noisy count and not which one it is. One person moves all eight counts, and all eight hide behind their maximum: that is epsilon = 4. Return the index.",
     in: {
