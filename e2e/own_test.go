@@ -150,7 +150,7 @@ func TestOwnModule(t *testing.T) {
 		set(t, tab, "own-seed", "7")
 		set(t, tab, "own-epsilon", "0.8")
 		r := runOwn(t, tab)
-		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "3000", "-seed", "7")
+		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "3000", "-seed", "7", "-beta", "0.001")
 		sameCounts(t, name, r, want)
 		t.Logf("%s in %.1f s, natively %.1f s", r.Summary, r.Timing.Total, want.Timing.Total)
 		if !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -wasm "+name) {
