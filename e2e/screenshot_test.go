@@ -84,8 +84,13 @@ func shootRoom(t *testing.T, r room) {
 		develop(t, tab, filepath.Join("screens", r.door+"-"+name), chromedp.CaptureScreenshot())
 	}
 	tab := live(t, site+"#door="+r.door)
-	if r.door == "explore" || r.door == "code" { // something is audited on arrival
-		until(t, tab, `document.querySelector("#verdict").dataset.verdict === "no-violation-found" && document.body.dataset.state !== "running"`, time.Minute)
+	arrived := map[string]string{ // what is audited on arrival has ended
+		"explore":  `document.querySelector("#verdict").dataset.verdict === "no-violation-found"`,
+		"code":     `window.dpscope.report?.inputs?.brought !== undefined`,
+		"training": `window.dpscope.canaryReport !== null`,
+	}
+	if there, ok := arrived[r.door]; ok {
+		until(t, tab, there+` && document.body.dataset.state !== "running"`, time.Minute)
 	}
 	at(tab, "wide", 1600, 900, false)
 	at(tab, "laptop", 1280, 800, false)
