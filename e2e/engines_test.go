@@ -185,13 +185,13 @@ func ownThere(o other, here pair.Report) {
 	o.click("#verify")
 	o.until(`document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, patience)
 	for _, c := range []struct{ code, says string }{
-		{"function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "mechanism.js, line 3 is at fault: TypeError"},
-		{"function mechanism(dataset, n) {\n  return [;\n}", "mechanism.js, line 2 is at fault: SyntaxError"},
+		{"function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "Line 3 stops the code: TypeError"},
+		{"function mechanism(dataset, n) {\n  return [;\n}", "Line 2 stops the code: SyntaxError"},
 		{"function mechanism(d, n) { for (;;); }", "still running after 2s"},
 	} {
 		o.fill("own-code", c.code)
 		o.click("#own-run")
-		o.until(fmt.Sprintf(`%s && %s.includes(%q)`, ownIdle, ownSaid, c.says), patience)
+		o.until(fmt.Sprintf(`%s && (%s).includes(%q)`, ownIdle, ownTold, c.says), patience)
 	}
 }
 
@@ -206,8 +206,8 @@ func sandboxThere(o other) {
 	o.say(`(localStorage.setItem("secret", "here"), document.cookie = "secret=here", "")`)
 	o.writeOwn(fmt.Sprintf(escapes, server.URL+"/", site))
 	o.click("#own-run")
-	o.until(ownIdle+` && `+ownSaid+`.includes("is at fault")`, patience)
-	said := o.say(ownSaid)
+	o.until(ownIdle+` && `+ownSaid+`.startsWith("Stopped at line")`, patience)
+	said := o.say(ownTold)
 	o.t.Log(said)
 	if strings.Contains(said, "REACHED") || !strings.Contains(said, `"origin":"null"`) {
 		o.t.Errorf("it says %s", said)

@@ -22,6 +22,7 @@ import (
 // The panel of the user's own mechanism.
 const (
 	ownSaid = `document.querySelector("#own-status").textContent`
+	ownTold = ownSaid + ` + " " + document.querySelector("#verdict").innerText.trim().replaceAll(/\s*\n\s*/g, ": ")`
 	ownIdle = `!document.querySelector("#own-run").disabled`
 )
 
@@ -82,7 +83,7 @@ func refusedOwn(t *testing.T, tab *browser.Tab) string {
 	if now := eval[string](t, tab, `document.querySelector("#verdict").dataset.verdict + " " + document.querySelector("#verdict .headline").textContent`); !strings.HasPrefix(now, "error ") || before != eval[string](t, tab, `JSON.stringify(window.dpscope.report)`) {
 		t.Errorf("there is a result: %s", now)
 	}
-	return eval[string](t, tab, ownSaid+` + " " + document.querySelector("#verdict").innerText.trim().replaceAll(/\s*\n\s*/g, ": ")`)
+	return eval[string](t, tab, ownTold)
 }
 
 // TestOwnExamples: the three examples get the verdicts that they deserve, with
