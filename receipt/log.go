@@ -33,7 +33,7 @@ type Log struct {
 	broken bool
 }
 
-// Open opens a log. Whatever it is opened with: signer is the log's key, as
+// Open opens a log with the records that there are. signer is the log's key, as
 // [note.GenerateKey] makes it; the log's name is that of the key.
 func Open(records Records, signer string, now func() time.Time) (*Log, error) {
 	s, err := note.NewSigner(signer)

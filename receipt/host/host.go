@@ -2,20 +2,18 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/hostclient"
 	"github.com/dpscope/dpscope/receipt"
 )
 
@@ -181,40 +179,17 @@ func (c Client) goesOn(ctx context.Context, key, seen string, now receipt.Head) 
 
 // ask sends a request to the log; without a body it is a GET.
 func (c Client) ask(ctx context.Context, path string, body, out any) error {
-	base, err := url.Parse(c.Base)
-	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return &audit.InputError{Field: "-host", Found: strconv.Quote(c.Base), Want: "the address of a host", Remedy: "such as https://audits.example.org; dpscope serve -store DIR is one"}
-	}
 	method, text := http.MethodGet, []byte(nil)
 	if body != nil {
+		var err error
 		method = http.MethodPost
 		if text, err = json.Marshal(body); err != nil {
 			return err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(base.String(), "/")+Path+path, bytes.NewReader(text))
+	text, err := hostclient.Host{HTTP: c.HTTP, Base: c.Base, Does: "has a log"}.Ask(ctx, method, Path+path, text, "", maxAnswer)
 	if err != nil {
 		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	r, err := client.Do(req)
-	if err != nil {
-		return fmt.Errorf("the host did not answer: %w", err)
-	}
-	defer r.Body.Close()
-	if text, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer)); err != nil {
-		return fmt.Errorf("the host’s answer broke off: %w", err)
-	}
-	if r.StatusCode != http.StatusOK {
-		var said refused
-		if json.Unmarshal(text, &said) == nil && said.Error != "" {
-			return fmt.Errorf("the host refused: %s", said.Error)
-		}
-		return &audit.InputError{Field: "-host", Found: fmt.Sprintf("answering %s for %s", r.Status, Path+path), Want: "a host with a log", Remedy: "is dpscope serve -store running there?"}
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return fmt.Errorf("the host’s answer cannot be read: %w", err)

@@ -2,17 +2,15 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/hostclient"
 	"github.com/dpscope/dpscope/share"
 )
 
@@ -94,45 +92,7 @@ func split(address string) (base, id string, err error) {
 	return "", "", &audit.InputError{Field: "address", Found: fmt.Sprintf("%q", address), Want: "one that a host gave out, such as https://audits.example.org/r/6yJ3WcPmQa"}
 }
 
-// ask sends a request to the host.
+// ask sends a request about reports to the host.
 func (c Client) ask(ctx context.Context, method, path string, body []byte, token string) ([]byte, error) {
-	base, err := url.Parse(c.Base)
-	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return nil, &audit.InputError{Field: "-host", Found: fmt.Sprintf("%q", c.Base), Want: "the address of a host", Remedy: "such as https://audits.example.org; dpscope serve -store is one"}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(base.String(), "/")+share.ReportsPath+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	client := http.DefaultClient
-	if c.HTTP != nil {
-		client = c.HTTP
-	}
-	own := *client
-	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		if len(via) > 3 || req.URL.Host != base.Host {
-			return errors.New("it sends on to another host")
-		}
-		return nil
-	}
-	r, err := own.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("the host did not answer: %w", err)
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(r.Body, share.MostBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("the host’s answer broke off: %w", err)
-	}
-	if r.StatusCode/100 == 2 {
-		return text, nil
-	}
-	var said struct{ Error string }
-	if json.Unmarshal(text, &said) == nil && said.Error != "" {
-		return nil, fmt.Errorf("the host refused: %s", said.Error)
-	}
-	return nil, &audit.InputError{Field: "-host", Found: "answering " + r.Status, Want: "a host that stores reports", Remedy: "is dpscope serve -store running there?"}
+	return hostclient.Host{HTTP: c.HTTP, Base: c.Base, Does: "stores reports"}.Ask(ctx, method, share.ReportsPath+path, body, token, share.MostBytes+1)
 }

@@ -79,7 +79,7 @@ async function comeCode(packed) {
 
 /** The door of training shows what an audit there is, unless something else is asked for. */
 function train() {
-  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
+  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run("run", false);
 }
 
 /** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */

@@ -97,8 +97,8 @@ export class Canaries {
 
   // Runs
 
-  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given */
-  async run(how = "run") {
+  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given @param {boolean} asked whether somebody pressed a button for it */
+  async run(how = "run", asked = true) {
     const button = byId(`canaries-${how}`);
     if (button.disabled || button.hidden) return;
     this.#how = how;
@@ -119,7 +119,7 @@ export class Canaries {
       await this.#show(answer, "");
       this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? how === "one" ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
       say(report.summary);
-      if (byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
+      if (asked && byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
     } catch (error) {
       this.#end("");
       this.#blame(error);
