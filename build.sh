@@ -72,6 +72,7 @@ edge() {
 		export GOWORK=off
 		go tool workers-assets-gen -mode=go -o build.new
 		GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -o build.new/app.wasm .
+		printf 'export default "%.12s";\n' "$(sha256sum build.new/app.wasm)" >build.new/version.mjs
 	)
 	rm -rf edge/build
 	mv "$new" edge/build
@@ -197,6 +198,12 @@ run_tests() {
 	fi
 	say "build"
 	go run ./site/build -out "$site" "${flags[@]}"
+
+	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
+		say "the Worker at the edge"
+		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+		edge
+	fi
 
 	say "tests"
 	go_tests

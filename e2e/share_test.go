@@ -16,6 +16,8 @@ import (
 
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/edge"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/serve"
 	"github.com/dpscope/dpscope/share"
 	"github.com/dpscope/dpscope/share/folder"
@@ -55,7 +57,19 @@ func aHost(t *testing.T) string {
 // as badge and embed. A server without a store is not offered.
 func TestShare(t *testing.T) {
 	t.Parallel()
-	base := aHost(t)
+	sharing(t, aHost(t))
+}
+
+// TestShareAtTheEdge is [TestShare] with the Worker, whose files are the site that
+// ./build.sh edge found in dist.
+func TestShareAtTheEdge(t *testing.T) {
+	gear.Long(t)
+	t.Parallel()
+	sharing(t, edge.Start(t).Base)
+}
+
+func sharing(t *testing.T, base string) {
+	t.Helper()
 	tab, err := browser.Open(profile(t), base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,17 @@
 // The Worker's entry. A request that Go answers makes a new instance of the program, which
-// costs more than the free plan allows; so the pages in words and badges that it made are
-// kept for an hour, and given out from here. All else goes to Go.
+// costs more than the free plan allows; so pages in words and badges are made once, when a
+// report is stored, and given out from here. One that another build made is given out
+// while this build makes it anew. Receipts are logged by an object of their own. All else
+// goes to Go.
+import BUILD from "./build/version.mjs"; // of the program in Go
 import go from "./build/worker.mjs";
 
-const KEPT = 3600; // seconds
+export { Log } from "./log.mjs";
+
+const KEPT = 30 * 24 * 3600; // seconds
 /** Headers that are of one request. */
 const PASSING = ["ratelimit", "ratelimit-policy", "content-length", "transfer-encoding"];
+const LOG = /^\/api\/log(\/growth)?$/;
 
 /** The key of what is made of a report, or nothing where it is not kept. */
 function keyOf(url) {
@@ -14,33 +20,62 @@ function keyOf(url) {
   return part === undefined ? `${id}.page` : part === "badge.svg" ? `${id}.badge` : undefined;
 }
 
-/** What a change of a report makes stale. */
-function stale(url) {
-  const [, api, reports, id] = url.pathname.split("/");
-  return api === "api" && reports === "reports" && id ? [`${id}.page`, `${id}.badge`] : [];
+const madeOf = (id) => [[`${id}.page`, `/r/${id}`], [`${id}.badge`, `/r/${id}/badge.svg`]];
+
+/** Has Go make a page or a badge, and keeps it. */
+async function make(key, address, who, env, ctx) {
+  const said = await go.fetch(new Request(address, { headers: { "cf-connecting-ip": who } }), env, ctx), body = await said.text();
+  if (said.status === 200) {
+    const headers = Object.fromEntries([...said.headers].filter(([name]) => !PASSING.includes(name)));
+    try {
+      await env.REPORTS.put(key, body, { expirationTtl: KEPT, metadata: { origin: new URL(address).origin, build: BUILD, headers } });
+      if ((await env.REPORTS.get(key.split(".")[0])) === null) await env.REPORTS.delete(key); // deleted meanwhile
+    } catch (e) {
+      console.error(e); // then the next reader has it made
+    }
+  }
+  return new Response(body, { status: said.status, headers: said.headers });
+}
+
+/** A refusal in the manner of Go's. */
+function refuse(status, error, more) {
+  return new Response(`${JSON.stringify({ error })}\n`, { status, headers: { "content-type": "application/json", "content-security-policy": "default-src 'none'; sandbox", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store", ...more } });
+}
+
+const within = async (limit, key) => (await limit?.limit({ key }))?.success ?? true;
+const TOO_MANY = "too many requests in a minute; try again in 60 s";
+
+async function log(request, url, env, who) {
+  const posts = request.method === "POST" && url.pathname === "/api/log";
+  if (!posts && request.method !== "GET") return refuse(405, "POST a commitment to /api/log, or GET it.", { allow: "GET, POST" });
+  if (!env.LOG_KEY) return refuse(404, "This host has no log of receipts.");
+  if (!(await within(posts ? env.UPLOADS : env.READS, `log ${who}`))) return refuse(429, TOO_MANY, { "retry-after": "60" });
+  return env.LOG.get(env.LOG.idFromName("log")).fetch(request);
 }
 
 async function answer(request, env, ctx) {
-  const url = new URL(request.url);
+  const url = new URL(request.url), who = request.headers.get("cf-connecting-ip") ?? "";
+  if (LOG.test(url.pathname)) return log(request, url, env, who);
   if (request.method !== "GET" && request.method !== "HEAD") {
     const said = await go.fetch(request, env, ctx);
-    if (said.ok) await Promise.all(stale(url).map((key) => env.REPORTS.delete(key)));
-    return said;
+    if (!said.ok) return said;
+    const [, api, reports, at] = url.pathname.split("/");
+    if (api !== "api" || reports !== "reports") return said;
+    const body = said.body ? await said.text() : null, id = at || JSON.parse(body ?? "{}").id;
+    if (at) await Promise.all(madeOf(id).map(([key]) => env.REPORTS.delete(key)));
+    if (request.method !== "DELETE" && said.status !== 200) { // 200: it was there already
+      ctx.waitUntil(Promise.all(madeOf(id).map(([key, path]) => make(key, url.origin + path, who, env, ctx))));
+    }
+    return new Response(body, { status: said.status, headers: said.headers });
   }
   const key = request.method === "GET" ? keyOf(url) : undefined;
   if (!key) return go.fetch(request, env, ctx);
-  const who = request.headers.get("cf-connecting-ip") ?? "";
-  const [{ value, metadata }, { success }] = await Promise.all([env.REPORTS.getWithMetadata(key), env.READS?.limit({ key: `front ${who}` }) ?? { success: true }]);
-  if (!success) return new Response('{"error":"too many requests in a minute; try again in 60 s"}\n', { status: 429, headers: { ...metadata?.headers, "content-type": "application/json", "cache-control": "no-store", "retry-after": "60" } });
-  if (value !== null && metadata?.origin === url.origin) {
-    if (request.headers.get("if-none-match") === metadata.headers.etag) return new Response(null, { status: 304, headers: metadata.headers });
-    return new Response(value, { headers: metadata.headers });
-  }
-  const said = await go.fetch(request, env, ctx);
-  if (said.status !== 200) return said;
-  const body = await said.text(), headers = Object.fromEntries([...said.headers].filter(([name]) => !PASSING.includes(name)));
-  ctx.waitUntil(env.REPORTS.put(key, body, { expirationTtl: KEPT, metadata: { origin: url.origin, headers } }).catch(() => {}));
-  return new Response(body, { headers: said.headers });
+  const [{ value, metadata }, free] = await Promise.all([env.REPORTS.getWithMetadata(key), within(env.READS, `front ${who}`)]);
+  if (!free) return refuse(429, TOO_MANY, { "retry-after": "60" });
+  if (value === null || metadata?.origin !== url.origin) return make(key, url.href, who, env, ctx);
+  if (metadata.build !== BUILD) ctx.waitUntil(make(key, url.href, who, env, ctx));
+  if (request.headers.get("if-none-match") === metadata.headers.etag) return new Response(null, { status: 304, headers: metadata.headers });
+  return new Response(value, { headers: metadata.headers });
 }
 
 export default { fetch: answer };

@@ -39,7 +39,7 @@ type Host struct {
 
 // Owns reports whether a path is one of the host's, and not one of the page's files.
 func Owns(path string) bool {
-	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath) || path == oembedPath
+	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath) || path == oembedPath || path == ReplaysPath
 }
 
 // Policies of answers: nothing runs, nothing is loaded, nothing is sent. A page in words
@@ -130,6 +130,8 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, strings.TrimPrefix(path, ShownPath))
 	case path == oembedPath:
 		s.oembed(w, r)
+	case path == ReplaysPath:
+		s.giveReplay(w, r, allReplays)
 	default:
 		fail(w, ErrAbsent)
 	}
@@ -234,9 +236,11 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.owner(w, r, id) {
 		return
 	}
-	err := s.Store.Delete(r.Context(), pictureOf(id)) // first: its token is with the report
-	if err == nil {
-		err = s.Store.Delete(r.Context(), id)
+	var err error
+	for _, key := range []string{pictureOf(id), replayOf(id), id} { // last: the token is with the report
+		if err == nil {
+			err = s.Store.Delete(r.Context(), key)
+		}
 	}
 	if err != nil {
 		fail(w, err)
@@ -263,10 +267,15 @@ func (s *Host) picture(w http.ResponseWriter, r *http.Request, id string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// give answers the content of an id as it was stored.
-func (s *Host) give(w http.ResponseWriter, r *http.Request, id string) {
+// give answers the content of an id as it was stored, or what came of replaying it.
+func (s *Host) give(w http.ResponseWriter, r *http.Request, below string) {
+	id, replay := strings.CutSuffix(below, "/replay")
 	if !IsID(id) {
 		fail(w, ErrAbsent)
+		return
+	}
+	if replay {
+		s.giveReplay(w, r, replayOf(id))
 		return
 	}
 	_, data, err := find(r.Context(), s.Store, id)
@@ -408,7 +417,13 @@ func (s *Host) givePicture(w http.ResponseWriter, r *http.Request, id string) {
 func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 	origin := s.Origin(r)
 	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,
-		Note: "This host checked that everything the report says follows from the counts in it. It did not draw them again: open the report in the instrument, or run dpscope open with this address, to see that they come out."}
+		Note: "This host checked that everything the report says follows from the counts in it. "}
+	if replayed, err := LastReplay(r.Context(), s.Store, id); err == nil && replayed.words() != "" {
+		p.Note += replayed.words() + "Do not take its word for it: open"
+	} else {
+		p.Note += "It did not draw them again: open"
+	}
+	p.Note += " the report in the instrument, or run dpscope open with this address, to see that they come out."
 	if c.code != nil {
 		p.Open = origin + "/#door=code&code=" + c.link
 		p.Note = "This host keeps the code and runs none of it. Nothing of it runs in the instrument until you press Run."

@@ -1,75 +1,23 @@
-//go:build unix
-
 package share
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/dpscope/dpscope/internal/edge"
 	"github.com/dpscope/dpscope/internal/gear"
 )
-
-// worker starts the Worker of edge/ on this machine, with the services that it has at the
-// edge, and returns its address. What ./build.sh edge made is taken as it is.
-func worker(t *testing.T) string {
-	t.Helper()
-	for _, need := range []string{"../edge/build/app.wasm", "../edge/node_modules/.bin/wrangler"} {
-		if _, err := os.Stat(need); err != nil {
-			t.Skipf("%v: run ./build.sh edge, and npm ci --ignore-scripts in edge/", err)
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
-	base := "http://127.0.0.1:" + port
-	cmd := exec.Command(filepath.Join("node_modules", ".bin", "wrangler"), "dev", "--ip", "127.0.0.1", "--port", port, "--var", "ORIGIN:"+base, "--persist-to", t.TempDir())
-	cmd.Dir = "../edge"
-	cmd.Env = append(os.Environ(), "WRANGLER_SEND_METRICS=false", "CI=1", "HOME="+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started too
-		cmd.Wait()
-	})
-	ready := make(chan bool, 1)
-	go func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if strings.Contains(lines.Text(), "Ready on") {
-				ready <- true
-			}
-		}
-	}()
-	select {
-	case <-ready:
-		return base
-	case <-time.After(time.Minute):
-		t.Fatal("the Worker does not start")
-		return ""
-	}
-}
 
 // asked is a request to a server and what it answered.
 func asked(t *testing.T, method, address string, body []byte, header ...string) (*http.Response, string) {
@@ -107,7 +55,7 @@ func TestServed(t *testing.T) {
 	})
 	t.Run("worker", func(t *testing.T) {
 		gear.Long(t)
-		served(t, worker(t))
+		served(t, edge.Start(t).Base)
 	})
 }
 
@@ -175,5 +123,47 @@ func served(t *testing.T, base string) {
 		if seen[429] == 0 {
 			t.Errorf("40 uploads in a minute: %v", fmt.Sprint(seen))
 		}
+	}
+}
+
+// BenchmarkEdge is the processor time of the Worker, with all of the simulated edge around
+// it, for one request: what is kept, what Go makes, and the log.
+func BenchmarkEdge(b *testing.B) {
+	signer, _, err := note.GenerateKey(rand.NewChaCha8([32]byte{1}), "log.example")
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := edge.Start(b, "LOG_KEY:"+signer)
+	data := must(os.ReadFile("../site/example.json"))
+	get := func(b *testing.B, path string, status int) {
+		b.Helper()
+		r, err := http.Get(w.Base + path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer r.Body.Close()
+		if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != status {
+			b.Fatalf("%s: %d %v", path, r.StatusCode, err)
+		}
+	}
+	r, err := http.Post(w.Base+ReportsPath, "application/json", bytes.NewReader(data))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Body.Close()
+	id := sumOf(data)[:shortest]
+	time.Sleep(2 * time.Second) // the page is made after the answer
+	for _, c := range []struct{ name, path string }{
+		{"page", ShownPath + id}, {"badge", ShownPath + id + "/badge.svg"}, {"log", "/api/log"},
+		{"file", "/build-info.json"}, {"json", ReportsPath + "/" + id}, {"markdown", ShownPath + id + "?format=markdown"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			get(b, c.path, 200) // workerd compiles at first
+			from := w.CPU()
+			for b.Loop() {
+				get(b, c.path, 200)
+			}
+			b.ReportMetric(float64(w.CPU()-from)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
+		})
 	}
 }

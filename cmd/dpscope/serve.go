@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -32,6 +33,7 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
 	store := flags.String("store", "", "`folder` for reports that visitors share and for the log of receipts: this server is a host then")
 	origin := flags.String("origin", "", "public `address` of the host, with -store, where a server before this one has another")
+	replays := flags.Duration("replay", time.Hour, "how often, with -store, a sample of the stored reports is replayed and the outcome published; 0: never")
 	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}
@@ -41,10 +43,12 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case *origin != "" && *store == "":
 		err = &audit.InputError{Field: "-origin", Found: "given", Want: "absent without -store", Remedy: "give a folder with -store too"}
+	case *replays < 0:
+		err = &audit.InputError{Field: "-replay", Found: replays.String(), Want: "a duration such as 1h, or 0 for never"}
 	case err == nil && *store != "":
 		var handler http.Handler
 		var end func()
-		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, stdout); err == nil {
+		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, *replays, stdout); err == nil {
 			err = sites.Run(ctx, handler, *addr, stdout, *origin)
 			end()
 		}

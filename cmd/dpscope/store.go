@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ import (
 	"github.com/dpscope/dpscope/share"
 	"github.com/dpscope/dpscope/share/client"
 	"github.com/dpscope/dpscope/share/folder"
+	"github.com/dpscope/dpscope/share/replay"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
@@ -37,13 +39,20 @@ const (
 	readsAMinute   = 600
 )
 
+// A sample of replays, and the most that one report may take.
+const (
+	replaysAtOnce = 3
+	replayMost    = 10 * time.Minute
+)
+
 // storeHeader tells the page that its server stores reports.
 const storeHeader = "Dpscope-Store"
 
 // withStore is a site together with a host of reports and a log of receipts, both in a
 // folder. origin is the public address of the host, "" where it is that of the request.
-// What it says on out is the key of the log.
-func withStore(site http.Handler, dir, origin string, out io.Writer) (_ http.Handler, end func(), err error) {
+// Every so often it replays some of the reports; 0 is never. What it says on out is the key
+// of the log, and what goes wrong with replays.
+func withStore(site http.Handler, dir, origin string, replays time.Duration, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
@@ -77,6 +86,22 @@ func withStore(site http.Handler, dir, origin string, out io.Writer) (_ http.Han
 			}
 			return "http://" + r.Host
 		}}
+	if replays > 0 {
+		job := replay.Job{Store: store, Catalogue: catalogue, Every: replays, Sample: replaysAtOnce, Most: replayMost, Now: time.Now, Random: mathrand.New(mathrand.NewPCG(mathrand.Uint64(), 0)),
+			Failed: func(err error) { fmt.Fprintf(out, "dpscope: replays: %v\n", err) }}
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			job.Run(ctx)
+		}()
+		end = func() {
+			stop()
+			<-done
+			records.Close()
+			store.Close()
+		}
+	}
 	logged := host.Handler(log, key)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {

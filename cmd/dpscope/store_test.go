@@ -31,7 +31,7 @@ func aStore(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, end, err := withStore(sites.Site(files, nil), dir, "", io.Discard)
+	h, end, err := withStore(sites.Site(files, nil), dir, "", 0, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestStoreStays(t *testing.T) {
 	dir := t.TempDir()
 	var said [2]bytes.Buffer
 	for i := range said {
-		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", &said[i])
+		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", 0, &said[i])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestStoreStays(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, "log.key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
-	if _, _, err := withStore(nil, dir, "audits.example", io.Discard); err == nil {
+	if _, _, err := withStore(nil, dir, "audits.example", 0, io.Discard); err == nil {
 		t.Error("an origin without a scheme is taken")
 	}
 }
@@ -158,7 +158,7 @@ func TestOpenRefuses(t *testing.T) {
 		w.Write(answer)
 	}))
 	defer server.Close()
-	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", io.Discard)
+	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/dpscope/dpscope/internal/edge"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/receipt"
 )
 
@@ -146,19 +149,72 @@ func TestClient(t *testing.T) {
 	bad(none, commitmentOf(1), "the address of a host")
 }
 
-// TestHandler: what is not a request is refused in words.
-func TestHandler(t *testing.T) {
+// TestServed: the log of this package, and that of the Worker at the edge, which is another
+// program, answer alike, and every proof of either holds.
+func TestServed(t *testing.T) {
 	signer, key := keys(t)
-	f, err := OpenFile(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
+	t.Run("native", func(t *testing.T) {
+		f, err := OpenFile(filepath.Join(t.TempDir(), "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		l, err := receipt.Open(f, signer, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(Handler(l, key))
+		defer s.Close()
+		served(t, s.URL, key)
+	})
+	t.Run("worker", func(t *testing.T) {
+		gear.Long(t)
+		served(t, edge.Start(t, "LOG_KEY:"+signer).Base, key)
+	})
+}
+
+func served(t *testing.T, base, key string) {
+	const n = 21 // with the clients below within the edge's limit of a minute
+	var heads []receipt.Head
+	client := Client{Base: base, Key: key, Seen: func(string) (string, error) { return "", nil }, Keep: func(string, string) error { return nil }}
+	ctx := context.Background()
+	var state State
+	if err := client.ask(ctx, "", nil, &state); err != nil || state.Key != key || state.Size != 0 {
+		t.Fatalf("an empty log says %+v: %v", state, err)
 	}
-	defer f.Close()
-	l, err := receipt.Open(f, signer, clock)
-	if err != nil {
-		t.Fatal(err)
+	if _, err := receipt.OpenHead(state.Head, key); err != nil {
+		t.Error(err)
 	}
-	h := Handler(l, key)
+	for i := range n {
+		p, _, err := client.Register(ctx, commitmentOf(i))
+		if err != nil || p.Index != int64(i) {
+			t.Fatal(p, err)
+		}
+		h, err := p.Check(key)
+		if err != nil || h.Size != int64(i)+1 {
+			t.Fatal(h, err)
+		}
+		heads = append(heads, h)
+	}
+	for i, from := range heads {
+		for _, to := range heads[i+1:] {
+			var g growth
+			if err := client.ask(ctx, fmt.Sprintf("/growth?from=%d&to=%d", from.Size, to.Size), nil, &g); err != nil {
+				t.Fatal(err)
+			}
+			if err := receipt.CheckGrowth(from, to, g.Proof); err != nil {
+				t.Errorf("from %d to %d: %v", from.Size, to.Size, err)
+			}
+		}
+	}
+	// One that is there keeps its entry, whose proof is of the log of now.
+	p, _, err := client.Register(ctx, commitmentOf(4))
+	if err != nil || p.Index != 4 {
+		t.Fatal(p, err)
+	}
+	if h, err := p.Check(key); err != nil || h != heads[n-1] {
+		t.Error(h, err)
+	}
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -166,18 +222,29 @@ func TestHandler(t *testing.T) {
 	}{
 		{"POST", "", `{"commitment":"` + strings.Repeat("a", 2000) + `"}`, 400, "too large"},
 		{"POST", "", `{"commitment":1}`, 400, "commitment"},
+		{"POST", "", `{"commitment":"` + strings.Repeat("A", 64) + `"}`, 400, "64 hexadecimal digits in lower case"},
 		{"POST", "", `{"else":1}`, 400, "else"},
 		{"POST", "", `{`, 400, "request"},
 		{"DELETE", "", "", 405, ""},
 		{"GET", "/growth?from=x&to=1", "", 400, "from"},
 		{"GET", "/growth?from=1&to=", "", 400, "to"},
-		{"GET", "/growth?from=2&to=9", "", 400, "[1, 0]"},
-		{"GET", "", "", 200, key},
+		{"GET", "/growth?from=2&to=99", "", 400, fmt.Sprintf("[1, %d]", n)},
 	} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(c.method, Path+c.path, strings.NewReader(c.body)))
-		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
-			t.Errorf("%s %s: %d %s, want %d and %q", c.method, c.path, w.Code, w.Body, c.status, c.says)
+		r, err := http.NewRequest(c.method, base+Path+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(out.Body)
+		out.Body.Close()
+		if err != nil || out.StatusCode != c.status || !strings.Contains(string(text), c.says) {
+			t.Errorf("%s %s %.40s: %d %s, want %d and %q", c.method, c.path, c.body, out.StatusCode, text, c.status, c.says)
+		}
+		if c.status == 400 && (!strings.HasPrefix(out.Header.Get("Content-Security-Policy"), "default-src 'none'") || out.Header.Get("X-Content-Type-Options") != "nosniff") {
+			t.Errorf("%s %s: policies %v", c.method, c.path, out.Header)
 		}
 	}
 }

@@ -134,6 +134,18 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return s.dir.Sync()
 }
 
+// IDs are the keys that are ids of contents.
+func (s *Store) IDs() ([]string, error) {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	var out []string
+	for _, e := range entries {
+		if key, err := hex.DecodeString(e.Name()); err == nil && share.IsID(string(key)) {
+			out = append(out, string(key))
+		}
+	}
+	return out, err
+}
+
 // Len is how many values there are.
 func (s *Store) Len() (int, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")

@@ -1,0 +1,118 @@
+package share
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// ReplaysPath is where a host says what its replays came to, in all.
+const ReplaysPath = "/api/replays"
+
+// Outcomes of a replay by a host.
+const (
+	Same      = "same"      // every output was drawn again, and all is as the report says
+	Different = "different" // it is not
+	Derived   = "derived"   // nothing could be drawn again; all follows from the report's counts
+	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more time than the host has
+)
+
+// Replayed is what came of a report that a host replayed.
+type Replayed struct {
+	Outcome string `json:"outcome"`
+	Says    string `json:"says,omitempty"` // the first difference, or why it cannot
+	Day     string `json:"day"`
+	Version string `json:"version"` // of the program that replayed it
+}
+
+// replayOf is the key of what came of replaying an id, allReplays that of their sum.
+func replayOf(id string) string { return id + ".replay" }
+
+const allReplays = "replays"
+
+// Replays is the sum over all that a host keeps. It names no report: there is no list of
+// what is stored.
+type Replays struct {
+	Reports   int    `json:"reports"` // that are stored
+	Same      int    `json:"same"`
+	Different int    `json:"different"`
+	Derived   int    `json:"derived"`
+	Cannot    int    `json:"cannot"`
+	Day       string `json:"day"` // of the last replay
+}
+
+func getJSON[T any](ctx context.Context, s Store, key string) (out T, err error) {
+	text, err := s.Get(ctx, key)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}
+
+func putJSON(ctx context.Context, s Store, key string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return s.Replace(ctx, key, text)
+}
+
+// LastReplay is what came of the last replay of an id; [ErrAbsent] where there was none.
+func LastReplay(ctx context.Context, s Store, id string) (Replayed, error) {
+	return getJSON[Replayed](ctx, s, replayOf(id))
+}
+
+// KeepReplay keeps what came of replaying an id, and publishes it at its address. One that
+// was deleted meanwhile stays so.
+func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
+	if _, _, err := find(ctx, s, id); err != nil {
+		return err
+	}
+	return putJSON(ctx, s, replayOf(id), r)
+}
+
+// KeepReplays keeps and publishes the sum.
+func KeepReplays(ctx context.Context, s Store, r Replays) error {
+	return putJSON(ctx, s, allReplays, r)
+}
+
+// Stored is the content of an id, as it was stored.
+func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
+	_, data, err := find(ctx, s, id)
+	return data, err
+}
+
+// giveReplay answers what came of replaying an id, or all.
+func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, key string) {
+	text, err := s.Store.Get(r.Context(), key)
+	switch {
+	case errors.Is(err, ErrAbsent):
+		answer(w, http.StatusNotFound, refusal{Error: "This host has not replayed it yet."})
+	case err != nil:
+		fail(w, err)
+	default:
+		open(w.Header())
+		s.write(w, r, "application/json", text)
+	}
+}
+
+// replayWords say on the page of a report what its host found.
+func (r Replayed) words() string {
+	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
+		return "" // not this program's
+	}
+	switch by := fmt.Sprintf("On %s, version %s", r.Day, r.Version); r.Outcome {
+	case Same:
+		return by + " drew every output again on this host, with the same counts, bounds and verdict. "
+	case Different:
+		return by + " drew every output again on this host, and something else came out: " + r.Says + ". Do not rely on this report. "
+	case Derived:
+		return by + " found on this host that all follows from the report’s counts, which nobody but its author can draw again. "
+	case Cannot:
+		return by + " could not replay it on this host: " + r.Says + ". "
+	}
+	return ""
+}

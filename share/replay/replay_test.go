@@ -1,0 +1,155 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/share/folder"
+)
+
+const released = "../../core/testdata/released/0.2.0/"
+
+// host is a host over a folder, and how to ask it.
+func host(t *testing.T) (*folder.Store, func(method, path string, body []byte) (int, string)) {
+	t.Helper()
+	store, err := folder.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	most := &share.Minute{Most: 1 << 20}
+	h := &share.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: share.Peer, Now: clock, Random: rand.NewChaCha8([32]byte{1}),
+		Origin: func(*http.Request) string { return "https://audits.example" }}
+	return store, func(method, path string, body []byte) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, bytes.NewReader(body)))
+		return w.Code, w.Body.String()
+	}
+}
+
+func clock() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
+
+// TestJob: what a host replays says at its address what came of it, a report whose counts
+// nobody drew among them; what was replayed for longest comes first, nothing is left out,
+// and what was deleted stays so.
+func TestJob(t *testing.T) {
+	store, ask := host(t)
+	file := func(name string) []byte {
+		data, err := os.ReadFile(released + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	code, err := packed.Pack(packed.Code{Code: "function mechanism() { return 1 }", Language: "javascript", Settings: map[string]string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its seed is another one, and all that follows from its counts is as it was.
+	forged := bytes.ReplaceAll(file("approximate.json"), []byte(`"seed": 42`), []byte(`"seed": 43`))
+	forged = bytes.ReplaceAll(forged, []byte("seed 42"), []byte("seed 43"))
+	forged = bytes.ReplaceAll(forged, []byte("seed=42"), []byte("seed=43"))
+	want := map[string]string{}
+	for _, c := range []struct {
+		name, outcome string
+		data          []byte
+	}{
+		{"pair", share.Same, file("approximate.json")}, {"plan", share.Same, file("plan-only.json")}, {"plan with recorded outputs", share.Derived, file("plan.json")}, {"forged", share.Different, forged},
+		{"recorded", share.Derived, file("recorded.json")}, {"unseeded", share.Derived, file("unseeded-command.json")}, {"code", share.Cannot, []byte(code)},
+	} {
+		status, said := ask("POST", share.ReportsPath, c.data)
+		var out struct{ ID string }
+		if json.Unmarshal([]byte(said), &out) != nil || status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", c.name, status, said)
+		}
+		want[out.ID] = c.outcome
+		if status, _ := ask("GET", share.ReportsPath+"/"+out.ID+"/replay", nil); status != http.StatusNotFound {
+			t.Errorf("%s: before any replay: %d", c.name, status)
+		}
+	}
+	job := Job{Store: store, Catalogue: cli.Catalogue(), Sample: 2, Most: time.Minute, Now: clock, Random: rand.New(rand.NewPCG(1, 2))}
+	for range 4 {
+		if err := job.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, outcome := range want {
+		status, said := ask("GET", share.ReportsPath+"/"+id+"/replay", nil)
+		var r share.Replayed
+		if err := json.Unmarshal([]byte(said), &r); err != nil || status != 200 || r.Outcome != outcome || r.Day != "2026-01-31" || r.Version != audit.Version {
+			t.Errorf("%s: %d %s, want %s", id, status, said, outcome)
+		}
+		_, page := ask("GET", share.ShownPath+id, nil)
+		says := map[string]string{share.Same: "drew every output again on this host, with the same counts", share.Different: "something else came out", share.Derived: "nobody but its author can draw again"}[outcome]
+		if !strings.Contains(page, says) {
+			t.Errorf("%s: its page does not say %q", id, says)
+		}
+	}
+	status, said := ask("GET", share.ReplaysPath, nil)
+	var all share.Replays
+	if err := json.Unmarshal([]byte(said), &all); err != nil || status != 200 || all != (share.Replays{Reports: 7, Same: 2, Different: 1, Derived: 3, Cannot: 1, Day: "2026-01-31"}) {
+		t.Errorf("in all: %d %s", status, said)
+	}
+
+	// A day later the first sample is of what another version replayed.
+	for id := range want {
+		if err := share.KeepReplay(context.Background(), store, id, share.Replayed{Outcome: share.Same, Day: "2026-01-01", Version: "0.1.0"}); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	job.Sample = 1
+	if err := job.Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for id, outcome := range want {
+		if r, err := share.LastReplay(context.Background(), store, id); err != nil || r.Version != audit.Version || r.Outcome != outcome {
+			t.Errorf("%s: %+v %v", id, r, err)
+		}
+	}
+	if err := share.KeepReplay(context.Background(), store, "ABCDEFGHJK", share.Replayed{}); err == nil {
+		t.Error("a replay of what is not there was kept")
+	}
+}
+
+// TestTooLong: a report that takes longer than a host has is told as such, and a job whose
+// context ended keeps nothing.
+func TestTooLong(t *testing.T) {
+	store, ask := host(t)
+	data, err := os.ReadFile(released + "approximate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said := ask("POST", share.ReportsPath, data)
+	var out struct{ ID string }
+	if err := json.Unmarshal([]byte(said), &out); err != nil {
+		t.Fatal(err)
+	}
+	job := Job{Store: store, Catalogue: cli.Catalogue(), Sample: 1, Most: time.Nanosecond, Now: clock, Random: rand.New(rand.NewPCG(1, 2))}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := job.Once(ended); err == nil {
+		t.Error("a job that was ended says nothing")
+	}
+	if _, err := share.LastReplay(context.Background(), store, out.ID); err == nil {
+		t.Error("it kept an outcome")
+	}
+	if err := job.Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := share.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != share.Cannot || !strings.Contains(r.Says, "longer than") {
+		t.Errorf("%+v %v", r, err)
+	}
+}
