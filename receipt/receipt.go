@@ -248,6 +248,19 @@ func Parse(text []byte) (Receipt, error) {
 // Check holds a receipt against the log's key and against a report: empty, it is the key
 // that the receipt names, which proves the log's word only to those who know that key.
 func (r Receipt) Check(reportText []byte, key string) (Head, error) {
+	h, err := r.CheckAlone(key)
+	if err != nil {
+		return h, err
+	}
+	of, err := SubjectsOf(reportText)
+	if err != nil {
+		return h, err
+	}
+	return h, same(r.Subjects, of)
+}
+
+// CheckAlone is [Receipt.Check] before there is a report.
+func (r Receipt) CheckAlone(key string) (Head, error) {
 	switch key {
 	case "", r.Key:
 		key = r.Key
@@ -263,17 +276,10 @@ func (r Receipt) Check(reportText []byte, key string) (Head, error) {
 		return h, &audit.InputError{Field: "salt", Path: "/salt", Found: strconv.Quote(r.Salt), Want: "hexadecimal digits in lower case"}
 	}
 	sum, err := Commit(r.Subjects, salt)
-	if err != nil {
-		return h, err
+	if err == nil && sum != r.Entry.Commitment {
+		err = &audit.InputError{Field: "commitment", Path: "/entry/commitment", Found: r.Entry.Commitment, Want: sum + ", the hash of the receipt’s own plan", Remedy: "the receipt was changed"}
 	}
-	if sum != r.Entry.Commitment {
-		return h, &audit.InputError{Field: "commitment", Path: "/entry/commitment", Found: r.Entry.Commitment, Want: sum + ", the hash of the receipt’s own plan", Remedy: "the receipt was changed"}
-	}
-	of, err := SubjectsOf(reportText)
-	if err != nil {
-		return h, err
-	}
-	return h, same(r.Subjects, of)
+	return h, err
 }
 
 // same reports the first difference of what was registered and what a report holds.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/receipt"
 	"github.com/dpscope/dpscope/receipt/host"
@@ -118,34 +117,8 @@ func (f *auditFlags) subjects(ctx context.Context, names []string, stdin io.Read
 
 // subjectOf is what the report of a plan will say of it.
 func subjectOf(name string, plan any, g core.Given) (receipt.Subject, error) {
-	s := receipt.Subject{Name: name, Kind: core.KindOf(plan)}
-	resolved, err := core.Resolve(plan, g)
-	if err != nil {
-		return s, err
-	}
-	if s.Plan, err = json.Marshal(resolved); err != nil {
-		return s, err
-	}
-	p, ok := resolved.(pair.Plan)
-	if !ok {
-		return s, nil
-	}
-	spec, err := g.Catalogue.Mechanism(p.Mechanism)
-	if err != nil {
-		return s, err
-	}
-	if spec.Recording != nil {
-		for _, f := range spec.Recording.Files {
-			s.Files = append(s.Files, f.SHA256)
-		}
-	}
-	if spec.Brought != nil && spec.Brought.SHA256 != "" {
-		s.Files = append(s.Files, spec.Brought.SHA256)
-	}
-	if spec.Labelled != nil {
-		s.Files = append(s.Files, spec.Labelled.File.SHA256)
-	}
-	return s, nil
+	kind, resolved, files, err := core.Registered(plan, g)
+	return receipt.Subject{Name: name, Kind: kind, Plan: resolved, Files: files}, err
 }
 
 // receiptFlags are the flags of dpscope verify about a receipt.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/share/client"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -205,4 +208,52 @@ func TestWhoAsks(t *testing.T) {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
+}
+
+// TestHostileHost: of reports of every kind, at full size, a host cannot give out another
+// byte: whoever opens the address finds it out, whatever the report would verify as.
+func TestHostileHost(t *testing.T) {
+	var given []byte
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(given)
+	}))
+	defer host.Close()
+	names := []string{"approximate", "canaries", "one-run-refuted", "scores", "plan", "recorded"}
+	random := rand.New(rand.NewPCG(1, 2))
+	tries := gear.Of(60, 1000)
+	ids := map[string]string{}
+	for _, name := range names {
+		ids[name] = idOf(t, mustReadFile(t, released+"/0.2.0/"+name+".json"))
+	}
+	for i := range tries {
+		report := mustReadFile(t, released+"/0.2.0/"+names[i%len(names)]+".json")
+		id := ids[names[i%len(names)]]
+		given = bytes.Clone(report)
+		if i >= len(names) { // each once as it is
+			at := random.IntN(len(given))
+			given[at] ^= byte(1 + random.IntN(255))
+		}
+		_, err := client.Open(t.Context(), nil, host.URL+share.ShownPath+id)
+		if changed := i >= len(names); (err != nil) != changed || changed && !strings.Contains(err.Error(), "something else than what was stored there") {
+			t.Fatalf("%s, changed %v: %v", names[i%len(names)], changed, err)
+		}
+	}
+}
+
+// idOf is the id that a host gives to a content.
+func idOf(t *testing.T, content []byte) string {
+	t.Helper()
+	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(content)))
+	var out struct{ ID string }
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || out.ID == "" {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return out.ID
 }

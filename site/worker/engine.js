@@ -172,6 +172,12 @@ export class Engine {
   /** @param {import("./protocol").LookRequest} request @returns {Promise<import("./protocol").TablePreview>} */
   look(request) { return this.#request("look", JSON.stringify(request)).answer; }
 
+  /** @returns {Promise<import("./protocol").Committed>} */
+  commit(plan) { return this.#request("commit", JSON.stringify(plan)).answer; }
+
+  /** @param {import("./protocol").ReceiptRequest} request @returns {Promise<import("./protocol").ReceiptHolds>} */
+  receipt(request) { return this.#request("receipt", JSON.stringify(request)).answer; }
+
   /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
@@ -257,7 +263,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked": case "committed": case "holds":
         this.#answered(message.id, JSON.parse(message.json));
         break;
       case "refused":
