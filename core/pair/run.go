@@ -147,7 +147,8 @@ type state struct {
 	searchers *engine.Pool // what the sequential stage leaves of it
 	warnings  []string
 	raced     *Raced
-	epochs    int // of the sequential stage, at most; 0: as the budget has it
+	each      []*Counted // of a part of an anytime run, its shards; nil: their sum is enough
+	epochs    int        // of the sequential stage, at most; 0: as the budget has it
 
 	telling  sync.Mutex // the sequential stage runs beside exploration
 	progress Progress
@@ -443,15 +444,52 @@ const waveShards = 256
 func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	show := s.provisional()
-	for lo, n := 0, s.audit.shards(); lo < n && !s.refuted; lo += waveShards {
-		if err := s.wave(ctx, lo, min(lo+waveShards, n), show); err != nil {
+	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error {
+		if err := s.merge(*c); err != nil || !s.refuted {
 			return err
 		}
+		return engine.ErrEnough
+	})
+	if !divided {
+		err = s.draw(ctx, 0, s.audit.shards())
+	}
+	if err != nil {
+		return err
 	}
 	// An anytime run may end early.
 	s.tell(func(g *Progress) { g.Total -= 2 * (p.Samples - s.counted.rows) })
 	return nil
+}
+
+// draw certifies the shards in [lo, hi), a wave at a time.
+func (s *state) draw(ctx context.Context, lo, hi int) error {
+	show := s.provisional()
+	for ; lo < hi && !s.refuted; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, hi), show); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is what the shards in [lo, hi) count, for a machine that joins all of them: their
+// sum, or each of them in an anytime run, which looks after each. That run has one
+// allocation, which is fixed before it: whether an earlier shard refuted the claim is
+// known only where all of them are.
+func (s *state) part(ctx context.Context, lo, hi int) ([]*Counted, error) {
+	whole := s.pool
+	s.pool, s.monitor = whole.Plain(), nil
+	defer func() { s.pool = whole }()
+	if s.audit.Plan.Anytime {
+		s.each = []*Counted{}
+	}
+	if err := s.draw(ctx, lo, hi); err != nil {
+		return nil, err
+	}
+	if s.each != nil {
+		return s.each, nil
+	}
+	return []*Counted{s.counted.packed()}, nil
 }
 
 // wave certifies the shards in [lo, hi). Results are merged in the order of the
@@ -504,6 +542,9 @@ var errRefuted = errors.New("the claim was refuted")
 
 // merge adds the next shard, and looks.
 func (s *state) merge(c Counted) error {
+	if s.each != nil {
+		s.each = append(s.each, &c)
+	}
 	if err := s.counted.add(c); err != nil {
 		return err
 	}
@@ -754,6 +795,17 @@ type tally struct {
 
 func newTally(edges []float64, ch Chart) tally {
 	return tally{table: bounds.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
+}
+
+// packed is the sum as one shard would have told it.
+func (t *tally) packed() *Counted {
+	c := &Counted{Rows: t.rows, Cells: packCounts(t.table.N), Chart: t.chart}
+	for side, cells := range t.plane {
+		if cells != nil {
+			c.Plane[side] = packCounts(cells)
+		}
+	}
+	return c
 }
 
 // add merges another shard.
