@@ -18,9 +18,6 @@ import (
 // what it drew and learnt stands in the [Division].
 var ErrDivided = errors.New("this part of the audit is done")
 
-// ErrEnough is returned by the taker of [Divide] when no further parts change anything.
-var ErrEnough = errors.New("enough was drawn")
-
 // Division is what one machine does of an audit that several machines do. An audit is
 // made of single tasks, which search and choose, and of stages, whose pieces are drawn
 // independently of each other and join in their order. Every machine executes the single
@@ -97,17 +94,23 @@ func Share(pieces, i, n int) (first, end int) {
 }
 
 // ForDivision is the pool with its tasks and stages divided by d.
-func (p *Pool) ForDivision(d *Division) *Pool { return &Pool{p.workers, d} }
+func (p *Pool) ForDivision(d *Division) *Pool { return &Pool{workers: p.workers, division: d} }
 
 // Plain is the pool without a division: all that it is given it executes itself.
-func (p *Pool) Plain() *Pool { return &Pool{p.workers, nil} }
+func (p *Pool) Plain() *Pool { return &Pool{workers: p.workers} }
+
+// Named is the pool for one of several audits of a division: its stages bear the name.
+func (p *Pool) Named(audit string) *Pool {
+	return &Pool{workers: p.workers, division: p.division, name: audit + ": "}
+}
 
 // Divide does a stage as the pool's division says; without one it returns false, and the
 // caller does all of it. draw draws the pieces in [first, end) and joins their results
 // into few; take joins the result of the pieces in a part that was drawn elsewhere, in
-// order, until it returns [ErrEnough].
+// order.
 func Divide[R any](p *Pool, stage string, pieces int, draw func(first, end int) ([]*R, error), take func(first, end int, r *R) error) (bool, error) {
 	d := p.division
+	stage = p.name + stage
 	switch {
 	case d == nil:
 		return false, nil
@@ -121,9 +124,7 @@ func Divide[R any](p *Pool, stage string, pieces int, draw func(first, end int) 
 				if err := audit.DecodeStrict(data, "partial: stage "+stage, r); err != nil {
 					return true, err
 				}
-				if err := take(part.First, part.End, r); errors.Is(err, ErrEnough) {
-					return true, nil
-				} else if err != nil {
+				if err := take(part.First, part.End, r); err != nil {
 					return true, err
 				}
 			}

@@ -76,6 +76,7 @@ func abandonable(ctx context.Context, do func() (any, error)) (any, error) {
 type Pool struct {
 	workers  []Worker
 	division *Division // nil: all is done here
+	name     string    // stands before those of stages
 }
 
 // NewPool makes a pool of these workers; it needs at least one.
@@ -97,7 +98,9 @@ func LocalPool(e Executors, n int) *Pool {
 
 // Split divides the workers: the first n, and all others.
 func (p *Pool) Split(n int) (*Pool, *Pool) {
-	return &Pool{p.workers[:n], p.division}, &Pool{p.workers[n:], p.division}
+	a, b := *p, *p
+	a.workers, b.workers = p.workers[:n], p.workers[n:]
+	return &a, &b
 }
 
 // Size is the number of workers.

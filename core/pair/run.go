@@ -147,8 +147,7 @@ type state struct {
 	searchers *engine.Pool // what the sequential stage leaves of it
 	warnings  []string
 	raced     *Raced
-	each      []*Counted // of a part of an anytime run, its shards; nil: their sum is enough
-	epochs    int        // of the sequential stage, at most; 0: as the budget has it
+	epochs    int // of the sequential stage, at most; 0: as the budget has it
 
 	telling  sync.Mutex // the sequential stage runs beside exploration
 	progress Progress
@@ -444,12 +443,7 @@ const waveShards = 256
 func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error {
-		if err := s.merge(*c); err != nil || !s.refuted {
-			return err
-		}
-		return engine.ErrEnough
-	})
+	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error { return s.merge(*c) })
 	if !divided {
 		err = s.draw(ctx, 0, s.audit.shards())
 	}
@@ -472,22 +466,16 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-// part is what the shards in [lo, hi) count, for a machine that joins all of them: their
-// sum, or each of them in an anytime run, which looks after each. That run has one
-// allocation, which is fixed before it: whether an earlier shard refuted the claim is
-// known only where all of them are.
+// part is what the shards in [lo, hi) count together, for a machine that joins parts.
 func (s *state) part(ctx context.Context, lo, hi int) ([]*Counted, error) {
-	whole := s.pool
-	s.pool, s.monitor = whole.Plain(), nil
-	defer func() { s.pool = whole }()
 	if s.audit.Plan.Anytime {
-		s.each = []*Counted{}
+		return nil, &audit.InputError{Field: "anytime", Found: "true", Want: "absent in an audit that is divided", Remedy: "its looks come after each shard of one machine; leave it out"}
 	}
+	whole := s.pool
+	s.pool = whole.Plain()
+	defer func() { s.pool = whole }()
 	if err := s.draw(ctx, lo, hi); err != nil {
 		return nil, err
-	}
-	if s.each != nil {
-		return s.each, nil
 	}
 	return []*Counted{s.counted.packed()}, nil
 }
@@ -542,9 +530,6 @@ var errRefuted = errors.New("the claim was refuted")
 
 // merge adds the next shard, and looks.
 func (s *state) merge(c Counted) error {
-	if s.each != nil {
-		s.each = append(s.each, &c)
-	}
 	if err := s.counted.add(c); err != nil {
 		return err
 	}
