@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -43,9 +44,6 @@ func (f *shardFlags) register(s *cli.Flags) {
 	s.StringVar(&f.after, "after", "", "partial `file` of -search-only: a share does not search again")
 	s.StringVar(&f.to, "partial", "", "`file` that -shards or -search-only writes")
 }
-
-// shardFlagNames are the flags that ask for a part.
-var shardFlagNames = []string{"shards", "search-only", "after", "partial"}
 
 func (f *shardFlags) given() bool { return f.shards != "" || f.search || f.after != "" || f.to != "" }
 
@@ -153,6 +151,9 @@ func partialNames(args []string, stdin io.Reader) iter.Seq2[string, error] {
 	}
 }
 
+// mergeGarbage is how much a merge lets its memory grow between collections, in percent.
+const mergeGarbage = 30
+
 // mergeCommand is dpscope merge: the report of one machine, of the parts that several
 // drew.
 func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -165,6 +166,9 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if !ok {
 		return code
 	}
+	// What is alive is the search and some tens of bytes a partial; what is read between is
+	// let go of soon.
+	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := partial.NewMerge(cli.Generator().Version, partialNames(names, stdin), openFile)
 	if err != nil {
 		return fail(stderr, err)

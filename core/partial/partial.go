@@ -202,15 +202,21 @@ type Opener func(name string) (io.ReadCloser, error)
 func ReadSearch(name string, open Opener) (Header, Search, error) {
 	var h Header
 	var s Search
-	_, err := walk(name, open, func(got Header) error { h = got; return nil }, func(got Search) { s = got }, func(engine.Part) error { return nil })
+	_, err := walk(name, open, func(got Header) error { h = got; return nil }, func(got *Search) bool {
+		if got != nil {
+			s = *got
+		}
+		return true
+	}, func(engine.Part) error { return nil })
 	if err == nil && s.Plan == nil {
 		err = &audit.InputError{Field: name, Found: fmt.Sprintf("share %d, which has no search", h.Index), Want: "the file of -search-only, or share 0"}
 	}
 	return h, s, err
 }
 
-// walk reads a partial to its end and returns the SHA-256 of its lines but the first.
-func walk(name string, opener Opener, head func(Header) error, search func(Search), part func(engine.Part) error) (digest [32]byte, err error) {
+// walk reads a partial to its end and returns the SHA-256 of what it drew. search is asked
+// with nil whether it wants the search, which is large, and then told it; nil: it is not.
+func walk(name string, opener Opener, head func(Header) error, search func(*Search) bool, part func(engine.Part) error) (digest [32]byte, err error) {
 	f, err := opener(name)
 	if err != nil {
 		return digest, err
@@ -224,11 +230,16 @@ func walk(name string, opener Opener, head func(Header) error, search func(Searc
 		return digest, err
 	}
 	if h.Index == 0 {
-		s, err := r.search(h)
+		if search == nil || !search(nil) {
+			_, err = r.line()
+		} else if own, e := r.search(h); e != nil {
+			err = e
+		} else {
+			search(&own)
+		}
 		if err != nil {
 			return digest, err
 		}
-		search(s)
 	}
 	drawn := sha256.New()
 	for {
@@ -303,10 +314,11 @@ func NewMerge(product string, names iter.Seq2[string, error], open Opener) (*Mer
 			}
 			own.index, own.of = int32(h.Index), int32(h.Of)
 			return nil
-		}, func(s Search) {
-			if !found {
-				m.Search, found = s, true
+		}, func(s *Search) bool {
+			if s != nil {
+				m.Search, found = *s, true
 			}
+			return !found
 		}, func(p engine.Part) error {
 			own.stages++
 			if first, end := engine.Share(p.Pieces, int(own.index), max(1, int(own.of))); p.First != first || p.End != end {
@@ -415,7 +427,7 @@ func (m *Merge) stage(name string, pieces int) iter.Seq2[engine.Part, error] {
 	return func(yield func(engine.Part, error) bool) {
 		for _, s := range m.shares {
 			var part *engine.Part
-			_, err := walk(s.name, m.open, func(Header) error { return nil }, func(Search) {}, func(p engine.Part) error {
+			_, err := walk(s.name, m.open, func(Header) error { return nil }, nil, func(p engine.Part) error {
 				if p.Stage != name {
 					return nil
 				}
