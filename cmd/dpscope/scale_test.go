@@ -39,14 +39,14 @@ func TestScaleExamples(t *testing.T) {
 		}
 		return timing.ReplaceAll(data, nil)
 	}
-	audit := []string{"dpscope", "audit", "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "50000", "-trials", "2"}
+	audit := []string{"dpscope", "audit", "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "50000", "-trials", "2", "-fixed"}
 	sh(t, nil, append(audit, "-output", "one.json")...)
 	want := read("one.json")
 	for _, shell := range []string{"sh", "bash", "parallel"} {
-		if _, err := exec.LookPath(shell); err != nil {
-			t.Skip("NOT RUN: needs " + shell)
-		}
 		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Skip("NOT RUN: needs " + shell)
+			}
 			switch shell {
 			case "sh":
 				loop := append([]string{"sh", filepath.Join(examples, "loop.sh"), "loop", "4"}, audit...)

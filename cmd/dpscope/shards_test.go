@@ -47,7 +47,7 @@ var divided = map[string]struct {
 	args   string
 }{
 	"pair":             {3, "audit -mechanism svt4 -epsilon 1 -seed 7 -samples 100000 -trials 2"},
-	"pair, few shards": {5, "audit -mechanism laplace-mean -epsilon 0.5 -seed 3 -samples 20000 -trials 2"},
+	"pair, few shards": {5, "audit -mechanism laplace-mean -epsilon 0.5 -seed 3 -samples 20000 -trials 2 -fixed"},
 	"until refuted":    {2, "audit -mechanism svt5 -epsilon 1 -seed 7 -until-refuted"},
 	"canaries":         {3, "canaries -epsilon 1 -delta 1e-5 -n 301 -k 4 -m 4 -seed 5"},
 	"sequential":       {3, "canaries -epsilon 1 -delta 1e-5 -n 200 -k 4 -m 4 -seed 5 -sequential"},
