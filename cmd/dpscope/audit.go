@@ -35,6 +35,8 @@ type auditFlags struct {
 
 	out   formatFlags
 	suite planFlags
+
+	shards shardFlags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -43,6 +45,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
+	f.shards.register(s)
 	f.out.register(s)
 	return f
 }
@@ -203,6 +206,9 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
 		}
 	}
+	if o := f.outside; f.shards.given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
+		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a program or a file of yours, or one that goes on from a report", Want: "a mechanism that dpscope has", Remedy: "leave out -shards and audit on one machine, with more -workers"})
+	}
 	cat, err := f.files(plan, from, stdin)
 	if err != nil {
 		return fail(stderr, err)
@@ -229,10 +235,17 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
 		}
 	}
+	pool, err := f.shards.begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
+	if err != nil {
+		return fail(stderr, err)
+	}
 	show := newMeter(stderr)
-	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, *f.workers),
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool,
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
+	if f.shards.division != nil && report.Schema != "" {
+		return f.shards.end(ctx, err, stdout, stderr)
+	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}

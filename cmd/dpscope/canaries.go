@@ -26,6 +26,7 @@ type canaryFlags struct {
 	data    string
 	from    string
 	workers *int
+	shards  shardFlags
 	out     formatFlags
 }
 
@@ -37,6 +38,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
+	f.shards.register(s)
 	f.out.register(s)
 	return f
 }
@@ -117,15 +119,25 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if f.shards.given() && from != nil {
+		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"})
+	}
+	pool, err := f.shards.begin(canary.Kind, plan, file, core.LocalPool(catalogue, *f.workers))
+	if err != nil {
+		return fail(stderr, err)
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
+	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}
 	report, err := run.Do(ctx)
 	show.clear()
+	if f.shards.division != nil && report.Schema != "" {
+		return f.shards.end(ctx, err, stdout, stderr)
+	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}

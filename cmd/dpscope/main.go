@@ -33,6 +33,7 @@ Usage:
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
+  dpscope merge PART... [-o FILE]                      one report of the shares that several machines drew (docs/scale.md)
   dpscope commit -host ADDRESS FILE | [flags]          register an audit, or a file of them, before it runs
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
@@ -43,13 +44,13 @@ Usage:
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
-Exit codes of audit, canaries, one-run, scores and counts: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+Exit codes of audit, canaries, one-run, scores, counts and merge: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
 Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
 Where something could not be written, 1 stays 1 and all else becomes 2.
 `
 
 func main() {
-	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "counts"}, os.Args[1]) {
+	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "counts", "merge"}, os.Args[1]) {
 		// A reader that closes standard output takes no verdict from the exit code.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
@@ -83,6 +84,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":
 		return counts(args[1:], stdout, stderr)
+	case "merge":
+		return mergeCommand(args[1:], stdin, stdout, stderr)
 	case "commit":
 		return commitCommand(args[1:], stdin, stdout, stderr)
 	case "verify":
@@ -118,7 +121,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "commit", "verify", "account", "list", "serve", "share", "open", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "merge", "commit", "verify", "account", "list", "serve", "share", "open", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

@@ -30,6 +30,7 @@ import (
 type planFlags struct {
 	file string
 	only []string
+	text []byte // of the file, once it is read
 }
 
 func (f *planFlags) register(s *cli.Flags) {
@@ -47,7 +48,7 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 func (f *planFlags) given() bool { return f.file != "" || len(f.only) > 0 }
 
 // withPlan are the flags that may stand beside -plan; the file says all else.
-var withPlan = []string{"plan", "only", "continue", "commit", "format", "output", "location", "strict", "workers"}
+var withPlan = []string{"plan", "only", "continue", "commit", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
@@ -58,6 +59,12 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.text = data
+	return f.parse(data)
+}
+
+// parse reads a plan that was the file's.
+func (f *planFlags) parse(data []byte) (*suite.File, error) {
 	file, err := suite.Parse(data, f.file)
 	if err != nil || f.file == "-" {
 		return file, err
@@ -94,13 +101,17 @@ type planned struct {
 	plan  any // of the kind's type
 	given core.Given
 	place *format.Location
-	end   func() // ends what the user brought; nil where there is nothing to end
+	end   func()       // ends what the user brought; nil where there is nothing to end
+	pool  *engine.Pool // of a part or a merge; nil: one of its own
 }
 
 // run does the audit, see [core.Run].
 func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
 	g := p.given
-	g.Pool, g.Generator, g.Now, g.Pair = core.LocalPool(g.Catalogue, workers), cli.Generator(), cli.Clock(), show.progress
+	g.Pool, g.Generator, g.Now, g.Pair = p.pool, cli.Generator(), cli.Clock(), show.progress
+	if g.Pool == nil {
+		g.Pool = core.LocalPool(g.Catalogue, workers)
+	}
 	if plan, ok := p.plan.(canary.Plan); ok && show.w != nil {
 		g.Canaries = show.canaries(plan)
 	}
@@ -236,6 +247,25 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := f.suite.goOn(todo, f.from, f.commit(), stdin, stderr); err != nil {
 		return fail(stderr, err)
 	}
+	if f.shards.given() {
+		if f.from != "" {
+			return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "audits that begin", Remedy: "go on from a report on one machine"})
+		}
+		return f.dividePlan(ctx, file, f.suite.text, todo, stdout, stderr)
+	}
+	return f.runPlan(ctx, file, chosen, todo, stdout, stderr)
+}
+
+// threads is what -workers says; 0 where the audits have a pool.
+func (f *auditFlags) threads() int {
+	if f.workers == nil {
+		return 0
+	}
+	return *f.workers
+}
+
+// runPlan runs the audits of a plan and writes their report.
+func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []planned, stdout, stderr io.Writer) int {
 	place, _ := f.out.place() // it was checked
 	run := format.Run{Strict: f.out.strict}
 	var audited []suite.Audited
@@ -243,7 +273,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := p.run(ctx, *f.workers, show)
+		report, err := p.run(ctx, f.threads(), show)
 		show.clear()
 		if report == nil {
 			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))

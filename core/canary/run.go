@@ -122,14 +122,16 @@ func (s *state) do(ctx context.Context) error {
 		s.progress.Total *= 2
 	}
 	s.evidence = &Evidence{}
-	if err := s.gather(ctx, s.audit, &s.evidence.Gathered, true); err != nil || !*p.Single {
+	err := s.gather(ctx, s.audit, &s.evidence.Gathered, true)
+	// A machine that draws a part of the runs draws one of those with one canary too.
+	if err != nil && !errors.Is(err, engine.ErrDivided) || !*p.Single {
 		return err
 	}
 	one := &Gathered{}
-	err := s.gather(ctx, s.audit.single(), one, false)
-	if err == nil {
-		s.evidence.Single = one
+	if err := s.gather(ctx, s.audit.single(), one, false); err != nil {
+		return err
 	}
+	s.evidence.Single = one
 	return err
 }
 
@@ -287,6 +289,12 @@ func (s *state) lookSequential() {
 // draw spreads runs over the pool and returns what the tasks returned, in their
 // order, nil where one did not finish.
 func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
+	if t.Phase != Exploring {
+		divided, err := s.divide(ctx, a, t, runs, before, done)
+		if divided {
+			return nil, err
+		}
+	}
 	t.Plan, t.Data = a.Plan, a.Setup.Data
 	grain := max(1, a.Spec.ShardRuns)
 	if t.Phase == Betting && grain < fewRuns {
@@ -322,6 +330,59 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 		return nil, bad
 	}
 	return drawn, err
+}
+
+// divide does the runs of a stage that other machines draw too, see [engine.Divide]. A
+// sequential audit has one allocation, all of the plan's runs, as who draws a part does
+// not know what the bets on others came to; runs beyond its end are not counted.
+func (s *state) divide(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) (bool, error) {
+	stage := fmt.Sprintf("%s, %d canaries in and %d out", t.Phase, a.Plan.K, a.Plan.M)
+	first := t.First
+	return engine.Divide(s.Pool, stage, runs, func(lo, hi int) ([]*Drawn, error) {
+		whole := s.Pool
+		s.Pool = whole.Plain()
+		defer func() { s.Pool = whole }()
+		t.First = first + lo
+		all, err := s.draw(ctx, a, t, hi-lo, before, nil)
+		if err != nil {
+			return nil, err
+		}
+		return []*Drawn{joined(all)}, nil
+	}, func(lo, hi int, d *Drawn) error {
+		t.Plan, t.First, t.Runs = a.Plan, first+lo, hi-lo
+		if err := d.check(t); err != nil {
+			return err
+		}
+		d.first = t.First
+		done(d)
+		return nil
+	})
+}
+
+// joined is what one task of all the runs would have returned.
+func joined(all []*Drawn) *Drawn {
+	sum := &Drawn{}
+	for _, d := range all {
+		if d.Worst != nil && sum.Worst == nil {
+			sum.Worst = make([]bool, sum.Runs)
+		}
+		if sum.Worst != nil {
+			sum.Worst = append(sum.Worst, d.Worst...)
+			sum.Worst = append(sum.Worst, make([]bool, sum.Runs+d.Runs-len(sum.Worst))...)
+		}
+		sum.Runs += d.Runs
+		sum.Diverged += d.Diverged
+		sum.Scores = append(sum.Scores, d.Scores...)
+		switch {
+		case d.Table == nil:
+		case sum.Table == nil:
+			t := *d.Table
+			sum.Table = &t
+		default:
+			sum.Table.Merge(*d.Table)
+		}
+	}
+	return sum
 }
 
 // check refuses what no task of this plan returns.

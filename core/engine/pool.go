@@ -73,7 +73,11 @@ func abandonable(ctx context.Context, do func() (any, error)) (any, error) {
 }
 
 // Pool runs tasks on workers, each of which is fed by a goroutine.
-type Pool struct{ workers []Worker }
+type Pool struct {
+	workers  []Worker
+	division *Division // nil: all is done here
+	name     string    // stands before those of stages
+}
 
 // NewPool makes a pool of these workers; it needs at least one.
 func NewPool(workers ...Worker) *Pool {
@@ -94,7 +98,9 @@ func LocalPool(e Executors, n int) *Pool {
 
 // Split divides the workers: the first n, and all others.
 func (p *Pool) Split(n int) (*Pool, *Pool) {
-	return NewPool(p.workers[:n]...), NewPool(p.workers[n:]...)
+	a, b := *p, *p
+	a.workers, b.workers = p.workers[:n], p.workers[n:]
+	return &a, &b
 }
 
 // Size is the number of workers.
@@ -114,6 +120,9 @@ type Events[R any] struct {
 // does, when a task fails, and when one task has lost two workers. The results
 // that it has are returned with the error.
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
+	if p.division != nil {
+		return doKnown(ctx, p, tasks, ev)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make([]*R, len(tasks))

@@ -443,15 +443,41 @@ const waveShards = 256
 func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	show := s.provisional()
-	for lo, n := 0, s.audit.shards(); lo < n && !s.refuted; lo += waveShards {
-		if err := s.wave(ctx, lo, min(lo+waveShards, n), show); err != nil {
-			return err
-		}
+	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error { return s.merge(*c) })
+	if !divided {
+		err = s.draw(ctx, 0, s.audit.shards())
+	}
+	if err != nil {
+		return err
 	}
 	// An anytime run may end early.
 	s.tell(func(g *Progress) { g.Total -= 2 * (p.Samples - s.counted.rows) })
 	return nil
+}
+
+// draw certifies the shards in [lo, hi), a wave at a time.
+func (s *state) draw(ctx context.Context, lo, hi int) error {
+	show := s.provisional()
+	for ; lo < hi && !s.refuted; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, hi), show); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is what the shards in [lo, hi) count together, for a machine that joins parts.
+func (s *state) part(ctx context.Context, lo, hi int) ([]*Counted, error) {
+	if s.audit.Plan.Anytime {
+		return nil, &audit.InputError{Field: "anytime", Found: "true", Want: "absent in an audit that is divided", Remedy: "its looks come after each shard of one machine; leave it out"}
+	}
+	whole := s.pool
+	s.pool = whole.Plain()
+	defer func() { s.pool = whole }()
+	if err := s.draw(ctx, lo, hi); err != nil {
+		return nil, err
+	}
+	return []*Counted{s.counted.packed()}, nil
 }
 
 // wave certifies the shards in [lo, hi). Results are merged in the order of the
@@ -754,6 +780,17 @@ type tally struct {
 
 func newTally(edges []float64, ch Chart) tally {
 	return tally{table: bounds.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
+}
+
+// packed is the sum as one shard would have told it.
+func (t *tally) packed() *Counted {
+	c := &Counted{Rows: t.rows, Cells: packCounts(t.table.N), Chart: t.chart}
+	for side, cells := range t.plane {
+		if cells != nil {
+			c.Plane[side] = packCounts(cells)
+		}
+	}
+	return c
 }
 
 // add merges another shard.

@@ -103,6 +103,8 @@ var rooms = []room{
 		"bounds from plain counts, which no run made"},
 	{p("core/pair"), p("audit/...", "stream", "bounds/...", "estimators/posterior", "report", "core/engine"),
 		"finders, learners and mechanisms come to it as a catalogue; what it bets by is not for a user to choose"},
+	{p("core/partial"), p("audit", "core/engine"),
+		"the file of a part of any kind of audit"},
 	{p("core/canary/source"), p("audit/...", "accounting", "stream/...", "report", "mechanisms/train", "mechanisms/recorded/csv"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
 	{p("core/membership"), p("audit/...", "bounds", "report"),
