@@ -34,7 +34,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	outside := outsideFlags{stdin: stdin}
+	outside := outsideFlags{stdin: stdin, stdout: stdout}
 	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
@@ -49,6 +49,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	n := *workers
 	name := set.Arg(0)
+	if outside.parent {
+		stdout = stderr // standard output is for requests
+	}
 	data, err := readReport(name, stdin)
 	if err != nil {
 		return fail(stderr, err)
