@@ -161,7 +161,7 @@ func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue
 	default:
 		var parent *command.Parent
 		if f.parent {
-			parent = &command.Parent{Requests: &requests{f.stdout, false}, Answers: f.stdin}
+			parent = &command.Parent{Requests: &requests{f.stdout, false}, Answers: f.stdin, Frames: true}
 		}
 		m, err = command.Open(ctx, command.Options{Parent: parent, Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
 	}

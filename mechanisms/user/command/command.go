@@ -48,6 +48,7 @@ type Options struct {
 type Parent struct {
 	Requests io.WriteCloser
 	Answers  io.Reader
+	Frames   bool // from the start, without a line first
 }
 
 // DefaultTimeout is how long one request may take.
@@ -108,7 +109,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	}
 	if o.Parent != nil {
 		p := newProgram(ctx, o, "", argv)
-		p.parent = &worker{In: o.Parent.Requests, Out: bufio.NewReaderSize(o.Parent.Answers, 1<<16)}
+		p.parent = &worker{In: o.Parent.Requests, Out: bufio.NewReaderSize(o.Parent.Answers, 1<<16), frames: o.Parent.Frames}
 		if err := p.opened(); err != nil {
 			return nil, err
 		}
@@ -281,7 +282,7 @@ func (p *Program) release(x *worker) {
 
 // start starts another process.
 func (p *Program) start() (*worker, error) {
-	x, err := startWorker(p.path, p.argv)
+	x, err := startWorker(p.path, p.argv, p.o.Space.Columns)
 	if err != nil {
 		return nil, p.fault(nil, fmt.Errorf("it does not start: %w", err))
 	}
@@ -416,8 +417,8 @@ func (w *worker) Stderr() string {
 	return w.process.Stderr()
 }
 
-func startWorker(path string, argv []string) (*worker, error) {
-	env := append(os.Environ(), FramesVariable+"="+strconv.Itoa(framesVersion))
+func startWorker(path string, argv []string, columns int) (*worker, error) {
+	env := append(os.Environ(), FramesVariable+"="+strconv.Itoa(framesVersion), ColumnsVariable+"="+strconv.Itoa(columns))
 	if os.Getenv("PYTHONUNBUFFERED") == "" {
 		env = append(env, "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
 	}
@@ -460,7 +461,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (
 	select {
 	case a := <-got:
 		if a.err == nil {
-			if !w.answered {
+			if !w.answered && !w.frames {
 				w.frames = offersFrames(a.json)
 			}
 			w.answered = true

@@ -19,6 +19,10 @@ import (
 // program that knows nothing of it goes on with lines.
 const FramesVariable = "DPSCOPE_FRAMES"
 
+// ColumnsVariable tells a program how many columns datasets have: the first request, a
+// line, does not show it where the dataset is empty.
+const ColumnsVariable = "DPSCOPE_COLUMNS"
+
 // framesVersion is the version of frames: a kind of four letters, the length of the body
 // in bytes as uint32, and the body. All numbers are little-endian.
 const framesVersion = 1

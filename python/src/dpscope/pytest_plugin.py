@@ -1,0 +1,1 @@
+"""The fixture dp_audit of pytest."""
