@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _run
-from ._errors import InputError, Stopped
-from ._outputs import np
+from ._errors import Error, InputError, Stopped
+from ._numpy import np
 from ._result import FORMATS, Result
 from ._serve import Mechanism, Server, name_of
 
@@ -28,7 +28,7 @@ def audit(
     epsilon: Optional[float] = None,
     delta: Optional[float] = None,
     *,
-    pairs: Union[Pair, Sequence[Pair], None] = None,
+    pairs: Union[Pair, Sequence[Pair], Any, None] = None,
     domain: Optional[Domain] = None,
     rows: Union[int, Tuple[int, int], str, None] = None,
     relation: Optional[str] = None,
@@ -58,8 +58,9 @@ def audit(
     ``epsilon`` and ``delta`` are the claim; others go by ``rho``, ``mu`` or ``alpha``.
     ``domain``, ``rows``, ``relation``, ``integer`` and ``reach`` say what datasets there
     are: by default of 0 to 5 rows of one number in [0, 1], a row of which is added or
-    removed. ``pairs`` is the pair to audit, instead of a search; of several pairs the
-    loudest is, by outputs that the bound is not computed from. ``confidence`` is that of
+    removed. ``pairs`` is the pair to audit, instead of a search; of a list of pairs, or of
+    those that a strategy of hypothesis draws, it is the loudest, by outputs that the bound
+    is not computed from. ``confidence`` is that of
     verdict and bound, 0.95 by default; ``samples`` how many outputs a side certify.
     ``until_refuted`` ends as soon as the claim is refuted, and ``resume`` goes on from the
     report of such an audit. ``timeout`` is what one request may take, in seconds. Further
@@ -83,9 +84,13 @@ def audit(
     given["rows"] = rows if rows is None or isinstance(rows, (str, int)) else f"{rows[0]}:{rows[1]}"
     flags: List[str] = []
     if pairs is not None:
-        found = _pairs(pairs)
-        _surround(found, given)
-        chosen = found[0] if len(found) == 1 else _loudest(server, found, _flags(given) + _kinds(kinds))
+        if hasattr(pairs, "example"):  # a strategy of hypothesis
+            chosen = _drawn(server, pairs, given, _kinds(kinds))
+            _surround([chosen], given)
+        else:
+            found = _pairs(pairs)
+            _surround(found, given)
+            chosen = _loudest(server, found, given, _kinds(kinds))
         given["pair"] = json.dumps({"first": _dataset(chosen[0]), "second": _dataset(chosen[1])})
     flags += ["-exec-parent", "-exec", name or command_of(mechanism)]
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
@@ -118,7 +123,7 @@ def scores(
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
         file = os.path.join(folder, "scores.csv")
         with open(file, "w") as f:
-            f.write("score,in\n")
+            f.write("score,member\n")
             for name, values, label in (("in_", in_, 1), ("out", out, 0)):
                 for v in _numbers(name, values):
                     f.write(f"{v!r},{label}\n")
@@ -202,11 +207,11 @@ def _kinds(kinds: Optional[Dict[str, str]]) -> List[str]:
 def _domain(domain: Optional[Domain]) -> Optional[str]:
     if domain is None or isinstance(domain, str):
         return domain
-    ranges = list(domain)
+    ranges: List[Any] = list(domain)
     if len(ranges) == 2 and all(not hasattr(r, "__len__") for r in ranges):
-        ranges = [(ranges[0], ranges[1])]  # type: ignore[list-item]
+        ranges = [ranges]
     try:
-        return ",".join(f"{float(low)!r}:{float(high)!r}" for low, high in ranges)  # type: ignore[misc]
+        return ",".join(f"{float(low)!r}:{float(high)!r}" for low, high in ranges)
     except (TypeError, ValueError) as e:
         raise InputError(f"domain is {domain!r}, must be a range of numbers (0, 1), or one for each column, [(0, 1), (18, 99)]") from e
 
@@ -252,23 +257,64 @@ def _dataset(rows: List[List[float]]) -> Dict[str, Any]:
     return {"columns": len(rows[0]) if rows else 1, "values": [v for r in rows for v in r]}
 
 
-def _loudest(server: Server, pairs: List[Tuple[List[List[float]], List[List[float]]]], flags: List[str]) -> Tuple[List[List[float]], List[List[float]]]:
-    """The pair on which a small audit of its own certifies most. What is drawn for that
-    serves nothing else, so that the bound of the chosen pair holds as it is."""
-    flags = [f for f in flags if not f.startswith(("-samples=", "-trials=", "-until-refuted", "-seed="))]
-    best, most = pairs[0], -1.0
-    for i, (first, second) in enumerate(pairs):
-        pair = json.dumps({"first": _dataset(first), "second": _dataset(second)})
-        with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
-            file = os.path.join(folder, "report.json")
-            ended = _run.run(["audit", *flags, "-exec-parent", "-exec", "exploration", f"-seed={7_000_000 + i}", "-samples=4000", f"-pair={pair}", "-output", f"json={file}"], server)
-            if ended.interrupted:
-                raise Stopped(None)
+def _explored(server: Server, pair: Any, given: Dict[str, Any], kinds: List[str], turn: int) -> float:
+    """What a small audit of one pair certifies. What is drawn for it serves nothing else,
+    so that the bound of a pair chosen by it holds as it is."""
+    given = dict(given, samples=4000, trials=None, until_refuted=None, seed=7_000_000 + turn)
+    given["pair"] = json.dumps({"first": _dataset(pair[0]), "second": _dataset(pair[1])})
+    with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
+        file = os.path.join(folder, "report.json")
+        ended = _run.run(["audit", *_flags(given), *kinds, "-exec-parent", "-exec", "exploration", "-output", f"json={file}"], server)
+        if ended.interrupted:
+            raise Stopped(None)
+        if server.error is not None:
+            raise server.error
+        if not os.path.exists(file):
+            raise ended.error()
+        return float(json.loads(Path(file).read_bytes()).get("lowerBound") or 0.0)
+
+
+def _loudest(server: Server, pairs: List[Any], given: Dict[str, Any], kinds: List[str]) -> Any:
+    """The pair that leaks most, as far as exploration can tell."""
+    if len(pairs) == 1:
+        return pairs[0]
+    bounds = [_explored(server, p, given, kinds, i) for i, p in enumerate(pairs)]
+    return pairs[bounds.index(max(bounds))]
+
+
+def _drawn(server: Server, strategy: Any, given: Dict[str, Any], kinds: List[str]) -> Any:
+    """The loudest of pairs that hypothesis draws, which aims at what is loud."""
+    import hypothesis
+
+    best: List[Any] = [-1.0, None]
+    refused: List[Error] = []
+    turns = iter(range(1 << 30))
+
+    @hypothesis.settings(max_examples=_DRAWN, database=None, derandomize=True, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+    @hypothesis.given(strategy)
+    def explore(pair: Any) -> None:
+        found = _pairs([pair])
+        around = dict(given)
+        _surround(found, around)
+        try:
+            bound = _explored(server, found[0], around, kinds, next(turns))
+        except Error as e:
             if server.error is not None:
-                raise server.error
-            if not os.path.exists(file):
-                raise ended.error()
-            bound = float(json.loads(Path(file).read_bytes()).get("lowerBound") or 0.0)
-        if bound > most:
-            best, most = (first, second), bound
-    return best
+                raise
+            refused.append(e)  # no neighbours, for example
+            hypothesis.reject()
+        hypothesis.target(bound)
+        if bound > best[0]:
+            best[:] = [bound, found[0]]
+
+    try:
+        explore()
+    except hypothesis.errors.Unsatisfiable:
+        pass
+    if best[1] is None:
+        raise InputError(f"of the pairs that the strategy draws none could be audited: {refused[0] if refused else 'it draws none'}")
+    return best[1]
+
+
+#: How many pairs are drawn of a strategy.
+_DRAWN = 20

@@ -9,11 +9,7 @@ from array import array
 from typing import Any, List, Optional, Tuple
 
 from ._errors import InputError
-
-try:
-    import numpy as np
-except ImportError:  # works without, slower
-    np = None  # type: ignore[assignment]
+from ._numpy import np
 
 FLOATS, INTS, JSON = b"F64 ", b"I64 ", b"JSON"
 
@@ -82,12 +78,12 @@ def _host(value: Any) -> Any:
     """The value in memory that Python sees, where it is a tensor."""
     if value is None:
         raise _refuse("None", "does it lack a return statement?")
-    if hasattr(value, "__cuda_array_interface__"):
-        raise _refuse(f"a {type(value).__name__} in the memory of a GPU", "copy it to the host first, with .get() or .cpu()")
     if hasattr(value, "detach") and hasattr(value, "device"):
         if getattr(value.device, "type", "cpu") != "cpu":
             raise _refuse(f"a tensor on the device {value.device}", "return tensor.cpu()")
         return value.detach().numpy()
+    if hasattr(value, "__cuda_array_interface__"):
+        raise _refuse(f"a {type(value).__name__} in the memory of a GPU", "copy it to the host first, with .get() or .cpu()")
     return value
 
 

@@ -46,7 +46,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """One of "violation", "no-violation", "inconclusive" or "invalid"."""
+        """One of "violation", "no-violation-found", "inconclusive" or "invalid"."""
         return str(self.report["verdict"])
 
     @property
@@ -83,7 +83,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Verdict and picture for a notebook. It needs no script and no network."""
-        color = {"violation": "#b3261e", "no-violation": "#1b6e3c"}.get(self.verdict, "#6b5900")
+        color = {"violation": "#b3261e", "no-violation-found": "#1b6e3c"}.get(self.verdict, "#6b5900")
         more = "".join(f"<li>{html.escape(w)}</li>" for w in [*self.warnings, *self.notes])
         svg = self._files.get("svg")
         picture = ""

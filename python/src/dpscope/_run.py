@@ -180,7 +180,7 @@ def shown(progress: Union[bool, Progress, None]) -> Optional[Shown]:
         return None
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is not None and type(shell).__name__ == "ZMQInteractiveShell":
-        from IPython.display import display
+        from IPython.display import display  # type: ignore[import]
 
         return Notebook(display)
     if progress or sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":

@@ -9,11 +9,11 @@ import os
 import random
 import struct
 from array import array
-from typing import Any, BinaryIO, Callable, Optional
+from typing import IO, Any, Callable, Optional
 
 from . import _outputs
 from ._errors import InputError
-from ._outputs import np
+from ._numpy import np
 
 Mechanism = Callable[..., Any]
 
@@ -57,7 +57,7 @@ class Server:
         self.error: Optional[BaseException] = None
         self.outputs = 0
 
-    def serve(self, requests: BinaryIO, answers: BinaryIO, frames: bool = True, agreed: bool = True) -> None:
+    def serve(self, requests: IO[bytes], answers: IO[bytes], frames: bool = True, agreed: bool = True) -> None:
         """Answers until the requests end, in frames: once they are agreed upon, where
         they are wanted. What the mechanism raises is kept, and told; an interrupt goes
         through."""
