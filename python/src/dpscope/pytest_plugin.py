@@ -121,7 +121,8 @@ class Auditor:
             again: Dict[str, Any] = {k: v for k, v in settings.items() if k in ("samples", "progress", "workers", "timeout")}
             result = _audit.audit(mechanism, resume=before, **again)
         else:
-            result = _audit.audit(mechanism, **{**settings, "until_refuted": True})
+            settings["until_refuted"] = True
+            result = _audit.audit(mechanism, **settings)
         file.parent.mkdir(parents=True, exist_ok=True)
         new = file.with_suffix(".new.json")
         result.save(new)
