@@ -174,6 +174,24 @@ def test_bad_settings():
             dpscope.audit(mechanisms.half, progress=False, **settings)
 
 
+def test_messages_name_arguments():
+    def nan(dataset, n, rng):
+        return [float("nan")] * n
+
+    def words(dataset, n, rng):
+        return [1.5 if n < 300 or i else "none" for i in range(n)]
+
+    for f, settings, message in [
+        (nan, {}, 'nan: output 1 of 200: c1 is NaN, must be a finite number; nonfinite="symbol" audits'),
+        (words, {"kinds": {"c1": "real"}}, 'kinds={"c1": "mixed"} takes'),
+        (mechanisms.half, {"smaples": 3}, "there is no setting smaples; did you mean samples?"),
+        (mechanisms.half, {"timeout": 1e-6}, "timeout allows more"),
+    ]:
+        with pytest.raises(dpscope.Error) as e:
+            dpscope.audit(f, epsilon=1, progress=False, **settings)
+        assert message in str(e.value), str(e.value)
+
+
 @pytest.mark.parametrize(
     "f, words",
     [

@@ -216,7 +216,9 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 	}
 	if errors.Is(err, errTimeout) {
 		remedy := "does it write a whole line, and flush it (flush=True in Python)?"
-		if !first {
+		if first && p.parent != nil {
+			remedy = "-exec-timeout allows more"
+		} else if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}

@@ -90,9 +90,11 @@ class Result:
         if svg:
             data = base64.b64encode(svg).decode()
             picture = f'<img alt="{html.escape(self.headline)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        rest = str(self.report["summary"])
+        rest = rest[len(self.headline) :] if rest.startswith(self.headline) else rest
         return (
             f'<div class="dpscope"><p style="border-left:4px solid {color};padding-left:.6em"><b>{html.escape(self.headline)}</b><br>'
-            f"{html.escape(str(self.report['summary']))}</p>{picture}"
+            f"{html.escape(rest.strip())}</p>{picture}"
             + (f"<ul>{more}</ul>" if more else "")
             + f"<details><summary>Report</summary><pre>{html.escape(self.text)}</pre></details></div>"
         )

@@ -30,15 +30,25 @@ class Ended:
         return Error(pythonic(text))
 
 
-# Messages name flags of the command line.
-_FLAG = re.compile(r"(?<![\w-])-(exec-timeout|[a-z]+(?:-[a-z]+)*)(?= [a-z0-9]|[ ,:;.)]|$)")
-_ARGUMENTS = {"exec-timeout": "timeout", "kind": "kinds", "pair": "pairs", "beta": "confidence", "continue": "resume"}
+# Messages name flags of the command line, some with a value.
+_NAMES = (
+    "alpha|beta|continue|delta|domain|epsilon|exec-timeout|explore|finder|group|guarantee|integer|kind|learner|mechanism|mu|nonfinite|pair|"
+    "reach|relation|rho|rows|samples|seed|through-renyi|trials|until-refuted|workers"
+)
+_FLAG = re.compile(rf"(?<![\w-])-({_NAMES})(?![\w-])")
+_ARGUMENTS = {"exec-timeout": "timeout", "kind": "kinds", "pair": "pairs", "beta": "1 - confidence", "continue": "resume"}
 
 
 def pythonic(text: str) -> str:
     """A message with the names that arguments have here."""
     text = re.sub(r"(?m)^dpscope: (note: )?", "", text)
-    return _FLAG.sub(lambda m: _ARGUMENTS.get(m.group(1), m.group(1).replace("-", "_")) + "=", text)
+    text = re.sub(r"(?m)^\S+ -m dpscope '?[^:\n]*:(?:[\w.<>]*\.)?([\w<>]+)'?: ", r"\1: ", text)
+    text = re.sub(r"; all flags: dpscope \S+ -h", "", text)
+    text = re.sub(r"flag provided but not defined: -(\S+);", lambda m: f"there is no setting {m.group(1).replace('-', '_')};", text)
+    text = re.sub(r"-kind (\w+)=(\w+)", r'kinds={"\1": "\2"}', text)
+    text = re.sub(r"-nonfinite (symbol|refuse)", r'nonfinite="\1"', text)
+    text = re.sub(r"-exec-timeout (\d+)m", lambda m: f"timeout={60 * int(m.group(1))}", text)
+    return _FLAG.sub(lambda m: _ARGUMENTS.get(m.group(1), m.group(1).replace("-", "_")), text)
 
 
 def run(arguments: Sequence[str], server: Optional[Server] = None, progress: Optional[Progress] = None) -> Ended:
