@@ -12,6 +12,8 @@ Usage: ./build.sh COMMAND
   npm             build, and write the site into dist/npm as a package for npm publish
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
+  wheel           write the Python package as wheels into dist/wheels, one for each
+                  platform with its binary inside
   edge            build, and write the Worker of a host of reports into edge/build, for
                   npx wrangler deploy in edge/
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
@@ -247,6 +249,11 @@ zip)
 	shift
 	(($# == 0)) || die "zip takes no arguments"
 	build -zip dpscope-site.zip
+	;;
+wheel)
+	shift
+	need_go
+	go run ./python/wheel "$@"
 	;;
 edge)
 	shift

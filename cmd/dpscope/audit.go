@@ -213,6 +213,9 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if f.outside.stdin, f.outside.stdout = stdin, stdout; f.outside.parent {
+		stdout = io.Discard
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	end := func() {}
@@ -240,6 +243,9 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		return fail(stderr, err)
 	}
 	show := newMeter(stderr)
+	if f.outside.parent {
+		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
+	}
 	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool,
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
@@ -267,6 +273,7 @@ type meter struct {
 	wide int
 
 	before string // stands before every line
+	lines  bool   // each is a line of its own, for the program that started this one
 }
 
 // meterWidth keeps the line on one line of a usual terminal.
@@ -319,6 +326,10 @@ func timeLeft(seconds *float64, most bool) string {
 
 // show puts a line in place of the last.
 func (m *meter) show(line string) {
+	if m.lines {
+		fmt.Fprintf(m.w, "\r%s\n", line)
+		return
+	}
 	if len(line) > meterWidth {
 		line = line[:meterWidth]
 	}

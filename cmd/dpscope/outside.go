@@ -19,6 +19,8 @@ import (
 type outsideFlags struct {
 	pair.Outside               // once it is read
 	timeout      time.Duration // of -exec
+	parent       bool          // who started this answers for -exec
+	stdout       io.Writer     // requests of -exec-parent
 	asked        cli.Asked[pair.Outside]
 	stdin        io.Reader // what the file - of samples is
 }
@@ -26,6 +28,7 @@ type outsideFlags struct {
 func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
 	f.asked = cli.Settings(s, keys)
 	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
+	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope answers: requests of -exec, which is then only what the report calls it, go to standard output, answers come from standard input, progress and errors go to standard error, and reports to the files of -output")
 }
 
 // read takes what the flags ask for. Without a name there is no file.
@@ -36,6 +39,22 @@ func (f *outsideFlags) read() error {
 		*files = (*files)[:n-1]
 	}
 	return err
+}
+
+// requests is the stream of requests to the program that started this one.
+type requests struct {
+	io.Writer
+	closed bool
+}
+
+// Close ends the requests; the stream itself ends with this program.
+func (r *requests) Close() error { r.closed = true; return nil }
+
+func (r *requests) Write(b []byte) (int, error) {
+	if r.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return r.Writer.Write(b)
 }
 
 // outsider is a mechanism from outside that runs.
@@ -77,7 +96,7 @@ func namesWithin(part string) (names []string) {
 func (f *outsideFlags) check(given map[string]bool) error {
 	if by := broughtBy[f.brought()]; by != "" {
 		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
-		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others)...)
+		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others, map[bool][]string{true: {"exec-parent"}}[by == "wasm"])...)
 	}
 	if f.Table.File == "" {
 		if err := refuseFlags(given, "absent without -table", "name the file of labelled examples with -table FILE", namesWithin("table")...); err != nil {
@@ -89,7 +108,7 @@ func (f *outsideFlags) check(given map[string]bool) error {
 			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
 		}
 	}
-	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout"}, namesWithin("brought")...)...); err != nil {
+	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
 		return err
 	}
 	switch files := f.Recorded.Files; {
@@ -140,7 +159,11 @@ func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue
 	case f.timeout <= 0:
 		err = &audit.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
 	default:
-		m, err = command.Open(ctx, command.Options{Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
+		var parent *command.Parent
+		if f.parent {
+			parent = &command.Parent{Requests: &requests{f.stdout, false}, Answers: f.stdin, Frames: true}
+		}
+		m, err = command.Open(ctx, command.Options{Parent: parent, Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
 	}
 	if err != nil {
 		return cat, nil, err

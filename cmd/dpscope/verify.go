@@ -28,13 +28,14 @@ const maxReportBytes = 64 << 20
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
 	quick := set.Bool("quick", false, "only certify the report's own witness again; this cannot show that the witness was chosen before the samples were drawn")
+	counts := set.Bool("counts", false, "only check that all that the report says follows from its counts: runs and draws nothing, and needs neither program nor file; this cannot show that the counts are those of the mechanism")
 	workers := set.Workers(0, "parallel workers; 0: one a processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
 		files = append(files, v)
 		return nil
 	})
-	outside := outsideFlags{stdin: stdin}
+	outside := outsideFlags{stdin: stdin, stdout: stdout}
 	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
@@ -49,6 +50,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	n := *workers
 	name := set.Arg(0)
+	if outside.parent {
+		stdout = stderr // standard output is for requests
+	}
 	data, err := readReport(name, stdin)
 	if err != nil {
 		return fail(stderr, err)
@@ -64,6 +68,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	r, err := core.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	if *counts {
+		v, err := core.Recompute(catalogue, r)
+		if err != nil {
+			return fail(stderr, fmt.Errorf("%s: %w", name, err))
+		}
+		return printVerification(stdout, v, r)
 	}
 	if plan.file != "" {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})

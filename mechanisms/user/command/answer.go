@@ -33,7 +33,22 @@ const (
 // scanner reads an answer.
 type scanner struct {
 	jsonscan.Scanner
-	cells []cell
+	cells  []cell
+	frames bool // are offered
+}
+
+// offersFrames reports whether a first answer offers frames.
+func offersFrames(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"frames"`)) {
+		return false
+	}
+	s := &scanner{Scanner: jsonscan.Scanner{What: "its answer", Data: line}}
+	s.Space()
+	if s.Peek() != '{' {
+		return false
+	}
+	_, err := s.object(func(int, []cell) error { return nil })
+	return err == nil && s.frames
 }
 
 // scan reads an answer and calls row for each output; cells are valid until the
@@ -89,6 +104,12 @@ func (s *scanner) object(row func(int, []cell) error) (rows int, err error) {
 				return rows, err
 			}
 			return rows, fmt.Errorf("it refuses the request: %s", why.word)
+		case string(key) == "frames":
+			if v, err := s.value(); err != nil || v.form != numeral || v.value != framesVersion {
+				return rows, s.Fault(from, fmt.Sprintf("frames of version %d, which %s names", framesVersion, FramesVariable))
+			}
+			s.frames = true
+			continue
 		case string(key) != "outputs" || found:
 			return rows, s.Fault(from, `the one key "outputs"`)
 		case s.Peek() != '[':

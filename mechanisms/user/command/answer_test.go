@@ -187,7 +187,7 @@ func BenchmarkScan(b *testing.B) {
 	out := make([]float64, 4096)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.fill(line, 4096, out); err != nil {
+		if err := p.fill(answer{json: line}, 4096, out); err != nil {
 			b.Fatal(err)
 		}
 	}

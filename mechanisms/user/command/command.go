@@ -38,6 +38,17 @@ type Options struct {
 	Columns []audit.Column
 	// Timeout is how long one request may take; where it is not above 0, 60 s.
 	Timeout time.Duration
+	// Parent is a program that runs already and answers requests; nil: Command is
+	// started. Command is then only what a report calls it.
+	Parent *Parent
+}
+
+// Parent is a program that runs already, such as the one that started this one: a single
+// process, so requests wait for each other.
+type Parent struct {
+	Requests io.WriteCloser
+	Answers  io.Reader
+	Frames   bool // from the start, without a line first
 }
 
 // DefaultTimeout is how long one request may take.
@@ -56,6 +67,8 @@ type Program struct {
 	columns  []audit.Column
 	unseeded string
 	slowest  time.Duration // of the requests at the start
+	parent   *worker
+	turn     chan struct{} // who asks the parent has put something in
 
 	pool   process.Pool[*worker]
 	mu     sync.Mutex
@@ -94,6 +107,14 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if o.Pair == nil {
 		o.Pair = new(o.Space.Trial())
 	}
+	if o.Parent != nil {
+		p := newProgram(ctx, o, "", argv)
+		p.parent = &worker{In: o.Parent.Requests, Out: bufio.NewReaderSize(o.Parent.Answers, 1<<16), frames: o.Parent.Frames}
+		if err := p.opened(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		remedy := "give its path, or put its folder on the PATH"
@@ -102,16 +123,33 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		}
 		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
 	}
-	p := &Program{o: o, ctx: ctx, path: path, argv: argv, seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
-	if err := p.probe(); err != nil {
-		p.Close()
+	p := newProgram(ctx, o, path, argv)
+	if err := p.opened(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
+func newProgram(ctx context.Context, o Options, path string, argv []string) *Program {
+	return &Program{o: o, ctx: ctx, path: path, argv: argv, turn: make(chan struct{}, 1), seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
+}
+
+// opened asks what the outputs are; an error ends all processes.
+func (p *Program) opened() error {
+	err := p.probe()
+	if err != nil {
+		p.Close()
+	}
+	return err
+}
+
 // Close ends all processes.
-func (p *Program) Close() { p.pool.Close(process.Grace) }
+func (p *Program) Close() {
+	if p.parent != nil {
+		p.parent.End(0)
+	}
+	p.pool.Close(process.Grace)
+}
 
 // Columns implements [audit.Mechanism].
 func (p *Program) Columns() []audit.Column { return p.columns }
@@ -149,36 +187,43 @@ func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error
 	if err != nil {
 		return err
 	}
-	line, err := p.ask(x, d, n, seed)
+	a, err := p.ask(x, d, n, seed)
 	if err != nil {
 		return err
 	}
-	if err := p.fill(line, n, out); err != nil {
+	if err := p.fill(a, n, out); err != nil {
 		return p.drop(x, err)
 	}
-	p.pool.Release(x)
+	p.release(x)
 	return nil
 }
 
 // ask sends a request to the process; an error ends it.
-func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) ([]byte, error) {
+func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, error) {
 	first := !x.answered
 	start := time.Now()
-	line, err := x.ask(p.ctx, request(d, n, seed), p.o.Timeout)
+	if x.frames {
+		x.request = requestFrame(x.request, d, p.o.Space.Columns, n, seed)
+	} else {
+		x.request = request(d, n, seed)
+	}
+	a, err := x.ask(p.ctx, x.request, p.o.Timeout)
 	if err == nil {
 		if p.columns == nil {
 			p.slowest = max(p.slowest, time.Since(start))
 		}
-		return line, nil
+		return a, nil
 	}
 	if errors.Is(err, errTimeout) {
 		remedy := "does it write a whole line, and flush it (flush=True in Python)?"
-		if !first {
+		if first && p.parent != nil {
+			remedy = "-exec-timeout allows more"
+		} else if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}
 	}
-	return nil, p.drop(x, err)
+	return answer{}, p.drop(x, err)
 }
 
 // request is a request as a line.
@@ -209,12 +254,37 @@ func (p *Program) take() (*worker, error) {
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return p.pool.Take(p.start)
+	if p.parent == nil {
+		return p.pool.Take(p.start)
+	}
+	select {
+	case p.turn <- struct{}{}:
+		return p.parent, nil
+	case <-p.ctx.Done():
+		return nil, p.ctx.Err()
+	}
+}
+
+// another returns a process that answered nothing yet, or the parent.
+func (p *Program) another() (*worker, error) {
+	if p.parent != nil {
+		return p.take()
+	}
+	return p.pool.Start(p.start)
+}
+
+// release puts a process back.
+func (p *Program) release(x *worker) {
+	if x == p.parent {
+		<-p.turn
+		return
+	}
+	p.pool.Release(x)
 }
 
 // start starts another process.
 func (p *Program) start() (*worker, error) {
-	x, err := startWorker(p.path, p.argv)
+	x, err := startWorker(p.path, p.argv, p.o.Space.Columns)
 	if err != nil {
 		return nil, p.fault(nil, fmt.Errorf("it does not start: %w", err))
 	}
@@ -223,7 +293,12 @@ func (p *Program) start() (*worker, error) {
 
 // drop ends a process because of an error, and returns what to tell of it.
 func (p *Program) drop(x *worker, err error) error {
-	p.pool.Drop(x)
+	if x == p.parent {
+		x.End(0)
+		<-p.turn
+	} else {
+		p.pool.Drop(x)
+	}
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()
 	}
@@ -316,42 +391,71 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // worker is a process of the program. One request at a time.
 type worker struct {
-	*process.Process
+	In  io.WriteCloser
+	Out *bufio.Reader
+
+	process  *process.Process // nil: the parent
 	answered bool
+	frames   bool // were agreed upon
+	request  []byte
 	line     []byte
 }
 
-func startWorker(path string, argv []string) (*worker, error) {
-	var env []string
+// End ends the process, which has so long to end by itself. A parent sees the end of its
+// requests.
+func (w *worker) End(wait time.Duration) {
+	if w.process == nil {
+		w.In.Close()
+		return
+	}
+	w.process.End(wait)
+}
+
+// Stderr is the end of what the process wrote to its standard error.
+func (w *worker) Stderr() string {
+	if w.process == nil {
+		return ""
+	}
+	return w.process.Stderr()
+}
+
+func startWorker(path string, argv []string, columns int) (*worker, error) {
+	env := append(os.Environ(), FramesVariable+"="+strconv.Itoa(framesVersion), ColumnsVariable+"="+strconv.Itoa(columns))
 	if os.Getenv("PYTHONUNBUFFERED") == "" {
-		env = append(os.Environ(), "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
+		env = append(env, "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
 	}
 	p, err := process.Start(path, argv, env)
-	return &worker{Process: p}, err
+	if err != nil {
+		return nil, err
+	}
+	return &worker{In: p.In, Out: p.Out, process: p}, nil
 }
 
 var errTimeout = errors.New("time limit")
 
-// ask sends a request and returns the line that answers it, without its end,
-// valid until the next request. An error ends the process.
-func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) ([]byte, error) {
-	type answer struct {
-		line []byte
-		err  error
+// ask sends a request and returns what answers it, valid until the next request. An
+// error ends the process.
+func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (answer, error) {
+	type result struct {
+		answer
+		err error
 	}
 	if n := w.Out.Buffered(); n > 0 {
 		more, _ := w.Out.Peek(min(n, shownBytes))
 		defer w.End(0)
-		return nil, fmt.Errorf("it printed more than one line as its answer; after the line came %q: print one line a request, and nothing else, to standard output", more)
+		if w.frames {
+			return answer{}, fmt.Errorf("it wrote more than one frame as its answer; after the frame came %q: write one frame a request, and nothing else, to standard output", more)
+		}
+		return answer{}, fmt.Errorf("it printed more than one line as its answer; after the line came %q: print one line a request, and nothing else, to standard output", more)
 	}
-	got := make(chan answer, 1)
+	got := make(chan result, 1)
 	go func() {
 		_, werr := w.In.Write(request)
-		line, err := w.readLine()
+		a, err := w.read()
 		if err == nil && werr != nil {
-			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(line))
+			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(a.json))
 		}
-		got <- answer{line, err}
+		got <- result{a, err}
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -359,12 +463,15 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (
 	select {
 	case a := <-got:
 		if a.err == nil {
+			if !w.answered && !w.frames {
+				w.frames = offersFrames(a.json)
+			}
 			w.answered = true
-			return a.line, nil
+			return a.answer, nil
 		}
 		if err = a.err; errors.Is(err, io.EOF) {
 			w.End(5 * process.Grace) // it is about to say how
-			return nil, errors.New(w.death(a.line))
+			return answer{}, errors.New(w.death(a.json))
 		}
 	case <-timer.C:
 		err = errTimeout
@@ -372,7 +479,16 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (
 		err = ctx.Err()
 	}
 	w.End(0)
-	return nil, err
+	return answer{}, err
+}
+
+// read reads an answer, in the form that was agreed upon.
+func (w *worker) read() (answer, error) {
+	if w.frames {
+		return w.readFrame()
+	}
+	line, err := w.readLine()
+	return answer{json: line}, err
 }
 
 // readLine reads up to the end of a line. With io.EOF it returns what came.
@@ -400,5 +516,8 @@ func (w *worker) death(part []byte) string {
 	} else if !w.answered {
 		when = "before its first answer"
 	}
-	return w.Death() + " " + when
+	if w.process == nil {
+		return "the program that started dpscope closed the stream of answers " + when
+	}
+	return w.process.Death() + " " + when
 }

@@ -29,13 +29,13 @@ const (
 )
 
 // checkShape refuses what is no answer of n outputs.
-func checkShape(line []byte, n int) error {
-	return scanRows(line, n, func(int, []cell) error { return nil })
+func checkShape(a answer, n int) error {
+	return scanRows(a, n, func(int, []cell) error { return nil })
 }
 
 // scanRows is [scan] for n outputs.
-func scanRows(line []byte, n int, row func(i int, cells []cell) error) error {
-	rows, err := scan(line, func(i int, cells []cell) error {
+func scanRows(a answer, n int, row func(i int, cells []cell) error) error {
+	rows, err := a.rows(func(i int, cells []cell) error {
 		if i == n {
 			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of more than %d outputs", n), Want: fmt.Sprintf("the %d outputs of the request", n)}
 		}
@@ -48,9 +48,12 @@ func scanRows(line []byte, n int, row func(i int, cells []cell) error) error {
 }
 
 // fill reads n outputs with these columns into out.
-func (p *Program) fill(line []byte, n int, out []float64) error {
+func (p *Program) fill(a answer, n int, out []float64) error {
+	if a.n == n && p.floats(a, out) {
+		return nil
+	}
 	at := 0
-	return scanRows(line, n, func(i int, cells []cell) error {
+	return scanRows(a, n, func(i int, cells []cell) error {
 		if err := p.checkWidth(i, cells); err != nil {
 			return err
 		}
@@ -114,7 +117,7 @@ func (x cell) text() string {
 }
 
 // learnColumns tells the columns by answers.
-func (p *Program) learnColumns(answers [][]byte) error {
+func (p *Program) learnColumns(answers []answer) error {
 	type seen struct {
 		numbers, words bool
 		names          bool            // words that are no numbers
@@ -178,7 +181,7 @@ func (p *Program) learnColumns(answers [][]byte) error {
 }
 
 // learnLabels notes the words for symbols, in the order in which they came.
-func (p *Program) learnLabels(answers [][]byte) error {
+func (p *Program) learnLabels(answers []answer) error {
 	known := make([]map[float64]bool, len(p.columns))
 	add := func(c int, symbol float64, word string) {
 		if l := p.columns[c].Labels; known[c][symbol] || len(l) == mostLabels || len(word) > mostLetters {
@@ -204,9 +207,9 @@ func (p *Program) learnLabels(answers [][]byte) error {
 }
 
 // each scans several answers.
-func each(answers [][]byte, row func(int, []cell) error) error {
-	for _, line := range answers {
-		if _, err := scan(line, row); err != nil {
+func each(answers []answer, row func(int, []cell) error) error {
+	for _, a := range answers {
+		if _, err := a.rows(row); err != nil {
 			return err
 		}
 	}
@@ -253,10 +256,10 @@ func (p *Program) probe() error {
 	datasets := [2]audit.Dataset{p.o.Pair.First, p.o.Pair.Second}
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}
 	seeds := [3]uint64{seedOne, seedTwo, seedOne}
-	var lines [2][4][]byte // by dataset; the last is the second process's
-	var all [][]byte
+	var answers [2][4]answer // by dataset; the last is the second process's
+	var all []answer
 	for round := range 2 {
-		x, err := p.pool.Start(p.start)
+		x, err := p.another()
 		if err != nil {
 			return err
 		}
@@ -268,18 +271,18 @@ func (p *Program) probe() error {
 						break
 					}
 				}
-				line, err := p.ask(x, d, sizes[i], seeds[i])
+				a, err := p.ask(x, d, sizes[i], seeds[i])
 				if err != nil {
 					return err
 				}
-				if err := checkShape(line, sizes[i]); err != nil {
+				if err := checkShape(a, sizes[i]); err != nil {
 					return p.drop(x, err)
 				}
-				lines[side][at] = slices.Clone(line)
-				all = append(all, lines[side][at])
+				answers[side][at] = a.copied()
+				all = append(all, answers[side][at])
 			}
 		}
-		p.pool.Release(x)
+		p.release(x)
 	}
 	if err := p.learnColumns(all); err != nil {
 		return p.fault(nil, err)
@@ -287,10 +290,10 @@ func (p *Program) probe() error {
 	width := audit.Width(p.columns)
 	var outs [2][4][]float64
 	for side := range outs {
-		for at, line := range lines[side] {
+		for at, a := range answers[side] {
 			n := sizes[at%3]
 			outs[side][at] = make([]float64, n*width)
-			if err := p.fill(line, n, outs[side][at]); err != nil {
+			if err := p.fill(a, n, outs[side][at]); err != nil {
 				return p.fault(nil, err)
 			}
 		}

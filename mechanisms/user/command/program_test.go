@@ -19,7 +19,7 @@ import (
 // "program FORM", it answers requests in that form.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "program" {
-		program(os.Args[2], os.Args[3:])
+		program(os.Args[2], bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout), os.Args[3:])
 		return
 	}
 	os.Exit(m.Run())
@@ -61,12 +61,15 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-func program(form string, args []string) {
-	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+func program(form string, in *bufio.Reader, out *bufio.Writer, args []string) {
 	state := stream.New(stream.Key{Seed: 5}) // as each start has it
 	own := stream.New(stream.Key{Seed: uint64(os.Getpid())})
 	if form == "child" {
 		time.Sleep(time.Hour)
+	}
+	if form, ok := strings.CutPrefix(form, "frames-"); ok {
+		framesProgram(form, in, out)
+		return
 	}
 	for {
 		text, err := in.ReadBytes('\n')
@@ -93,6 +96,11 @@ func program(form string, args []string) {
 		switch form {
 		case "correct", "deaf":
 			fmt.Fprintf(out, "{\"outputs\": %s}\n", laplace(rng, 1))
+		case "sum":
+			for _, r := range q.Dataset {
+				count += r[0] - 1
+			}
+			fmt.Fprintln(out, laplace(rng, 1))
 		case "half":
 			fmt.Fprintln(out, laplace(rng, 0.5))
 		case "own": // unseeded

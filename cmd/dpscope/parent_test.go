@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// answering answers requests in frames with Laplace noise of that scale on the number of
+// rows, until they end, and returns how many outputs it gave.
+func answering(t *testing.T, requests io.Reader, answers io.WriteCloser, scale float64) (outputs int) {
+	defer answers.Close()
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(requests, head[:]); err != nil {
+			return outputs
+		}
+		body := make([]byte, binary.LittleEndian.Uint32(head[4:]))
+		if _, err := io.ReadFull(requests, body); err != nil || string(head[:4]) != "RQST" {
+			t.Errorf("a request is %q (%v)", head, err)
+			return outputs
+		}
+		n, rows := binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
+		noise := make([]float64, n)
+		stream.New(stream.Key{Seed: binary.LittleEndian.Uint64(body)}).Laplace(noise, scale)
+		b := append([]byte("F64 "), binary.LittleEndian.AppendUint32(nil, 8+8*n)...)
+		b = binary.LittleEndian.AppendUint32(b, n)
+		b = binary.LittleEndian.AppendUint32(b, 1)
+		for _, v := range noise {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(rows)+v))
+		}
+		if _, err := answers.Write(b); err != nil {
+			return outputs
+		}
+		outputs += int(n)
+	}
+}
+
+// asParent runs a command whose requests a function here answers.
+func asParent(t *testing.T, scale float64, args ...string) (code, outputs int, stderr string) {
+	t.Helper()
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	var messages bytes.Buffer
+	done := make(chan int)
+	go func() {
+		code := run(args, in, out, &messages)
+		out.Close()
+		done <- code
+	}()
+	outputs = answering(t, requests, answers, scale)
+	return <-done, outputs, messages.String()
+}
+
+// The program that starts dpscope answers over its streams; the report is in a file, and
+// replays the same way, or from its counts without anything.
+func TestExecParent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	code, outputs, stderr := asParent(t, 0.5, "audit", "-exec-parent", "-exec", "python3 -m dpscope mine:half", "-epsilon", "1", "-samples", "5000", "-trials", "3", "-output", file)
+	if code != cli.ExitViolation || outputs < 10_000 || !strings.Contains(stderr, "\r") {
+		t.Fatalf("exit code %d after %d outputs: %s", code, outputs, stderr)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r map[string]any
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if name := r["inputs"].(map[string]any)["brought"].(map[string]any)["name"]; name != "python3 -m dpscope mine:half" {
+		t.Error(name)
+	}
+	if code, _, stderr := asParent(t, 0.5, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitOK || !strings.Contains(stderr, "Replayed") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if code, _, stderr := asParent(t, 1, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitViolation {
+		t.Errorf("another mechanism: exit code %d: %s", code, stderr)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"verify", "-counts", file}, nil, &out, &errs); code != cli.ExitOK || !strings.Contains(out.String(), "Recomputed") {
+		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
+	}
+	bound, _ := json.Marshal(r["lowerBound"])
+	if err := os.WriteFile(file, bytes.Replace(data, append([]byte(`"lowerBound": `), bound...), []byte(`"lowerBound": 1.999999`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if code := run([]string{"verify", "-counts", file}, nil, &out, &errs); code != cli.ExitViolation {
+		t.Errorf("a forged bound: exit code %d: %s", code, out.String())
+	}
+	for _, args := range [][]string{{"audit", "-exec-parent", "-mechanism", "svt4"}, {"audit", "-exec-parent", "-wasm", "x.wasm", "-epsilon", "1"}} {
+		errs.Reset()
+		if code := run(args, strings.NewReader(""), io.Discard, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "exec-parent") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		}
+	}
+}

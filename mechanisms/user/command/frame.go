@@ -1,0 +1,195 @@
+package command
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user"
+)
+
+// FramesVariable is the variable of the environment that tells a program which version
+// of frames this one understands. A program that wants them says so in its first
+// answer, {"outputs": [...], "frames": 1}; what follows goes in frames, both ways. A
+// program that knows nothing of it goes on with lines.
+const FramesVariable = "DPSCOPE_FRAMES"
+
+// ColumnsVariable tells a program how many columns datasets have: the first request, a
+// line, does not show it where the dataset is empty.
+const ColumnsVariable = "DPSCOPE_COLUMNS"
+
+// framesVersion is the version of frames: a kind of four letters, the length of the body
+// in bytes as uint32, and the body. All numbers are little-endian.
+const framesVersion = 1
+
+// Kinds of frames.
+const (
+	frameRequest = "RQST" // uint64 seed; uint32 n, rows, columns, 0; rows * columns float64
+	frameFloats  = "F64 " // uint32 n, columns; n * columns float64, output by output
+	frameInts    = "I64 " // the same with int64
+	frameJSON    = "JSON" // an answer as a line has it, for words
+	frameFail    = "FAIL" // why the request is refused, in UTF-8
+)
+
+// frameHead is the length of what stands before a body, and blockHead of what stands
+// before its numbers.
+const (
+	frameHead = 8
+	blockHead = 8
+)
+
+// answer is what a program answers: JSON, or a block of numbers.
+type answer struct {
+	json    []byte // nil: a block
+	ints    bool
+	n       int
+	columns int
+	block   []byte
+}
+
+// copied is an answer that stays valid.
+func (a answer) copied() answer {
+	a.json, a.block = bytes.Clone(a.json), bytes.Clone(a.block)
+	return a
+}
+
+// requestFrame is a request as a frame. A dataset without rows has its columns.
+func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte {
+	if d.Len() > 0 {
+		columns = len(d.Row(0))
+	}
+	b = append(b[:0], frameRequest...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(24+8*d.Len()*columns))
+	b = binary.LittleEndian.AppendUint64(b, seed)
+	for _, v := range []int{n, d.Len(), columns, 0} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	for i := range d.Len() {
+		for _, v := range d.Row(i) {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	return b
+}
+
+// readFrame reads an answer. With io.EOF it returns what came.
+func (w *worker) readFrame() (answer, error) {
+	var head [frameHead]byte
+	if n, err := io.ReadFull(w.Out, head[:]); err != nil {
+		return answer{json: head[:n]}, ended(err)
+	}
+	kind, size := string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
+	switch kind {
+	case frameFloats, frameInts, frameJSON, frameFail:
+	default:
+		return answer{}, &audit.InputError{Field: "what it wrote", Found: fmt.Sprintf("%q", head), Want: fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
+			Remedy: "after frames are agreed upon nothing else may go to standard output; what is printed belongs on standard error"}
+	}
+	if size > maxAnswer {
+		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", size), Want: fmt.Sprintf("at most %d MiB", maxAnswer>>20), Remedy: "the length is a little-endian uint32"}
+	}
+	if cap(w.line) < size {
+		w.line = make([]byte, size)
+	}
+	w.line = w.line[:size]
+	if n, err := io.ReadFull(w.Out, w.line); err != nil {
+		return answer{json: w.line[:n]}, ended(err)
+	}
+	switch kind {
+	case frameFail:
+		return answer{}, fmt.Errorf("it refuses the request: %s", w.line)
+	case frameJSON:
+		return answer{json: w.line}, nil
+	}
+	return readBlock(kind, w.line)
+}
+
+// readBlock reads the body of a block of numbers.
+func readBlock(kind string, body []byte) (answer, error) {
+	if len(body) < blockHead {
+		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", len(body)), Want: fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead)}
+	}
+	a := answer{ints: kind == frameInts, n: int(binary.LittleEndian.Uint32(body)), columns: int(binary.LittleEndian.Uint32(body[4:])), block: body[blockHead:]}
+	if a.columns < 1 || a.columns > user.MostColumns {
+		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d columns", a.columns), Want: fmt.Sprintf("1 to %d", user.MostColumns)}
+	}
+	if want := uint64(a.n) * uint64(a.columns) * 8; uint64(len(a.block)) != want {
+		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("%d bytes of numbers for %d outputs of %d columns", len(a.block), a.n, a.columns), Want: fmt.Sprintf("%d", want), Remedy: "a number has eight bytes"}
+	}
+	return a, nil
+}
+
+// ended is io.EOF also where a frame was cut off.
+func ended(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	return err
+}
+
+// floats reports whether the block holds float64 for columns of numbers only, and writes
+// them to out where all are finite.
+func (p *Program) floats(a answer, out []float64) bool {
+	if a.json != nil || a.ints || a.columns != len(p.columns) || a.n*a.columns != len(out) {
+		return false
+	}
+	for _, c := range p.columns {
+		if c.Kind != audit.Real {
+			return false
+		}
+	}
+	for i := range out {
+		v := math.Float64frombits(binary.LittleEndian.Uint64(a.block[8*i:]))
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false // named with its place by who reads cells
+		}
+		out[i] = v + 0 // no negative zero: it equals zero
+	}
+	return true
+}
+
+// rows calls row for each output, as [scan] does.
+func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
+	if a.json != nil {
+		return scan(a.json, row)
+	}
+	cells := make([]cell, a.columns)
+	for i := range a.n {
+		for c := range cells {
+			bits := binary.LittleEndian.Uint64(a.block[8*(i*a.columns+c):])
+			if a.ints {
+				cells[c] = intCell(int64(bits))
+			} else {
+				cells[c] = floatCell(math.Float64frombits(bits))
+			}
+		}
+		if err := row(i, cells); err != nil {
+			return i, err
+		}
+	}
+	return a.n, nil
+}
+
+func floatCell(v float64) cell {
+	switch {
+	case math.IsNaN(v):
+		return literalCells[3]
+	case math.IsInf(v, 1):
+		return literalCells[4]
+	case math.IsInf(v, -1):
+		return literalCells[5]
+	}
+	return cell{value: v + 0}
+}
+
+func intCell(v int64) cell {
+	if v > 1<<53 || v < -1<<53 {
+		return cell{form: long, value: float64(v), word: strconv.AppendInt(nil, v, 10)}
+	}
+	return cell{value: float64(v)}
+}

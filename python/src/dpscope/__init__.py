@@ -1,0 +1,18 @@
+"""Audits of differential privacy for mechanisms in Python.
+
+    import dpscope
+
+    def count(dataset, n, rng):
+        return len(dataset) + rng.laplace(scale=0.5, size=n)
+
+    result = dpscope.audit(count, epsilon=1)
+    print(result.violation, result.bound)
+"""
+
+from ._audit import audit, scores
+from ._errors import Error, InputError, Stopped
+from ._result import Result, Verification, load
+
+__version__ = "0.3.0"
+
+__all__ = ["Error", "InputError", "Result", "Stopped", "Verification", "audit", "load", "scores"]

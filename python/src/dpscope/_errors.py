@@ -1,0 +1,22 @@
+"""Errors that say what was found and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+
+class Error(Exception):
+    """The audit could not be done. The message says why, and what to do next."""
+
+
+class InputError(Error, ValueError):
+    """Something given to dpscope, or returned by the mechanism, cannot be taken."""
+
+
+class Stopped(KeyboardInterrupt):
+    """The audit was interrupted (Ctrl-C). ``result`` holds what was found until then,
+    where anything was."""
+
+    def __init__(self, result: Optional[Any]) -> None:
+        super().__init__("the audit was stopped")
+        self.result = result

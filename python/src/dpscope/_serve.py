@@ -1,0 +1,141 @@
+"""Answers requests for outputs of a Python function, by the command protocol of
+docs/command.md: the first request and answer are lines of JSON, then frames."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import random
+import struct
+from array import array
+from typing import IO, Any, Callable, Optional
+
+from . import _outputs
+from ._errors import InputError
+from ._numpy import np
+
+Mechanism = Callable[..., Any]
+
+
+def takes(mechanism: Mechanism) -> bool:
+    """Whether the function is called as f(dataset, n, rng), rather than as f(dataset)."""
+    if not callable(mechanism):
+        raise InputError(f"the mechanism is {mechanism!r}, must be a function f(dataset, n, rng) or f(dataset)")
+    if inspect.iscoroutinefunction(mechanism) or inspect.isgeneratorfunction(mechanism):
+        raise InputError(f"{name_of(mechanism)} is asynchronous or a generator: give a function that returns its outputs")
+    try:
+        parameters = inspect.signature(mechanism).parameters.values()
+    except (TypeError, ValueError) as e:
+        raise InputError(f"the parameters of {name_of(mechanism)} cannot be told ({e}): wrap it, as lambda dataset: {name_of(mechanism)}(dataset)") from e
+    needed = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    keyword = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not keyword:
+        if len(needed) == 3 or [p.name for p in places[:3]][1:] == ["n", "rng"] and len(needed) <= 3:
+            return True
+        if len(needed) == 1 or not needed and places:
+            return False
+    raise InputError(
+        f"{name_of(mechanism)}{inspect.signature(mechanism)} is neither f(dataset, n, rng), which returns n outputs, nor f(dataset), which returns one: "
+        f"wrap it, as lambda dataset: {getattr(mechanism, '__name__', 'f')}(dataset, ...)"
+    )
+
+
+def name_of(mechanism: Mechanism) -> str:
+    """What a report calls the function."""
+    module = getattr(mechanism, "__module__", None) or "?"
+    name = getattr(mechanism, "__qualname__", None) or type(mechanism).__qualname__
+    return f"{module}:{name}"
+
+
+class Server:
+    """Answers for one mechanism. ``error`` is what it raised."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.vectorized = mechanism, takes(mechanism)
+        self.error: Optional[BaseException] = None
+        self.outputs = 0
+
+    def serve(self, requests: IO[bytes], answers: IO[bytes], frames: bool = True, agreed: bool = True) -> None:
+        """Answers until the requests end, in frames: once they are agreed upon, where
+        they are wanted. What the mechanism raises is kept, and told; an interrupt goes
+        through."""
+        process = os.getpid()
+        while True:
+            if agreed:
+                head = requests.read(8)
+                if len(head) < 8:
+                    return
+                (size,) = struct.unpack("<I", head[4:])
+                body = requests.read(size)
+                if len(body) < size:
+                    return
+                seed, n, rows, columns = struct.unpack_from("<QIII", body)
+                flat = body[24:]
+            else:
+                line = requests.readline()
+                if not line.endswith(b"\n"):
+                    return
+                request = json.loads(line)
+                seed, n = request["seed"], request["n"]
+                rows, columns = len(request["dataset"]), len(request["dataset"][0]) if request["dataset"] else int(os.environ.get("DPSCOPE_COLUMNS", "1"))
+                flat = array("d", [v for row in request["dataset"] for v in row]).tobytes()
+            try:
+                answer = self.draw(flat, rows, columns, n, seed)
+                if os.getpid() != process:  # it forked, and the child came back
+                    os._exit(0)
+            except Exception as e:
+                if os.getpid() != process:
+                    os._exit(1)
+                self.error, why = e, f"{type(e).__name__}: {e}" if not isinstance(e, InputError) else str(e)
+                if agreed:
+                    data = why.encode()
+                    answers.write(struct.pack("<4sI", b"FAIL", len(data)) + data)
+                else:
+                    answers.write(json.dumps({"error": why}).encode() + b"\n")
+                answers.flush()
+                continue
+            except SystemExit as e:
+                if os.getpid() != process:
+                    raise
+                self.error = InputError(f"the mechanism called sys.exit({e.code!r}): return outputs instead")
+                return
+            if agreed:
+                head, body = answer.frame()
+                answers.write(head)
+                answers.write(body)
+            elif frames:
+                answers.write(b'{"outputs": ' + answer.line() + b', "frames": 1}\n')
+                agreed = True
+            else:
+                answers.write(b'{"outputs": ' + answer.line() + b"}\n")
+            answers.flush()
+
+    def draw(self, flat: bytes, rows: int, columns: int, n: int, seed: int) -> _outputs.Answer:
+        """n outputs on the dataset whose rows follow each other in flat."""
+        self.outputs += n
+        if np is not None:
+            dataset: Any = np.frombuffer(flat, dtype="<f8").reshape(rows, columns).astype(float)
+        else:
+            values = array("d", flat)
+            dataset = [list(values[i * columns : (i + 1) * columns]) for i in range(rows)]
+        if self.vectorized:
+            rng: Any = np.random.default_rng(seed) if np is not None else random.Random(seed)
+            return _outputs.many(self.mechanism(dataset, n, rng), n)
+        # The generators of the modules are all that a function of the dataset alone can
+        # draw from and that a seed can reach; they are put back afterwards.
+        state = random.getstate()
+        random.seed(seed)
+        if np is not None:
+            states = np.random.get_state()
+            np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
+        try:
+            f = self.mechanism
+            if np is not None:
+                return _outputs.single([f(dataset.copy()) for _ in range(n)])
+            return _outputs.single([f([list(r) for r in dataset]) for _ in range(n)])
+        finally:
+            random.setstate(state)
+            if np is not None:
+                np.random.set_state(states)

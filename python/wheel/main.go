@@ -1,0 +1,216 @@
+// Command wheel writes the Python package as wheels, one for each platform, with the
+// dpscope binary of that platform in it. The same sources and the same Go give the same
+// bytes.
+//
+//	go run ./python/wheel [-out DIR] [-only linux/amd64,...]
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// platform is what Go and what Python's installers call a platform. The binary is static,
+// so one wheel serves both of Linux' C libraries.
+type platform struct {
+	goos, goarch string
+	tags         string // of the name, joined by dots
+}
+
+// platforms are those that wheels are built for: of macOS the least version that Go 1.26
+// runs on.
+var platforms = []platform{
+	{"linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
+	{"linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
+	{"darwin", "amd64", "macosx_12_0_x86_64"},
+	{"darwin", "arm64", "macosx_12_0_arm64"},
+	{"windows", "amd64", "win_amd64"},
+}
+
+func main() {
+	out := flag.String("out", "dist/wheels", "folder that gets the wheels")
+	only := flag.String("only", "", "platforms, as linux/amd64, with commas between; default: all")
+	binary := flag.String("binary", "", "file of a dpscope binary that was built already, for one platform; its wheel is not compressed, for tests")
+	flag.Parse()
+	if err := run(*out, *only, *binary); err != nil {
+		fmt.Fprintln(os.Stderr, "wheel:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out, only, binary string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	if binary != "" && len(chosen) != 1 {
+		return errors.New("-binary is of one platform: name it with -only")
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/dpscope/dpscope").Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	dir := strings.TrimSpace(string(root))
+	for _, p := range chosen {
+		level, file := flate.BestCompression, binary
+		if file == "" {
+			if file, err = build(dir, p); err != nil {
+				return err
+			}
+			defer os.Remove(file)
+		} else {
+			level = flate.NoCompression
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		w, err := wheel(os.DirFS(filepath.Join(dir, "python", "src")), p, data, level)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(out, p.name())
+		if err := os.WriteFile(name, w, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %.1f MB\n", name, float64(len(w))/1e6)
+	}
+	return nil
+}
+
+func choose(only string) ([]platform, error) {
+	if only == "" {
+		return platforms, nil
+	}
+	var chosen []platform
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(platforms, func(p platform) bool { return p.goos+"/"+p.goarch == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no wheel is built for %q: choose of linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64", name)
+		}
+		chosen = append(chosen, platforms[i])
+	}
+	return chosen, nil
+}
+
+// name is the file's.
+func (p platform) name() string {
+	return fmt.Sprintf("dpscope-%s-py3-none-%s.whl", audit.Version, p.tags)
+}
+
+// build compiles the binary into a file of its own.
+func build(dir string, p platform) (string, error) {
+	file, err := os.CreateTemp("", "dpscope-*")
+	if err != nil {
+		return "", err
+	}
+	file.Close()
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file.Name(), "./cmd/dpscope")
+	c.Dir, c.Stderr = dir, os.Stderr
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.goos, "GOARCH="+p.goarch)
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("go build for %s/%s: %w", p.goos, p.goarch, err)
+	}
+	return file.Name(), nil
+}
+
+// entry is a file of a wheel.
+type entry struct {
+	name string
+	data []byte
+	mode fs.FileMode
+}
+
+// wheel packs the package and the binary, as PEP 427 has it.
+func wheel(src fs.FS, p platform, binary []byte, level int) ([]byte, error) {
+	files, err := sources(src)
+	if err != nil {
+		return nil, err
+	}
+	name := "dpscope/bin/dpscope"
+	if p.goos == "windows" {
+		name += ".exe"
+	}
+	files = append(files, entry{name, binary, 0o755})
+	info := "dpscope-" + audit.Version + ".dist-info/"
+	meta := "Wheel-Version: 1.0\nGenerator: dpscope\nRoot-Is-Purelib: false\n"
+	for tag := range strings.SplitSeq(p.tags, ".") {
+		meta += "Tag: py3-none-" + tag + "\n"
+	}
+	files = append(files,
+		entry{info + "METADATA", []byte("Metadata-Version: 2.1\nName: dpscope\nVersion: " + audit.Version + "\nSummary: " + summary + "\nRequires-Python: >=3.9\nProvides-Extra: numpy\nRequires-Dist: numpy; extra == \"numpy\"\n"), 0o644},
+		entry{info + "WHEEL", []byte(meta), 0o644},
+		entry{info + "entry_points.txt", []byte("[console_scripts]\ndpscope = dpscope.__main__:command\n\n[pytest11]\ndpscope = dpscope.pytest_plugin\n"), 0o644})
+	slices.SortFunc(files, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	var record bytes.Buffer
+	for _, f := range files {
+		sum := sha256.Sum256(f.data)
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
+	}
+	fmt.Fprintf(&record, "%sRECORD,,\n", info)
+	files = append(files, entry{info + "RECORD", record.Bytes(), 0o644})
+	return pack(files, level)
+}
+
+// summary is the package's line in lists.
+const summary = "Audits of differential privacy: looks for a violation of a mechanism's claim and certifies a lower bound on epsilon"
+
+// sources are the package's own files.
+func sources(src fs.FS) (files []entry, err error) {
+	err = fs.WalkDir(src, "dpscope", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "__pycache__" || name == "dpscope/bin"):
+			return fs.SkipDir
+		case d.IsDir() || !slices.Contains([]string{".py", ".typed", ".js", ".css", ".html", ".wasm"}, path.Ext(name)):
+			return nil
+		}
+		data, err := fs.ReadFile(src, name)
+		files = append(files, entry{name, data, 0o644})
+		return err
+	})
+	return files, err
+}
+
+// pack makes a zip whose bytes follow from the files alone.
+func pack(files []entry, level int) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, level) })
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h.SetMode(f.mode)
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

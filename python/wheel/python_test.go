@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"compress/flate"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// python is a Python 3 with these modules; without one the test is skipped, and says what
+// is missing.
+func python(t testing.TB, modules ...string) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import "+strings.Join(modules, ", ")).Run() == nil {
+			return path
+		}
+	}
+	t.Skipf("there is no python3 with the modules %s: on Debian, apt-get install python3-venv python3-pip python3-numpy python3-pytest python3-hypothesis mypy", strings.Join(modules, ", "))
+	return ""
+}
+
+// binary builds dpscope for this machine.
+func binary(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "dpscope"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
+	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/dpscope").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}
+
+// environment installs the wheel into a fresh virtual environment, without a network, and
+// returns its Python.
+func environment(t *testing.T, python string) string {
+	t.Helper()
+	data, err := os.ReadFile(binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := choose(runtime.GOOS + "/" + runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	w, err := wheel(os.DirFS("../src"), chosen[0], data, flate.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, venv := filepath.Join(dir, chosen[0].name()), filepath.Join(dir, "venv")
+	if err := os.WriteFile(file, w, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(venv, "bin", "python")
+	if runtime.GOOS == "windows" {
+		inside = filepath.Join(venv, "Scripts", "python.exe")
+	}
+	for _, args := range [][]string{
+		{python, "-m", "venv", "--system-site-packages", "--without-pip", venv},
+		{inside, "-m", "pip", "install", "-q", "--no-index", "--no-compile", file},
+	} {
+		c := exec.Command(args[0], args[1:]...)
+		c.Env = clean()
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	return inside
+}
+
+// clean is the environment without what points to another package or binary.
+func clean() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "PYTHONPATH=") && !strings.HasPrefix(v, "DPSCOPE_BINARY=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// From a fresh environment, the README's example finds its violation in less than two
+// seconds of processor time: by the clock it takes less on a quiet machine of two cores,
+// which other tests are not.
+func TestReadmePython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	inside := environment(t, python(t, "numpy", "venv", "pip"))
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```python\n(import dpscope.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("README.md has no example that begins with import dpscope")
+	}
+	file := filepath.Join(t.TempDir(), "example.py")
+	if err := os.WriteFile(file, block[1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(inside, file)
+	c.Env = clean()
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	begun := time.Now()
+	out, err := c.Output()
+	if err != nil || !regexp.MustCompile(`^True 1\.9\d+\n$`).Match(out) {
+		t.Fatalf("the example printed %q (%v)\n%s", out, err, stderr.String())
+	}
+	used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	t.Logf("%v of processor time, %v by the clock", used.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
+	if used > 2*time.Second {
+		t.Errorf("the example took %v of processor time, must take less than 2s", used)
+	}
+}
+
+// The package's own tests, a sample project of pytest among them, on the installed wheel;
+// and its types.
+func TestPython(t *testing.T) {
+	gear.Long(t)
+	inside := environment(t, python(t, "numpy", "venv", "pip", "pytest", "hypothesis"))
+	tests, err := filepath.Abs("../tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests)
+	c.Env, c.Dir = append(clean(), "PYTHONPATH="+tests, "PYTHONDONTWRITEBYTECODE=1"), t.TempDir()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	mypy, err := exec.LookPath("mypy")
+	if err != nil {
+		t.Skip("mypy is missing: apt-get install mypy")
+	}
+	c = exec.Command(mypy, "--cache-dir="+t.TempDir())
+	c.Dir = ".."
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// BenchmarkOutputs measures a numpy mechanism of one column, in frames and in lines of
+// JSON as a program prints them by json.dumps.
+func BenchmarkOutputs(b *testing.B) {
+	py := python(b, "numpy")
+	src, err := filepath.Abs("../src")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Setenv("PYTHONPATH", src)
+	file := filepath.Join(b.TempDir(), "mechanism.py")
+	code := `
+import json, sys
+import numpy as np
+
+def count(dataset, n, rng):
+    return len(dataset) + rng.laplace(size=n)
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        q = json.loads(line)
+        rng = np.random.default_rng(q["seed"])
+        print(json.dumps({"outputs": count(q["dataset"], q["n"], rng).tolist()}), flush=True)
+`
+	if err := os.WriteFile(file, []byte(code), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	space, err := audit.ParseSpace("", "", "", false, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, way := range []struct{ name, command string }{
+		{"frames", py + " -m dpscope '" + file + ":count'"},
+		{"lines", py + " '" + file + "'"},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			p, err := command.Open(b.Context(), command.Options{Command: way.command, Space: space})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer p.Close()
+			out, s := make([]float64, 4096), stream.New(stream.Key{Seed: 1})
+			b.ResetTimer()
+			for range b.N {
+				if err := p.Sample(audit.Records(1, 0), s, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*float64(len(out))/b.Elapsed().Seconds(), "outputs/s")
+		})
+	}
+}
