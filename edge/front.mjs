@@ -70,7 +70,7 @@ async function answer(request, env, ctx) {
   }
   const key = request.method === "GET" ? keyOf(url) : undefined;
   if (!key) return go.fetch(request, env, ctx);
-  const [{ value, metadata }, free] = await Promise.all([env.REPORTS.getWithMetadata(key), within(env.READS, `front ${who}`)]);
+  const [{ value, metadata }, free] = await Promise.all([env.REPORTS.getWithMetadata(key, "stream"), within(env.READS, `front ${who}`)]);
   if (!free) return refuse(429, TOO_MANY, { "retry-after": "60" });
   if (value === null || metadata?.origin !== url.origin) return make(key, url.href, who, env, ctx);
   if (metadata.build !== BUILD) ctx.waitUntil(make(key, url.href, who, env, ctx));
