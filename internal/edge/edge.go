@@ -57,6 +57,7 @@ func Start(t testing.TB, variables ...string) *Worker {
 			t.Skipf("%v: run ./build.sh edge, and npm ci --ignore-scripts in edge/", err)
 		}
 	}
+	alone(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
