@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // windows are those of a laptop and of a small phone.
@@ -171,7 +172,7 @@ func TestArrival(t *testing.T) {
 // is.
 func TestSliders(t *testing.T) {
 	t.Parallel()
-	for _, size := range windows {
+	for _, size := range gear.Of(windows[:1], windows) { // TestPick takes the other one
 		tab := arriving(t, size, "")
 		const says = `[...document.querySelectorAll("#sliders output")].map((o) => o.textContent).join()`
 		eval[bool](t, tab, `(window.moves = [], ["input", "keydown"].forEach((kind) => document.querySelector("#sliders").addEventListener(kind, () => moves.push(["moved", performance.now()]), true)), new MutationObserver(() => moves.push([document.querySelector("#verdict").dataset.verdict + (document.querySelector("#result").classList.contains("old") ? " grey" : ""), performance.now()])).observe(document.querySelector("#verdict"), { attributes: true }), true)`)
@@ -229,7 +230,7 @@ func TestSliders(t *testing.T) {
 // the result that it had.
 func TestPick(t *testing.T) {
 	t.Parallel()
-	for _, size := range windows {
+	for _, size := range gear.Of(windows[1:], windows) {
 		tab := arriving(t, size, "")
 		first := eval[string](t, tab, `window.dpscope.report.subject`)
 		counted := eval[string](t, tab, `JSON.stringify(window.dpscope.report.evidence ?? window.dpscope.report.sequential)`)

@@ -3,7 +3,9 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // templates are those of site/panel/templates.js.
@@ -49,8 +52,12 @@ func TestTemplates(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
 	until(t, tab, editor+` !== null`, 10*time.Second)
-	for _, m := range templates(t) {
-		for language, in := range m.In {
+	for i, m := range templates(t) {
+		for j, language := range slices.Sorted(maps.Keys(m.In)) {
+			if !gear.All() && len(m.In) > 1 && j != i%2 { // every template in one language, every language with half of them
+				continue
+			}
+			in := m.In[language]
 			code, bug, mend := in[0], in[1], in[2]
 			if strings.Count(code, bug) != 1 || strings.Contains(strings.Replace(code, bug, mend, 1), bug) {
 				t.Errorf("%s, %s: %q must be there once, and not in its mend", m.Name, language, bug)
