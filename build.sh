@@ -205,6 +205,8 @@ run_tests() {
 		say "the Worker at the edge"
 		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 		edge
+		say "what is exported, beside the last release"
+		(cd internal/apidiff && export GOWORK=off && go vet . && go test -count=1 . && go run .)
 	fi
 
 	say "tests"
