@@ -40,6 +40,22 @@ function element(model, base) {
 }
 
 /**
+ * Defines the element, once a page. A classic script may come from another origin.
+ * @param {string} base
+ * @returns {Promise<void>}
+ */
+function defined(base) {
+  if (customElements.get("dp-audit")) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.onload = () => resolve();
+    script.onerror = () => reject(new Error("not loaded"));
+    script.src = new URL("dp-audit.js", base).href;
+    document.head.append(script);
+  });
+}
+
+/**
  * @param {{model: Model, el: HTMLElement}} view
  * @returns {Promise<() => void>} what takes it away
  */
@@ -49,7 +65,7 @@ async function render({ model, el }) {
     if (!site) return el.replaceChildren(still(model, ""));
     const base = new URL(site, document.baseURI).href;
     try {
-      await import(new URL("dp-audit.js", base).href);
+      await defined(base);
       el.replaceChildren(element(model, base));
     } catch {
       el.replaceChildren(still(model, `The instrument could not be loaded from ${base}: is the wheel installed where the notebook's server runs?`));
