@@ -254,8 +254,9 @@ zip)
 	;;
 wheel)
 	shift
-	need_go
-	go run ./python/wheel "$@"
+	compile_builder
+	bin/site -plain -out dist/wheel-site # for notebooks; a wheel compresses it
+	go run ./python/wheel -site dist/wheel-site "$@"
 	;;
 edge)
 	shift

@@ -48,14 +48,15 @@ func main() {
 	out := flag.String("out", "dist/wheels", "folder that gets the wheels")
 	only := flag.String("only", "", "platforms, as linux/amd64, with commas between; default: all")
 	binary := flag.String("binary", "", "file of a dpscope binary that was built already, for one platform; its wheel is not compressed, for tests")
+	site := flag.String("site", "", "folder of the built site, which notebooks' servers get below nbextensions/dpscope; default: none")
 	flag.Parse()
-	if err := run(*out, *only, *binary); err != nil {
+	if err := run(*out, *only, *binary, *site); err != nil {
 		fmt.Fprintln(os.Stderr, "wheel:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, only, binary string) error {
+func run(out, only, binary, site string) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
@@ -71,6 +72,12 @@ func run(out, only, binary string) error {
 		return fmt.Errorf("go list: %w", err)
 	}
 	dir := strings.TrimSpace(string(root))
+	var static []entry
+	if site != "" {
+		if static, err = staticFiles(os.DirFS(site)); err != nil {
+			return err
+		}
+	}
 	for _, p := range chosen {
 		level, file := flate.BestCompression, binary
 		if file == "" {
@@ -85,7 +92,7 @@ func run(out, only, binary string) error {
 		if err != nil {
 			return err
 		}
-		w, err := wheel(os.DirFS(filepath.Join(dir, "python", "src")), p, data, level)
+		w, err := wheel(os.DirFS(filepath.Join(dir, "python", "src")), static, p, data, level)
 		if err != nil {
 			return err
 		}
@@ -142,11 +149,12 @@ type entry struct {
 }
 
 // wheel packs the package and the binary, as PEP 427 has it.
-func wheel(src fs.FS, p platform, binary []byte, level int) ([]byte, error) {
+func wheel(src fs.FS, static []entry, p platform, binary []byte, level int) ([]byte, error) {
 	files, err := sources(src)
 	if err != nil {
 		return nil, err
 	}
+	files = append(files, static...)
 	name := "dpscope/bin/dpscope"
 	if p.goos == "windows" {
 		name += ".exe"
@@ -188,6 +196,28 @@ func sources(src fs.FS) (files []entry, err error) {
 		}
 		data, err := fs.ReadFile(src, name)
 		files = append(files, entry{name, data, 0o644})
+		return err
+	})
+	return files, err
+}
+
+// staticFiles are those of the site that the embed needs, where a notebook's server
+// looks for files: the documents and what is compressed already stay out.
+func staticFiles(site fs.FS) (files []entry, err error) {
+	if _, err := fs.Stat(site, "dp-audit.js"); err != nil {
+		return nil, fmt.Errorf("-site is no built site (%w): ./build.sh build makes one in dist", err)
+	}
+	err = fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{"docs", "wheels", "npm", "code"}, name):
+			return fs.SkipDir
+		case d.IsDir() || slices.Contains([]string{".br", ".gz"}, path.Ext(name)):
+			return nil
+		}
+		data, err := fs.ReadFile(site, name)
+		files = append(files, entry{"dpscope-" + audit.Version + ".data/data/share/jupyter/nbextensions/dpscope/" + name, data, 0o644})
 		return err
 	})
 	return files, err

@@ -43,11 +43,11 @@ func contents(t *testing.T, data []byte) (names []string, files map[string][]byt
 func TestWheel(t *testing.T) {
 	src := os.DirFS("../src")
 	for _, p := range platforms {
-		w, err := wheel(src, p, []byte("binary of "+p.goos), flate.BestSpeed)
+		w, err := wheel(src, nil, p, []byte("binary of "+p.goos), flate.BestSpeed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := wheel(src, p, []byte("binary of "+p.goos), flate.BestSpeed)
+		again, err := wheel(src, nil, p, []byte("binary of "+p.goos), flate.BestSpeed)
 		if err != nil || !bytes.Equal(w, again) {
 			t.Errorf("%s/%s: other bytes for the same input (%v)", p.goos, p.goarch, err)
 		}
@@ -110,7 +110,7 @@ func TestChoose(t *testing.T) {
 	if _, err := choose("plan9/mips"); err == nil || !strings.Contains(err.Error(), "linux/amd64") {
 		t.Error(err)
 	}
-	if err := run(t.TempDir(), "", "x"); err == nil || !strings.Contains(err.Error(), "-only") {
+	if err := run(t.TempDir(), "", "x", ""); err == nil || !strings.Contains(err.Error(), "-only") {
 		t.Error(err)
 	}
 }

@@ -53,7 +53,7 @@ func environment(t *testing.T, python string) string {
 	if err != nil {
 		t.Skip(err)
 	}
-	w, err := wheel(os.DirFS("../src"), chosen[0], data, flate.NoCompression)
+	w, err := wheel(os.DirFS("../src"), nil, chosen[0], data, flate.NoCompression)
 	if err != nil {
 		t.Fatal(err)
 	}

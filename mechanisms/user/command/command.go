@@ -69,6 +69,7 @@ type Program struct {
 	slowest  time.Duration // of the requests at the start
 	parent   *worker
 	turn     chan struct{} // who asks the parent has put something in
+	lost     error         // why the parent is asked no more; for whose turn it is
 
 	pool   process.Pool[*worker]
 	mu     sync.Mutex
@@ -259,6 +260,10 @@ func (p *Program) take() (*worker, error) {
 	}
 	select {
 	case p.turn <- struct{}{}:
+		if p.lost != nil {
+			<-p.turn
+			return nil, p.lost
+		}
 		return p.parent, nil
 	case <-p.ctx.Done():
 		return nil, p.ctx.Err()
@@ -293,8 +298,10 @@ func (p *Program) start() (*worker, error) {
 
 // drop ends a process because of an error, and returns what to tell of it.
 func (p *Program) drop(x *worker, err error) error {
+	told := p.fault(x, err)
 	if x == p.parent {
 		x.End(0)
+		p.lost = told
 		<-p.turn
 	} else {
 		p.pool.Drop(x)
@@ -302,7 +309,7 @@ func (p *Program) drop(x *worker, err error) error {
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()
 	}
-	return p.fault(x, err)
+	return told
 }
 
 func (p *Program) fault(x *worker, err error) error {
@@ -451,6 +458,10 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (
 	got := make(chan result, 1)
 	go func() {
 		_, werr := w.In.Write(request)
+		if werr != nil && w.process == nil {
+			got <- result{err: fmt.Errorf("requests cannot be written: %w", werr)}
+			return
+		}
 		a, err := w.read()
 		if err == nil && werr != nil {
 			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(a.json))

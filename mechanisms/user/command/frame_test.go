@@ -179,6 +179,34 @@ func TestFramesRefused(t *testing.T) {
 	}
 }
 
+// After a fault of a parent nobody waits for it any more: all that ask are told the fault.
+func TestParentFault(t *testing.T) {
+	requests, theirs := io.Pipe()
+	answers, mine := io.Pipe()
+	go func() {
+		program("late-word", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
+		mine.Close()
+	}()
+	p, err := open(t, "late-word", func(o *command.Options) {
+		o.Parent = &command.Parent{Requests: theirs, Answers: answers}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			_, err := sample(p, audit.Records(1, 0), 2, 4096)
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), `c1 is "none"`) {
+			t.Error(err)
+		}
+	}
+}
+
 // A program that runs already answers over the streams that it gave, and its requests
 // wait for each other.
 func TestParent(t *testing.T) {

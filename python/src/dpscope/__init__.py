@@ -12,7 +12,8 @@
 from ._audit import audit, scores
 from ._errors import Error, InputError, Stopped
 from ._result import Result, Verification, load
+from ._widget import Instrument
 
 __version__ = "0.3.0"
 
-__all__ = ["Error", "InputError", "Result", "Stopped", "Verification", "audit", "load", "scores"]
+__all__ = ["Error", "InputError", "Instrument", "Result", "Stopped", "Verification", "audit", "load", "scores"]

@@ -79,7 +79,7 @@ def audit(
             raise InputError(f"confidence is {confidence}, must be between 0 and 1: for example 0.99")
         given["beta"] = _error(confidence)
     if timeout is not None:
-        given["exec_timeout"] = f"{timeout}s"
+        given["exec_timeout"] = f"{timeout:.9f}s"
     given["domain"] = _domain(domain)
     given["rows"] = rows if rows is None or isinstance(rows, (str, int)) else f"{rows[0]}:{rows[1]}"
     flags: List[str] = []

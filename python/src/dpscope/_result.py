@@ -122,7 +122,7 @@ class Result:
             else:
                 server = Server(mechanism)
                 name = self.report["inputs"]["brought"]["name"]
-                flags = ["-exec-timeout", f"{timeout}s"] if timeout else []
+                flags = ["-exec-timeout", f"{timeout:.9f}s"] if timeout else []
                 ended = _run.run(["verify", "-exec-parent", "-exec", name, *flags, file], server)
                 if server.error is not None:
                     raise server.error

@@ -88,7 +88,8 @@ class Server:
             except Exception as e:
                 if os.getpid() != process:
                     os._exit(1)
-                self.error, why = e, f"{type(e).__name__}: {e}" if not isinstance(e, InputError) else str(e)
+                self.error = self.error or e
+                why = f"{type(e).__name__}: {e}" if not isinstance(e, InputError) else str(e)
                 if agreed:
                     data = why.encode()
                     answers.write(struct.pack("<4sI", b"FAIL", len(data)) + data)
