@@ -118,6 +118,8 @@ need_system() {
 		command -v Xvfb >/dev/null || packages+=(xvfb) # WebKitGTK draws on a screen
 		command -v sphinx-build >/dev/null || packages+=(python3-sphinx)
 		command -v mkdocs >/dev/null || packages+=(mkdocs)
+		/usr/bin/python3 -c 'import ensurepip, pip, numpy, pytest, hypothesis, mypy' 2>/dev/null || # the Python package and its tests
+			packages+=(python3-venv python3-pip python3-numpy python3-pytest python3-hypothesis mypy)
 	fi
 	((${#packages[@]})) || return 0
 	local missing="the tests need ${packages[*]}, which cannot be installed here"
