@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// docs/coming-from.md shows the ends of docs/examples/from as they are, and the audits
+// that it says find their faults.
+func TestComingFrom(t *testing.T) {
+	page, err := os.ReadFile("../../docs/coming-from.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := "/usr/bin/python3"
+	numpy := exec.Command(python, "-c", "import numpy").Run() == nil
+	for name, flags := range map[string]string{
+		"statdp":     "-relation l-infinity -rows 5 -domain 0:2",
+		"auditorium": "-rows 1:5",
+		"estimator":  "-relation replace -rows 3 -domain 0:1,-1:1",
+	} {
+		path, err := filepath.Abs("../../docs/examples/from/" + name + ".py")
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, loop, _ := strings.Cut(string(source), "\nfor line in sys.stdin:")
+		if loop == "" || !strings.Contains(string(page), "for line in sys.stdin:"+loop) {
+			t.Errorf("the page does not show the end of %s.py as it is", name)
+		}
+		if !strings.Contains(string(page), "-exec 'python3 docs/examples/from/"+name+".py' -epsilon 1 "+flags+"\n") {
+			t.Errorf("the page does not show the audit of %s.py", name)
+		}
+		if !numpy {
+			t.Logf("%s.py was not run: no numpy for %s", name, python)
+			continue
+		}
+		args := append(strings.Fields("audit -epsilon 1 -samples 3000 -format json "+flags), "-exec", fmt.Sprintf("%s '%s'", python, path))
+		var stdout, stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), &stdout, &stderr)
+		var report struct{ Verdict string }
+		if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || code != 1 || report.Verdict != "violation" {
+			t.Errorf("%s: exit code %d, verdict %q, %v: %s", name, code, report.Verdict, err, stderr.String())
+		}
+	}
+}

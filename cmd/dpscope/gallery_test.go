@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/gallery"
+)
+
+// galleryRepository is a repository owner/name in a folder, with one commit.
+func galleryRepository(t *testing.T) (mirror, commit string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	mirror = t.TempDir()
+	repository := filepath.Join(mirror, "owner", "name")
+	if err := os.MkdirAll(filepath.Join(repository, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"lib/a.py": "a = 1\n", "other.txt": "not wanted\n"} {
+		if err := os.WriteFile(filepath.Join(repository, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		out, err := exec.Command("git", append([]string{"-C", repository, "-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v: %s", args[0], err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "first")
+	return mirror, git("rev-parse", "HEAD")
+}
+
+func TestGalleryFetch(t *testing.T) {
+	mirror, commit := galleryRepository(t)
+	folder := filepath.Join(t.TempDir(), "owner+name@"+commit)
+	l := gallery.Library{Repository: "owner/name", Commit: commit, Paths: []string{"lib"}}
+	if err := galleryFetch(l, folder, mirror); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "lib", "a.py")); err != nil || string(text) != "a = 1\n" {
+		t.Errorf("lib/a.py is %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "other.txt")); err == nil {
+		t.Error("a path that was not asked for is laid out")
+	}
+	left, err := os.ReadDir(filepath.Dir(folder))
+	if err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	// A commit that is not there is an error, and leaves no folder that looks whole.
+	l.Commit = strings.Repeat("0", 40)
+	folder += "0"
+	if err := galleryFetch(l, folder, mirror); err == nil {
+		t.Error("no error of a commit that is not there")
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a folder of a commit that is not there")
+	}
+}
+
+func TestGalleryRefuses(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"gallery", "-only", "statdp-nothing", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "statdp") {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	stdout.Reset()
+	if code := run([]string{"gallery", "-only", "statdp-svt", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 1 || !strings.Contains(stdout.String(), "not run: its code is not in") {
+		t.Errorf("exit code %d: %s", code, stdout.String())
+	}
+}

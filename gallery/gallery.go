@@ -1,0 +1,240 @@
+// Package gallery holds audits of published libraries at pinned commits: what is
+// audited, the adapter that runs it, and the results of a run. The libraries' own
+// code is not here; the command dpscope gallery fetches it.
+package gallery
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Beta is the allowed error of one audit of the gallery. By the union bound all of
+// MaxEntries together accuse a sound mechanism with probability 0.1 % at most.
+const (
+	Beta       = 0.00001
+	MaxEntries = 100
+)
+
+// Kinds of entries.
+const (
+	Fault   = "fault"   // a fault that its users or authors reported
+	Finding = "finding" // a violation that the gallery found; described in gallery/findings
+	Planted = "planted" // a mechanism that its authors publish as a broken example
+	Mended  = "mended"  // the commit that mends a fault
+	Control = "control" // the commit of a fault, used where the fault does not show
+	Sound   = "sound"   // a mechanism that nobody has reported
+)
+
+// Adapter is the Python program that answers -exec with a library's code.
+//
+//go:embed adapter.py
+var Adapter []byte
+
+//go:embed catalogue.json
+var catalogueText []byte
+
+//go:embed results.json
+var resultsText []byte
+
+// Library is the code of a library at one commit.
+type Library struct {
+	Repository string   `json:"repository"` // owner/name on GitHub
+	Commit     string   `json:"commit"`
+	Paths      []string `json:"paths"` // what of it is laid out
+	Needs      string   `json:"needs"` // what its code imports
+}
+
+// Entry is one audit.
+type Entry struct {
+	Name     string  `json:"name"`
+	Library  string  `json:"library"` // key of Catalogue.Libraries
+	Case     string  `json:"case"`    // of the adapter
+	Kind     string  `json:"kind"`
+	Says     string  `json:"says,omitempty"`  // sentence that somebody wrote about it
+	Place    string  `json:"place,omitempty"` // where that stands: an address, or a file of the library
+	Twin     string  `json:"twin,omitempty"`  // the entry that is as it should be
+	Relation string  `json:"relation"`
+	Rows     string  `json:"rows"`
+	Domain   string  `json:"domain"`
+	Integer  bool    `json:"integer,omitempty"`
+	Columns  string  `json:"columns,omitempty"` // kind of a column, as -kind takes it
+	Epsilon  float64 `json:"epsilon"`
+	Pair     string  `json:"pair,omitempty"`    // the only pair, as -pair takes it; a search if absent
+	Samples  int     `json:"samples,omitempty"` // certification outputs a side; 20,000 if absent
+}
+
+// Broken says whether an audit should refute the claim.
+func (e Entry) Broken() bool { return e.Kind == Fault || e.Kind == Planted || e.Kind == Finding }
+
+// Arguments are those of dpscope audit for the entry, where command runs the adapter.
+func (e Entry) Arguments(command string) []string {
+	samples := e.Samples
+	if samples == 0 {
+		samples = 20000
+	}
+	args := []string{"-exec", command, "-epsilon", fmt.Sprint(e.Epsilon), "-relation", e.Relation, "-rows", e.Rows, "-domain=" + e.Domain,
+		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(samples), "-format", "json"}
+	if e.Integer {
+		args = append(args, "-integer")
+	}
+	if e.Columns != "" {
+		args = append(args, "-kind", e.Columns)
+	}
+	if e.Pair != "" {
+		args = append(args, "-pair", e.Pair)
+	}
+	return args
+}
+
+// Contents is all that the gallery audits.
+type Contents struct {
+	Libraries map[string]Library `json:"libraries"`
+	Entries   []Entry            `json:"entries"`
+}
+
+// Catalogue reads the catalogue that is built in.
+func Catalogue() (Contents, error) {
+	var c Contents
+	err := json.Unmarshal(catalogueText, &c)
+	return c, err
+}
+
+// Result is the outcome of one audit.
+type Result struct {
+	Name    string  `json:"name"`
+	Verdict string  `json:"verdict"`         // of the report, or error
+	Bound   float64 `json:"bound"`           // lower bound on epsilon, rounded down
+	Outputs int     `json:"outputs"`         // drawn, both sides and all pairs
+	Seconds float64 `json:"seconds"`         // on the clock
+	Error   string  `json:"error,omitempty"` // why it could not be run
+}
+
+// Run is the results of a run of all entries.
+type Run struct {
+	Version string   `json:"version"` // of dpscope
+	Machine string   `json:"machine"` // operating system, architecture and workers
+	Results []Result `json:"results"`
+}
+
+// Recorded is the run that is kept with the source.
+func Recorded() (Run, error) {
+	var r Run
+	err := json.Unmarshal(resultsText, &r)
+	return r, err
+}
+
+// Right says whether a result is as it should be: a broken mechanism refuted, any
+// other not. An audit that could not be run is neither.
+func Right(e Entry, r Result) bool {
+	return r.Error == "" && (r.Verdict == "violation") == e.Broken()
+}
+
+// Line is one row of the table in text.
+func Line(e Entry, r Result) string {
+	if r.Error != "" {
+		return fmt.Sprintf("%-38s %-8s not run: %s", e.Name, e.Kind, r.Error)
+	}
+	return fmt.Sprintf("%-38s %-8s claim %-4g %-22s epsilon >= %-8.3f %9d outputs %6.1f s", e.Name, e.Kind, e.Epsilon, r.Verdict, r.Bound, r.Outputs, r.Seconds)
+}
+
+// Markdown is the page of the documentation: the table of a run, what others say of
+// each mechanism, and how often such a table is wrong.
+func Markdown(c Contents, run Run) string {
+	results := map[string]Result{}
+	for _, r := range run.Results {
+		results[r.Name] = r
+	}
+	var b strings.Builder
+	var refuted, broken, faults, found, findings, flagged, others int
+	var seconds float64
+	for _, e := range c.Entries {
+		r := results[e.Name]
+		seconds += r.Seconds
+		hit := r.Error == "" && r.Verdict == "violation"
+		count := func(n *int) {
+			if hit {
+				*n++
+			}
+		}
+		if e.Broken() {
+			broken++
+			count(&refuted)
+			switch e.Kind {
+			case Fault:
+				faults++
+				count(&found)
+			case Finding:
+				count(&findings)
+			}
+		} else {
+			others++
+			count(&flagged)
+		}
+	}
+	b.WriteString(intro)
+	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d mechanisms that are mended, controls or sound, %d are flagged. The whole run took %.0f seconds (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, seconds, run.Version, run.Machine)
+	fmt.Fprintf(&b, "**How often such a table is wrong.** Each audit has an error of at most %g of its own. By the union bound the %d audits of a run together flag a mechanism that keeps its claim with probability at most %.2g %%, whatever the libraries do. *No violation found* never says that a mechanism is private.\n\n", Beta, len(c.Entries), 100*Beta*float64(len(c.Entries)))
+	b.WriteString("| Mechanism | Library | What it is | Claim | Verdict | Bound | Outputs | Seconds |\n|---|---|---|---|---|---|---|---|\n")
+	for _, e := range c.Entries {
+		r := results[e.Name]
+		l := c.Libraries[e.Library]
+		verdict := r.Verdict
+		if r.Error != "" {
+			verdict = "not run"
+		}
+		fmt.Fprintf(&b, "| `%s` | [%s](https://github.com/%s/tree/%s) | %s | %g | %s | %.3f | %d | %.1f |\n", e.Name, e.Library, l.Repository, l.Commit, e.Kind, e.Epsilon, verdict, r.Bound, r.Outputs, r.Seconds)
+	}
+	b.WriteString("\n## What is said of them\n\n")
+	for _, e := range c.Entries {
+		if e.Says == "" {
+			continue
+		}
+		place := e.Place
+		if !strings.HasPrefix(place, "https:") {
+			l := c.Libraries[e.Library]
+			place = "https://github.com/" + l.Repository + "/blob/" + l.Commit + "/" + place
+		}
+		fmt.Fprintf(&b, "- `%s`: \"%s\" ([place](%s))", e.Name, strings.ReplaceAll(e.Says, "\"", ""), place)
+		if e.Twin != "" {
+			fmt.Fprintf(&b, "; as it should be: `%s`", e.Twin)
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(outro)
+	return b.String()
+}
+
+const intro = `# Libraries on trial
+
+An auditor is proved by what it finds in code that people run. These audits import the code of published libraries at pinned commits, through ` + "`-exec`" + `:
+
+    dpscope gallery -fetch            fetch the libraries with git, then run all
+    dpscope gallery -only statdp-svt  one of them
+
+It needs Python 3 with numpy; some libraries need more, and say so. ` + "`-python`" + ` names another Python. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
+
+`
+
+const outro = `
+A *planted* mechanism is one that the authors of an auditing tool publish as a broken example; a *fault* was reported of a library's own code; a *finding* is a violation that these audits found, described with a reproduction in gallery/findings of the source. A *mended* entry is the commit that mends a fault. Where no such commit could be had, a *control* runs the faulty commit where the fault does not show: features that range over -1 to 1 for diffprivlib, rows inside the declared ranges for smartnoise.
+
+How entries are called:
+
+- ` + "`diffprivlib-regression-targets`" + ` reads the noisy coefficients of ` + "`_construct_regression_obj`" + `, which spends the epsilon; the fault in it does not reach the fitted coefficients. All else is called as its users call it.
+- Releases of diffprivlib before 0.6 import private parts of older versions of scikit-learn in the ` + "`__init__`" + ` of their models. The adapter loads the audited module without running that file. The module itself runs as it is.
+- Three entries run on one pair each, which the catalogue names. ` + "`LinearRegression`" + ` did not return within a minute on features that are all 0, where no noise is added to their squares. ` + "`diffprivlib-bayes-0.3`" + ` has data in which both classes occur on both sides; what leaks where one does not is ` + "`diffprivlib-bayes-classes`" + `, which first showed as a violation of the mended version.
+- The Vector mechanism, and models whose noise cannot be seen in a few thousand outputs, are not here.
+- How many outputs an entry draws, and the fixed pairs, were chosen in earlier runs; the error above is that of one run with the settings as they stand in the catalogue. Two entries that a claim of soundness was first written for were flagged then: they are the two findings.
+
+## What is not run here
+
+| Fault | Why |
+|---|---|
+| [smartnoise-sdk #621](https://github.com/opendp/smartnoise-sdk/issues/621) | "The accounting overestimates the privacy loss." No output leaks by it; there is no claim to refute |
+| opendp #2911, opacus #571 and #819 | No adapter yet: OpenDP is a compiled library, and trainings with Opacus are to be audited by canaries |
+| Re:cord-play's faults in dpmm, mbi, synthcity | No adapter yet: they need more packages than numpy and scikit-learn |
+| PipelineDP, PyDP, Tumult Core | No adapter yet: they need compiled wheels, or Spark |
+| Google's Go library | Is audited in process: ` + "`dpscope audit -mechanism google-count`" + ` and its like ([google.md](google.md)) |
+`

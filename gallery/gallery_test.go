@@ -1,0 +1,151 @@
+package gallery
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/gallery.md anew")
+
+func contents(t *testing.T) Contents {
+	t.Helper()
+	c, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCatalogue(t *testing.T) {
+	c := contents(t)
+	if len(c.Entries) > MaxEntries {
+		t.Errorf("%d entries: at an error of %g each they flag a sound mechanism more often than 0.1 %%", len(c.Entries), Beta)
+	}
+	byName, libraries := map[string]Entry{}, map[string]bool{}
+	for _, e := range c.Entries {
+		if _, twice := byName[e.Name]; twice {
+			t.Errorf("%s is there twice", e.Name)
+		}
+		byName[e.Name] = e
+		l, ok := c.Libraries[e.Library]
+		if !ok {
+			t.Errorf("%s: no library %q", e.Name, e.Library)
+		}
+		libraries[l.Repository] = true
+		if e.Case == "" {
+			t.Errorf("%s has no case", e.Name)
+		}
+	}
+	for name, l := range c.Libraries {
+		if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(l.Commit) || len(l.Paths) == 0 {
+			t.Errorf("%s is not pinned: commit %q, paths %q", name, l.Commit, l.Paths)
+		}
+	}
+	for _, e := range c.Entries {
+		switch e.Kind {
+		case Fault, Planted, Finding:
+			if e.Says == "" || e.Place == "" {
+				t.Errorf("%s is called broken without a sentence and its place", e.Name)
+			}
+		case Mended, Control, Sound:
+		default:
+			t.Errorf("%s is of the unknown kind %q", e.Name, e.Kind)
+		}
+		if e.Twin != "" {
+			if twin, ok := byName[e.Twin]; !ok || twin.Broken() {
+				t.Errorf("%s should be as %q, which is broken or absent", e.Name, e.Twin)
+			} else if twin.Epsilon != e.Epsilon {
+				t.Errorf("%s and %s claim different epsilons", e.Name, e.Twin)
+			}
+		}
+	}
+}
+
+// The results are of the catalogue as it is, and the page is of the results.
+func TestResults(t *testing.T) {
+	c := contents(t)
+	run, err := Recorded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Results) != len(c.Entries) {
+		t.Fatalf("%d results of %d entries: run dpscope gallery -output gallery/results.json", len(run.Results), len(c.Entries))
+	}
+	var broken int
+	var seconds float64
+	for i, e := range c.Entries {
+		r := run.Results[i]
+		if r.Name != e.Name {
+			t.Fatalf("result %d is of %s, the entry is %s", i, r.Name, e.Name)
+		}
+		seconds += r.Seconds
+		if r.Error != "" {
+			t.Errorf("%s was not run: %s", e.Name, r.Error)
+		}
+		hit := r.Verdict == "violation"
+		if hit && !e.Broken() {
+			t.Errorf("%s keeps its claim as far as anybody said, and is flagged: it is a finding (gallery/findings), or a false alarm", e.Name)
+		}
+		if hit && r.Bound <= e.Epsilon {
+			t.Errorf("%s: a violation of %g with a bound of %g", e.Name, e.Epsilon, r.Bound)
+		}
+		if hit {
+			broken++
+		}
+	}
+	if broken < 12 || seconds > 600 {
+		t.Errorf("%d refuted in %.0f seconds, want at least 12 in at most 600", broken, seconds)
+	}
+	want := Markdown(c, run)
+	const page = "../docs/gallery.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/gallery.md is not of gallery/results.json: go test ./gallery -update")
+	}
+}
+
+// Every case of the catalogue is one of the adapter's.
+func TestCases(t *testing.T) {
+	python, err := exec.LookPath("/usr/bin/python3")
+	if err != nil {
+		t.Skip("no python3 in /usr/bin")
+	}
+	if exec.Command(python, "-c", "import numpy").Run() != nil {
+		t.Skip("python3 has no numpy")
+	}
+	out, err := exec.Command(python, "adapter.py").CombinedOutput()
+	if err == nil {
+		t.Fatal("the adapter runs without a case")
+	}
+	_, list, ok := strings.Cut(string(out), "cases: ")
+	if !ok {
+		t.Fatalf("the adapter says %q", out)
+	}
+	cases := " " + strings.TrimSpace(list) + " "
+	for _, e := range contents(t).Entries {
+		if !strings.Contains(cases, " "+e.Case+" ") {
+			t.Errorf("%s: the adapter has no case %s", e.Name, e.Case)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	e := Entry{Epsilon: 0.5, Relation: "replace", Rows: "3", Domain: "-1:1", Integer: true, Columns: "c2=mixed", Samples: 7}
+	got := strings.Join(e.Arguments("x y"), " ")
+	want := "-exec x y -epsilon 0.5 -relation replace -rows 3 -domain=-1:1 -beta 1e-05 -samples 7 -format json -integer -kind c2=mixed"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
