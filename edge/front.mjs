@@ -64,6 +64,7 @@ async function answer(request, env, ctx) {
     const body = said.body ? await said.text() : null, id = at || JSON.parse(body ?? "{}").id;
     if (at) await Promise.all(madeOf(id).map(([key]) => env.REPORTS.delete(key)));
     if (request.method !== "DELETE" && said.status !== 200) { // 200: it was there already
+      if (request.method === "POST") ctx.waitUntil(env.REPLAYS?.send(id) ?? Promise.resolve());
       ctx.waitUntil(Promise.all(madeOf(id).map(([key, path]) => make(key, url.origin + path, who, env, ctx))));
     }
     return new Response(body, { status: said.status, headers: said.headers });
@@ -78,4 +79,11 @@ async function answer(request, env, ctx) {
   return new Response(value, { headers: metadata.headers });
 }
 
-export default { fetch: answer };
+/** Marks reports to be replayed: the edge runs no audits. The mark goes into the page when that is made next. */
+async function mark(batch, env) {
+  for (const { body: id } of batch.messages) {
+    if ((await env.REPORTS.get(id)) !== null) await env.REPORTS.put(`${id}.due`, `t${JSON.stringify({ outcome: "due", day: new Date().toISOString().slice(0, 10) })}`);
+  }
+}
+
+export default { fetch: answer, queue: mark };

@@ -131,7 +131,8 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == oembedPath:
 		s.oembed(w, r)
 	case path == ReplaysPath:
-		s.giveReplay(w, r, allReplays)
+		all, err := getJSON[Replays](r.Context(), s.Store, allReplays)
+		s.giveReplay(w, r, all, err)
 	default:
 		fail(w, ErrAbsent)
 	}
@@ -237,7 +238,7 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	var err error
-	for _, key := range []string{pictureOf(id), replayOf(id), id} { // last: the token is with the report
+	for _, key := range []string{pictureOf(id), replayOf(id), dueOf(id), id} { // last: the token is with the report
 		if err == nil {
 			err = s.Store.Delete(r.Context(), key)
 		}
@@ -275,7 +276,8 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request, below string) {
 		return
 	}
 	if replay {
-		s.giveReplay(w, r, replayOf(id))
+		last, err := LastReplay(r.Context(), s.Store, id)
+		s.giveReplay(w, r, last, err)
 		return
 	}
 	_, data, err := find(r.Context(), s.Store, id)
@@ -419,7 +421,7 @@ func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,
 		Note: "This host checked that everything the report says follows from the counts in it. "}
 	if replayed, err := LastReplay(r.Context(), s.Store, id); err == nil && replayed.words() != "" {
-		p.Note += replayed.words() + "Do not take its word for it: open"
+		p.Note += replayed.words() + "Do not take this host’s word for it: open"
 	} else {
 		p.Note += "It did not draw them again: open"
 	}

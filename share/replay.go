@@ -18,6 +18,7 @@ const (
 	Different = "different" // it is not
 	Derived   = "derived"   // nothing could be drawn again; all follows from the report's counts
 	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more time than the host has
+	Due       = "due"       // marked to be replayed, by a host that runs no audits itself
 )
 
 // Replayed is what came of a report that a host replayed.
@@ -25,11 +26,13 @@ type Replayed struct {
 	Outcome string `json:"outcome"`
 	Says    string `json:"says,omitempty"` // the first difference, or why it cannot
 	Day     string `json:"day"`
-	Version string `json:"version"` // of the program that replayed it
+	Version string `json:"version,omitempty"` // of the program that replayed it
 }
 
-// replayOf is the key of what came of replaying an id, allReplays that of their sum.
+// replayOf is the key of what came of replaying an id, dueOf that of the day on which a host
+// that runs no audits marked it, allReplays that of the sum.
 func replayOf(id string) string { return id + ".replay" }
+func dueOf(id string) string    { return id + ".due" }
 
 const allReplays = "replays"
 
@@ -60,9 +63,14 @@ func putJSON(ctx context.Context, s Store, key string, value any) error {
 	return s.Replace(ctx, key, text)
 }
 
-// LastReplay is what came of the last replay of an id; [ErrAbsent] where there was none.
+// LastReplay is what came of the last replay of an id, or that it is due; [ErrAbsent] where
+// it is neither.
 func LastReplay(ctx context.Context, s Store, id string) (Replayed, error) {
-	return getJSON[Replayed](ctx, s, replayOf(id))
+	r, err := getJSON[Replayed](ctx, s, replayOf(id))
+	if errors.Is(err, ErrAbsent) {
+		return getJSON[Replayed](ctx, s, dueOf(id))
+	}
+	return r, err
 }
 
 // KeepReplay keeps what came of replaying an id, and publishes it at its address. One that
@@ -85,9 +93,12 @@ func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 	return data, err
 }
 
-// giveReplay answers what came of replaying an id, or all.
-func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, key string) {
-	text, err := s.Store.Get(r.Context(), key)
+// giveReplay answers what came of replaying an id, or the sum.
+func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, value any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(value)
+	}
 	switch {
 	case errors.Is(err, ErrAbsent):
 		answer(w, http.StatusNotFound, refusal{Error: "This host has not replayed it yet."})
@@ -111,6 +122,8 @@ func (r Replayed) words() string {
 		return by + " drew every output again on this host, and something else came out: " + r.Says + ". Do not rely on this report. "
 	case Derived:
 		return by + " found on this host that all follows from the report’s counts, which nobody but its author can draw again. "
+	case Due:
+		return "It is marked to be replayed since " + r.Day + ". "
 	case Cannot:
 		return by + " could not replay it on this host: " + r.Says + ". "
 	}

@@ -84,6 +84,16 @@ func served(t *testing.T, base string) {
 				t.Errorf("%s: %s: not the same again: %d", name, again, r.StatusCode)
 			}
 		}
+		if t.Name() == "TestServed/worker" { // which marks what is stored, some seconds after
+			var r *http.Response
+			said := ""
+			for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && !strings.Contains(said, `"outcome":"due"`); time.Sleep(500 * time.Millisecond) {
+				r, said = asked(t, "GET", base+ReportsPath+"/"+out.ID+"/replay", nil)
+			}
+			if r.StatusCode != 200 || !strings.Contains(said, `"outcome":"due"`) {
+				t.Errorf("%s is not marked to be replayed: %d %s", name, r.StatusCode, said)
+			}
+		}
 		picture := aPicture(1200, 630)
 		if r, said := asked(t, "PUT", base+ReportsPath+"/"+out.ID+"/picture", picture, "Authorization", "Bearer "+out.Token); r.StatusCode != 204 {
 			t.Errorf("%s: picture: %d %s", name, r.StatusCode, said)
