@@ -36,6 +36,7 @@ var may = map[string]string{
 	"./wasm/catalogue":         "lists",
 	"./wasm/stills":            "pixels",
 	"./docs/examples/tutorial": "is read, and run by its own test",
+	"./gallery":                "a catalogue and a page",
 	"./site/...":               "makes the site",
 	"./internal/...":           "of tests and builds",
 }
