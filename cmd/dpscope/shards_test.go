@@ -124,7 +124,7 @@ func TestMergeRefuses(t *testing.T) {
 		"gaps":              {[]string{all[0], all[1], all[3], all[6]}, []string{"3 of 6 shares: 1, 3 to 4"}},
 		"the last":          {all[:6], []string{"1 of 6 shares: 5"}},
 		"the search alone":  {all[:1], []string{"the search alone"}},
-		"nothing":           {[]string{t.TempDir()}, []string{"no partial"}},
+		"nothing":           {[]string{t.TempDir()}, []string{"what was given is empty"}},
 		"no search":         {all[2:], []string{"1 of 6 shares: 0"}},
 		"other counts":      {append([]string{forged}, all...), []string{"other counts", forged, all[2], "share 1"}},
 		"another plan":      {append(all[:6:6], filepath.Join(other, "part-5")), []string{"another audit", "part-5"}},

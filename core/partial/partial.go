@@ -334,7 +334,7 @@ func NewMerge(product string, names iter.Seq2[string, error], open Opener) (*Mer
 		}
 	}
 	if whose == "" {
-		return nil, &audit.InputError{Field: "dpscope merge", Found: "no partial", Want: "the partials of all shares, or the folder that has them"}
+		return nil, &audit.InputError{Field: "what was given", Found: "empty", Want: "the partials of all shares, or the folder that has them"}
 	}
 	slices.SortStableFunc(m.shares, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), strings.Compare(a.name, b.name))
@@ -343,7 +343,7 @@ func NewMerge(product string, names iter.Seq2[string, error], open Opener) (*Mer
 		return nil, err
 	}
 	if !found {
-		return nil, &audit.InputError{Field: "dpscope merge", Found: "no search", Want: "the file of -search-only, or share 0"}
+		return nil, &audit.InputError{Field: "what was given", Found: "without a search", Want: "the file of -search-only, or share 0"}
 	}
 	return m, nil
 }
@@ -399,10 +399,10 @@ func (m *Merge) once() error {
 		if len(gaps) > gapsNamed {
 			words += " and more"
 		}
-		return &audit.InputError{Field: "dpscope merge", Found: fmt.Sprintf("no partial of %d of %d shares: %s", missing, m.Header.Of, words), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.Header.Of)}
+		return &audit.InputError{Field: "what was given", Found: fmt.Sprintf("without %d of %d shares: %s", missing, m.Header.Of, words), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.Header.Of)}
 	}
 	if len(kept) == 0 {
-		return &audit.InputError{Field: "dpscope merge", Found: "the search alone", Want: "the partials of all shares too"}
+		return &audit.InputError{Field: "what was given", Found: "the search alone", Want: "the partials of all shares too"}
 	}
 	for _, s := range kept {
 		if s.stages != kept[0].stages {

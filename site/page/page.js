@@ -131,7 +131,7 @@ const core = new Core(engine, {
     settings.show();
   },
   async begun() {
-    fetch(new URL("build-info.json", document.baseURI), { method: "HEAD" }).then(({ headers }) => { byId("register").hidden = !headers.has("dpscope-store"); }, () => {});
+    engine.stores().then((yes) => { byId("register").hidden = !yes; });
     for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
     explore.show();

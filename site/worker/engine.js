@@ -65,6 +65,12 @@ export class Engine {
     return buildInfo ??= await jsonBeside("build-info.json");
   }
 
+  /** Does the server keep reports, and a log of receipts? */
+  async stores() {
+    await this.info();
+    return stores;
+  }
+
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
@@ -338,10 +344,13 @@ export class Engine {
   }
 }
 
+let stores = false; // the server is a host of reports
+
 /** A file beside this script, or null if it cannot be had. */
 async function jsonBeside(name) {
   try {
     const answer = await fetch(beside(name));
+    stores ||= answer.headers.has("dpscope-store");
     return answer.ok ? await answer.json() : null;
   } catch {
     return null;
