@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/report"
 )
@@ -36,7 +37,7 @@ type auditFlags struct {
 	out   formatFlags
 	suite planFlags
 
-	shards shardFlags
+	shards shares.Flags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -45,7 +46,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
-	f.shards.register(s)
+	f.shards.Register(s)
 	f.out.register(s)
 	return f
 }
@@ -206,7 +207,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
 		}
 	}
-	if o := f.outside; f.shards.given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
+	if o := f.outside; f.shards.Given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a program or a file of yours, or one that goes on from a report", Want: "a mechanism that dpscope has", Remedy: "leave out -shards and audit on one machine, with more -workers"})
 	}
 	cat, err := f.files(plan, from, stdin)
@@ -238,7 +239,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
 		}
 	}
-	pool, err := f.shards.begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
+	pool, err := f.shards.Begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -249,8 +250,8 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool,
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
-	if f.shards.division != nil && report.Schema != "" {
-		return f.shards.end(ctx, err, stdout, stderr)
+	if f.shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &f.shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)

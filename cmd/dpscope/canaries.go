@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -26,7 +27,7 @@ type canaryFlags struct {
 	data    string
 	from    string
 	workers *int
-	shards  shardFlags
+	shards  shares.Flags
 	out     formatFlags
 }
 
@@ -38,7 +39,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
-	f.shards.register(s)
+	f.shards.Register(s)
 	f.out.register(s)
 	return f
 }
@@ -119,10 +120,10 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.shards.given() && from != nil {
+	if f.shards.Given() && from != nil {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"})
 	}
-	pool, err := f.shards.begin(canary.Kind, plan, file, core.LocalPool(catalogue, *f.workers))
+	pool, err := f.shards.Begin(canary.Kind, plan, file, core.LocalPool(catalogue, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -135,8 +136,8 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	}
 	report, err := run.Do(ctx)
 	show.clear()
-	if f.shards.division != nil && report.Schema != "" {
-		return f.shards.end(ctx, err, stdout, stderr)
+	if f.shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &f.shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -37,8 +38,8 @@ func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *
 func oneRun(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("one-run", onerun.Keys(), stderr)
 	data := f.String("data", "", "CSV `file` of examples, for dp-sgd")
-	var shards shardFlags
-	shards.register(f.Flags)
+	var shards shares.Flags
+	shards.Register(f.Flags)
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
@@ -50,15 +51,15 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	pool, err := shards.begin(onerun.Kind, plan, file, core.LocalPool(catalogue, 1))
+	pool, err := shards.Begin(onerun.Kind, plan, file, core.LocalPool(catalogue, 1))
 	if err != nil {
 		return fail(stderr, err)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
-	if shards.division != nil && report.Schema != "" {
-		return shards.end(ctx, err, stdout, stderr)
+	if shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)

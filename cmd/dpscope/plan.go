@@ -247,7 +247,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := f.suite.goOn(todo, f.from, f.commit(), stdin, stderr); err != nil {
 		return fail(stderr, err)
 	}
-	if f.shards.given() {
+	if f.shards.Given() {
 		if f.from != "" {
 			return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "audits that begin", Remedy: "go on from a report on one machine"})
 		}
