@@ -72,5 +72,5 @@ func counts(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	printed := cli.Print(stdout, format, r.Text, r)
-	return told(stderr, r.Summary, verdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
+	return told(stderr, r.Summary, cli.VerdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
 }

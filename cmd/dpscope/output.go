@@ -120,20 +120,7 @@ func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.Vie
 	place, _ := f.place() // it was checked
 	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()
-	return told(stderr, h.Summary, verdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
-}
-
-// verdictCode is the exit code of an audit.
-func verdictCode(v audit.Verdict, end audit.TerminationReason, strict bool) int {
-	switch {
-	case v == audit.Violation:
-		return cli.ExitViolation
-	case v == audit.Invalid:
-		return cli.ExitUsage
-	case end == audit.Stopped, strict && v != audit.NoViolation:
-		return cli.ExitInconclusive
-	}
-	return cli.ExitOK
+	return told(stderr, h.Summary, cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
 }
 
 // told ends a command that has a verdict. What could not be written is named, and

@@ -293,7 +293,7 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
 	files, printed := f.write(stdout, run)
-	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
+	return told(stderr, whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
 // goOn gives audits until the claim is refuted the commit, and what they came to in an

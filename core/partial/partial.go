@@ -214,6 +214,12 @@ func ReadSearch(name string, open Opener) (Header, Search, error) {
 	return h, s, err
 }
 
+// Check reads a partial to its end, and says what is wrong with it.
+func Check(name string, open Opener) error {
+	_, err := walk(name, open, func(Header) error { return nil }, nil, func(engine.Part) error { return nil })
+	return err
+}
+
 // walk reads a partial to its end and returns the SHA-256 of what it drew. search is asked
 // with nil whether it wants the search, which is large, and then told it; nil: it is not.
 func walk(name string, opener Opener, head func(Header) error, search func(*Search) bool, part func(engine.Part) error) (digest [32]byte, err error) {

@@ -57,6 +57,19 @@ func Fail(program string, stderr io.Writer, err error) int {
 	return ExitUsage
 }
 
+// VerdictCode is the exit code of an audit.
+func VerdictCode(v audit.Verdict, end audit.TerminationReason, strict bool) int {
+	switch {
+	case v == audit.Violation:
+		return ExitViolation
+	case v == audit.Invalid:
+		return ExitUsage
+	case end == audit.Stopped, strict && v != audit.NoViolation:
+		return ExitInconclusive
+	}
+	return ExitOK
+}
+
 // Print writes a report as text or, in the format json, as JSON.
 func Print(w io.Writer, format string, text func() string, report any) error {
 	if format == "text" {

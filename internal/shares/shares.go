@@ -59,7 +59,7 @@ func (p *Part) After(name string, open partial.Opener) error {
 	if err != nil {
 		return err
 	}
-	return p.after("-after "+name, h, s)
+	return p.after(name, h, s)
 }
 
 func (p *Part) after(name string, h partial.Header, s partial.Search) error {

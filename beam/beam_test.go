@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
+)
+
+// TestMain is the worker where a test lets a runner start this program.
+func TestMain(m *testing.M) {
+	endWithParent()
+	flag.Parse()
+	beam.Init()
+	os.Exit(m.Run())
+}
+
+// timing is the one field of a report in which runs differ.
+var timing = regexp.MustCompile(`(?s)"timing": \{.*?\}`)
+
+func plain(report []byte) string { return timing.ReplaceAllString(string(report), "") }
+
+// command runs dpscope-beam and returns the exit code, its report and what it said.
+func command(t *testing.T, args ...string) (code int, report, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(append(args, "-format", "json"), &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+// alone is the report of one machine, of the audit whose search is in the folder.
+func alone(t testing.TB, work string) string {
+	t.Helper()
+	s, err := readSearch(context.Background(), store(work))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := given(2)
+	audits, err := parts.Read(s.header.Kind, s.search, g)
+	if err == nil {
+		err = audits.Run(context.Background(), g, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := audit.Canonical(audits.Report(g.Generator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain(data)
+}
+
+// same wants a report to be that of one machine, but for how long it took.
+func same(t *testing.T, report, work string) {
+	t.Helper()
+	want, got := alone(t, work), plain([]byte(report))
+	if want != got {
+		i := 0
+		for i < min(len(want), len(got)) && want[i] == got[i] {
+			i++
+		}
+		t.Errorf("other bytes from %d on: one machine %.80q, Beam %.80q", i, want[i:], got[i:])
+	}
+	if len(want) < 1000 {
+		t.Errorf("the report is of %d bytes", len(want))
+	}
+}
+
+var planted = strings.Fields("canaries -epsilon 1 -delta 1e-5 -n 101 -k 4 -m 4 -seed 5")
+
+// TestSameBytes: Beam comes to the report of one machine.
+func TestSameBytes(t *testing.T) {
+	for name, c := range map[string]struct {
+		code int
+		args []string
+	}{
+		"pair":     {cli.ExitViolation, strings.Fields("audit -mechanism svt4 -epsilon 1 -seed 7 -samples 60000 -trials 2")},
+		"canaries": {cli.ExitOK, planted},
+		"plan":     {cli.ExitViolation, strings.Fields("audit -plan ../cmd/dpscope/testdata/shards.json")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := t.TempDir()
+			code, report, errs := command(t, append(c.args, "-work", work, "-shares", "3")...)
+			if code != c.code {
+				t.Fatalf("ended with %d, must be %d: %s", code, c.code, errs)
+			}
+			same(t, report, work)
+			code, again, errs := command(t, append(c.args, "-work", work)...)
+			if code != c.code || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "3 of 3 shares were drawn before") {
+				t.Errorf("run again, it ended with %d: %s", code, errs)
+			}
+		})
+	}
+}
+
+// flaky is a disk on which the first write of share 1 of 3 fails.
+type flaky struct {
+	filesystem.Interface
+}
+
+var flakyOnce struct {
+	sync.Mutex
+	failed bool
+}
+
+func init() {
+	filesystem.Register("flaky", func(ctx context.Context) filesystem.Interface { return flaky{local.New(ctx)} })
+}
+
+func disk(name string) string { return strings.TrimPrefix(name, "flaky://") }
+
+func (f flaky) List(ctx context.Context, glob string) ([]string, error) {
+	return f.Interface.List(ctx, disk(glob))
+}
+
+func (f flaky) OpenRead(ctx context.Context, name string) (io.ReadCloser, error) {
+	return f.Interface.OpenRead(ctx, disk(name))
+}
+
+func (f flaky) OpenWrite(ctx context.Context, name string) (io.WriteCloser, error) {
+	if strings.HasSuffix(name, "/1-of-3") {
+		flakyOnce.Lock()
+		defer flakyOnce.Unlock()
+		if !flakyOnce.failed {
+			flakyOnce.failed = true
+			return nil, errors.New("the disk is away")
+		}
+	}
+	return f.Interface.OpenWrite(ctx, disk(name))
+}
+
+// TestFailedShare: a share that fails is drawn again, and those that did not are kept.
+func TestFailedShare(t *testing.T) {
+	dir := t.TempDir()
+	code, report, errs := command(t, append(planted, "-work", "flaky://"+dir, "-shares", "3")...)
+	if code != cli.ExitOK || !strings.Contains(errs, "the disk is away") {
+		t.Fatalf("ended with %d: %s", code, errs)
+	}
+	same(t, report, dir)
+	// A share that was cut short is missing; one that was changed too.
+	share := filepath.Join(dir, "partials", "2-of-3")
+	data, err := os.ReadFile(share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, cut := range map[string][]byte{"cut": data[:len(data)/2], "changed": bytes.Replace(data, []byte(`"first":`), []byte(`"first" :`), 1)} {
+		if err := os.WriteFile(share, cut, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, again, errs := command(t, append(planted, "-work", dir)...)
+		if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "2 of 3 shares were drawn before") {
+			t.Errorf("%s: ended with %d: %s", name, code, errs)
+		}
+	}
+}
+
+// child is a process that this one started; 0 for none.
+func child() int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		pid, rest, _ := strings.Cut(string(data), " (")
+		fields := strings.Fields(rest[strings.LastIndexByte(rest, ')')+1:])
+		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			n, _ := strconv.Atoi(pid)
+			return n
+		}
+	}
+	return 0
+}
+
+// TestKilledWorker: a worker that is killed in the middle costs the shares that it was at.
+func TestKilledWorker(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("finds the worker in /proc")
+	}
+	t.Cleanup(func() { flag.Set("environment_type", "LOOPBACK") }) // of the tests that come after
+	work := t.TempDir()
+	killed := make(chan string, 1)
+	go func() {
+		for {
+			there, _ := filepath.Glob(filepath.Join(work, "partials", "*-of-8"))
+			if pid := child(); len(there) > 0 && pid != 0 {
+				killed <- fmt.Sprintf("%d shares there, killed %d: %v", len(there), pid, syscall.Kill(pid, syscall.SIGKILL))
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, report, errs := command(t, append(strings.Fields("canaries -source dp-sgd -epsilon 1 -delta 1e-5 -n 100 -k 2 -m 2 -explore 4 -param steps=20 -seed 5 -process -shares 8"), "-work", work)...)
+	select {
+	case what := <-killed:
+		t.Log(what)
+	default:
+		t.Error("no worker was killed")
+	}
+	if code != cli.ExitOK || !strings.Contains(errs, "the job failed with ") {
+		t.Fatalf("ended with %d: %s", code, errs)
+	}
+	same(t, report, work)
+}
+
+// TestRefuses holds what is refused, and what the errors name.
+func TestRefuses(t *testing.T) {
+	work := t.TempDir()
+	if code, _, errs := command(t, append(planted, "-work", work, "-shares", "2")...); code != cli.ExitOK {
+		t.Fatal(errs)
+	}
+	cut := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(cut, "partials"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cut, "partials", searchName), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { flag.Set("runner", "") })
+	for name, c := range map[string]struct {
+		args string
+		says []string
+	}{
+		"another plan":     {"canaries -epsilon 1 -delta 1e-5 -n 101 -k 4 -m 4 -seed 6 -work " + work, []string{"another audit", work + "/partials/search", "search anew"}},
+		"another kind":     {"audit -mechanism svt4 -epsilon 1 -work " + work, []string{"another audit"}},
+		"another number":   {strings.Join(planted, " ") + " -shares 3 -work " + work, []string{"-shares is 3", "2, as those that are there"}},
+		"a cut search":     {strings.Join(planted, " ") + " -work " + cut, []string{"cut short"}},
+		"a folder":         {strings.Join(planted, " ") + " -work /dev/null/x", []string{"/dev/null/x"}},
+		"shares":           {"audit -mechanism svt4 -shares -1", []string{"-shares"}},
+		"seconds":          {"audit -mechanism svt4 -share-seconds 0", []string{"-share-seconds"}},
+		"tries":            {"audit -mechanism svt4 -tries 0", []string{"-tries"}},
+		"no mechanism":     {"audit -epsilon 1", []string{"-mechanism"}},
+		"no such one":      {"audit -mechanism svt44 -epsilon 1", []string{"svt4"}},
+		"no such flag":     {"audit -mechanism svt4 -share 3", []string{"-share"}},
+		"no such command":  {"audits", []string{"audit"}},
+		"beside a plan":    {"audit -plan ../cmd/dpscope/testdata/shards.json -epsilon 1", []string{"-epsilon", "-plan"}},
+		"no such file":     {"audit -plan nowhere.json", []string{"nowhere.json"}},
+		"a remote runner":  {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
+		"its own process":  {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},
+		"a dry run's size": {"audit -mechanism svt4 -epsilon 1 -runner dataflow -dry_run -work gs://b/f", []string{"-shares"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flag.Set("dry_run", "false")
+			flag.Set("runner", "")
+			code, out, errs := command(t, strings.Fields(c.args)...)
+			if code != cli.ExitUsage || out != "" {
+				t.Errorf("ended with %d and %.200q", code, out)
+			}
+			for _, what := range c.says {
+				if !strings.Contains(errs, what) {
+					t.Errorf("%q does not name %q", errs, what)
+				}
+			}
+		})
+	}
+	flag.Set("dry_run", "false")
+}
+
+// TestMeasure: the shorter a share should be, the more there are, up to one piece each.
+func TestMeasure(t *testing.T) {
+	ctx, work := context.Background(), t.TempDir()
+	if code, _, errs := command(t, append(planted, "-work", work, "-shares", "1")...); code != cli.ExitOK {
+		t.Fatal(errs)
+	}
+	if err := os.Remove(filepath.Join(work, "partials", "0-of-1")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSearch(ctx, store(work))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pieces, err := s.draw(ctx, 0, shares.Most, 1)
+	if err != nil || pieces < 2 {
+		t.Fatalf("%d pieces: %v", pieces, err)
+	}
+	seconds, of, err := measure(ctx, s, 1)
+	if err != nil || of != pieces || !(seconds > 0) {
+		t.Errorf("%d pieces, must be %d, in %g s: %v", of, pieces, seconds, err)
+	}
+	for seconds, want := range map[float64]int{1e9: 1, 1e-9: pieces} {
+		j := &job{store: store(work), flags: &jobFlags{seconds: seconds, workers: new(int)}, stderr: io.Discard}
+		j.flags.Flags = cli.NewFlags("test", io.Discard)
+		if got, err := j.divide(ctx, s); err != nil || got != want {
+			t.Errorf("shares of %g s: %d, must be %d: %v", seconds, got, want, err)
+		}
+	}
+}
+
+// BenchmarkPrism compares the goroutines of one process with Beam's prism, on the same
+// audit at shares of about a second: x is how many times as long Beam takes.
+func BenchmarkPrism(b *testing.B) {
+	const trainings = 300
+	for b.Loop() {
+		work := b.TempDir()
+		args := append(strings.Fields("canaries -source dp-sgd -epsilon 1 -delta 1e-5 -explore 4 -share-seconds 1 -n"), strconv.Itoa(trainings), "-work", work)
+		var report, errs bytes.Buffer
+		began := time.Now()
+		if code := run(append(args, "-format", "json"), &report, &errs); code != cli.ExitOK {
+			b.Fatal(&errs)
+		}
+		onBeam := time.Since(began).Seconds()
+		began = time.Now()
+		one := alone(b, work)
+		inPool := time.Since(began).Seconds()
+		if plain(report.Bytes()) != one {
+			b.Fatal("other bytes")
+		}
+		b.ReportMetric(onBeam, "s-beam")
+		b.ReportMetric(inPool, "s-pool")
+		b.ReportMetric(onBeam/inPool, "x")
+		b.Log(strings.TrimSpace(errs.String()))
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/storage"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
+)
+
+// job is an audit that is done on Beam.
+type job struct {
+	kind  string
+	plan  json.RawMessage
+	data  []byte
+	store store
+	flags *jobFlags
+
+	show   *meter
+	stderr io.Writer
+	begun  bool // there is something in the store
+}
+
+// showOnly lets the runner show the job that it would run.
+func (j *job) showOnly(ctx context.Context) error {
+	all := make([]int, j.flags.shares)
+	for i := range all {
+		all[i] = i
+	}
+	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines()))
+}
+
+// do searches, draws and merges, each unless it was done before, and returns the report.
+func (j *job) do(ctx context.Context) ([]byte, error) {
+	s, err := j.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of, err := j.divide(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.draw(ctx, of); err != nil {
+		return nil, err
+	}
+	return j.store.read(ctx, j.store.report())
+}
+
+// search reads the search of the store, or searches.
+func (j *job) search(ctx context.Context) (*searched, error) {
+	part, err := shares.NewPart(j.kind, j.plan, j.data, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	g := given(runtime.GOMAXPROCS(0))
+	audits, err := parts.Read(j.kind, part.Search(), g)
+	if err != nil {
+		return nil, err
+	}
+	err = part.After(j.store.search(), j.store.open(ctx))
+	switch {
+	case err == nil:
+		j.begun = true
+		return readSearch(ctx, j.store)
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, storage.ErrObjectNotExist):
+		return nil, err
+	}
+	g.Pool = g.Pool.ForDivision(part.Division)
+	if err := audits.Run(ctx, g, j.show.watch); err != nil {
+		return nil, err
+	}
+	j.show.clear()
+	var out bytes.Buffer
+	if err := part.Write(&out); err != nil {
+		return nil, err
+	}
+	if err := j.store.write(ctx, j.store.search(), out.Bytes()); err != nil {
+		return nil, err
+	}
+	j.begun = true
+	return readSearch(ctx, j.store)
+}
+
+// enough is how many seconds of drawing tell how long all takes.
+const enough = 0.3
+
+// divide says into how many shares the audit is cut: as the shares that are there say, as
+// the flag says, or as many as take the time that one should take.
+func (j *job) divide(ctx context.Context, s *searched) (int, error) {
+	of, err := j.store.divided(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if asked := j.flags.shares; of > 0 && asked > 0 && asked != of {
+		return 0, &audit.InputError{Field: "-shares", Found: fmt.Sprint(asked), Want: fmt.Sprintf("%d, as those that are there", of), Remedy: "leave it out, or give another folder with -work"}
+	}
+	if of > 0 {
+		return of, nil
+	}
+	if j.flags.shares > 0 {
+		return j.flags.shares, nil
+	}
+	seconds, pieces, err := measure(ctx, s, j.flags.goroutines())
+	if err != nil {
+		return 0, err
+	}
+	of = max(1, min(pieces, int(math.Ceil(seconds/j.flags.seconds))))
+	fmt.Fprintf(j.stderr, "dpscope-beam: %d shares, each of about %.1f s with %d goroutines\n", of, seconds/float64(of), j.flags.goroutines())
+	return of, nil
+}
+
+// measure says about how many seconds all shares take together, one after the other, and
+// of how many pieces they are made. It draws the first pieces of each stage, a second time
+// those that a share will draw.
+func measure(ctx context.Context, s *searched, workers int) (seconds float64, pieces int, err error) {
+	timed := func(of int) (float64, error) {
+		began := time.Now()
+		_, n, err := s.draw(ctx, 0, of, workers)
+		pieces = n
+		return time.Since(began).Seconds(), err
+	}
+	nothing, err := timed(shares.Most) // what a share takes that draws nothing
+	for of := pieces; err == nil && of > 0; of = max(1, of/4) {
+		var took float64
+		if took, err = timed(of); took-nothing >= enough || of == 1 {
+			return max(0, took-nothing) * float64(of), pieces, err
+		}
+	}
+	return 0, pieces, err
+}
+
+// draw runs jobs until no share is missing, and merges. A job that failed leaves the
+// shares that it drew.
+func (j *job) draw(ctx context.Context, of int) error {
+	missing, err := j.store.missing(ctx, of)
+	if err != nil {
+		return err
+	}
+	if n := of - len(missing); n > 0 {
+		fmt.Fprintf(j.stderr, "dpscope-beam: %d of %d shares were drawn before\n", n, of)
+	}
+	for tries := j.flags.tries; len(missing) > 0; {
+		failed := j.run(ctx, missing, of)
+		if ctx.Err() != nil || failed == nil {
+			return failed
+		}
+		left, err := j.store.missing(ctx, of)
+		if err != nil {
+			return err
+		}
+		if len(left) == len(missing) {
+			tries--
+		}
+		if missing = left; len(missing) > 0 && tries == 0 {
+			return errors.New(cause(failed))
+		}
+		fmt.Fprintf(j.stderr, "dpscope-beam: the job failed with %d of %d shares missing, which are drawn again: %s\n", len(missing), of, cause(failed))
+	}
+	return merge(ctx, j.store, of)
+}
+
+// cause is what an error of Beam's ends with: before it stand the steps that led there.
+func cause(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if i := strings.LastIndex(text, "caused by:"); i >= 0 {
+		text = text[i+len("caused by:"):]
+	}
+	return strings.TrimSpace(text)
+}
+
+// run runs one job.
+func (j *job) run(parent context.Context, missing []int, of int) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	if j.flags.process {
+		pool, err := startPool(cancel)
+		if err != nil {
+			return err
+		}
+		defer pool.stop()
+		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": pool.address} {
+			if err := flag.Set(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines())) }()
+	began := time.Now()
+	for {
+		select {
+		case err := <-done:
+			j.show.clear()
+			return err
+		case <-ctx.Done(): // what Beam still does in this process ends with it
+			return context.Cause(ctx)
+		case <-time.After(time.Second):
+			if names, err := j.store.list(ctx); err == nil {
+				j.show.drawn(len(names)-1-(of-len(missing)), len(missing), time.Since(began))
+			}
+		}
+	}
+}
+
+// meter shows progress on one line of a terminal, and nothing elsewhere.
+type meter struct {
+	w    io.Writer // nil: nowhere
+	now  func() float64
+	last float64
+}
+
+func newMeter(w io.Writer) *meter {
+	if !cli.IsTerminal(w) {
+		w = nil
+	}
+	return &meter{w, cli.Clock(), -1}
+}
+
+// meterWidth keeps the line on one line of a usual terminal.
+const meterWidth = 79
+
+func (m *meter) line(text string) {
+	if m.w != nil && m.now()-m.last >= 0.1 {
+		m.last = m.now()
+		fmt.Fprintf(m.w, "\r%-*.*s", meterWidth, meterWidth, text)
+	}
+}
+
+func (m *meter) clear() {
+	if m.w != nil {
+		fmt.Fprintf(m.w, "\r%*s\r", meterWidth, "")
+	}
+}
+
+// watch shows the progress of a search.
+func (m *meter) watch(name string, _ any, g *core.Given) {
+	if m.w == nil {
+		return
+	}
+	if name != "" {
+		name += ": "
+	}
+	g.Pair = func(p pair.Progress) {
+		m.line(fmt.Sprintf("%s%s %3.0f %%", name, p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total))))
+	}
+	g.Canaries = func(p canary.Progress) {
+		m.line(fmt.Sprintf("%s%s %3.0f %%", name, p.Phase, 100*float64(p.Runs)/float64(max(1, p.Total))))
+	}
+}
+
+// drawn shows how many of the shares of a job are drawn.
+func (m *meter) drawn(n, of int, since time.Duration) {
+	text := fmt.Sprintf("drawing %d of %d shares", n, of)
+	if n > 0 {
+		text += fmt.Sprintf(", about %s left", (since * time.Duration(of-n) / time.Duration(n)).Round(time.Second))
+	}
+	m.line(text)
+}

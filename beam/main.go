@@ -1,0 +1,378 @@
+// Command dpscope-beam audits as dpscope does, and lets Apache Beam draw what is certified:
+// on this machine by Beam's runner prism, or on Dataflow, Flink or Spark by Beam's flags.
+//
+// It is a module of its own, so that who uses dpscope gets none of what Beam needs.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/stills"
+)
+
+const usage = `dpscope-beam audits as dpscope does, and lets Apache Beam draw what is certified.
+
+Usage:
+  dpscope-beam audit -mechanism NAME [-epsilon E] [flags]   an audit of outputs
+  dpscope-beam audit -plan FILE [-only NAME] [flags]        several audits
+  dpscope-beam canaries -epsilon E -delta D [flags]         an audit by planted records
+
+The settings are those of dpscope. Beam's flags choose the runner: without -runner it is
+prism, in this process. Other runners need -work with a folder that their workers see.
+Flags of a command: dpscope-beam COMMAND -h.
+Exit codes: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+`
+
+func main() {
+	if slices.ContainsFunc(os.Args[1:], func(a string) bool {
+		return strings.TrimLeft(a, "-") == "worker" || strings.HasPrefix(strings.TrimLeft(a, "-"), "worker=")
+	}) {
+		endWithParent()
+		flag.Parse()
+		beam.Init() // a runner started this process as a worker: it does not return
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main without the process.
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "audit":
+			return auditCommand(args[1:], stdout, stderr)
+		case "canaries":
+			return canariesCommand(args[1:], stdout, stderr)
+		case "help", "-h", "-help", "--help":
+			fmt.Fprint(stdout, usage)
+			return cli.ExitOK
+		}
+		return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries"}))
+	}
+	fmt.Fprint(stderr, usage)
+	return cli.ExitUsage
+}
+
+func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope-beam", stderr, err) }
+
+// jobFlags say how an audit is divided and what becomes of it.
+type jobFlags struct {
+	*cli.Flags
+	work    string
+	shares  int
+	seconds float64
+	tries   int
+	workers *int
+	process bool
+	format  string
+	out     string
+	strict  bool
+	verbose bool
+
+	own [2]string // endpoint and environment_type as the user gave them; prism sets them too
+}
+
+// register defines the flags, Beam's among them.
+func (f *jobFlags) register() {
+	s := f.Flags
+	s.StringVar(&f.work, "work", "", "`folder` for the parts of the audit, gs://BUCKET/FOLDER or one of a disk that all workers see; run again with the same one, the command goes on. Default: a folder of this run's own, with a runner on this machine")
+	s.Count(&f.shares, "shares", 0, "shares that the audit is cut into; 0: as many as take -share-seconds each")
+	s.Float64Var(&f.seconds, "share-seconds", 2, "how long a share should take, in `seconds`")
+	s.IntVar(&f.tries, "tries", 3, "how `often` a job that fails is begun without having drawn a further share")
+	f.workers = s.Int("workers", 0, "`goroutines` of a share; 0: one a processor where the runner is in this process, else one. The result does not depend on it")
+	s.BoolVar(&f.process, "process", false, "with prism, draw in a process of its own: where it dies, another one draws what is missing")
+	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
+	s.StringVar(&f.out, "o", "", "JSON `file` of the report, beside standard output")
+	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	s.BoolVar(&f.verbose, "verbose", false, "show what Beam logs")
+	s.Check(f.check)
+	flag.CommandLine.VisitAll(func(own *flag.Flag) {
+		if s.Lookup(own.Name) == nil {
+			s.Var(beamValue{own}, own.Name, "of Beam: "+own.Usage)
+		}
+	})
+}
+
+// check refuses what cannot be.
+func (f *jobFlags) check() error {
+	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
+	switch {
+	case f.shares < 0 || f.shares > shares.Most:
+		return &audit.InputError{Field: "-shares", Found: fmt.Sprint(f.shares), Want: fmt.Sprintf("in [0, %d]", shares.Most), Remedy: "0 chooses as many as take -share-seconds each"}
+	case !(f.seconds > 0):
+		return &audit.InputError{Field: "-share-seconds", Found: fmt.Sprint(f.seconds), Want: "above 0"}
+	case f.tries < 1:
+		return &audit.InputError{Field: "-tries", Found: fmt.Sprint(f.tries), Want: "at least 1"}
+	case *f.workers < 0 || *f.workers > 1024:
+		return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*f.workers), Want: "in [0, 1024]"}
+	case f.dry() && f.shares == 0:
+		return &audit.InputError{Field: "-shares", Found: audit.Absent, Want: "a number with -dry_run, which draws nothing that could be measured", Remedy: "for example -shares 64"}
+	case f.process && !f.prism():
+		return &audit.InputError{Field: "-process", Found: "given with another runner or with -endpoint or -environment_type", Want: "prism, which runs in this process", Remedy: "leave it out: other runners start workers themselves, and again where they die"}
+	case f.work == "" && !f.prism() && !f.inProcess():
+		return &audit.InputError{Field: "-work", Found: audit.Absent, Want: "a folder that the workers of " + beamFlag("runner") + " see", Remedy: "for example -work gs://BUCKET/FOLDER"}
+	}
+	return nil
+}
+
+// dry says whether the job is only to be shown.
+func (f *jobFlags) dry() bool { return beamFlag("dry_run") == "true" }
+
+// prism says whether the runner is prism in this process.
+func (f *jobFlags) prism() bool {
+	return slices.Contains([]string{"", "prism", "PrismRunner"}, beamFlag("runner")) && f.own[0] == "" && f.own[1] == ""
+}
+
+// inProcess says whether a runner that is elsewhere sends its work to this process.
+func (f *jobFlags) inProcess() bool { return strings.EqualFold(f.own[1], "loopback") }
+
+// goroutines are those of a share.
+func (f *jobFlags) goroutines() int {
+	if *f.workers == 0 && (f.prism() || f.inProcess()) {
+		return runtime.GOMAXPROCS(0)
+	}
+	return max(1, *f.workers)
+}
+
+// beamValue is a flag of Beam's, which Beam reads where it defined it.
+type beamValue struct{ *flag.Flag }
+
+func (b beamValue) String() string {
+	if b.Flag == nil {
+		return ""
+	}
+	return b.DefValue
+}
+
+func (b beamValue) Set(v string) error { return flag.Set(b.Name, v) }
+
+func (b beamValue) IsBoolFlag() bool {
+	own, ok := b.Value.(interface{ IsBoolFlag() bool })
+	return ok && own.IsBoolFlag()
+}
+
+// beam is what the user gave for a flag of Beam's.
+func (f *jobFlags) beam(name string) string {
+	if !f.Given(name) {
+		return ""
+	}
+	return beamFlag(name)
+}
+
+// beamFlag is the value of a flag of Beam's.
+func beamFlag(name string) string { return flag.Lookup(name).Value.String() }
+
+// auditCommand is dpscope-beam audit.
+func auditCommand(args []string, stdout, stderr io.Writer) int {
+	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam audit", stderr)}
+	asked := cli.Settings(f.Flags, pair.Keys())
+	name := f.String("plan", "", "`file` with several audits, which share one error")
+	var only []string
+	f.Func("only", "run the audit of this `name` of the plan only; may be given more than once", func(v string) error {
+		only = append(only, v)
+		return nil
+	})
+	f.register()
+	if code, ok := f.Parse(args, 0); !ok {
+		return code
+	}
+	if *name == "" {
+		plan := pair.Plan{Version: pair.PlanVersion}
+		if err := asked.Read(&plan); err != nil {
+			return fail(stderr, err)
+		}
+		if plan.Mechanism == "" {
+			return fail(stderr, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name, or -plan with a file of audits", Remedy: "dpscope list shows all"})
+		}
+		return f.do(report.Pair, plan, nil, stdout, stderr)
+	}
+	for _, k := range pair.Keys() {
+		if f.Given(k.Name) {
+			return fail(stderr, &audit.InputError{Field: "-" + k.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how"})
+		}
+	}
+	plan, err := readPlan(*name, only)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return f.do(suite.ReportKind, plan, nil, stdout, stderr)
+}
+
+// readPlan reads a file of audits, and the files that they are given.
+func readPlan(name string, only []string) (parts.Several, error) {
+	s := parts.Several{File: name, Only: only, Data: map[string][]byte{}}
+	var err error
+	if s.Text, err = os.ReadFile(name); err != nil {
+		return s, err
+	}
+	file, err := suite.Parse(s.Text, name)
+	if err != nil {
+		return s, err
+	}
+	for _, e := range file.Audits {
+		data := e.Data
+		if data == "" {
+			continue
+		}
+		if !filepath.IsAbs(data) {
+			data = filepath.Join(filepath.Dir(name), filepath.FromSlash(data))
+		}
+		if s.Data[e.Name], err = os.ReadFile(data); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// canariesCommand is dpscope-beam canaries.
+func canariesCommand(args []string, stdout, stderr io.Writer) int {
+	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
+	asked := cli.Settings(f.Flags, canary.Keys())
+	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
+	name := f.String("data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
+	f.register()
+	if code, ok := f.Parse(args, 0); !ok {
+		return code
+	}
+	plan := canary.Plan{Version: canary.PlanVersion}
+	err := asked.Read(&plan)
+	var data []byte
+	if err == nil && *name != "" {
+		data, err = os.ReadFile(*name)
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return f.do(canary.Kind, plan, data, stdout, stderr)
+}
+
+// workAs makes this program what workers run, where Beam's flags name no other: Beam would
+// compile one, from sources that a user does not have.
+func workAs() error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "linux" && beamFlag("worker_binary") == "" {
+		return flag.Set("worker_binary", own)
+	}
+	return nil
+}
+
+// do audits, and returns the exit code. plan is of the kind, or [parts.Several].
+func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writer) int {
+	if err := workAs(); err != nil {
+		return fail(stderr, err)
+	}
+	if !beam.Initialized() {
+		beam.Init()
+	}
+	if !f.verbose { // what went wrong comes as an error too
+		slog.SetDefault(slog.New(slog.DiscardHandler))
+		log.SetLogger(quiet{})
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second one ends the process
+	text, err := json.Marshal(plan)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	j := &job{kind: kind, plan: text, data: data, store: store(f.work), flags: f, show: newMeter(stderr), stderr: stderr}
+	if f.dry() {
+		if err := j.showOnly(ctx); err != nil {
+			return fail(stderr, err)
+		}
+		return cli.ExitOK
+	}
+	if f.work == "" {
+		dir, err := os.MkdirTemp("", "dpscope-beam-*")
+		if err != nil {
+			return fail(stderr, err)
+		}
+		j.store = store(filepath.ToSlash(dir))
+	}
+	found, err := j.do(ctx)
+	j.show.clear()
+	if ctx.Err() != nil {
+		err = cli.ErrStopped
+	}
+	if err != nil {
+		if j.begun {
+			fmt.Fprintf(stderr, "dpscope-beam: what was drawn is kept; the same command with -work %s goes on\n", j.store)
+		}
+		return fail(stderr, err)
+	}
+	if f.work == "" {
+		os.RemoveAll(string(j.store))
+	}
+	return f.finish(found, stdout, stderr)
+}
+
+// quiet is a logger of Beam's that says nothing.
+type quiet struct{}
+
+// Log says nothing.
+func (quiet) Log(context.Context, log.Severity, int, string) {}
+
+// finish writes a report, and returns the exit code.
+func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {
+	run := format.Run{Strict: f.strict, Pictures: stills.Of}
+	var code int
+	if report.KindOf(data) == suite.ReportKind {
+		whole, err := suite.ParseReport(data)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		end := audit.Completed
+		for _, a := range whole.Audits {
+			run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report})
+			if a.Report.Head().Termination.Reason == audit.Stopped {
+				end = audit.Stopped
+			}
+		}
+		run.Summary, run.Value = whole.Summary, whole
+		code = cli.VerdictCode(whole.Verdict, end, f.strict)
+	} else {
+		r, err := core.ParseReport(data)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		h := r.Head()
+		run.Audits = []format.Audit{{Name: h.Subject, Report: r}}
+		code = cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict)
+	}
+	err := format.Write(stdout, f.format, run)
+	if f.out != "" {
+		err = errors.Join(err, cli.WriteWhole(f.out, data))
+	}
+	if err != nil {
+		return cmp.Or(map[int]int{cli.ExitViolation: cli.ExitViolation}[code], fail(stderr, err))
+	}
+	return code
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/partial"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// A store is the folder of one audit, as workers on all machines name it: of a disk that
+// all see, or gs://bucket/folder. Below it lie partials/search, partials/I-of-N and
+// report.json.
+type store string
+
+const searchName = "search"
+
+func (s store) partials() string { return strings.TrimSuffix(string(s), "/") + "/partials/" }
+
+func (s store) search() string { return s.partials() + searchName }
+
+func (s store) share(index, of int) string {
+	return fmt.Sprintf("%s%d-of-%d", s.partials(), index, of)
+}
+
+func (s store) report() string { return strings.TrimSuffix(string(s), "/") + "/report.json" }
+
+// local says whether it is a folder of a disk.
+func (s store) local() bool { return !strings.Contains(string(s), "://") }
+
+// use calls f with the file system that the folder is in.
+func (s store) use(ctx context.Context, f func(filesystem.Interface) error) error {
+	fs, err := filesystem.New(ctx, string(s))
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	return f(fs)
+}
+
+// write writes a file whole or not at all. What writes objects shows none before it is
+// closed; a disk would, so there it gets its name last.
+func (s store) write(ctx context.Context, name string, data []byte) error {
+	return s.use(ctx, func(fs filesystem.Interface) error {
+		to := name
+		if s.local() {
+			to = filepath.Join(filepath.Dir(name), cli.Unfinished+rand.Text())
+		}
+		f, err := fs.OpenWrite(ctx, to)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		if e := f.Close(); err == nil {
+			err = e
+		}
+		if own, ok := fs.(filesystem.Remover); ok && err != nil && to != name {
+			own.Remove(ctx, to)
+		}
+		if own, ok := fs.(filesystem.Renamer); ok && err == nil && to != name {
+			err = own.Rename(ctx, to, name)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// open is a [partial.Opener].
+func (s store) open(ctx context.Context) partial.Opener {
+	return func(name string) (io.ReadCloser, error) {
+		var out io.ReadCloser
+		err := s.use(ctx, func(fs filesystem.Interface) error {
+			f, err := fs.OpenRead(ctx, name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			data, err := io.ReadAll(f)
+			out = io.NopCloser(bytes.NewReader(data))
+			return err
+		})
+		return out, err
+	}
+}
+
+// read reads a file.
+func (s store) read(ctx context.Context, name string) ([]byte, error) {
+	f, err := s.open(ctx)(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// list names the partials that are there.
+func (s store) list(ctx context.Context) (names []string, err error) {
+	err = s.use(ctx, func(fs filesystem.Interface) error {
+		names, err = fs.List(ctx, s.partials()+"*")
+		return err
+	})
+	return names, err
+}
+
+// divided is how many shares those that are there say that the audit has, 0 for none.
+func (s store) divided(ctx context.Context) (int, error) {
+	names, err := s.list(ctx)
+	found, whose := 0, ""
+	for _, name := range names {
+		var index, of int
+		base := name[strings.LastIndexAny(name, `/\`)+1:]
+		if n, _ := fmt.Sscanf(base, "%d-of-%d", &index, &of); n != 2 {
+			continue
+		}
+		if found != 0 && of != found {
+			return 0, &audit.InputError{Field: string(s), Found: fmt.Sprintf("with %s and %s, of two numbers of shares", whose, base), Want: "the shares of one division", Remedy: "remove those of one of them, or give another folder with -work"}
+		}
+		found, whose = of, base
+	}
+	return found, err
+}
+
+// missing are the shares of so many that are not there, or not whole.
+func (s store) missing(ctx context.Context, of int) ([]int, error) {
+	names, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name[strings.LastIndexAny(name, `/\`)+1:]] = true
+	}
+	var out []int
+	for i := range of {
+		name := s.share(i, of)
+		if !there[name[strings.LastIndexByte(name, '/')+1:]] || partial.Check(name, s.open(ctx)) != nil {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// all are the names of the search and of all shares.
+func (s store) all(of int) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if !yield(s.search(), nil) {
+			return
+		}
+		for i := range of {
+			if !yield(s.share(i, of), nil) {
+				return
+			}
+		}
+	}
+}
