@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -311,6 +312,14 @@ func (m *meter) progress(p pair.Progress) {
 		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
 	}
 	m.show(line)
+}
+
+// watch shows the progress of the audit of a plan.
+func (m *meter) watch(plan any, g *core.Given) {
+	g.Pair = m.progress
+	if p, ok := plan.(canary.Plan); ok && m.w != nil {
+		g.Canaries = m.canaries(p)
+	}
 }
 
 // timeLeft says how long a run still takes, once that is known.

@@ -2,21 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/partial"
+	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/report/format"
 )
 
 // endShare writes the part of an audit that ended with err, and returns the exit code.
@@ -51,99 +46,49 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	pool := core.LocalPool(catalogue, *workers).ForDivision(m.Division())
-	if m.Header.Kind == suite.ReportKind {
-		return mergePlan(ctx, m, pool, out, stdout, stderr)
-	}
-	plan, err := mergedPlan(m.Header.Kind, m.Search.Plan)
+	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
+	audits, err := parts.Read(m.Header.Kind, m.Search, g)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	g := core.Given{Catalogue: catalogue, Pool: pool, File: m.Search.Data, Generator: cli.Generator(), Now: cli.Clock()}
-	r, err := core.Run(ctx, plan, g)
-	if err != nil {
+	g.Pool = core.LocalPool(catalogue, *workers).ForDivision(m.Division())
+	if err := audits.Run(ctx, g, nil); err != nil {
 		return fail(stderr, err)
 	}
-	return out.finish(stdout, stderr, r.Head().Subject, r)
-}
-
-// mergedPlan reads the plan of a partial.
-func mergedPlan(kind string, data []byte) (any, error) {
-	switch kind {
-	case core.KindOf(pair.Plan{}):
-		return pair.ParsePlan(data)
-	case canary.Kind:
-		return canary.ParsePlan(data)
-	case onerun.Kind:
-		return onerun.ParsePlan(data)
+	if audits.File == nil {
+		r := audits.Audited[0].Report
+		return out.finish(stdout, stderr, r.Head().Subject, r)
 	}
-	return nil, audit.UnknownName("partial: field kind", kind, []string{core.KindOf(pair.Plan{}), canary.Kind, onerun.Kind, suite.ReportKind})
-}
-
-// planPart is what a part of a file of audits is of.
-type planPart struct {
-	File string   `json:"file"` // name
-	Only []string `json:"only,omitempty"`
-	Text []byte   `json:"text"`
-}
-
-// mergePlan is mergeCommand of a file of audits.
-func mergePlan(ctx context.Context, m *partial.Merge, pool *engine.Pool, out formatFlags, stdout, stderr io.Writer) int {
-	var p planPart
-	if err := audit.DecodeStrict(m.Search.Plan, "partial: plan", &p); err != nil {
-		return fail(stderr, err)
-	}
-	f := &auditFlags{out: out, suite: planFlags{file: p.File, only: p.Only}}
-	file, err := f.suite.parse(p.Text)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	if err := dividable(file); err != nil {
-		return fail(stderr, err)
-	}
-	chosen, err := file.Choose(p.Only)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	_, todo, endAll, err := f.suite.prepare(file, chosen, false, stderr)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	defer endAll()
-	for i := range todo {
-		todo[i].pool = pool.Named(todo[i].name)
-	}
-	return f.runPlan(ctx, file, chosen, todo, stdout, stderr)
-}
-
-// dividable refuses a file with audits that need a program or outputs of the user's on
-// every machine: a merge starts nothing that only a partial names.
-func dividable(file *suite.File) error {
-	for _, e := range file.Audits {
-		if e.Brought != nil || e.Recorded != nil || e.Scores != nil {
-			return &audit.InputError{Field: "-shards", Found: "an audit of a program, of outputs or of scores of yours (" + e.Name + ")", Want: "mechanisms and sources that dpscope has", Remedy: "run that audit alone, with -only, on one machine"}
+	f := planFlags{file: audits.Name}
+	var places []*format.Location
+	for _, i := range audits.Chosen {
+		place, err := f.placed(audits.File, i)
+		if err != nil {
+			return fail(stderr, err)
 		}
+		places = append(places, place)
 	}
-	return nil
+	return out.finishPlan(stdout, stderr, audits.File, audits.Chosen, audits.Audited, places)
 }
 
 // dividePlan does a part of a file of audits.
-func (f *auditFlags) dividePlan(ctx context.Context, file *suite.File, text []byte, todo []planned, stdout, stderr io.Writer) int {
-	if err := dividable(file); err != nil {
-		return fail(stderr, err)
+func (f *auditFlags) dividePlan(ctx context.Context, todo []planned, stderr io.Writer) int {
+	plan := parts.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
+	for _, p := range todo {
+		if p.given.File != nil {
+			plan.Data[p.name] = p.given.File
+		}
 	}
-	pool, err := f.shards.Begin(suite.ReportKind, planPart{f.suite.file, f.suite.only, text}, nil, core.LocalPool(catalogue, *f.workers))
+	pool, err := f.shards.Begin(suite.ReportKind, plan, nil, core.LocalPool(catalogue, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
-	for _, p := range todo {
-		p.pool = pool.Named(p.name)
-		if _, err := p.run(ctx, *f.workers, newMeter(stderr)); err != nil && !errors.Is(err, engine.ErrDivided) {
-			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
+	g := core.Given{Catalogue: catalogue, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}
+	audits, err := parts.Read(suite.ReportKind, f.shards.Search(), g)
+	if err == nil {
+		show := newMeter(stderr)
+		err = audits.Run(ctx, g, func(_ string, plan any, g *core.Given) { show.watch(plan, g) })
+		show.clear()
 	}
-	return endShare(ctx, &f.shards, nil, stderr)
+	return endShare(ctx, &f.shards, err, stderr)
 }

@@ -120,6 +120,8 @@ var rooms = []room{
 		"scores of others are judged as the canaries' own are, by guesses as those of one run"},
 	{p("core/suite"), p("audit/...", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/scores"),
 		"a file of audits of any kind"},
+	{p("core/parts"), p("audit", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/partial", "core/suite"),
+		"a part of an audit of any kind, or of several, whatever starts it"},
 	{p("core/calibration"), p("audit/...", "accounting", "bounds", "stream", "core/engine", "core/pair"),
 		"many audits of mechanisms"},
 	{p("core"), p("audit", "report", "core/engine", "core/pair", "core/canary/...", "core/onerun", "core/scores"),

@@ -41,6 +41,17 @@ func NewPart(kind string, plan any, data []byte, index, of int) (*Part, error) {
 		partial.Search{Plan: text, Data: data}}, err
 }
 
+// Of is a part of the audit whose search was read of the partial of that name. A search by
+// another version is an [audit.InputError].
+func Of(name string, h partial.Header, s partial.Search, index, of int) (*Part, error) {
+	p := &Part{&engine.Division{Index: index, Of: of},
+		partial.Header{Product: cli.Generator().Version, Kind: h.Kind, Index: index, Of: of}, s}
+	return p, p.after(name, h, s)
+}
+
+// Search is what the part is of.
+func (p *Part) Search() partial.Search { return p.search }
+
 // After goes on from the search in the partial of that name: the part does not search
 // itself. A search of another audit or by another version is an [audit.InputError].
 func (p *Part) After(name string, open partial.Opener) error {
@@ -48,8 +59,12 @@ func (p *Part) After(name string, open partial.Opener) error {
 	if err != nil {
 		return err
 	}
+	return p.after("-after "+name, h, s)
+}
+
+func (p *Part) after(name string, h partial.Header, s partial.Search) error {
 	if h.Product != p.header.Product || h.Kind != p.header.Kind || !audit.EqualJSON(s.Plan, p.search.Plan) || !bytes.Equal(s.Data, p.search.Data) {
-		return &audit.InputError{Field: "-after", Found: fmt.Sprintf("%s, of another audit or of version %s", name, h.Product), Want: "the search of this audit by version " + p.header.Product, Remedy: "give the flags that the search was given"}
+		return &audit.InputError{Field: name, Found: "the search of another audit, or by version " + h.Product, Want: "that of this audit by version " + p.header.Product, Remedy: "give the flags that the search was given, or search anew"}
 	}
 	p.Division.Answer(s.Answers)
 	return nil
@@ -122,6 +137,9 @@ func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*e
 	f.part = part
 	return pool.ForDivision(part.Division), nil
 }
+
+// Search is what the part that was begun is of.
+func (f *Flags) Search() partial.Search { return f.part.search }
 
 // End writes the part of a run that ended with err.
 func (f *Flags) End(ctx context.Context, err error) error {
