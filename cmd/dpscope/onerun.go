@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -81,7 +80,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
-	in, err := readScores(files)
+	in, err := intake{stderr: stderr}.scores(files)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -92,35 +91,22 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	return f.out.finish(stdout, stderr, report.Head().Subject, report)
 }
 
-// readScores reads one or two files of scores.
-func readScores(names []string) (*scores.Scores, error) {
+// scores reads one or two files of scores.
+func (in intake) scores(names []string) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
+	r, clear := in.reader()
+	defer clear()
 	var parsed []*recorded.File
 	for _, name := range names {
-		f, err := readIntake(name)
+		f, err := r.Read(name, recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)}))
 		if err != nil {
 			return nil, err
 		}
 		parsed = append(parsed, f)
 	}
 	return scores.ReadScores(parsed)
-}
-
-func readIntake(name string) (*recorded.File, error) {
-	options := recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)})
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := recorded.CheckSize(name, info.Size(), options); err != nil {
-			return nil, err
-		}
-	}
-	return recorded.Read(f, options)
 }
 
 // readOneFile reads the one file that most audits take, nil for none.

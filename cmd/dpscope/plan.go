@@ -167,7 +167,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 func (p *planned) read(e suite.Entry) (err error) {
 	switch {
 	case e.Scores != nil:
-		p.given.Scores, err = readScores(e.Scores.Files)
+		p.given.Scores, err = intake{}.scores(e.Scores.Files)
 		return err
 	case e.Data != "":
 		p.given.File, err = readData(e.Data)
@@ -175,7 +175,7 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, nil)
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, intake{})
 	return err
 }
 
