@@ -34,9 +34,11 @@ func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *
 }
 
 // oneRun is dpscope one-run.
-func oneRun(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("one-run", onerun.Keys(), stderr)
+func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newOneFlags("one-run", onerun.TrainerKeys(), stderr)
 	data := f.String("data", "", "CSV `file` of examples, for dp-sgd")
+	var trainer trainerFlags
+	trainer.register(f.Flags)
 	var shards shares.Flags
 	shards.Register(f.Flags)
 	if code, ok := f.Parse(args, 0); !ok {
@@ -50,13 +52,37 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	pool, err := shards.Begin(onerun.Kind, plan, file, core.LocalPool(catalogue, 1))
+	ctx, stop := untilSignal()
+	defer stop()
+	sources, program, end, err := trainer.open(ctx, f.Lookup("exec").Value.String(), stdin, stdout)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := untilSignal()
-	defer stop()
-	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	defer end()
+	if trainer.parent {
+		stdout = io.Discard // it is for requests
+	}
+	if program != nil {
+		a, err := plan.Resolve(sources, file)
+		switch {
+		case err != nil:
+		case shards.After != "":
+			plan.Trainer.Repeats, err = searchedBy(shards.After, onerun.ParsePlan, func(p onerun.Plan) *source.Trainer { return p.Trainer })
+		case trainer.check:
+			err = checkTrainer(program, plan.Trainer, a.FirstTraining, trainer.meter(stderr), stderr)
+		}
+		if ctx.Err() != nil {
+			return fail(stderr, cli.ErrStopped)
+		}
+		if err != nil {
+			return fail(stderr, err)
+		}
+	}
+	pool, err := shards.Begin(onerun.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(1))
+	if err != nil {
+		return fail(stderr, err)
+	}
+	report, err := onerun.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
 	if shards.Divided() && report.Schema != "" {
 		return endShare(ctx, &shards, err, stderr)
 	}

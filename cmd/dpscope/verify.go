@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -96,6 +97,17 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		} else {
 			g.Catalogue, note, err = outside.replayRecorded(own)
 		}
+	} else if outside.Brought.Exec != "" {
+		var stop context.CancelFunc
+		ctx, stop = untilSignal()
+		defer stop()
+		if !set.Given("exec-timeout") {
+			outside.timeout = command.DefaultTrainingTimeout
+		}
+		if !set.Given("workers") {
+			n = 1
+		}
+		g.Sources, end, note, err = trained(ctx, core.Trainer(r), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
 	} else {
 		err = readGiven(&g, r, files, stderr)
 	}
@@ -103,7 +115,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	g.Pool = core.LocalPool(g.Catalogue, n)
+	g.Pool = g.LocalPool(n)
 	before, err := readBefore(*from, stdin)
 	if err != nil {
 		return fail(stderr, err)
