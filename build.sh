@@ -121,6 +121,8 @@ need_system() {
 		command -v mkdocs >/dev/null || packages+=(mkdocs)
 		/usr/bin/python3 -c 'import ensurepip, pip, numpy, pytest, hypothesis, mypy' 2>/dev/null || # the Python package and its tests
 			packages+=(python3-venv python3-pip python3-numpy python3-pytest python3-hypothesis mypy)
+		/usr/bin/python3 -c 'import notebook, ipykernel, ipywidgets' 2>/dev/null || # the instrument in a notebook
+			packages+=(jupyter-notebook python3-ipywidgets)
 	fi
 	((${#packages[@]})) || return 0
 	local missing="the tests need ${packages[*]}, which cannot be installed here"
