@@ -244,7 +244,7 @@ func mergePlan(ctx context.Context, m *partial.Merge, pool *engine.Pool, out for
 // every machine: a merge starts nothing that only a partial names.
 func dividable(file *suite.File) error {
 	for _, e := range file.Audits {
-		if e.Brought != nil || e.Recorded != nil || e.Scores != nil {
+		if e.Brought != nil || e.Recorded != nil || e.Scores != nil || trains(e) {
 			return &audit.InputError{Field: "-shards", Found: "an audit of a program, of outputs or of scores of yours (" + e.Name + ")", Want: "mechanisms and sources that dpscope has", Remedy: "run that audit alone, with -only, on one machine"}
 		}
 	}
@@ -253,9 +253,6 @@ func dividable(file *suite.File) error {
 
 // dividePlan does a part of a file of audits.
 func (f *auditFlags) dividePlan(ctx context.Context, file *suite.File, text []byte, todo []planned, stdout, stderr io.Writer) int {
-	if err := dividable(file); err != nil {
-		return fail(stderr, err)
-	}
 	pool, err := f.shards.begin(suite.ReportKind, planPart{f.suite.file, f.suite.only, text}, nil, core.LocalPool(catalogue, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
