@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -19,7 +20,8 @@ import (
 
 // trainFor answers requests for trainings with a canary's membership and Gaussian noise of
 // that standard deviation; with "own" before it the noise is of the process. A file that is
-// named counts the trainings.
+// named counts the trainings; with a number, the program dies after so many, or hangs where
+// one more word stands.
 func trainFor(args []string, in io.Reader, out io.Writer) {
 	text, own := strings.CutPrefix(args[0], "own")
 	sigma, _ := strconv.ParseFloat(text, 64)
@@ -33,6 +35,16 @@ func trainFor(args []string, in io.Reader, out io.Writer) {
 		}
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			os.Exit(9)
+		}
+		if len(args) > 2 {
+			most, _ := strconv.ParseInt(args[2], 10, 64)
+			if info, err := os.Stat(args[1]); err == nil && info.Size() >= most {
+				if len(args) > 3 {
+					time.Sleep(time.Hour)
+				}
+				fmt.Fprintln(os.Stderr, "out of memory on the device")
+				os.Exit(7)
+			}
 		}
 		if len(args) > 1 {
 			f, err := os.OpenFile(args[1], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -212,6 +224,81 @@ func TestTrainedGoesOn(t *testing.T) {
 	}
 	plain := audited(t, cli.ExitOK, "canaries", "-epsilon", "4", "-n", "50", "-k", "4", "-sequential")
 	if code, _, errs := dpscope(t, "canaries", "-continue", plain, "-n", "60", "-exec", line); code != cli.ExitUsage || !strings.Contains(errs, "the report is of the source gaussian-sum") {
+		t.Errorf("%d: %s", code, errs)
+	}
+}
+
+// TestTrainedFails: a program that dies in the middle of an audit ends it, and says why; the
+// trainings before are not lost.
+func TestTrainedFails(t *testing.T) {
+	count := filepath.Join(t.TempDir(), "trainings")
+	args := strings.Fields("canaries -epsilon 4 -n 40 -k 4 -exec")
+	dying := filepath.Join(t.TempDir(), "report.json")
+	code, _, errs := dpscope(t, append(args, trainerLine(t, "1", "'"+count+"'", "33"), "-output", dying)...)
+	if code != cli.ExitUsage || !strings.Contains(errs, "it ended with exit code 7 before it answered") || !strings.Contains(errs, "out of memory on the device") {
+		t.Fatalf("%d: %s", code, errs)
+	}
+	if text := read(t, dying); !strings.Contains(text, `"verdict": "invalid"`) || !strings.Contains(text, `"samplesUsed": 15`) { // 33 trainings less 2, two a run
+		t.Error("the report does not keep what was trained")
+	}
+	line := trainerLine(t, "1")
+	more, whole := audited(t, cli.ExitOK, "canaries", "-continue", dying, "-exec", line, "-n", "40"), audited(t, cli.ExitOK, append(args, line)...)
+	var r, w struct{ Evidence json.RawMessage }
+	json.Unmarshal([]byte(read(t, more)), &r)
+	json.Unmarshal([]byte(read(t, whole)), &w)
+	if len(r.Evidence) == 0 || string(r.Evidence) != string(w.Evidence) {
+		t.Error("what goes on after a program died is another audit")
+	}
+}
+
+// TestTrainedStops: Ctrl-C ends a training that is under way, and keeps the bound so far.
+func TestTrainedStops(t *testing.T) {
+	count := filepath.Join(t.TempDir(), "trainings")
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for data := []byte{}; len(data) < 33; data, _ = os.ReadFile(count) {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(50 * time.Millisecond)
+		self.Signal(os.Interrupt)
+	}()
+	file := audited(t, cli.ExitInconclusive, "canaries", "-epsilon", "4", "-n", "40", "-k", "4", "-exec", trainerLine(t, "1", "'"+count+"'", "33", "hangs"), "-output", filepath.Join(t.TempDir(), "x.json"))
+	if text := read(t, file); !strings.Contains(text, `"samplesUsed": 15`) || !strings.Contains(text, `"reason": "stopped"`) {
+		t.Errorf("the report is %.300q", text)
+	}
+	if code, out, errs := dpscope(t, "verify", "-exec", trainerLine(t, "1"), file); code != cli.ExitOK || !strings.Contains(out, "Replayed") {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+}
+
+// TestTrainedPlan: a file of audits names trainers; its report replays by the file, and the
+// file is not divided.
+func TestTrainedPlan(t *testing.T) {
+	dir := t.TempDir()
+	plan := filepath.Join(dir, "plan.json")
+	own := map[string]any{"command": trainerLine(t, "0.3")}
+	claim := map[string]any{"epsilon": 1, "delta": 1e-5}
+	text, _ := json.Marshal(map[string]any{"version": 1, "audits": []any{
+		map[string]any{"name": "many", "canaries": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "runs": 60, "k": 8}},
+		map[string]any{"name": "one", "oneRun": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "canaries": 300}},
+	}})
+	if err := os.WriteFile(plan, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := audited(t, cli.ExitViolation, "audit", "-plan", plan)
+	if text := read(t, file); strings.Count(text, `"repeats": "same"`) != 2 || strings.Count(text, `"verdict": "violation"`) != 3 {
+		t.Errorf("the report is %.300q", text)
+	}
+	if code, out, errs := dpscope(t, "verify", "-plan", plan, file); code != cli.ExitOK {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	if code, _, errs := dpscope(t, "verify", file); code != cli.ExitUsage || !strings.Contains(errs, "-plan is missing") {
+		t.Errorf("%d: %s", code, errs)
+	}
+	if code, _, errs := dpscope(t, "audit", "-plan", plan, "-shards", "0/2", "-partial", filepath.Join(dir, "part")); code != cli.ExitUsage || !strings.Contains(errs, "many") {
 		t.Errorf("%d: %s", code, errs)
 	}
 }

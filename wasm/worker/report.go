@@ -211,6 +211,9 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
+	if core.Trainer(r) != nil {
+		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
+	}
 	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
 		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
 }

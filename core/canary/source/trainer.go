@@ -42,7 +42,7 @@ func (t Trainer) Words() string {
 
 // Limitations stand in reports of trainings by a program.
 func (t Trainer) Limitations() []string {
-	l := []string{"How a model was trained, that only members were trained on, and that the score of a canary is one function of the canary and the model whether it was a member or not, is the word of whoever gave the program: it ran outside dpscope.",
+	l := []string{"That the program trained on the members and on no other canary, and that canaries and scores know of the members by the model alone, is the word of whoever gave it: it ran outside dpscope.",
 		"The report names the command; the code behind it, its libraries and its settings are not part of the report."}
 	if t.Repeats == OtherScores {
 		l = append(l, "The counts cannot be drawn again from the seed: the same request gave other scores. A replay checks that all else follows from them.")
@@ -75,7 +75,7 @@ type Training func(members []bool, seed uint64, scores []float64, check func() e
 // drawn anew by their places, and under add-remove, in a second training, K - 1. So K
 // members, and K - 1 members with one more that is none, have the same law of places,
 // whatever canary stands in which place: what the recipe asks for follows from the draw,
-// and from a canary's score being one function of the canary and the output.
+// where canaries and scores know of the members by the output alone.
 func TrainerSpec(train Training) Spec {
 	s := Spec{
 		Name: TrainerName, Title: "trainings by a program of the user's", Score: "program's own, of a canary and the model",
