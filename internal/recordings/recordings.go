@@ -1,8 +1,10 @@
 // Package recordings reads files of recorded outputs and of scores, of any size: as a
-// stream, with the values that memory should not hold in a temporary file.
+// stream, with the values that memory should not hold in a temporary file. Parquet and Arrow
+// files are read by a program of their own, see [Program].
 package recordings
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +20,6 @@ import (
 const (
 	maxBytes = 1 << 44
 	maxCells = 1 << 40
-	// inMemory is how many bytes of values stay in memory.
 	inMemory = 64 << 20
 	// leastHeap is what the heap should not pass where values are in a temporary file.
 	leastHeap = 700 << 20
@@ -35,6 +36,9 @@ type Progress struct {
 // Reader reads files. Those of one audit are read by one.
 type Reader struct {
 	Tell func(Progress) // called now and then while a file is read; may be nil
+	// Memory is how many bytes of values stay in memory; 0: 64 MiB.
+	Memory int64
+
 	temp *temporary
 	room *recorded.Scratch
 }
@@ -61,8 +65,12 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, err
 	}
 	r.temp.expect(before.Size())
-	begun := r.begin(o.Name, before.Size())
-	file, err := recorded.Read(&regular{begun, f}, o)
+	var file *recorded.File
+	if columnar(f) {
+		file, err = r.columnar(f, before.Size(), o)
+	} else {
+		file, err = recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
+	}
 	changed := func() error {
 		after, err := f.Stat()
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
@@ -85,7 +93,7 @@ func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error
 func (r *Reader) options(o *recorded.Options) {
 	if r.room == nil {
 		r.temp = &temporary{}
-		r.room = recorded.NewScratch(r.temp, inMemory)
+		r.room = recorded.NewScratch(r.temp, cmp.Or(r.Memory, inMemory))
 	}
 	o.MaxBytes, o.MaxExpanded, o.MaxCells, o.Scratch = maxBytes, maxBytes, maxCells, r.room
 }
