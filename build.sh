@@ -212,6 +212,8 @@ run_tests() {
 		edge
 		say "what is exported, beside the last release"
 		(cd internal/apidiff && export GOWORK=off && go vet . && go test -count=1 . && go run .)
+		say "the manifests of docs/examples/scale"
+		(cd internal/manifests && export GOWORK=off && go vet . && go test -count=1 .)
 	fi
 
 	say "tests"

@@ -4,9 +4,10 @@
 package gallery
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,10 +28,11 @@ const (
 	Sound   = "sound"   // a mechanism that nobody has reported
 )
 
-// Adapter is the Python program that answers -exec with a library's code.
+// Adapter is the Python program that answers -exec with a library's code:
+// adapter/main.py, and a module of cases for each library.
 //
-//go:embed adapter.py
-var Adapter []byte
+//go:embed adapter
+var Adapter embed.FS
 
 //go:embed catalogue.json
 var catalogueText []byte
@@ -42,8 +44,9 @@ var resultsText []byte
 type Library struct {
 	Repository string   `json:"repository"` // owner/name on GitHub
 	Commit     string   `json:"commit"`
-	Paths      []string `json:"paths"` // what of it is laid out
-	Needs      string   `json:"needs"` // what its code imports
+	Paths      []string `json:"paths"`          // what of it is laid out
+	Needs      string   `json:"needs"`          // what must be installed for it
+	With       []string `json:"with,omitempty"` // keys of libraries that it imports and that are laid out beside it
 }
 
 // Entry is one audit.
@@ -61,6 +64,7 @@ type Entry struct {
 	Integer  bool    `json:"integer,omitempty"`
 	Columns  string  `json:"columns,omitempty"` // kind of a column, as -kind takes it
 	Epsilon  float64 `json:"epsilon"`
+	Delta    float64 `json:"delta,omitempty"`
 	Pair     string  `json:"pair,omitempty"`    // the only pair, as -pair takes it; a search if absent
 	Samples  int     `json:"samples,omitempty"` // certification outputs a side; 20,000 if absent
 }
@@ -76,6 +80,9 @@ func (e Entry) Arguments(command string) []string {
 	}
 	args := []string{"-exec", command, "-epsilon", fmt.Sprint(e.Epsilon), "-relation", e.Relation, "-rows", e.Rows, "-domain=" + e.Domain,
 		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(samples), "-format", "json"}
+	if e.Delta != 0 {
+		args = append(args, "-delta", fmt.Sprint(e.Delta))
+	}
 	if e.Integer {
 		args = append(args, "-integer")
 	}
@@ -86,6 +93,14 @@ func (e Entry) Arguments(command string) []string {
 		args = append(args, "-pair", e.Pair)
 	}
 	return args
+}
+
+// claim is what a table says of the claim: epsilon, and delta where it is not 0.
+func (e Entry) claim() string {
+	if e.Delta == 0 {
+		return fmt.Sprint(e.Epsilon)
+	}
+	return fmt.Sprintf("%g, %g", e.Epsilon, e.Delta)
 }
 
 // Contents is all that the gallery audits.
@@ -125,6 +140,23 @@ func Recorded() (Run, error) {
 	return r, err
 }
 
+// Merge puts new results into a run that is kept: those of entries that ran again
+// take the place of the old ones, all in the order of the catalogue. What is no entry
+// any more is left out. Version and machine are those of the new run.
+func Merge(c Contents, kept, latest Run) Run {
+	results := map[string]Result{}
+	for _, r := range slices.Concat(kept.Results, latest.Results) {
+		results[r.Name] = r
+	}
+	merged := Run{Version: latest.Version, Machine: latest.Machine}
+	for _, e := range c.Entries {
+		if r, ok := results[e.Name]; ok {
+			merged.Results = append(merged.Results, r)
+		}
+	}
+	return merged
+}
+
 // Right says whether a result is as it should be: a broken mechanism refuted, any
 // other not. An audit that could not be run is neither.
 func Right(e Entry, r Result) bool {
@@ -136,7 +168,7 @@ func Line(e Entry, r Result) string {
 	if r.Error != "" {
 		return fmt.Sprintf("%-38s %-8s not run: %s", e.Name, e.Kind, r.Error)
 	}
-	return fmt.Sprintf("%-38s %-8s claim %-4g %-22s epsilon >= %-8.3f %9d outputs %6.1f s", e.Name, e.Kind, e.Epsilon, r.Verdict, r.Bound, r.Outputs, r.Seconds)
+	return fmt.Sprintf("%-38s %-8s claim %-10s %-22s epsilon >= %-8.3f %9d outputs %6.1f s", e.Name, e.Kind, e.claim(), r.Verdict, r.Bound, r.Outputs, r.Seconds)
 }
 
 // Markdown is the page of the documentation: the table of a run, what others say of
@@ -184,7 +216,7 @@ func Markdown(c Contents, run Run) string {
 		if r.Error != "" {
 			verdict = "not run"
 		}
-		fmt.Fprintf(&b, "| `%s` | [%s](https://github.com/%s/tree/%s) | %s | %g | %s | %.3f | %d | %.1f |\n", e.Name, e.Library, l.Repository, l.Commit, e.Kind, e.Epsilon, verdict, r.Bound, r.Outputs, r.Seconds)
+		fmt.Fprintf(&b, "| `%s` | [%s](https://github.com/%s/tree/%s) | %s | %s | %s | %.3f | %d | %.1f |\n", e.Name, e.Library, l.Repository, l.Commit, e.Kind, e.claim(), verdict, r.Bound, r.Outputs, r.Seconds)
 	}
 	b.WriteString("\n## What is said of them\n\n")
 	for _, e := range c.Entries {
@@ -212,6 +244,7 @@ An auditor is proved by what it finds in code that people run. These audits impo
 
     dpscope gallery -fetch            fetch the libraries with git, then run all
     dpscope gallery -only statdp-svt  one of them
+    dpscope gallery -output FILE      keep the results; those of entries that do not run stay as they are
 
 It needs Python 3 with numpy; some libraries need more, and say so. ` + "`-python`" + ` names another Python. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
 

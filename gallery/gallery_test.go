@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -44,6 +45,11 @@ func TestCatalogue(t *testing.T) {
 		if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(l.Commit) || len(l.Paths) == 0 {
 			t.Errorf("%s is not pinned: commit %q, paths %q", name, l.Commit, l.Paths)
 		}
+		for _, key := range l.With {
+			if _, ok := c.Libraries[key]; !ok {
+				t.Errorf("%s goes with %q, which is no library", name, key)
+			}
+		}
 	}
 	for _, e := range c.Entries {
 		switch e.Kind {
@@ -58,8 +64,8 @@ func TestCatalogue(t *testing.T) {
 		if e.Twin != "" {
 			if twin, ok := byName[e.Twin]; !ok || twin.Broken() {
 				t.Errorf("%s should be as %q, which is broken or absent", e.Name, e.Twin)
-			} else if twin.Epsilon != e.Epsilon {
-				t.Errorf("%s and %s claim different epsilons", e.Name, e.Twin)
+			} else if twin.claim() != e.claim() {
+				t.Errorf("%s and %s claim different things", e.Name, e.Twin)
 			}
 		}
 	}
@@ -125,7 +131,7 @@ func TestCases(t *testing.T) {
 	if exec.Command(python, "-c", "import numpy").Run() != nil {
 		t.Skip("python3 has no numpy")
 	}
-	out, err := exec.Command(python, "adapter.py").CombinedOutput()
+	out, err := exec.Command(python, "adapter/main.py").CombinedOutput()
 	if err == nil {
 		t.Fatal("the adapter runs without a case")
 	}
@@ -142,10 +148,21 @@ func TestCases(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	e := Entry{Epsilon: 0.5, Relation: "replace", Rows: "3", Domain: "-1:1", Integer: true, Columns: "c2=mixed", Samples: 7}
+	e := Entry{Epsilon: 0.5, Relation: "replace", Rows: "3", Domain: "-1:1", Integer: true, Columns: "c2=mixed", Samples: 7, Delta: 1e-5}
 	got := strings.Join(e.Arguments("x y"), " ")
-	want := "-exec x y -epsilon 0.5 -relation replace -rows 3 -domain=-1:1 -beta 1e-05 -samples 7 -format json -integer -kind c2=mixed"
+	want := "-exec x y -epsilon 0.5 -relation replace -rows 3 -domain=-1:1 -beta 1e-05 -samples 7 -format json -delta 1e-05 -integer -kind c2=mixed"
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Results of some entries take the place of theirs, in the order of the catalogue.
+func TestMerge(t *testing.T) {
+	c := Contents{Entries: []Entry{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	kept := Run{Version: "1", Results: []Result{{Name: "gone"}, {Name: "b", Bound: 1}, {Name: "a", Bound: 2}}}
+	got := Merge(c, kept, Run{Version: "2", Machine: "m", Results: []Result{{Name: "c", Bound: 3}, {Name: "b", Bound: 4}}})
+	want := Run{Version: "2", Machine: "m", Results: []Result{{Name: "a", Bound: 2}, {Name: "b", Bound: 4}, {Name: "c", Bound: 3}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("merged: %+v, want %+v", got, want)
 	}
 }

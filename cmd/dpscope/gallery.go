@@ -28,7 +28,7 @@ func galleryCommand(args []string, stdout, stderr io.Writer) int {
 	fetch := s.Bool("fetch", false, "fetch with git what is not in -dir")
 	mirror := s.String("mirror", "https://github.com", "where -fetch finds repositories as owner/name; an address or a folder")
 	python := s.String("python", "python3", "Python that runs the libraries")
-	output := s.String("output", "", "write the results as JSON to this `file`")
+	output := s.String("output", "", "write the results as JSON to this `file`; those that it holds of entries that do not run are kept")
 	if code, ok := s.Parse(args, 0); !ok {
 		return code
 	}
@@ -54,15 +54,18 @@ func galleryCommand(args []string, stdout, stderr io.Writer) int {
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return fail(stderr, err)
 	}
-	adapter := filepath.Join(*dir, "adapter.py")
-	if err := os.WriteFile(adapter, gallery.Adapter, 0o644); err != nil {
+	if err := os.RemoveAll(filepath.Join(*dir, "adapter")); err != nil { // of an older release
 		return fail(stderr, err)
 	}
+	if err := os.CopyFS(*dir, gallery.Adapter); err != nil {
+		return fail(stderr, err)
+	}
+	adapter := filepath.Join(*dir, "adapter", "main.py")
 	g := cli.Generator()
 	done := gallery.Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
 	code := cli.ExitOK
 	for _, e := range entries {
-		r := galleryEntry(e, contents.Libraries[e.Library], *dir, adapter, *python, *mirror, *fetch)
+		r := galleryEntry(e, contents.Libraries, *dir, adapter, *python, *mirror, *fetch)
 		done.Results = append(done.Results, r)
 		fmt.Fprintln(stdout, gallery.Line(e, r))
 		if !gallery.Right(e, r) {
@@ -71,7 +74,15 @@ func galleryCommand(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "All %d audits together flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*gallery.Beta*float64(len(entries)))
 	if *output != "" {
-		if err := os.WriteFile(*output, galleryJSON(done), 0o644); err != nil {
+		var kept gallery.Run
+		text, err := os.ReadFile(*output)
+		if err == nil {
+			err = json.Unmarshal(text, &kept)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fail(stderr, &audit.InputError{Field: "output", Found: *output + ", which cannot be read: " + err.Error(), Want: "a file of results, or a new one", Remedy: "Name another file"})
+		}
+		if err := os.WriteFile(*output, galleryJSON(gallery.Merge(contents, kept, done)), 0o644); err != nil {
 			return fail(stderr, err)
 		}
 	}
@@ -97,22 +108,27 @@ func galleryJSON(run gallery.Run) []byte {
 	return b.Bytes()
 }
 
-func galleryEntry(e gallery.Entry, l gallery.Library, dir, adapter, python, mirror string, fetch bool) gallery.Result {
+func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, dir, adapter, python, mirror string, fetch bool) gallery.Result {
 	r := gallery.Result{Name: e.Name, Verdict: "error"}
-	folder := filepath.Join(dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
-	if _, err := os.Stat(folder); err != nil {
-		if !fetch {
-			r.Error = "its code is not in " + folder + "; -fetch gets it"
-			return r
-		}
-		if err := galleryFetch(l, folder, mirror); err != nil {
-			r.Error = err.Error()
-			return r
-		}
-	}
-	var stdout, stderr bytes.Buffer
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	command := strings.Join([]string{quoted(python), quoted(adapter), e.Case, quoted(folder), fmt.Sprint(e.Epsilon)}, " ")
+	words := []string{quoted(python), quoted(adapter), e.Case, fmt.Sprint(e.Epsilon)}
+	for _, key := range append([]string{e.Library}, libraries[e.Library].With...) {
+		l := libraries[key]
+		folder := filepath.Join(dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
+		if _, err := os.Stat(folder); err != nil {
+			if !fetch {
+				r.Error = "its code is not in " + folder + "; -fetch gets it"
+				return r
+			}
+			if err := galleryFetch(l, folder, mirror); err != nil {
+				r.Error = err.Error()
+				return r
+			}
+		}
+		words = append(words, quoted(folder))
+	}
+	command := strings.Join(words, " ")
+	var stdout, stderr bytes.Buffer
 	start := time.Now()
 	code := auditCommand(e.Arguments(command), strings.NewReader(""), &stdout, &stderr)
 	r.Seconds = float64(time.Since(start).Milliseconds()/100) / 10
