@@ -1,6 +1,6 @@
 """From Hugging Face's Trainer: a callback that writes membership scores of canaries when a
-training ends. Written for transformers 4 and 5; it was run with a stand-in that calls it as
-CallbackHandler.call_event of transformers does, not with transformers itself.
+training ends. It was run with a stand-in that calls it as CallbackHandler.call_event of
+transformers does at commits 01081ce2 and 55093b75, not with transformers itself.
 
     from dpscope.exporters.hf_trainer import CanaryScores, coins
 
