@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/report"
@@ -166,7 +167,7 @@ func strayArgument(args []string) error {
 }
 
 // files reads the files that the audit is of, and returns what can be audited with them.
-func (f *auditFlags) files(plan pair.Plan, from *earlier, stdin io.Reader) (audit.Catalogue, error) {
+func (f *auditFlags) files(plan pair.Plan, from *earlier, in intake) (audit.Catalogue, error) {
 	switch r := f.outside.Recorded; {
 	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
 		cat, _, err := f.outside.replayLabelled(from.Report)
@@ -174,7 +175,10 @@ func (f *auditFlags) files(plan pair.Plan, from *earlier, stdin io.Reader) (audi
 	case f.outside.Table.File != "":
 		return f.outside.labelled(plan)
 	case len(r.Files) > 0:
-		return recordedCatalogue(r, stdin)
+		if from != nil {
+			plan.Seed = from.Report.Plan.Seed
+		}
+		return recordedCatalogue(r, plan.Seed, in)
 	}
 	return catalogue, nil
 }
@@ -211,7 +215,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if o := f.outside; f.shards.Given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a program or a file of yours, or one that goes on from a report", Want: "a mechanism that dpscope has", Remedy: "leave out -shards and audit on one machine, with more -workers"})
 	}
-	cat, err := f.files(plan, from, stdin)
+	cat, err := f.files(plan, from, intake{stdin, stderr})
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -320,6 +324,27 @@ func (m *meter) watch(plan any, g *core.Given) {
 	if p, ok := plan.(canary.Plan); ok && m.w != nil {
 		g.Canaries = m.canaries(p)
 	}
+}
+
+// sometimes shows a line if the last one has been there for a while.
+func (m *meter) sometimes(line string) {
+	if m.w != nil && m.now()-m.last >= 0.1 {
+		m.last = m.now()
+		m.show(line)
+	}
+}
+
+// reading shows how far a file is read.
+func (m *meter) reading(p recordings.Progress) {
+	const mb = 1e6
+	line := fmt.Sprintf("reading %s, %.0f MB", p.Name, float64(p.Bytes)/mb)
+	if p.Of > 0 {
+		line += fmt.Sprintf(" of %.0f", float64(p.Of)/mb)
+	}
+	if p.Seconds > 0.5 {
+		line += fmt.Sprintf(", %.0f MB/s", float64(p.Bytes)/mb/p.Seconds)
+	}
+	m.sometimes(line)
 }
 
 // timeLeft says how long a run still takes, once that is known.

@@ -16,9 +16,11 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -107,7 +109,7 @@ type planned struct {
 // run does the audit, see [core.Run].
 func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
 	g := p.given
-	g.Pool, g.Generator, g.Now = core.LocalPool(g.Catalogue, workers), cli.Generator(), cli.Clock()
+	g.Pool, g.Generator, g.Now = g.LocalPool(workers), cli.Generator(), cli.Clock()
 	show.watch(p.plan, &g)
 	return core.Run(ctx, p.plan, g)
 }
@@ -132,7 +134,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	for k, i := range chosen {
 		e := file.Audits[i]
 		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Given{Catalogue: catalogue}}
-		heard = heard || e.Brought != nil
+		heard = heard || e.Brought != nil || e.Trains()
 		if err := all[k].read(e); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
@@ -167,7 +169,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 func (p *planned) read(e suite.Entry) (err error) {
 	switch {
 	case e.Scores != nil:
-		p.given.Scores, err = readScores(e.Scores.Files)
+		p.given.Scores, err = intake{}.scores(e.Scores.Files)
 		return err
 	case e.Data != "":
 		p.given.File, err = readData(e.Data)
@@ -175,7 +177,7 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, nil)
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, intake{})
 	return err
 }
 
@@ -186,6 +188,9 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 		if p.given.Catalogue, p.end, err = flags.catalogue(ctx, p.plan.(pair.Plan), notes); err != nil {
 			return err
 		}
+	}
+	if err := p.openTrainer(ctx, notes); err != nil {
+		return err
 	}
 	_, err = core.Resolve(p.plan, p.given)
 	return err
@@ -198,6 +203,46 @@ func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 		return &l, err
 	}
 	return f.place(file.Lines[i]), nil
+}
+
+// openTrainer starts the program that trains for the audit, where one does, and asks for its
+// first training twice.
+func (p *planned) openTrainer(ctx context.Context, notes io.Writer) error {
+	begin := func(t *source.Trainer, resolve func([]source.Spec) (func() ([]bool, uint64, error), error)) error {
+		sources, program, err := openTrainer(ctx, t.Command, command.DefaultTrainingTimeout, nil)
+		if err != nil {
+			return err
+		}
+		p.given.Sources, p.end = sources, program.Close
+		first, err := resolve(sources)
+		if err == nil {
+			err = checkTrainer(program, t, first, &meter{}, notes)
+		}
+		return err
+	}
+	switch plan := p.plan.(type) {
+	case canary.Plan:
+		if plan.Trainer == nil {
+			return nil
+		}
+		plan.Trainer = new(*plan.Trainer)
+		p.plan = plan
+		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
+			a, err := plan.Resolve(sources, p.given.File)
+			return a.FirstTraining, err
+		})
+	case onerun.Plan:
+		if plan.Trainer == nil {
+			return nil
+		}
+		plan.Trainer = new(*plan.Trainer)
+		p.plan = plan
+		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
+			a, err := plan.Resolve(sources, p.given.File)
+			return a.FirstTraining, err
+		})
+	}
+	return nil
 }
 
 // place is a line of the plan, as seen from the folder in which the command
@@ -233,6 +278,9 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	chosen, err := file.Choose(f.suite.only)
+	if err == nil && f.shards.Given() {
+		err = parts.Dividable(file, chosen)
+	}
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -420,7 +468,7 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		}
 		p.given.Catalogue = catalogue
 	}
-	p.given.Pool, p.given.Whole = core.LocalPool(p.given.Catalogue, workers), whole
+	p.given.Pool, p.given.Whole = p.given.LocalPool(workers), whole
 	v, err = core.Verify(ctx, a.Report, p.given)
 	if err != nil || !ok {
 		return v, err
@@ -440,9 +488,9 @@ func needsPlan(r report.View) error {
 	case pair.Report:
 		missing = r.Inputs.Samples != nil || r.Inputs.Brought != nil
 	case canary.Report:
-		missing = r.Plan.Data != ""
+		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
 	case onerun.Report:
-		missing = r.Plan.Data != ""
+		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
 	}
 	if missing {
 		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files of its audits and what you brought"}

@@ -63,12 +63,12 @@ func Read(kind string, search partial.Search, g core.Given) (*Audits, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Dividable(file, chosen); err != nil {
+		return nil, err
+	}
 	a := &Audits{Name: s.File, File: file, Chosen: chosen}
 	for _, i := range chosen {
 		e := file.Audits[i]
-		if e.Brought != nil || e.Recorded != nil || e.Scores != nil {
-			return nil, &audit.InputError{Field: "-shards", Found: "an audit of a program, of outputs or of scores of yours (" + e.Name + ")", Want: "mechanisms and sources that dpscope has", Remedy: "run that audit alone, with -only, on one machine"}
-		}
 		t := todo{e.Name, file.Audit(i), s.Data[e.Name]}
 		own := g
 		own.File = t.data
@@ -78,6 +78,17 @@ func Read(kind string, search partial.Search, g core.Given) (*Audits, error) {
 		a.todo = append(a.todo, t)
 	}
 	return a, nil
+}
+
+// Dividable refuses chosen audits of a file that need a program, outputs or scores of the
+// user's on every machine: a merge starts nothing that only a partial names.
+func Dividable(file *suite.File, chosen []int) error {
+	for _, i := range chosen {
+		if e := file.Audits[i]; e.Brought != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
+			return &audit.InputError{Field: "-shards", Found: "an audit of a program, of outputs or of scores of yours (" + e.Name + ")", Want: "mechanisms and sources that dpscope has", Remedy: "run that audit alone, with -only, on one machine"}
+		}
+	}
+	return nil
 }
 
 // Run does the audits, with the pool of a division: what was drawn and learnt stands in it.

@@ -80,7 +80,7 @@ func (p *Part) Write(w io.Writer) error {
 type Flags struct {
 	shards string // "I/N"
 	search bool
-	after  string // partial that has the search
+	After  string // partial that has the search; "": none
 	to     string
 
 	part *Part
@@ -90,7 +90,7 @@ type Flags struct {
 func (f *Flags) Register(s *cli.Flags) {
 	f.RegisterShares(s)
 	s.BoolVar(&f.search, "search-only", false, "search, and choose what is certified, into the file of -partial; the shares go on from it with -after")
-	s.StringVar(&f.after, "after", "", "partial `file` of -search-only: a share does not search again")
+	s.StringVar(&f.After, "after", "", "partial `file` of -search-only: a share does not search again")
 }
 
 // RegisterShares defines the flags of what has no search.
@@ -100,7 +100,7 @@ func (f *Flags) RegisterShares(s *cli.Flags) {
 }
 
 // Given says whether a part is asked for.
-func (f *Flags) Given() bool { return f.shards != "" || f.search || f.after != "" || f.to != "" }
+func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "" || f.to != "" }
 
 // Divided says whether a part was begun.
 func (f *Flags) Divided() bool { return f.part != nil }
@@ -116,7 +116,7 @@ func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*e
 		return nil, &audit.InputError{Field: "-partial", Found: audit.Absent, Want: "the file that this part is written to", Remedy: "for example -partial part-0"}
 	case f.search == (f.shards != ""):
 		return nil, &audit.InputError{Field: "-shards", Found: fmt.Sprintf("%q with search-only %v", f.shards, f.search), Want: "one of -shards I/N and -search-only"}
-	case f.search && f.after != "":
+	case f.search && f.After != "":
 		return nil, &audit.InputError{Field: "-after", Found: "given with -search-only", Want: "absent: it names the search that is done"}
 	case !f.search:
 		i, n, ok := strings.Cut(f.shards, "/")
@@ -128,8 +128,8 @@ func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*e
 		}
 	}
 	part, err := NewPart(kind, plan, data, index, of)
-	if err == nil && f.after != "" {
-		err = part.After(f.after, Open)
+	if err == nil && f.After != "" {
+		err = part.After(f.After, Open)
 	}
 	if err != nil {
 		return nil, err
