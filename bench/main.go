@@ -39,6 +39,7 @@ var benches = []struct {
 	{"hidden-state", "what adversaries of different power show of one training by DP-SGD", benchHidden},
 	{"learners", "attacks on private learners: bounds by learner, table, attack and claim, and the ablations of ML-Audit", benchLearners},
 	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
+	{"files", "seconds and memory of the command on large files, beside a count of their lines", benchFiles},
 	{"browser", "one audit natively and in Chromium", benchBrowser},
 	{"network", "training natively and as WebAssembly", benchNetwork},
 }
