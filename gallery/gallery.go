@@ -4,9 +4,10 @@
 package gallery
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,10 +28,12 @@ const (
 	Sound   = "sound"   // a mechanism that nobody has reported
 )
 
-// Adapter is the Python program that answers -exec with a library's code.
+// Adapter holds the programs that answer -exec with a library's code: main.py with a
+// module of cases for each library, main.R and main.js. What is compiled in answers
+// in package gallery/google.
 //
-//go:embed adapter.py
-var Adapter []byte
+//go:embed adapter
+var Adapter embed.FS
 
 //go:embed catalogue.json
 var catalogueText []byte
@@ -42,9 +45,19 @@ var resultsText []byte
 type Library struct {
 	Repository string   `json:"repository"` // owner/name on GitHub
 	Commit     string   `json:"commit"`
-	Paths      []string `json:"paths"` // what of it is laid out
-	Needs      string   `json:"needs"` // what its code imports
+	Paths      []string `json:"paths"`              // what of it is laid out
+	Needs      string   `json:"needs"`              // what must be installed for it
+	With       []string `json:"with,omitempty"`     // keys of libraries that it imports and that are laid out beside it
+	Runs       string   `json:"runs,omitempty"`     // what runs it: R, Node or Compiled; Python if absent
+	Packages   []string `json:"packages,omitempty"` // name@version in npm's registry: these are laid out in place of Paths
 }
+
+// What runs a library other than Python.
+const (
+	R        = "r"
+	Node     = "node"
+	Compiled = "compiled" // it is part of dpscope
+)
 
 // Entry is one audit.
 type Entry struct {
@@ -61,6 +74,7 @@ type Entry struct {
 	Integer  bool    `json:"integer,omitempty"`
 	Columns  string  `json:"columns,omitempty"` // kind of a column, as -kind takes it
 	Epsilon  float64 `json:"epsilon"`
+	Delta    float64 `json:"delta,omitempty"`
 	Pair     string  `json:"pair,omitempty"`    // the only pair, as -pair takes it; a search if absent
 	Samples  int     `json:"samples,omitempty"` // certification outputs a side; 20,000 if absent
 }
@@ -76,6 +90,9 @@ func (e Entry) Arguments(command string) []string {
 	}
 	args := []string{"-exec", command, "-epsilon", fmt.Sprint(e.Epsilon), "-relation", e.Relation, "-rows", e.Rows, "-domain=" + e.Domain,
 		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(samples), "-format", "json"}
+	if e.Delta != 0 {
+		args = append(args, "-delta", fmt.Sprint(e.Delta))
+	}
 	if e.Integer {
 		args = append(args, "-integer")
 	}
@@ -86,6 +103,14 @@ func (e Entry) Arguments(command string) []string {
 		args = append(args, "-pair", e.Pair)
 	}
 	return args
+}
+
+// claim is what a table says of the claim: epsilon, and delta where it is not 0.
+func (e Entry) claim() string {
+	if e.Delta == 0 {
+		return fmt.Sprint(e.Epsilon)
+	}
+	return fmt.Sprintf("%g, %g", e.Epsilon, e.Delta)
 }
 
 // Contents is all that the gallery audits.
@@ -125,6 +150,23 @@ func Recorded() (Run, error) {
 	return r, err
 }
 
+// Merge puts new results into a run that is kept: those of entries that ran again
+// take the place of the old ones, all in the order of the catalogue. What is no entry
+// any more is left out. Version and machine are those of the new run.
+func Merge(c Contents, kept, latest Run) Run {
+	results := map[string]Result{}
+	for _, r := range slices.Concat(kept.Results, latest.Results) {
+		results[r.Name] = r
+	}
+	merged := Run{Version: latest.Version, Machine: latest.Machine}
+	for _, e := range c.Entries {
+		if r, ok := results[e.Name]; ok {
+			merged.Results = append(merged.Results, r)
+		}
+	}
+	return merged
+}
+
 // Right says whether a result is as it should be: a broken mechanism refuted, any
 // other not. An audit that could not be run is neither.
 func Right(e Entry, r Result) bool {
@@ -136,7 +178,7 @@ func Line(e Entry, r Result) string {
 	if r.Error != "" {
 		return fmt.Sprintf("%-38s %-8s not run: %s", e.Name, e.Kind, r.Error)
 	}
-	return fmt.Sprintf("%-38s %-8s claim %-4g %-22s epsilon >= %-8.3f %9d outputs %6.1f s", e.Name, e.Kind, e.Epsilon, r.Verdict, r.Bound, r.Outputs, r.Seconds)
+	return fmt.Sprintf("%-38s %-8s claim %-10s %-22s epsilon >= %-8.3f %9d outputs %6.1f s", e.Name, e.Kind, e.claim(), r.Verdict, r.Bound, r.Outputs, r.Seconds)
 }
 
 // Markdown is the page of the documentation: the table of a run, what others say of
@@ -184,7 +226,7 @@ func Markdown(c Contents, run Run) string {
 		if r.Error != "" {
 			verdict = "not run"
 		}
-		fmt.Fprintf(&b, "| `%s` | [%s](https://github.com/%s/tree/%s) | %s | %g | %s | %.3f | %d | %.1f |\n", e.Name, e.Library, l.Repository, l.Commit, e.Kind, e.Epsilon, verdict, r.Bound, r.Outputs, r.Seconds)
+		fmt.Fprintf(&b, "| `%s` | [%s](https://github.com/%s/tree/%s) | %s | %s | %s | %.3f | %d | %.1f |\n", e.Name, e.Library, l.Repository, l.Commit, e.Kind, e.claim(), verdict, r.Bound, r.Outputs, r.Seconds)
 	}
 	b.WriteString("\n## What is said of them\n\n")
 	for _, e := range c.Entries {
@@ -212,8 +254,9 @@ An auditor is proved by what it finds in code that people run. These audits impo
 
     dpscope gallery -fetch            fetch the libraries with git, then run all
     dpscope gallery -only statdp-svt  one of them
+    dpscope gallery -output FILE      keep the results; those of entries that do not run stay as they are
 
-It needs Python 3 with numpy; some libraries need more, and say so. ` + "`-python`" + ` names another Python. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
+It needs Python 3 with numpy; some libraries need more, and say so: R with jsonlite and openssl, or Node with npm. What is not there is said not to run. ` + "`-python`" + `, ` + "`-rscript`" + ` and ` + "`-node`" + ` name other programs. Google's library for Go is a part of dpscope. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
 
 `
 
@@ -226,15 +269,22 @@ How entries are called:
 - Releases of diffprivlib before 0.6 import private parts of older versions of scikit-learn in the ` + "`__init__`" + ` of their models. The adapter loads the audited module without running that file. The module itself runs as it is.
 - Three entries run on one pair each, which the catalogue names. ` + "`LinearRegression`" + ` did not return within a minute on features that are all 0, where no noise is added to their squares. ` + "`diffprivlib-bayes-0.3`" + ` has data in which both classes occur on both sides; what leaks where one does not is ` + "`diffprivlib-bayes-classes`" + `, which first showed as a violation of the mended version.
 - The Vector mechanism, and models whose noise cannot be seen in a few thousand outputs, are not here.
-- How many outputs an entry draws, and the fixed pairs, were chosen in earlier runs; the error above is that of one run with the settings as they stand in the catalogue. Two entries that a claim of soundness was first written for were flagged then: they are the two findings.
+- The entries of Google's library add records that both neighbours share: 2^32 of 1 before the rows and 2^22 after them so close to 0 that a sum rounds each. That is what the paper calls repeated rounding. One record then moves a floating-point sum by 3, where the library's noise is for 1. The library serializes the sum of each dataset once, and every output comes from a copy of it; so it is for the sum of whole numbers, on the same records.
+- R and Node libraries answer through ` + "`adapter/main.R`" + ` and ` + "`adapter/main.js`" + `. R reads a library's files in the order of its DESCRIPTION, and installs nothing.
+- PSI-Library is called at ` + "`evaluate`" + `, which its method ` + "`release`" + ` calls: R 4 does not export its object where it has a formula, and the release of heavy hitters ends in an error. ` + "`psi-covariance-sensitivity`" + ` reads the first entry of the matrix only, of columns between 1 and 2; ` + "`psi-covariance-budget`" + ` reads all three, of columns between 0 and 1. The authors' sentences on them stand in a commit three weeks after the audited one, in which the covariance does not run.
+- The noisy counts of ` + "`psi-heavy-hitters`" + ` come from 12 words with a gap of 10 or 8 on the two sides. The control has 20, and gaps of 18 and 16, both above the threshold of 9.2 below which nothing is released.
+- How many outputs an entry draws, and the fixed pairs, were chosen in earlier runs; the error above is that of one run with the settings as they stand in the catalogue. Two of the findings were first entered as sound, and flagged then.
 
 ## What is not run here
 
 | Fault | Why |
 |---|---|
 | [smartnoise-sdk #621](https://github.com/opendp/smartnoise-sdk/issues/621) | "The accounting overestimates the privacy loss." No output leaks by it; there is no claim to refute |
-| opendp #2911, opacus #571 and #819 | No adapter yet: OpenDP is a compiled library, and trainings with Opacus are to be audited by canaries |
+| opendp [#2911](https://github.com/opendp/opendp/issues/2911) "Report noisy max uses four times more privacy budget than claimed under zCDP", [#2922](https://github.com/opendp/opendp/issues/2922) "both report an incorrectly small delta" | OpenDP is written in Rust: each version would have to be built with its crates first. The gallery builds nothing |
+| opacus #571 and #819 | No adapter yet: trainings with Opacus are to be audited by canaries |
+| [Google's library for Go, #101](https://github.com/google/differential-privacy/pull/101): the thresholded count "leads to slightly higher than intended delta"; [Privacy on Beam, #84](https://github.com/google/differential-privacy/pull/84): "Fix a rare privacy bug in DistinctPerKey" | The faulty releases, 1.1.0 and 1.0.0, must be built. Only one version can be part of dpscope, and it is 3.0.0 |
+| [smartnoise-core #242](https://github.com/opendp/smartnoise-core/issues/242), [cross-media-measurement #1357](https://github.com/world-federation-of-advertisers/cross-media-measurement/issues/1357), [presto #23002](https://github.com/prestodb/presto/issues/23002): noise from floating-point numbers | Rust, Kotlin and Java that must be built |
 | Re:cord-play's faults in dpmm, mbi, synthcity | No adapter yet: they need more packages than numpy and scikit-learn |
 | PipelineDP, PyDP, Tumult Core | No adapter yet: they need compiled wheels, or Spark |
-| Google's Go library | Is audited in process: ` + "`dpscope audit -mechanism google-count`" + ` and its like ([google.md](google.md)) |
+| The rest of Google's Go library | Is audited in process: ` + "`dpscope audit -mechanism google-count`" + ` and its like ([google.md](google.md)) |
 `

@@ -2,11 +2,16 @@ package gallery
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/gallery/google"
 )
 
 var update = flag.Bool("update", false, "write docs/gallery.md anew")
@@ -44,6 +49,16 @@ func TestCatalogue(t *testing.T) {
 		if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(l.Commit) || len(l.Paths) == 0 {
 			t.Errorf("%s is not pinned: commit %q, paths %q", name, l.Commit, l.Paths)
 		}
+		for _, p := range l.Packages {
+			if !regexp.MustCompile(`^[a-z.-]+@[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(p) {
+				t.Errorf("%s is not pinned: package %q", name, p)
+			}
+		}
+		for _, key := range l.With {
+			if _, ok := c.Libraries[key]; !ok {
+				t.Errorf("%s goes with %q, which is no library", name, key)
+			}
+		}
 	}
 	for _, e := range c.Entries {
 		switch e.Kind {
@@ -58,8 +73,8 @@ func TestCatalogue(t *testing.T) {
 		if e.Twin != "" {
 			if twin, ok := byName[e.Twin]; !ok || twin.Broken() {
 				t.Errorf("%s should be as %q, which is broken or absent", e.Name, e.Twin)
-			} else if twin.Epsilon != e.Epsilon {
-				t.Errorf("%s and %s claim different epsilons", e.Name, e.Twin)
+			} else if twin.claim() != e.claim() {
+				t.Errorf("%s and %s claim different things", e.Name, e.Twin)
 			}
 		}
 	}
@@ -116,36 +131,61 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Every case of the catalogue is one of the adapter's.
+// Every case of the catalogue is one of what runs its library.
 func TestCases(t *testing.T) {
-	python, err := exec.LookPath("/usr/bin/python3")
-	if err != nil {
-		t.Skip("no python3 in /usr/bin")
+	adapters := map[string][]string{
+		"":   {"/usr/bin/python3", "adapter/main.py"},
+		R:    {"Rscript", "--vanilla", "adapter/main.R"},
+		Node: {"node", "adapter/main.js"},
 	}
-	if exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("python3 has no numpy")
+	cases := map[string]string{Compiled: " " + strings.Join(slices.Sorted(maps.Keys(google.Cases)), " ") + " "}
+	for runs, words := range adapters {
+		if _, err := exec.LookPath(words[0]); err != nil {
+			t.Logf("no %s", words[0])
+			continue
+		}
+		if runs == "" && exec.Command(words[0], "-c", "import numpy").Run() != nil {
+			t.Log("python3 has no numpy")
+			continue
+		}
+		out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+		if err == nil {
+			t.Fatalf("%s runs without a case", words[1])
+		}
+		_, list, ok := strings.Cut(string(out), "cases: ")
+		if !ok {
+			t.Fatalf("%s says %q", words, out)
+		}
+		cases[runs] = " " + strings.TrimSpace(list) + " "
 	}
-	out, err := exec.Command(python, "adapter.py").CombinedOutput()
-	if err == nil {
-		t.Fatal("the adapter runs without a case")
-	}
-	_, list, ok := strings.Cut(string(out), "cases: ")
-	if !ok {
-		t.Fatalf("the adapter says %q", out)
-	}
-	cases := " " + strings.TrimSpace(list) + " "
-	for _, e := range contents(t).Entries {
-		if !strings.Contains(cases, " "+e.Case+" ") {
-			t.Errorf("%s: the adapter has no case %s", e.Name, e.Case)
+	c := contents(t)
+	for _, e := range c.Entries {
+		runs := c.Libraries[e.Library].Runs
+		if _, known := adapters[runs]; !known && runs != Compiled {
+			t.Errorf("%s: nothing runs %q", e.Library, runs)
+		}
+		if list, ok := cases[runs]; ok && !strings.Contains(list, " "+e.Case+" ") {
+			t.Errorf("%s: no adapter has the case %s", e.Name, e.Case)
 		}
 	}
 }
 
 func TestArguments(t *testing.T) {
-	e := Entry{Epsilon: 0.5, Relation: "replace", Rows: "3", Domain: "-1:1", Integer: true, Columns: "c2=mixed", Samples: 7}
+	e := Entry{Epsilon: 0.5, Relation: "replace", Rows: "3", Domain: "-1:1", Integer: true, Columns: "c2=mixed", Samples: 7, Delta: 1e-5}
 	got := strings.Join(e.Arguments("x y"), " ")
-	want := "-exec x y -epsilon 0.5 -relation replace -rows 3 -domain=-1:1 -beta 1e-05 -samples 7 -format json -integer -kind c2=mixed"
+	want := "-exec x y -epsilon 0.5 -relation replace -rows 3 -domain=-1:1 -beta 1e-05 -samples 7 -format json -delta 1e-05 -integer -kind c2=mixed"
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Results of some entries take the place of theirs, in the order of the catalogue.
+func TestMerge(t *testing.T) {
+	c := Contents{Entries: []Entry{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	kept := Run{Version: "1", Results: []Result{{Name: "gone"}, {Name: "b", Bound: 1}, {Name: "a", Bound: 2}}}
+	got := Merge(c, kept, Run{Version: "2", Machine: "m", Results: []Result{{Name: "c", Bound: 3}, {Name: "b", Bound: 4}}})
+	want := Run{Version: "2", Machine: "m", Results: []Result{{Name: "a", Bound: 2}, {Name: "b", Bound: 4}, {Name: "c", Bound: 3}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("merged: %+v, want %+v", got, want)
 	}
 }

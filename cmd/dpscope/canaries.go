@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -27,7 +28,7 @@ type canaryFlags struct {
 	data    string
 	from    string
 	trainer trainerFlags
-	shards  shardFlags
+	shards  shares.Flags
 	out     formatFlags
 }
 
@@ -39,7 +40,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
 	f.trainer.register(s)
-	f.shards.register(s)
+	f.shards.Register(s)
 	f.out.register(s)
 	return f
 }
@@ -120,7 +121,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.shards.given() && from != nil {
+	if f.shards.Given() && from != nil {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"})
 	}
 	ctx, stop := untilSignal()
@@ -148,7 +149,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
-	pool, err := f.shards.begin(canary.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(*f.trainer.workers))
+	pool, err := f.shards.Begin(canary.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(*f.trainer.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -158,8 +159,8 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	report, err := run.Do(ctx)
 	show.clear()
-	if f.shards.division != nil && report.Schema != "" {
-		return f.shards.end(ctx, err, stdout, stderr)
+	if f.shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &f.shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
@@ -178,8 +179,8 @@ func (f *canaryFlags) checkProgram(plan *canary.Plan, sources []source.Spec, pro
 	switch {
 	case err != nil:
 		return err
-	case f.shards.after != "":
-		t.Repeats, err = searchedBy(f.shards.after, canary.ParsePlan, func(p canary.Plan) *source.Trainer { return p.Trainer })
+	case f.shards.After != "":
+		t.Repeats, err = searchedBy(f.shards.After, canary.ParsePlan, func(p canary.Plan) *source.Trainer { return p.Trainer })
 		return err
 	case f.trainer.check:
 		return checkTrainer(program, &t, a.FirstTraining, show, notes)

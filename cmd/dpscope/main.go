@@ -103,7 +103,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "open":
 		return openCommand(args[1:], stdout, stderr)
 	case "gallery":
-		return galleryCommand(args[1:], stdout, stderr)
+		return galleryCommand(args[1:], stdin, stdout, stderr)
 	case "bench":
 		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
 	case moduleHost:

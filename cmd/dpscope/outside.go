@@ -23,6 +23,7 @@ type outsideFlags struct {
 	stdout       io.Writer     // requests of -exec-parent
 	asked        cli.Asked[pair.Outside]
 	stdin        io.Reader // what the file - of samples is
+	stderr       io.Writer // where progress of reading is shown; nil: nowhere
 }
 
 func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {

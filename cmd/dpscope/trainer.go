@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/partial"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -129,7 +130,7 @@ func trained(ctx context.Context, t *source.Trainer, line string, timeout time.D
 // searchedBy is what the partial of a search says of its trainer; empty where it says
 // nothing.
 func searchedBy[P any](after string, parse func([]byte) (P, error), trainer func(P) *source.Trainer) (source.Repeats, error) {
-	_, s, err := partial.ReadSearch(after, openFile)
+	_, s, err := partial.ReadSearch(after, shares.Open)
 	if err != nil {
 		return "", err
 	}
