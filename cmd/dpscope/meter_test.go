@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -37,6 +39,11 @@ func TestMeter(t *testing.T) {
 	}
 	long := pair.Progress{Phase: pair.Exploring, Rows: 40, Total: 100, Trial: 3, Trials: 4, Left: new(7e5), AtMost: true, Refuted: 123456789, Provisional: &bound}
 	if got := line(long); len(got) > meterWidth || !strings.HasPrefix(got, "explore  40 %, at most 194h26m40s left") {
+		t.Errorf("%q", got)
+	}
+	out.Reset()
+	m.canaries(canary.Plan{Trainer: &source.Trainer{}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
+	if got := strings.TrimSpace(out.String()); got != "bet: run 3 of 200, about 40m0s left, epsilon >= 0.250 so far" {
 		t.Errorf("%q", got)
 	}
 	out.Reset()

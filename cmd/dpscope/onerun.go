@@ -82,7 +82,12 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	show := trainer.meter(stderr)
+	if program != nil && show.w != nil {
+		show.show("training")
+	}
 	report, err := onerun.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	show.clear()
 	if shards.Divided() && report.Schema != "" {
 		return endShare(ctx, &shards, err, stderr)
 	}

@@ -79,7 +79,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	s := &state{Run: r, audit: a}
+	s := &state{Run: r, audit: a, pace: engine.Pace{Even: a.Plan.Trainer != nil}}
 	if err := s.resume(); err != nil {
 		return Report{}, err
 	}

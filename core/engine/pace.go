@@ -8,6 +8,10 @@ const paceFrom = 0.2
 // one stage costs more than one of another, so it counts the time of the stage that is
 // on only. The zero value is ready.
 type Pace struct {
+	// Even: all units cost the same, and each may take an hour, so that the time left is told
+	// as soon as one of them took some.
+	Even bool
+
 	stage  string
 	begun  float64 // when the stage was first told of, by the caller's clock
 	before int     // units that were done then
@@ -20,13 +24,13 @@ type Pace struct {
 // has cost time, and is not done. now is in seconds.
 func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
 	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
-		*p = Pace{stage: stage, begun: now, before: done, on: true}
+		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}
 	}
 	of, all := done-p.before, total-p.before
 	switch {
 	case done >= total:
 		return 0, true
-	case of <= 0 || float64(of) < paceFrom*float64(all) || now <= p.begun:
+	case of <= 0 || !p.Even && float64(of) < paceFrom*float64(all) || now <= p.begun:
 		return 0, false
 	}
 	return (now - p.begun) * float64(total-done) / float64(of), true

@@ -6,7 +6,7 @@ import (
 )
 
 // A stage's units cost what that stage's did, not what those before it or a lost worker's
-// did; nothing is told before a fifth of them is done.
+// did; nothing is told before a fifth of them is done, but of units that cost the same.
 func TestPace(t *testing.T) {
 	type call struct {
 		now         float64
@@ -24,8 +24,9 @@ func TestPace(t *testing.T) {
 		"no clock":               {{0, "a", 0, 10, unknown}, {0, "a", 5, 10, unknown}, {0, "a", 10, 10, 0}},
 		"it turned out smaller":  {{0, "a", 0, 1000, unknown}, {10, "a", 100, 1000, unknown}, {20, "a", 200, 250, 5}, {21, "a", 200, 200, 0}},
 		"nothing to do":          {{3, "a", 0, 0, 0}},
+		"even":                   {{9, "a", 1, 100, unknown}, {12, "a", 1, 100, unknown}, {14, "a", 2, 100, 490}, {20, "a", 1, 100, unknown}},
 	} {
-		var p Pace
+		p := Pace{Even: name == "even"}
 		for i, c := range calls {
 			got, ok := p.Left(c.now, c.stage, c.done, c.total)
 			if ok == math.IsNaN(c.want) || ok && math.Abs(got-c.want) > 1e-9 {

@@ -1,6 +1,6 @@
 """A linear model trained with Opacus, as a trainer for dpscope (docs/trainers.md).
 
-    dpscope canaries -exec 'python3 opacus_dp_sgd.py' -epsilon 2 -delta 1e-5 -n 64 -k 16
+    dpscope canaries -exec 'python3 opacus_dp_sgd.py' -epsilon 2 -delta 1e-5 -n 256 -k 16
 
 The noise is Opacus's own choice for (2, 1e-5) and the epochs that are trained. A mistake in
 the use of it, with --fault epochs: the noise is chosen for one epoch, and the training lasts
@@ -18,7 +18,7 @@ import torch
 from opacus import PrivacyEngine
 from opacus.accountants.utils import get_noise_multiplier
 
-EXAMPLES, FEATURES, BATCH, EPOCHS = 200, 300, 50, 40
+EXAMPLES, FEATURES, BATCH, EPOCHS = 200, 300, 100, 40
 EPSILON, DELTA, CLIP, LEARNING_RATE = 2.0, 1e-5, 1.0, 0.05
 
 
