@@ -9,13 +9,15 @@ usage() {
 Usage: ./build.sh COMMAND
 
   build           make the site in dist/, with sizes; fails over budget
-  npm             build, and write the site into dist/npm as a package for npm publish
+  npm             build, and write the site into dist/npm as a package for npm publish, and
+                  where npm is there into a tarball beside it
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
   wheel           write the Python package as wheels into dist/wheels, one for each
                   platform with its binary inside
   edge            build, and write the Worker of a host of reports into edge/build, for
                   npx wrangler deploy in edge/
+  arrow           build bin/dpscope-arrow, by which dpscope reads Parquet and Arrow files
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
   test            what every change must pass: formatting, vet, staticcheck, Go, the
@@ -84,6 +86,13 @@ edge() {
 	printf 'The Worker: %d bytes of gzip. Deploy it: cd edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c edge/build/app.wasm | wc -c)"
 }
 
+# Runs the go command on the program for Parquet and Arrow files, a module of its own,
+# with these arguments.
+arrow() {
+	need_go
+	(cd arrow && GOWORK=off go "$@" ./dpscope-arrow)
+}
+
 # Installs the editor of "Your code" and what runs Python there, as npm's packages in
 # site/code that its lock file pins. With "must" it fails where it cannot; otherwise the
 # site is built without them.
@@ -120,6 +129,8 @@ need_system() {
 		command -v mkdocs >/dev/null || packages+=(mkdocs)
 		/usr/bin/python3 -c 'import ensurepip, pip, numpy, pytest, hypothesis, mypy' 2>/dev/null || # the Python package and its tests
 			packages+=(python3-venv python3-pip python3-numpy python3-pytest python3-hypothesis mypy)
+		/usr/bin/python3 -c 'import notebook, ipykernel, ipywidgets' 2>/dev/null || # the instrument in a notebook
+			packages+=(jupyter-notebook python3-ipywidgets)
 	fi
 	((${#packages[@]})) || return 0
 	local missing="the tests need ${packages[*]}, which cannot be installed here"
@@ -204,11 +215,16 @@ run_tests() {
 	go run ./site/build -out "$site" "${flags[@]}"
 
 	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
+		say "Parquet and Arrow files"
+		arrow vet
+		arrow test
 		say "the Worker at the edge"
 		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 		edge
 		say "what is exported, beside the last release"
 		(cd internal/apidiff && export GOWORK=off && go vet . && go test -count=1 . && go run .)
+		say "the manifests of docs/examples/scale"
+		(cd internal/manifests && export GOWORK=off && go vet . && go test -count=1 .)
 	fi
 
 	say "tests"
@@ -248,6 +264,7 @@ npm)
 	shift
 	(($# == 0)) || die "npm takes no arguments"
 	build -npm dist/npm
+	! command -v npm >/dev/null || printf 'dist/%s\n' "$(cd dist/npm && npm pack --silent --pack-destination ..)"
 	;;
 zip)
 	shift
@@ -259,6 +276,11 @@ wheel)
 	compile_builder
 	bin/site -plain -out dist/wheel-site # for notebooks; a wheel compresses it
 	go run ./python/wheel -site dist/wheel-site "$@"
+	;;
+arrow)
+	shift
+	(($# == 0)) || die "arrow takes no arguments"
+	arrow build -o ../bin/dpscope-arrow
 	;;
 edge)
 	shift

@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -45,14 +46,19 @@ type learnerCell struct {
 	Claim   float64 `json:"claim"`
 	// Exact is the median bound of all seeds, Katz that of the paper's form on the same
 	// counts, Group how many rows differed in the run of the median.
+	learnerBounds
+	params string // further ones, name=value with spaces between
+	group  int    // rows that may differ; 0: learnersGroup
+	only   int    // rows that have to differ; 0: any
+	spec   audit.MechanismSpec
+}
+
+// learnerBounds are what a cell comes to.
+type learnerBounds struct {
 	Exact   float64 `json:"exact"`
 	Katz    float64 `json:"katz"`
 	Group   int     `json:"group"`
 	Flagged int     `json:"flagged"` // runs whose bound is above the claim
-	params  string  // further ones, name=value with spaces between
-	group   int     // rows that may differ; 0: learnersGroup
-	only    int     // rows that have to differ; 0: any
-	spec    audit.MechanismSpec
 }
 
 // learnersOf are settings of learners that a figure is made of.
@@ -76,14 +82,22 @@ var quickTables = map[string][]string{
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
 
+// learnersPlan is what is measured.
+type learnersPlan struct {
+	Samples int    `json:"samples"`
+	Seeds   int    `json:"seeds"`
+	Audits  int    `json:"audits"`
+	Quick   bool   `json:"quick"`
+	Only    string `json:"only"`
+}
+
 // learnersRun is what all cells have in common.
 type learnersRun struct {
-	samples, seeds int
-	claims         []float64
-	quick          bool
-	only           string
-	call           *call
-	workers        int
+	learnersPlan
+	sharing
+	claims  []float64
+	call    *call
+	workers int
 }
 
 // learnersResult is all that the bench measures.
@@ -110,53 +124,66 @@ type learnersHeldTo struct {
 // claim, and whether it is what is asked for.
 func benchLearners(c *call) (int, error) {
 	r := learnersRun{call: c, claims: learnersClaims}
-	c.IntVar(&r.samples, "samples", 10_000, "trainings a side that certify")
-	c.IntVar(&r.seeds, "seeds", 3, "runs a cell, of which the median is shown; 1 with -quick")
-	audits := c.Int("audits", 200, "audits of private learners whose false alarms are counted")
-	c.BoolVar(&r.quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: two minutes on two cores")
-	c.StringVar(&r.only, "only", "", "only learners whose name contains this")
+	c.IntVar(&r.Samples, "samples", 10_000, "trainings a side that certify")
+	c.IntVar(&r.Seeds, "seeds", 3, "runs a cell, of which the median is shown; 1 with -quick")
+	c.IntVar(&r.Audits, "audits", 200, "audits of private learners whose false alarms are counted")
+	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: two minutes on two cores")
+	c.StringVar(&r.Only, "only", "", "only learners whose name contains this")
 	workers := c.workersFlag()
+	r.register(c)
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	for _, err := range []error{within("-samples", r.samples, 1000, 1_000_000, ""), within("-seeds", r.seeds, 1, 100, ""), within("-audits", *audits, 1, 100_000, "")} {
+	for _, err := range []error{within("-samples", r.Samples, 1000, 1_000_000, ""), within("-seeds", r.Seeds, 1, 100, ""), within("-audits", r.Audits, 1, 100_000, "")} {
 		if err != nil {
 			return 0, err
 		}
 	}
-	if r.quick {
+	if !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
+		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.Only), Want: "part of a learner's name"}
+	}
+	if r.Quick {
+		c.unlessGiven("seeds", &r.Seeds, 1)
+	}
+	if err := r.begin(c, "bench learners", &r.learnersPlan, "samples", "seeds", "audits", "quick", "only"); err != nil {
+		return 0, err
+	}
+	if r.Quick {
 		r.claims = []float64{0.5, 1, 2}
-		c.unlessGiven("seeds", &r.seeds, 1)
 	}
 	r.workers = *workers
 	z := distuv.UnitNormal.Quantile(1 - learnersBeta/2)
-	n := float64(r.samples)
-	out := learnersResult{Samples: r.samples, Seeds: r.seeds, Cells: r.cells(),
-		Detectable: bounds.MaxCertifiable(r.samples, r.samples, 0, learnersBeta), Corollary: math.Log(n) - z*math.Sqrt(1-1/n)}
-	if !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.only) }) {
-		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.only), Want: "part of a learner's name"}
-	}
+	n := float64(r.Samples)
+	out := learnersResult{Samples: r.Samples, Seeds: r.Seeds, Cells: r.cells(),
+		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: math.Log(n) - z*math.Sqrt(1-1/n)}
 	var progress sync.Mutex
 	done := 0
-	if err := each(c.ctx, r.workers, len(out.Cells), func(ctx context.Context, job int) error {
-		err := r.measure(ctx, &out.Cells[job])
+	cells, err := staged(c.ctx, &r.sharing, r.workers, "cells", len(out.Cells), func(ctx context.Context, job int) (learnerBounds, error) {
+		x := out.Cells[job]
+		found, err := r.measure(ctx, x)
 		progress.Lock()
 		defer progress.Unlock()
 		done++
-		c.say("%d of %d: %s, %s, %s at %g: %.3f", done, len(out.Cells), out.Cells[job].Learner, out.Cells[job].Table, out.Cells[job].Attack, out.Cells[job].Claim, out.Cells[job].Exact)
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	var err error
-	if out.Sphericity, err = r.sphericity(); err != nil {
+		c.say("%d of %d: %s, %s, %s at %g: %.3f", done, len(out.Cells), x.Learner, x.Table, x.Attack, x.Claim, found.Exact)
+		return found, err
+	})
+	if err != nil {
 		return 0, err
 	}
 	if out.Twins, err = r.twins(); err != nil {
 		return 0, err
 	}
-	if out.FalseAlarms, err = r.falseAlarms(*audits); err != nil {
+	if out.FalseAlarms, err = r.falseAlarms(); err != nil {
+		return 0, err
+	}
+	if r.Divided() {
+		return cli.ExitOK, r.End(c.ctx, nil)
+	}
+	for i, x := range cells {
+		out.Cells[i].learnerBounds = x
+	}
+	if out.Sphericity, err = r.sphericity(); err != nil {
 		return 0, err
 	}
 	out.HeldTo = out.heldTo()
@@ -168,7 +195,7 @@ func benchLearners(c *call) (int, error) {
 func (r learnersRun) cells() []learnerCell {
 	var cells []learnerCell
 	add := func(x learnerCell) {
-		if !strings.Contains(x.Learner, r.only) {
+		if !strings.Contains(x.Learner, r.Only) {
 			return
 		}
 		for _, m := range learners.All() {
@@ -186,11 +213,11 @@ func (r learnersRun) cells() []learnerCell {
 	}
 	for _, f := range figure2 {
 		for _, table := range f.tables {
-			if r.quick && !slices.Contains(quickTables[f.learner], table) {
+			if r.Quick && !slices.Contains(quickTables[f.learner], table) {
 				continue
 			}
 			for _, attack := range f.attacks {
-				if r.quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
+				if r.Quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
 					continue
 				}
 				add(learnerCell{Part: "figure 2", Learner: f.learner, Table: table, Attack: attack, params: f.params})
@@ -212,7 +239,7 @@ func (r learnersRun) cells() []learnerCell {
 			add(x)
 		}
 	}
-	if !r.quick {
+	if !r.Quick {
 		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
 			for _, k := range []int{1, 2, 4, 8} {
 				add(learnerCell{Part: "copies", Learner: f.learner, Table: "stretched", Attack: f.attack, params: f.params, only: k})
@@ -260,12 +287,12 @@ func (l *pairList) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	return next
 }
 
-// measure fills in a cell.
-func (r learnersRun) measure(ctx context.Context, x *learnerCell) error {
+// measure is what a cell comes to.
+func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBounds, err error) {
 	cat := catalogue
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.Table}}, Claim: new(audit.DPClaim(x.Claim, 0)),
-		Finder: x.Attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.samples, Explore: 4 * r.samples, Mode: pair.Fixed, Beta: learnersBeta}
+		Finder: x.Attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.Samples, Explore: 4 * r.Samples, Mode: pair.Fixed, Beta: learnersBeta}
 	for _, p := range strings.Fields(x.params) {
 		name, value, _ := strings.Cut(p, "=")
 		v := audit.ParamValue{Text: value}
@@ -280,7 +307,7 @@ func (r learnersRun) measure(ctx context.Context, x *learnerCell) error {
 	if x.only > 0 {
 		f, err := cat.Finder(x.Attack)
 		if err != nil {
-			return err
+			return out, err
 		}
 		cat.Finders = append(slices.Clone(cat.Finders), exactly(f, x.only))
 		plan.Finder = cat.Finders[len(cat.Finders)-1].Name
@@ -294,11 +321,11 @@ func (r learnersRun) measure(ctx context.Context, x *learnerCell) error {
 		group       int
 	}
 	var all []found
-	for seed := range r.seeds {
+	for seed := range r.Seeds {
 		plan.Seed = uint64(seed + 1)
 		report, err := audited(ctx, plan, cat, pool)
 		if err != nil {
-			return fmt.Errorf("%s, %s at %g: %w", x.Learner, x.Attack, x.Claim, err)
+			return out, fmt.Errorf("%s, %s at %g: %w", x.Learner, x.Attack, x.Claim, err)
 		}
 		row := report.Deciding()
 		k := max(1, row.Group)
@@ -306,13 +333,13 @@ func (r learnersRun) measure(ctx context.Context, x *learnerCell) error {
 		katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
 		all = append(all, found{*row.LowerBound, max(0, katz), k})
 		if *row.LowerBound > x.Claim {
-			x.Flagged++
+			out.Flagged++
 		}
 	}
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.exact, b.exact) })
 	m := all[(len(all)-1)/2]
-	x.Exact, x.Katz, x.Group = m.exact, m.katz, m.group
-	return nil
+	out.Exact, out.Katz, out.Group = m.exact, m.katz, m.group
+	return out, nil
 }
 
 // scalarSpec is output perturbation seen through its prediction at x* only, as earlier
@@ -481,7 +508,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 	}
 	var jobs []job
 	for _, m := range learners.All() {
-		if m.Fault == "" || !strings.Contains(m.Name, r.only) {
+		if m.Fault == "" || !strings.Contains(m.Name, r.Only) {
 			continue
 		}
 		jobs = append(jobs, job{m, nil})
@@ -491,25 +518,22 @@ func (r learnersRun) twins() ([]twinRow, error) {
 			}
 		}
 	}
-	rows := make([]twinRow, len(jobs))
-	err := each(r.call.ctx, r.workers, len(jobs), func(ctx context.Context, i int) error {
+	return staged(r.call.ctx, &r.sharing, r.workers, "twins", len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{jobs[i].spec}
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.samples, Trials: 4, Seed: 1}
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.Samples, Trials: 4, Seed: 1}
 		if plan.Mechanism == "logistic-objective-any-lambda" {
 			plan.Parameters = audit.Params{"table": {Text: "iris-petals"}} // in fewer dimensions the noise hides less
 		}
 		if jobs[i].claim != nil { // what all of the trainings of the figures show
-			plan.Mode, plan.Samples = pair.Fixed, r.samples
+			plan.Mode, plan.Samples = pair.Fixed, r.Samples
 		}
 		report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
+			return row, fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
 		}
-		rows[i] = twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}
-		return nil
+		return twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}, nil
 	})
-	return rows, err
 }
 
 // learnersAlarms are audits of learners that keep their claims.
@@ -522,24 +546,23 @@ type learnersAlarms struct {
 
 // falseAlarms audits learners without a fault, in turns, at their claims, with the attacks
 // that fit, for single rows and for groups.
-func (r learnersRun) falseAlarms(audits int) (learnersAlarms, error) {
+func (r learnersRun) falseAlarms() (learnersAlarms, error) {
 	var private []audit.MechanismSpec
 	for _, m := range learners.All() {
-		if m.Fault == "" && strings.Contains(m.Name, r.only) {
+		if m.Fault == "" && strings.Contains(m.Name, r.Only) {
 			private = append(private, m)
 		}
 	}
-	out := learnersAlarms{Audits: audits, Beta: learnersBeta}
+	out := learnersAlarms{Audits: r.Audits, Beta: learnersBeta}
 	if len(private) == 0 {
 		out.Audits = 0
 		return out, nil
 	}
-	law := distuv.Binomial{N: float64(audits), P: learnersBeta}
+	law := distuv.Binomial{N: float64(r.Audits), P: learnersBeta}
 	for law.CDF(float64(out.Most)) < 1-1e-4 {
 		out.Most++
 	}
-	var sum sync.Mutex
-	err := each(r.call.ctx, r.workers, audits, func(ctx context.Context, i int) error {
+	flagged, err := staged(r.call.ctx, &r.sharing, r.workers, "false alarms", r.Audits, func(ctx context.Context, i int) (bool, error) {
 		m := private[i%len(private)]
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{m}
@@ -552,15 +575,15 @@ func (r learnersRun) falseAlarms(audits int) (learnersAlarms, error) {
 		}
 		report, err := audited(ctx, plan, cat, core.LocalPool(cat, 1))
 		if err != nil {
-			return fmt.Errorf("%s: %w", m.Name, err)
+			return false, fmt.Errorf("%s: %w", m.Name, err)
 		}
-		if report.Verdict == audit.Violation {
-			sum.Lock()
-			defer sum.Unlock()
+		return report.Verdict == audit.Violation, nil
+	})
+	for _, violation := range flagged {
+		if violation {
 			out.Flagged++
 		}
-		return nil
-	})
+	}
 	return out, err
 }
 

@@ -192,19 +192,82 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // together 1 to len(scores).
 func OneRunRight(scores []float64, in []bool, up, down int) int {
 	refuse(len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores), "one coin for each score, and 1 to m guesses")
-	order := oneRunOrder(scores)
+	for _, x := range scores {
+		refuse(math.IsNaN(x), "a score is NaN")
+	}
 	v := 0
-	for _, i := range order[:up] {
-		if in[i] {
-			v++
+	if up > 0 {
+		least := OrderStatistic(len(scores)-up, scores)
+		ties := up // of the canaries with the least score that is guessed, the first
+		for _, x := range scores {
+			if x > least {
+				ties--
+			}
+		}
+		for i, x := range scores {
+			if x == least && ties > 0 {
+				ties--
+			} else if !(x > least) {
+				continue
+			}
+			if in[i] {
+				v++
+			}
 		}
 	}
-	for _, i := range order[len(order)-down:] {
-		if !in[i] {
-			v++
+	if down > 0 {
+		most := OrderStatistic(down-1, scores)
+		others := -down // of those with the largest score, the last
+		for _, x := range scores {
+			if x <= most {
+				others++
+			}
+		}
+		for i, x := range scores {
+			if x == most && others > 0 {
+				others--
+			} else if x <= most && !in[i] {
+				v++
+			}
 		}
 	}
 	return v
+}
+
+// OrderStatistic is the value number k, from 0 on, of all values of several lists together
+// in ascending order. It takes 64 passes over them and no memory. It panics unless k is
+// one of so many and no value is NaN.
+func OrderStatistic(k int, lists ...[]float64) float64 {
+	n := 0
+	for _, x := range lists {
+		n += len(x)
+	}
+	refuse(k < 0 || k >= n, "order statistic out of range")
+	// value is the float64 number i in ascending order, from -Inf on.
+	value := func(i uint64) float64 {
+		if i>>63 == 0 {
+			return math.Float64frombits(^i)
+		}
+		return math.Float64frombits(i &^ (1 << 63))
+	}
+	lo, hi := ^math.Float64bits(math.Inf(-1)), math.Float64bits(math.Inf(1))|1<<63
+	for lo < hi { // the smallest value with more than k at or below it
+		mid := lo + (hi-lo)/2
+		at, below := value(mid), 0
+		for _, list := range lists {
+			for _, x := range list {
+				if x <= at {
+					below++
+				}
+			}
+		}
+		if below > k {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return value(lo) + 0 // no negative zero
 }
 
 func oneRunOrder(scores []float64) []int {

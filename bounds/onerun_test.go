@@ -2,6 +2,8 @@ package bounds
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/stream"
@@ -280,5 +282,54 @@ func TestOneRunRefuses(t *testing.T) {
 		"NaN":   func() { OneRunRight([]float64{math.NaN()}, []bool{true}, 1, 0) },
 	} {
 		mustPanic(t, name, call)
+	}
+}
+
+// The order statistic is that of the sorted values, with infinities, zeros of both signs
+// and ties among them, from one list or several.
+func TestOrderStatistic(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	special := []float64{math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1, 1, 1}
+	for range 50 {
+		var all []float64
+		for range 1 + r.IntN(40) {
+			all = append(all, []float64{r.NormFloat64(), float64(r.IntN(3)), special[r.IntN(len(special))]}[r.IntN(3)])
+		}
+		cut := r.IntN(len(all) + 1)
+		sorted := slices.Sorted(slices.Values(all))
+		for k, want := range sorted {
+			if got := OrderStatistic(k, all[:cut], all[cut:]); got != want {
+				t.Fatalf("number %d of %v: %v, want %v", k, sorted, got, want)
+			}
+		}
+	}
+}
+
+// OneRunRight counts as a stable sort in descending order does.
+func TestOneRunRightIsThatOfASort(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		n := 1 + r.IntN(30)
+		scores, in := make([]float64, n), make([]bool, n)
+		for i := range scores {
+			scores[i], in[i] = float64(r.IntN(1+r.IntN(n))), r.IntN(2) == 0
+		}
+		order := oneRunOrder(scores)
+		for up := range n + 1 {
+			for down := range n - up + 1 {
+				if up+down == 0 {
+					continue
+				}
+				want := 0
+				for k, i := range order {
+					if k < up && in[i] || k >= n-down && !in[i] {
+						want++
+					}
+				}
+				if got := OneRunRight(scores, in, up, down); got != want {
+					t.Fatalf("%v %v, %d up, %d down: %d, want %d", scores, in, up, down, got, want)
+				}
+			}
+		}
 	}
 }

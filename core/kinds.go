@@ -220,6 +220,17 @@ func Plain(r report.View) report.View { return of(r).Plain(r) }
 // PlanOf is the plan of a report.
 func PlanOf(r report.View) any { return of(r).Plan(r) }
 
+// Trainer is the program whose trainings a report is of; nil: it is of none.
+func Trainer(r report.View) *source.Trainer {
+	switch r := r.(type) {
+	case canary.Report:
+		return r.Plan.Trainer
+	case onerun.Report:
+		return r.Plan.Trainer
+	}
+	return nil
+}
+
 // Verify replays a report of any kind.
 func Verify(ctx context.Context, r report.View, g Given) (engine.Verification, error) {
 	return of(r).Verify(ctx, r, g)

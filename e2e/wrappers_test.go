@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/gear"
 )
 
@@ -93,56 +90,6 @@ func TestWrappers(t *testing.T) {
 				t.Errorf("%v: the page does not say what was recorded:\n%s", err, html)
 			}
 		})
-	}
-}
-
-// TestNPM: the package is packed, imported in Node, where it does nothing, and checked by
-// its types; in a browser its module defines the element, which runs from the package.
-func TestNPM(t *testing.T) {
-	gear.Long(t)
-	dir := t.TempDir()
-	pack := goCommand("run", "./site/build", "-plain", "-out", filepath.Join(dir, "site"), "-npm", filepath.Join(dir, "package"))
-	if out, err := pack.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	do := func(folder, name string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Dir = folder
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-		}
-		return string(out)
-	}
-	packed := strings.Fields(do(filepath.Join(dir, "package"), "npm", "pack", "--silent", "--pack-destination", dir))
-	user := filepath.Join(dir, "user")
-	writeText(t, filepath.Join(user, "package.json"), `{"type": "module", "private": true}`)
-	do(user, "npm", "install", "--offline", "--no-audit", "--no-fund", filepath.Join(dir, packed[len(packed)-1]))
-	if out := do(user, "node", "-e", `import("dpscope").then(async (m) => { await m.defined; console.log(Object.keys(m).join()); })`); strings.TrimSpace(out) != "defined" {
-		t.Errorf("in Node it exports %q", out)
-	}
-	writeText(t, filepath.Join(user, "index.html"), `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><dp-audit `+embedAttributes+`></dp-audit><script type="module" src="node_modules/dpscope/index.js"></script></html>`)
-	server := httptest.NewServer(http.FileServer(http.Dir(user)))
-	defer server.Close()
-	tab, err := browser.Open(profile(t), server.URL+"/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	until(t, tab, `document.querySelector("dp-audit").run`, 10*time.Second)
-	eval[bool](t, tab, `document.querySelector("dp-audit").run().then((r) => { window.found = r; return true; })`)
-	sameCounts(t, "the package and the command line", embedReport(t, tab, `found`), runAudit(t, embedFlags...))
-
-	writeText(t, filepath.Join(user, "use.ts"), "import { defined, type DPAuditReport } from \"dpscope\";\nawait defined;\nconst e = document.querySelector(\"dp-audit\")!;\ne.epsilon = 1;\nconst r: DPAuditReport = await e.run();\n// @ts-expect-error: a verdict is none of this\nconst no: \"fine\" = r.verdict;\nexport { no };\n")
-	tsc, err := filepath.Abs("../site/types/node_modules/.bin/tsc")
-	if err == nil {
-		_, err = os.Stat(tsc)
-	}
-	if err != nil {
-		t.Logf("types are not checked: %v; go test ./site/types installs the compiler", err)
-	} else {
-		do(user, tsc, "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "use.ts")
 	}
 }
 

@@ -28,8 +28,9 @@ const (
 	Sound   = "sound"   // a mechanism that nobody has reported
 )
 
-// Adapter is the Python program that answers -exec with a library's code:
-// adapter/main.py, and a module of cases for each library.
+// Adapter holds the programs that answer -exec with a library's code: main.py with a
+// module of cases for each library, main.R and main.js. What is compiled in answers
+// in package gallery/google.
 //
 //go:embed adapter
 var Adapter embed.FS
@@ -44,10 +45,19 @@ var resultsText []byte
 type Library struct {
 	Repository string   `json:"repository"` // owner/name on GitHub
 	Commit     string   `json:"commit"`
-	Paths      []string `json:"paths"`          // what of it is laid out
-	Needs      string   `json:"needs"`          // what must be installed for it
-	With       []string `json:"with,omitempty"` // keys of libraries that it imports and that are laid out beside it
+	Paths      []string `json:"paths"`              // what of it is laid out
+	Needs      string   `json:"needs"`              // what must be installed for it
+	With       []string `json:"with,omitempty"`     // keys of libraries that it imports and that are laid out beside it
+	Runs       string   `json:"runs,omitempty"`     // what runs it: R, Node or Compiled; Python if absent
+	Packages   []string `json:"packages,omitempty"` // name@version in npm's registry: these are laid out in place of Paths
 }
+
+// What runs a library other than Python.
+const (
+	R        = "r"
+	Node     = "node"
+	Compiled = "compiled" // it is part of dpscope
+)
 
 // Entry is one audit.
 type Entry struct {
@@ -260,7 +270,7 @@ An auditor is proved by what it finds in code that people run. These audits impo
     dpscope gallery -only statdp-svt  one of them
     dpscope gallery -output FILE      keep the results; those of entries that do not run stay as they are
 
-It needs Python 3 with numpy; some libraries need more, and say so. ` + "`-python`" + ` names another Python. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
+It needs Python 3 with numpy; some libraries need more, and say so: R with jsonlite and openssl, or Node with npm. What is not there is said not to run. ` + "`-python`" + `, ` + "`-rscript`" + ` and ` + "`-node`" + ` name other programs. Google's library for Go is a part of dpscope. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
 
 `
 
@@ -277,7 +287,11 @@ How entries are called:
 - pure-LDP's ` + "`UEClient`" + ` is loaded without the ` + "`__init__`" + ` of its package, which imports hash functions that it does not use.
 - Many entries run on one pair each, which the catalogue names: one on which the fault shows, or would if it were there. ` + "`LinearRegression`" + ` did not return within a minute on features that are all 0, where no noise is added to their squares. ` + "`diffprivlib-bayes-0.3`" + ` has data in which both classes occur on both sides; what leaks where one does not is ` + "`diffprivlib-bayes-classes`" + `, which first showed as a violation of the mended version.
 - diffprivlib's Vector mechanism by itself, and models whose noise cannot be seen in a few thousand outputs, are not here.
-- How many outputs an entry draws, and the fixed pairs, were chosen in earlier runs; the error above is that of one run with the settings as they stand in the catalogue. Two entries that a claim of soundness was first written for were flagged then: they are the two findings.
+- The entries of Google's library add records that both neighbours share: 2^32 of 1 before the rows and 2^22 after them so close to 0 that a sum rounds each. That is what the paper calls repeated rounding. One record then moves a floating-point sum by 3, where the library's noise is for 1. The library serializes the sum of each dataset once, and every output comes from a copy of it; so it is for the sum of whole numbers, on the same records.
+- R and Node libraries answer through ` + "`adapter/main.R`" + ` and ` + "`adapter/main.js`" + `. R reads a library's files in the order of its DESCRIPTION, and installs nothing.
+- PSI-Library is called at ` + "`evaluate`" + `, which its method ` + "`release`" + ` calls: R 4 does not export its object where it has a formula, and the release of heavy hitters ends in an error. ` + "`psi-covariance-sensitivity`" + ` reads the first entry of the matrix only, of columns between 1 and 2; ` + "`psi-covariance-budget`" + ` reads all three, of columns between 0 and 1. The authors' sentences on them stand in a commit three weeks after the audited one, in which the covariance does not run.
+- The noisy counts of ` + "`psi-heavy-hitters`" + ` come from 12 words with a gap of 10 or 8 on the two sides. The control has 20, and gaps of 18 and 16, both above the threshold of 9.2 below which nothing is released.
+- How many outputs an entry draws, and the fixed pairs, were chosen in earlier runs; the error above is that of one run with the settings as they stand in the catalogue. Two of the findings were first entered as sound, and flagged then.
 
 ## What is not run here
 
@@ -286,7 +300,7 @@ The authors of [Re:cord-play](https://github.com/ObliviousAI/dp-recorder) report
 | Fault | Why |
 |---|---|
 | [smartnoise-sdk #621](https://github.com/opendp/smartnoise-sdk/issues/621) | "The accounting overestimates the privacy loss." No output leaks by it; there is no claim to refute |
-| opendp #2911 | No adapter yet: OpenDP is a compiled library |
+| opendp [#2911](https://github.com/opendp/opendp/issues/2911) "Report noisy max uses four times more privacy budget than claimed under zCDP", [#2922](https://github.com/opendp/opendp/issues/2922) "both report an incorrectly small delta" | OpenDP is written in Rust: each version would have to be built with its crates first. The gallery builds nothing |
 | [smartnoise-sdk #317](https://github.com/opendp/smartnoise-sdk/issues/317), "sensitivity for the ` + "`duration`" + ` column is set to ` + "`None`" + ` and disables the noise mechanism" | No adapter yet: its SQL needs the runtime of ANTLR |
 | [dpmm #18](https://github.com/sassoftware/dpmm/issues/18), mended by "Fix domain privacy leak (#19)" | Its noise is OpenDP's, a compiled library |
 | [mbi #65](https://github.com/ryan112358/mbi/issues/65), "The sensitivity of the exponential mechanism should be 4" | It needs JAX |
@@ -294,6 +308,8 @@ The authors of [Re:cord-play](https://github.com/ObliviousAI/dp-recorder) report
 | MOSTLY AI, "two DP queries while assuming it only consumed the budget of one" (same place) | The place names no commit |
 | [dpart #6](https://github.com/hazy/dpart/pull/6), "Pass the data bounds to PrivBayes in order to avoid privacy leakage" | No adapter yet |
 | jax_privacy, TensorFlow Privacy | They need JAX and TensorFlow |
+| [Google's library for Go, #101](https://github.com/google/differential-privacy/pull/101): the thresholded count "leads to slightly higher than intended delta"; [Privacy on Beam, #84](https://github.com/google/differential-privacy/pull/84): "Fix a rare privacy bug in DistinctPerKey" | The faulty releases, 1.1.0 and 1.0.0, must be built. Only one version can be part of dpscope, and it is 3.0.0 |
+| [smartnoise-core #242](https://github.com/opendp/smartnoise-core/issues/242), [cross-media-measurement #1357](https://github.com/world-federation-of-advertisers/cross-media-measurement/issues/1357), [presto #23002](https://github.com/prestodb/presto/issues/23002): noise from floating-point numbers | Rust, Kotlin and Java that must be built |
 | PipelineDP, PyDP, Tumult Core | No adapter yet: they need compiled wheels, or Spark |
-| Google's Go library | Is audited in process: ` + "`dpscope audit -mechanism google-count`" + ` and its like ([google.md](google.md)) |
+| The rest of Google's Go library | Is audited in process: ` + "`dpscope audit -mechanism google-count`" + ` and its like ([google.md](google.md)) |
 `

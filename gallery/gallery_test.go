@@ -2,12 +2,16 @@ package gallery
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/gallery/google"
 )
 
 var update = flag.Bool("update", false, "write docs/gallery.md anew")
@@ -44,6 +48,11 @@ func TestCatalogue(t *testing.T) {
 	for name, l := range c.Libraries {
 		if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(l.Commit) || len(l.Paths) == 0 {
 			t.Errorf("%s is not pinned: commit %q, paths %q", name, l.Commit, l.Paths)
+		}
+		for _, p := range l.Packages {
+			if !regexp.MustCompile(`^[a-z.-]+@[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(p) {
+				t.Errorf("%s is not pinned: package %q", name, p)
+			}
 		}
 		for _, key := range l.With {
 			if _, ok := c.Libraries[key]; !ok {
@@ -122,27 +131,41 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Every case of the catalogue is one of the adapter's.
+// Every case of the catalogue is one of what runs its library.
 func TestCases(t *testing.T) {
-	python, err := exec.LookPath("/usr/bin/python3")
-	if err != nil {
-		t.Skip("no python3 in /usr/bin")
+	adapters := map[string][]string{
+		"":   {"/usr/bin/python3", "adapter/main.py"},
+		R:    {"Rscript", "--vanilla", "adapter/main.R"},
+		Node: {"node", "adapter/main.js"},
 	}
-	if exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("python3 has no numpy")
+	cases := map[string]string{Compiled: " " + strings.Join(slices.Sorted(maps.Keys(google.Cases)), " ") + " "}
+	for runs, words := range adapters {
+		if _, err := exec.LookPath(words[0]); err != nil {
+			t.Logf("no %s", words[0])
+			continue
+		}
+		if runs == "" && exec.Command(words[0], "-c", "import numpy").Run() != nil {
+			t.Log("python3 has no numpy")
+			continue
+		}
+		out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+		if err == nil {
+			t.Fatalf("%s runs without a case", words[1])
+		}
+		_, list, ok := strings.Cut(string(out), "cases: ")
+		if !ok {
+			t.Fatalf("%s says %q", words, out)
+		}
+		cases[runs] = " " + strings.TrimSpace(list) + " "
 	}
-	out, err := exec.Command(python, "adapter/main.py").CombinedOutput()
-	if err == nil {
-		t.Fatal("the adapter runs without a case")
-	}
-	_, list, ok := strings.Cut(string(out), "cases: ")
-	if !ok {
-		t.Fatalf("the adapter says %q", out)
-	}
-	cases := " " + strings.TrimSpace(list) + " "
-	for _, e := range contents(t).Entries {
-		if !strings.Contains(cases, " "+e.Case+" ") {
-			t.Errorf("%s: the adapter has no case %s", e.Name, e.Case)
+	c := contents(t)
+	for _, e := range c.Entries {
+		runs := c.Libraries[e.Library].Runs
+		if _, known := adapters[runs]; !known && runs != Compiled {
+			t.Errorf("%s: nothing runs %q", e.Library, runs)
+		}
+		if list, ok := cases[runs]; ok && !strings.Contains(list, " "+e.Case+" ") {
+			t.Errorf("%s: no adapter has the case %s", e.Name, e.Case)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +30,42 @@ func actionScripts(t *testing.T) (scripts []string) {
 	return scripts
 }
 
+// What the last step is given stands in inputs, and nothing else does.
+func TestActionInputs(t *testing.T) {
+	data, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	var declared, used []string
+	block := text[strings.Index(text, "inputs:\n"):strings.Index(text, "runs:\n")]
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+):$`).FindAllStringSubmatch(block, -1) {
+		declared = append(declared, m[1])
+	}
+	for _, m := range regexp.MustCompile(`inputs\.(\w+)`).FindAllStringSubmatch(text, -1) {
+		used = append(used, m[1])
+	}
+	slices.Sort(declared)
+	slices.Sort(used)
+	if used = slices.Compact(used); len(declared) == 0 || !slices.Equal(declared, used) {
+		t.Errorf("inputs are %v, used are %v", declared, used)
+	}
+	scripts := actionScripts(t)
+	for _, m := range regexp.MustCompile(`(?m)^        ([A-Z]+): \$\{\{ inputs\.\w+ \}\}$`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(scripts[len(scripts)-1], "$"+m[1]) {
+			t.Errorf("%s is set and not used", m[1])
+		}
+	}
+	for _, script := range scripts { // an input in a script is code of whoever opens a pull request
+		if strings.Contains(script, "${{") {
+			t.Errorf("a script is pasted together: %s", script)
+		}
+	}
+}
+
 // The steps of the action build the command, and run a plan: a broken mechanism fails
-// the step and stands in the SARIF file. What GitHub's own actions do is not run here.
+// the step and stands in the SARIF file, a sound one does neither, and a plan that cannot
+// be read is named. What GitHub's own actions do is not run here.
 func TestAction(t *testing.T) {
 	scripts := actionScripts(t)
 	if len(scripts) != 2 {
@@ -42,32 +77,60 @@ func TestAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	temp, work := t.TempDir(), t.TempDir()
-	plan := `{"version": 1, "audits": [{"name": "broken", "mechanism": "laplace-mean-raw-count", "location": "mean.py:3", "samples": 5000}]}`
-	if err := os.WriteFile(filepath.Join(work, "my plan.json"), []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for i, script := range scripts {
+	run := func(script string, more ...string) (int, string) {
 		c := exec.Command("bash", "-eo", "pipefail", "-c", script)
 		c.Dir = work
-		c.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_ACTION_PATH="+root, "PLAN=my plan.json", "SARIF=out.sarif", "FLAGS=-strict -workers 2")
+		c.Env = append(append(os.Environ(), "RUNNER_TEMP="+temp, "GITHUB_ACTION_PATH="+root), more...)
 		out, err := c.CombinedOutput()
-		if i == 0 && err != nil {
-			t.Fatalf("building: %v: %s", err, out)
+		if err != nil && c.ProcessState == nil {
+			t.Fatal(err)
 		}
-		if i == 1 && c.ProcessState.ExitCode() != 1 {
-			t.Errorf("a violation ends with %d: %s", c.ProcessState.ExitCode(), out)
+		return c.ProcessState.ExitCode(), string(out)
+	}
+	if code, out := run(scripts[0]); code != 0 {
+		t.Fatalf("building ends with %d: %s", code, out)
+	}
+	for _, c := range []struct {
+		name, mechanism, flags string
+		code                   int
+		levels                 []string // of the results
+		says                   string
+	}{
+		{"my plan.json", "laplace-mean-raw-count", "-strict -workers 2", 1, []string{"error"}, "::error"},
+		{"sound.json", "laplace-mean", "", 0, nil, "::notice"},
+		{"none.json", "", "", 2, nil, "none.json"},
+	} {
+		if c.mechanism != "" {
+			plan := `{"version": 1, "audits": [{"name": "mean", "mechanism": "` + c.mechanism + `", "location": "mean.py:3", "samples": 5000}]}`
+			if err := os.WriteFile(filepath.Join(work, c.name), []byte(plan), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	var sarif struct {
-		Runs []struct {
-			Results []struct{ Level string }
+		code, out := run(scripts[1], "PLAN="+c.name, "SARIF="+c.name+".sarif", "FLAGS="+c.flags)
+		if code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%s ends with %d, want %d and %q: %s", c.name, code, c.code, c.says, out)
 		}
-	}
-	text, err := os.ReadFile(filepath.Join(work, "out.sarif"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &sarif); err != nil || len(sarif.Runs) != 1 || len(sarif.Runs[0].Results) != 1 || sarif.Runs[0].Results[0].Level != "error" {
-		t.Errorf("SARIF of %d runs, %v: %.300s", len(sarif.Runs), err, text)
+		text, err := os.ReadFile(filepath.Join(work, c.name+".sarif"))
+		if c.mechanism == "" {
+			if err == nil {
+				t.Errorf("%s: there is SARIF of nothing", c.name)
+			}
+			continue
+		}
+		var sarif struct {
+			Runs []struct {
+				Results []struct{ Level string }
+			}
+		}
+		if err != nil || json.Unmarshal(text, &sarif) != nil || len(sarif.Runs) != 1 {
+			t.Fatalf("%s: SARIF of %d runs, %v: %.300s", c.name, len(sarif.Runs), err, text)
+		}
+		var levels []string
+		for _, r := range sarif.Runs[0].Results {
+			levels = append(levels, r.Level)
+		}
+		if !slices.Equal(levels, c.levels) {
+			t.Errorf("%s: results are %v, want %v", c.name, levels, c.levels)
+		}
 	}
 }

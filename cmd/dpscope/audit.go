@@ -16,9 +16,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/recordings"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/report"
 )
@@ -36,7 +39,7 @@ type auditFlags struct {
 	out   formatFlags
 	suite planFlags
 
-	shards shardFlags
+	shards shares.Flags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -45,7 +48,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
-	f.shards.register(s)
+	f.shards.Register(s)
 	f.out.register(s)
 	return f
 }
@@ -164,7 +167,7 @@ func strayArgument(args []string) error {
 }
 
 // files reads the files that the audit is of, and returns what can be audited with them.
-func (f *auditFlags) files(plan pair.Plan, from *earlier, stdin io.Reader) (audit.Catalogue, error) {
+func (f *auditFlags) files(plan pair.Plan, from *earlier, in intake) (audit.Catalogue, error) {
 	switch r := f.outside.Recorded; {
 	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
 		cat, _, err := f.outside.replayLabelled(from.Report)
@@ -172,7 +175,10 @@ func (f *auditFlags) files(plan pair.Plan, from *earlier, stdin io.Reader) (audi
 	case f.outside.Table.File != "":
 		return f.outside.labelled(plan)
 	case len(r.Files) > 0:
-		return recordedCatalogue(r, stdin)
+		if from != nil {
+			plan.Seed = from.Report.Plan.Seed
+		}
+		return recordedCatalogue(r, plan.Seed, in)
 	}
 	return catalogue, nil
 }
@@ -206,10 +212,10 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
 		}
 	}
-	if o := f.outside; f.shards.given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
+	if o := f.outside; f.shards.Given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a program or a file of yours, or one that goes on from a report", Want: "a mechanism that dpscope has", Remedy: "leave out -shards and audit on one machine, with more -workers"})
 	}
-	cat, err := f.files(plan, from, stdin)
+	cat, err := f.files(plan, from, intake{stdin, stderr})
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -238,7 +244,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
 		}
 	}
-	pool, err := f.shards.begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
+	pool, err := f.shards.Begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -249,8 +255,8 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool,
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
-	if f.shards.division != nil && report.Schema != "" {
-		return f.shards.end(ctx, err, stdout, stderr)
+	if f.shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &f.shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
@@ -310,6 +316,35 @@ func (m *meter) progress(p pair.Progress) {
 		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
 	}
 	m.show(line)
+}
+
+// watch shows the progress of the audit of a plan.
+func (m *meter) watch(plan any, g *core.Given) {
+	g.Pair = m.progress
+	if p, ok := plan.(canary.Plan); ok && m.w != nil {
+		g.Canaries = m.canaries(p)
+	}
+}
+
+// sometimes shows a line if the last one has been there for a while.
+func (m *meter) sometimes(line string) {
+	if m.w != nil && m.now()-m.last >= 0.1 {
+		m.last = m.now()
+		m.show(line)
+	}
+}
+
+// reading shows how far a file is read.
+func (m *meter) reading(p recordings.Progress) {
+	const mb = 1e6
+	line := fmt.Sprintf("reading %s, %.0f MB", p.Name, float64(p.Bytes)/mb)
+	if p.Of > 0 {
+		line += fmt.Sprintf(" of %.0f", float64(p.Of)/mb)
+	}
+	if p.Seconds > 0.5 {
+		line += fmt.Sprintf(", %.0f MB/s", float64(p.Bytes)/mb/p.Seconds)
+	}
+	m.sometimes(line)
 }
 
 // timeLeft says how long a run still takes, once that is known.

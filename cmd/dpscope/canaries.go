@@ -16,6 +16,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -25,20 +27,20 @@ type canaryFlags struct {
 	asked   cli.Asked[canary.Plan]
 	data    string
 	from    string
-	workers *int
-	shards  shardFlags
+	trainer trainerFlags
+	shards  shares.Flags
 	out     formatFlags
 }
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f := &canaryFlags{Flags: cli.NewFlags("dpscope canaries", stderr)}
 	s := f.Flags
-	f.asked = cli.Settings(s, canary.Keys())
+	f.asked = cli.Settings(s, canary.TrainerKeys())
 	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
-	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
-	f.shards.register(s)
+	f.trainer.register(s)
+	f.shards.Register(s)
 	f.out.register(s)
 	return f
 }
@@ -106,7 +108,7 @@ func (f *canaryFlags) plan() (canary.Plan, *canary.Parent, error) {
 }
 
 // canaries is dpscope canaries.
-func canaries(args []string, stdout, stderr io.Writer) int {
+func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newCanaryFlags(stderr)
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
@@ -119,24 +121,46 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.shards.given() && from != nil {
+	if f.shards.Given() && from != nil {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"})
-	}
-	pool, err := f.shards.begin(canary.Kind, plan, file, core.LocalPool(catalogue, *f.workers))
-	if err != nil {
-		return fail(stderr, err)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
+	exec := f.Lookup("exec").Value.String()
+	switch t := plan.Trainer; {
+	case from != nil && t != nil && exec == "":
+		return fail(stderr, t.Undrawn())
+	case from != nil && t == nil && exec != "":
+		return fail(stderr, &audit.InputError{Field: "-exec", Found: "given beside -continue", Want: "absent: the report is of the source " + plan.Source})
+	}
+	sources, program, end, err := f.trainer.open(ctx, exec, stdin, stdout)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	defer end()
+	if f.trainer.parent {
+		stdout = io.Discard // it is for requests
+	}
+	show := f.trainer.meter(stderr)
+	if program != nil && from == nil {
+		if err := f.checkProgram(&plan, sources, program, show, stderr); ctx.Err() != nil {
+			return fail(stderr, cli.ErrStopped)
+		} else if err != nil {
+			return fail(stderr, err)
+		}
+	}
+	pool, err := f.shards.Begin(canary.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(*f.trainer.workers))
+	if err != nil {
+		return fail(stderr, err)
+	}
+	run := canary.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}
 	report, err := run.Do(ctx)
 	show.clear()
-	if f.shards.division != nil && report.Schema != "" {
-		return f.shards.end(ctx, err, stdout, stderr)
+	if f.shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &f.shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
@@ -145,6 +169,23 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 		fail(stderr, err)
 	}
 	return f.out.finish(stdout, stderr, plan.Source, report)
+}
+
+// checkProgram checks the plan, and learns what its report says of the program.
+func (f *canaryFlags) checkProgram(plan *canary.Plan, sources []source.Spec, program *command.Trainer, show *meter, notes io.Writer) (err error) {
+	t := *plan.Trainer
+	plan.Trainer = &t
+	a, err := plan.Resolve(sources, nil)
+	switch {
+	case err != nil:
+		return err
+	case f.shards.After != "":
+		t.Repeats, err = searchedBy(f.shards.After, canary.ParsePlan, func(p canary.Plan) *source.Trainer { return p.Trainer })
+		return err
+	case f.trainer.check:
+		return checkTrainer(program, &t, a.FirstTraining, show, notes)
+	}
+	return nil
 }
 
 // canaries shows the progress of a canary audit.
@@ -158,7 +199,11 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 			return
 		}
 		m.last = m.now()
-		line := fmt.Sprintf("%s %3.0f %%", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total))) + timeLeft(g.Left, false)
+		line := fmt.Sprintf("%s %3.0f %%", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total)))
+		if p.Trainer != nil {
+			line = fmt.Sprintf("%s: run %d of %d", g.Phase, g.Runs, g.Total)
+		}
+		line += timeLeft(g.Left, false)
 		for _, b := range g.Bounds {
 			if b.Interval == kind {
 				line += fmt.Sprintf(", epsilon >= %.3f so far%s", phrase.Floor(b.Epsilon, 3), map[bool]string{false: " (not certified)"}[g.Holds])

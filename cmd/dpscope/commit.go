@@ -55,7 +55,7 @@ func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = writeWhole(*name, append(text, '\n'))
+		err = cli.WriteWhole(*name, append(text, '\n'))
 	}
 	if err != nil {
 		return fail(stderr, err)
@@ -79,7 +79,7 @@ func (f *auditFlags) subjects(ctx context.Context, names []string, stdin io.Read
 		if err != nil {
 			return nil, err
 		}
-		cat, err := f.files(plan, nil, stdin)
+		cat, err := f.files(plan, nil, intake{stdin, notes})
 		if err == nil && f.outside.brought() != "" {
 			var end func()
 			if cat, end, err = f.outside.catalogue(ctx, plan, notes); err == nil {
@@ -204,5 +204,5 @@ func keepHead(key, head string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return writeWhole(name, text)
+	return cli.WriteWhole(name, text)
 }

@@ -13,25 +13,33 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/gallery"
+	"github.com/dpscope/dpscope/gallery/google"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // galleryCommand audits published libraries at pinned commits and prints a table.
-func galleryCommand(args []string, stdout, stderr io.Writer) int {
+func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := cli.NewFlags("dpscope gallery", stderr)
 	only := s.String("only", "", "run only the entries whose `names` contain this")
 	dir := s.String("dir", "", "`folder` of the libraries' code; default: dpscope/gallery in the user's cache")
 	fetch := s.Bool("fetch", false, "fetch with git what is not in -dir")
 	mirror := s.String("mirror", "https://github.com", "where -fetch finds repositories as owner/name; an address or a folder")
-	python := s.String("python", "python3", "Python that runs the libraries")
+	python := s.String("python", "python3", "Python that runs libraries")
+	r := s.String("rscript", "Rscript", "R that runs libraries")
+	node := s.String("node", "node", "Node that runs libraries; -fetch gets their packages with the npm beside it")
+	answer := s.String("answer", "", "answer requests as this `case` of a library that is compiled in, with the epsilon after it")
 	output := s.String("output", "", "write the results as JSON to this `file`; those that it holds of entries that do not run are kept")
 	if code, ok := s.Parse(args, 0); !ok {
 		return code
+	}
+	if *answer != "" {
+		return galleryAnswer(*answer, stdin, stdout, stderr)
 	}
 	contents, err := gallery.Catalogue()
 	if err != nil {
@@ -61,12 +69,21 @@ func galleryCommand(args []string, stdout, stderr io.Writer) int {
 	if err := os.CopyFS(*dir, gallery.Adapter); err != nil {
 		return fail(stderr, err)
 	}
-	adapter := filepath.Join(*dir, "adapter", "main.py")
+	self, err := os.Executable()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	place := galleryPlace{dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
+		"":               {*python, filepath.Join(*dir, "adapter", "main.py")},
+		gallery.R:        {*r, "--vanilla", filepath.Join(*dir, "adapter", "main.R")},
+		gallery.Node:     {*node, "--no-deprecation", filepath.Join(*dir, "adapter", "main.js")},
+		gallery.Compiled: {self, "gallery", "-answer"},
+	}}
 	g := cli.Generator()
 	done := gallery.Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
 	code := cli.ExitOK
 	for _, e := range entries {
-		r := galleryEntry(e, contents.Libraries, *dir, adapter, *python, *mirror, *fetch)
+		r := galleryEntry(e, contents.Libraries, place)
 		done.Results = append(done.Results, r)
 		fmt.Fprintln(stdout, gallery.Line(e, r))
 		if !gallery.Right(e, r) {
@@ -109,26 +126,75 @@ func galleryJSON(run gallery.Run) []byte {
 	return b.Bytes()
 }
 
-func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, dir, adapter, python, mirror string, fetch bool) gallery.Result {
-	r := gallery.Result{Name: e.Name, Verdict: "error"}
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	words := []string{quoted(python), quoted(adapter), e.Case, fmt.Sprint(e.Epsilon)}
-	for _, key := range append([]string{e.Library}, libraries[e.Library].With...) {
-		l := libraries[key]
-		folder := filepath.Join(dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
-		if _, err := os.Stat(folder); err != nil {
-			if !fetch {
-				r.Error = "its code is not in " + folder + "; -fetch gets it"
-				return r
-			}
-			if err := galleryFetch(l, folder, mirror); err != nil {
-				r.Error = err.Error()
-				return r
-			}
-		}
-		words = append(words, quoted(folder))
+// galleryPlace is where libraries lie, and what runs them.
+type galleryPlace struct {
+	dir, mirror string
+	fetch       bool
+	node        string
+	commands    map[string][]string // by Library.Runs: what comes before the case
+}
+
+// folder lays out a library where it is not, if it may.
+func (p galleryPlace) folder(l gallery.Library) (string, error) {
+	folder := filepath.Join(p.dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
 	}
-	command := strings.Join(words, " ")
+	if !p.fetch {
+		return "", fmt.Errorf("its code is not in %s; -fetch gets it", folder)
+	}
+	if len(l.Packages) > 0 {
+		return folder, galleryInstall(l, folder, p.node)
+	}
+	return folder, galleryFetch(l, folder, p.mirror)
+}
+
+// command is the -exec of an entry.
+func (p galleryPlace) command(e gallery.Entry, libraries map[string]gallery.Library) (string, error) {
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	l := libraries[e.Library]
+	words := []string{e.Case, fmt.Sprint(e.Epsilon)}
+	if l.Runs == gallery.Compiled {
+		words = []string{quoted(strings.Join(words, " "))}
+	} else {
+		for _, key := range append([]string{e.Library}, l.With...) {
+			folder, err := p.folder(libraries[key])
+			if err != nil {
+				return "", err
+			}
+			words = append(words, quoted(folder))
+		}
+	}
+	start := slices.Clone(p.commands[l.Runs])
+	if _, err := exec.LookPath(start[0]); err != nil {
+		return "", fmt.Errorf("%s is not found: the library needs %s", start[0], l.Needs)
+	}
+	for i, word := range start {
+		start[i] = quoted(word)
+	}
+	return strings.Join(append(start, words...), " "), nil
+}
+
+// galleryAnswer answers the requests of an audit with a library that is compiled in.
+func galleryAnswer(words string, stdin io.Reader, stdout, stderr io.Writer) int {
+	name, text, _ := strings.Cut(words, " ")
+	epsilon, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fail(stderr, &audit.InputError{Field: "answer", Found: strconv.Quote(words), Want: "a case and its epsilon", Remedy: "Write -answer 'google-sum-float 1'"})
+	}
+	if err := google.Serve(name, epsilon, stdin, stdout); err != nil {
+		return fail(stderr, err)
+	}
+	return cli.ExitOK
+}
+
+func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p galleryPlace) gallery.Result {
+	r := gallery.Result{Name: e.Name, Verdict: "error"}
+	command, err := p.command(e, libraries)
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
 	var stdout, stderr bytes.Buffer
 	start, worked := time.Now(), processorSeconds()
 	code := auditCommand(e.Arguments(command), strings.NewReader(""), &stdout, &stderr)
@@ -150,6 +216,24 @@ func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, dir, ad
 	}
 	r.Verdict, r.Bound, r.Outputs = report.Verdict, report.LowerBound, report.Termination.Outputs
 	return r
+}
+
+// galleryInstall lays out a library's packages with npm. No script of theirs runs.
+func galleryInstall(l gallery.Library, folder, node string) error {
+	part := folder + ".part"
+	defer os.RemoveAll(part)
+	if err := os.MkdirAll(part, 0o755); err != nil {
+		return err
+	}
+	npm := filepath.Join(filepath.Dir(node), "npm")
+	if filepath.Dir(node) == "." {
+		npm = "npm"
+	}
+	args := append([]string{"install", "--prefix", part, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"}, l.Packages...)
+	if text, err := exec.Command(npm, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("npm install: %v: %s", err, strings.TrimSpace(string(text)))
+	}
+	return os.Rename(part, folder)
 }
 
 // galleryFetch lays out a library's paths at its commit. Only that commit is fetched.

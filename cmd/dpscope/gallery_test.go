@@ -79,3 +79,63 @@ func TestGalleryRefuses(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stdout.String())
 	}
 }
+
+// npm is asked for the pinned packages and for no scripts; what it leaves behind when
+// it fails looks like no library.
+func TestGalleryInstall(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no sh")
+	}
+	bin := t.TempDir()
+	npm := func(text string) {
+		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := gallery.Library{Runs: gallery.Node, Packages: []string{"a@1.2.3", "b@4.5.6"}}
+	folder := filepath.Join(t.TempDir(), "owner+name@1")
+	npm(`echo "$@" > "$3/asked"`)
+	if err := galleryInstall(l, folder, filepath.Join(bin, "node")); err != nil {
+		t.Fatal(err)
+	}
+	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
+	if err != nil || !strings.Contains(string(asked), "--ignore-scripts") || !strings.Contains(string(asked), "a@1.2.3 b@4.5.6") {
+		t.Errorf("npm was asked %q, %v", asked, err)
+	}
+	npm("echo no such package; exit 1")
+	folder += "0"
+	if err := galleryInstall(l, folder, filepath.Join(bin, "node")); err == nil || !strings.Contains(err.Error(), "no such package") {
+		t.Errorf("of an npm that fails: %v", err)
+	}
+	if left, err := filepath.Glob(folder + "*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestGalleryAnswer(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	request := `{"dataset": [[1]], "n": 2, "seed": 1}`
+	if code := run([]string{"gallery", "-answer", "google-sum-int 1"}, strings.NewReader(request), &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), `{"outputs":[4`) {
+		t.Errorf("exit code %d: %s%s", code, stdout.String(), stderr.String())
+	}
+	for _, words := range []string{"google-sum-int", "google-sum-int one", "google-nothing 1"} {
+		stderr.Reset()
+		if code := run([]string{"gallery", "-answer", words}, strings.NewReader(request), &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "google-") {
+			t.Errorf("%q: exit code %d: %s", words, code, stderr.String())
+		}
+	}
+}
+
+// A library whose language is not installed is said not to run, and why.
+func TestGalleryWithoutLanguage(t *testing.T) {
+	dir := t.TempDir()
+	p := galleryPlace{dir: dir, commands: map[string][]string{gallery.R: {filepath.Join(dir, "no-r"), "main.R"}}}
+	l := gallery.Library{Repository: "o/n", Commit: "1", Runs: gallery.R, Needs: "R with jsonlite"}
+	if err := os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := galleryEntry(gallery.Entry{Name: "x", Library: "l"}, map[string]gallery.Library{"l": l}, p)
+	if !strings.Contains(r.Error, "no-r is not found: the library needs R with jsonlite") {
+		t.Errorf("said: %q", r.Error)
+	}
+}

@@ -30,6 +30,7 @@ Usage:
   dpscope audit -samples-file FILE -epsilon E [flags]  audit outputs that another program recorded
   dpscope audit -plan FILE [flags]                     several audits with one error and one exit code
   dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
+  dpscope canaries -exec COMMAND -epsilon E [flags]    the same with trainings by a program of yours; one-run too
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
@@ -78,9 +79,9 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "audit":
 		return auditCommand(args[1:], stdin, stdout, stderr)
 	case "canaries":
-		return canaries(args[1:], stdout, stderr)
+		return canaries(args[1:], stdin, stdout, stderr)
 	case "one-run":
-		return oneRun(args[1:], stdout, stderr)
+		return oneRun(args[1:], stdin, stdout, stderr)
 	case "scores":
 		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":
@@ -102,7 +103,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "open":
 		return openCommand(args[1:], stdout, stderr)
 	case "gallery":
-		return galleryCommand(args[1:], stdout, stderr)
+		return galleryCommand(args[1:], stdin, stdout, stderr)
 	case "bench":
 		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
 	case moduleHost:

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("DPSCOPE_MAIN") != "" || len(os.Args) == 2 && os.Args[1] == moduleHost {
 		main() // a test started it
 	}
+	if len(os.Args) > 2 && os.Args[1] == "trains" {
+		trainFor(os.Args[2:], os.Stdin, os.Stdout)
+		return
+	}
 	testscript.Main(m, commands)
 }
 

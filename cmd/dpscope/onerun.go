@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -34,11 +34,13 @@ func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *
 }
 
 // oneRun is dpscope one-run.
-func oneRun(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("one-run", onerun.Keys(), stderr)
+func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newOneFlags("one-run", onerun.TrainerKeys(), stderr)
 	data := f.String("data", "", "CSV `file` of examples, for dp-sgd")
-	var shards shardFlags
-	shards.register(f.Flags)
+	var trainer trainerFlags
+	trainer.register(f.Flags)
+	var shards shares.Flags
+	shards.Register(f.Flags)
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
@@ -50,15 +52,39 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	pool, err := shards.begin(onerun.Kind, plan, file, core.LocalPool(catalogue, 1))
+	ctx, stop := untilSignal()
+	defer stop()
+	sources, program, end, err := trainer.open(ctx, f.Lookup("exec").Value.String(), stdin, stdout)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := untilSignal()
-	defer stop()
-	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
-	if shards.division != nil && report.Schema != "" {
-		return shards.end(ctx, err, stdout, stderr)
+	defer end()
+	if trainer.parent {
+		stdout = io.Discard // it is for requests
+	}
+	if program != nil {
+		a, err := plan.Resolve(sources, file)
+		switch {
+		case err != nil:
+		case shards.After != "":
+			plan.Trainer.Repeats, err = searchedBy(shards.After, onerun.ParsePlan, func(p onerun.Plan) *source.Trainer { return p.Trainer })
+		case trainer.check:
+			err = checkTrainer(program, plan.Trainer, a.FirstTraining, trainer.meter(stderr), stderr)
+		}
+		if ctx.Err() != nil {
+			return fail(stderr, cli.ErrStopped)
+		}
+		if err != nil {
+			return fail(stderr, err)
+		}
+	}
+	pool, err := shards.Begin(onerun.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(1))
+	if err != nil {
+		return fail(stderr, err)
+	}
+	report, err := onerun.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	if shards.Divided() && report.Schema != "" {
+		return endShare(ctx, &shards, err, stderr)
 	}
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
@@ -80,7 +106,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
-	in, err := readScores(files)
+	in, err := intake{stderr: stderr}.scores(files)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -91,35 +117,22 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	return f.out.finish(stdout, stderr, report.Head().Subject, report)
 }
 
-// readScores reads one or two files of scores.
-func readScores(names []string) (*scores.Scores, error) {
+// scores reads one or two files of scores.
+func (in intake) scores(names []string) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
+	r, clear := in.reader()
+	defer clear()
 	var parsed []*recorded.File
 	for _, name := range names {
-		f, err := readIntake(name)
+		f, err := r.Read(name, recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)}))
 		if err != nil {
 			return nil, err
 		}
 		parsed = append(parsed, f)
 	}
 	return scores.ReadScores(parsed)
-}
-
-func readIntake(name string) (*recorded.File, error) {
-	options := recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)})
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := recorded.CheckSize(name, info.Size(), options); err != nil {
-			return nil, err
-		}
-	}
-	return recorded.Read(f, options)
 }
 
 // readOneFile reads the one file that most audits take, nil for none.

@@ -106,7 +106,7 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 		var data bytes.Buffer
 		err := format.Write(&data, out.format, run)
 		if err == nil {
-			err = writeWhole(out.path, data.Bytes())
+			err = cli.WriteWhole(out.path, data.Bytes())
 		}
 		if err != nil {
 			files = errors.Join(files, fmt.Errorf("-output %s was not written: %w", out.path, err))
@@ -179,34 +179,4 @@ func (o *outlet) Write(b []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
-}
-
-// writeWhole writes a file whole or not at all; what is no regular file (a pipe,
-// a device) is written as it is.
-func writeWhole(path string, data []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return os.WriteFile(path, data, 0o644)
-		}
-		mode = info.Mode().Perm()
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".dpscope-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	for _, step := range []func() error{tmp.Sync, func() error { return tmp.Chmod(mode) }, tmp.Close} {
-		if e := step(); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.Rename(tmp.Name(), path)
 }

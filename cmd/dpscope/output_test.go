@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // A file is written whole or not at all, where a link points, with its own mode,
@@ -21,7 +23,7 @@ func TestWriteWhole(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, path := range []string{old, link, filepath.Join(dir, "new.txt")} {
-		if err := writeWhole(path, []byte(path)); err != nil {
+		if err := cli.WriteWhole(path, []byte(path)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != path {
@@ -34,10 +36,10 @@ func TestWriteWhole(t *testing.T) {
 	if info, err := os.Stat(old); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	if err := writeWhole(filepath.Join(dir, "missing", "x"), nil); err == nil {
+	if err := cli.WriteWhole(filepath.Join(dir, "missing", "x"), nil); err == nil {
 		t.Error("a folder that does not exist is no error")
 	}
-	if err := writeWhole(os.DevNull, []byte("x")); err != nil {
+	if err := cli.WriteWhole(os.DevNull, []byte("x")); err != nil {
 		t.Errorf("a device: %v", err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -23,6 +23,7 @@ type outsideFlags struct {
 	stdout       io.Writer     // requests of -exec-parent
 	asked        cli.Asked[pair.Outside]
 	stdin        io.Reader // what the file - of samples is
+	stderr       io.Writer // where progress of reading is shown; nil: nowhere
 }
 
 func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
@@ -55,6 +56,14 @@ func (r *requests) Write(b []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	return r.Writer.Write(b)
+}
+
+// parentOf is the program that started this one, where it answers; else nil.
+func parentOf(answers bool, stdin io.Reader, stdout io.Writer, frames bool) *command.Parent {
+	if !answers {
+		return nil
+	}
+	return &command.Parent{Requests: &requests{stdout, false}, Answers: stdin, Frames: frames}
 }
 
 // outsider is a mechanism from outside that runs.
@@ -159,11 +168,7 @@ func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue
 	case f.timeout <= 0:
 		err = &audit.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
 	default:
-		var parent *command.Parent
-		if f.parent {
-			parent = &command.Parent{Requests: &requests{f.stdout, false}, Answers: f.stdin, Frames: true}
-		}
-		m, err = command.Open(ctx, command.Options{Parent: parent, Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
+		m, err = command.Open(ctx, command.Options{Parent: parentOf(f.parent, f.stdin, f.stdout, true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
 	}
 	if err != nil {
 		return cat, nil, err

@@ -16,9 +16,11 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -101,20 +103,14 @@ type planned struct {
 	plan  any // of the kind's type
 	given core.Given
 	place *format.Location
-	end   func()       // ends what the user brought; nil where there is nothing to end
-	pool  *engine.Pool // of a part or a merge; nil: one of its own
+	end   func() // ends what the user brought; nil where there is nothing to end
 }
 
 // run does the audit, see [core.Run].
 func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
 	g := p.given
-	g.Pool, g.Generator, g.Now, g.Pair = p.pool, cli.Generator(), cli.Clock(), show.progress
-	if g.Pool == nil {
-		g.Pool = core.LocalPool(g.Catalogue, workers)
-	}
-	if plan, ok := p.plan.(canary.Plan); ok && show.w != nil {
-		g.Canaries = show.canaries(plan)
-	}
+	g.Pool, g.Generator, g.Now = g.LocalPool(workers), cli.Generator(), cli.Clock()
+	show.watch(p.plan, &g)
 	return core.Run(ctx, p.plan, g)
 }
 
@@ -138,7 +134,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	for k, i := range chosen {
 		e := file.Audits[i]
 		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Given{Catalogue: catalogue}}
-		heard = heard || e.Brought != nil
+		heard = heard || e.Brought != nil || e.Trains()
 		if err := all[k].read(e); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
@@ -153,16 +149,17 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	}
 	for k, i := range chosen {
 		p := &all[k]
-		if err := p.complete(ctx, file.Audits[i], notes); err != nil {
+		err := p.complete(ctx, file.Audits[i], notes)
+		if err == nil {
+			p.place, err = f.placed(file, i)
+		}
+		if err != nil {
 			stopped := ctx.Err() != nil
 			end()
 			if stopped {
 				return nil, nil, nil, cli.ErrStopped
 			}
 			return nil, nil, nil, at(k, err)
-		}
-		if p.place == nil {
-			p.place = f.place(file.Lines[i])
 		}
 	}
 	return ctx, all, end, nil
@@ -172,7 +169,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 func (p *planned) read(e suite.Entry) (err error) {
 	switch {
 	case e.Scores != nil:
-		p.given.Scores, err = readScores(e.Scores.Files)
+		p.given.Scores, err = intake{}.scores(e.Scores.Files)
 		return err
 	case e.Data != "":
 		p.given.File, err = readData(e.Data)
@@ -180,7 +177,7 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, nil)
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, intake{})
 	return err
 }
 
@@ -192,15 +189,60 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 			return err
 		}
 	}
-	if e.Location != "" {
-		l, err := format.ParseLocation(e.Location)
-		if err != nil {
-			return err
-		}
-		p.place = &l
+	if err := p.openTrainer(ctx, notes); err != nil {
+		return err
 	}
 	_, err = core.Resolve(p.plan, p.given)
 	return err
+}
+
+// placed is where audit i is in the user's code, by default its line of the plan.
+func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
+	if where := file.Audits[i].Location; where != "" {
+		l, err := format.ParseLocation(where)
+		return &l, err
+	}
+	return f.place(file.Lines[i]), nil
+}
+
+// openTrainer starts the program that trains for the audit, where one does, and asks for its
+// first training twice.
+func (p *planned) openTrainer(ctx context.Context, notes io.Writer) error {
+	begin := func(t *source.Trainer, resolve func([]source.Spec) (func() ([]bool, uint64, error), error)) error {
+		sources, program, err := openTrainer(ctx, t.Command, command.DefaultTrainingTimeout, nil)
+		if err != nil {
+			return err
+		}
+		p.given.Sources, p.end = sources, program.Close
+		first, err := resolve(sources)
+		if err == nil {
+			err = checkTrainer(program, t, first, &meter{}, notes)
+		}
+		return err
+	}
+	switch plan := p.plan.(type) {
+	case canary.Plan:
+		if plan.Trainer == nil {
+			return nil
+		}
+		plan.Trainer = new(*plan.Trainer)
+		p.plan = plan
+		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
+			a, err := plan.Resolve(sources, p.given.File)
+			return a.FirstTraining, err
+		})
+	case onerun.Plan:
+		if plan.Trainer == nil {
+			return nil
+		}
+		plan.Trainer = new(*plan.Trainer)
+		p.plan = plan
+		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
+			a, err := plan.Resolve(sources, p.given.File)
+			return a.FirstTraining, err
+		})
+	}
+	return nil
 }
 
 // place is a line of the plan, as seen from the folder in which the command
@@ -236,6 +278,9 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	chosen, err := file.Choose(f.suite.only)
+	if err == nil && f.shards.Given() {
+		err = parts.Dividable(file, chosen)
+	}
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -247,33 +292,23 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := f.suite.goOn(todo, f.from, f.commit(), stdin, stderr); err != nil {
 		return fail(stderr, err)
 	}
-	if f.shards.given() {
+	if f.shards.Given() {
 		if f.from != "" {
 			return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "audits that begin", Remedy: "go on from a report on one machine"})
 		}
-		return f.dividePlan(ctx, file, f.suite.text, todo, stdout, stderr)
+		return f.dividePlan(ctx, todo, stderr)
 	}
 	return f.runPlan(ctx, file, chosen, todo, stdout, stderr)
 }
 
-// threads is what -workers says; 0 where the audits have a pool.
-func (f *auditFlags) threads() int {
-	if f.workers == nil {
-		return 0
-	}
-	return *f.workers
-}
-
 // runPlan runs the audits of a plan and writes their report.
 func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []planned, stdout, stderr io.Writer) int {
-	place, _ := f.out.place() // it was checked
-	run := format.Run{Strict: f.out.strict}
 	var audited []suite.Audited
-	end := audit.Completed
+	var places []*format.Location
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := p.run(ctx, f.threads(), show)
+		report, err := p.run(ctx, *f.workers, show)
 		show.clear()
 		if report == nil {
 			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
@@ -281,19 +316,32 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 		if err != nil {
 			fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
-		if place != nil && file.Audits[chosen[i]].Location == "" {
-			p.place = place
+		audited = append(audited, suite.Audited{Name: p.name, Report: report})
+		places = append(places, p.place)
+	}
+	return f.out.finishPlan(stdout, stderr, file, chosen, audited, places)
+}
+
+// finishPlan writes the report of the chosen audits of a file in all forms, and returns
+// the exit code. places say where each is in the user's code.
+func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, chosen []int, audited []suite.Audited, places []*format.Location) int {
+	given, _ := f.place() // it was checked
+	run := format.Run{Strict: f.strict}
+	end := audit.Completed
+	for k, a := range audited {
+		place := places[k]
+		if given != nil && file.Audits[chosen[k]].Location == "" {
+			place = given
 		}
-		if report.Head().Termination.Reason == audit.Stopped {
+		if a.Report.Head().Termination.Reason == audit.Stopped {
 			end = audit.Stopped
 		}
-		audited = append(audited, suite.Audited{Name: p.name, Report: report})
-		run.Audits = append(run.Audits, format.Audit{Name: p.name, Report: report, Location: p.place})
+		run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report, Location: place})
 	}
 	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
-	files, printed := f.out.write(stdout, run)
-	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.out.strict), files, printed)
+	files, printed := f.write(stdout, run)
+	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
 // goOn gives audits until the claim is refuted the commit, and what they came to in an
@@ -420,7 +468,7 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		}
 		p.given.Catalogue = catalogue
 	}
-	p.given.Pool, p.given.Whole = core.LocalPool(p.given.Catalogue, workers), whole
+	p.given.Pool, p.given.Whole = p.given.LocalPool(workers), whole
 	v, err = core.Verify(ctx, a.Report, p.given)
 	if err != nil || !ok {
 		return v, err
@@ -440,9 +488,9 @@ func needsPlan(r report.View) error {
 	case pair.Report:
 		missing = r.Inputs.Samples != nil || r.Inputs.Brought != nil
 	case canary.Report:
-		missing = r.Plan.Data != ""
+		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
 	case onerun.Report:
-		missing = r.Plan.Data != ""
+		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
 	}
 	if missing {
 		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files of its audits and what you brought"}

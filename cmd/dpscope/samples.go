@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -22,9 +22,9 @@ func checkOwnClaim(c *audit.Claim) error {
 	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
 }
 
-// recordedCatalogue is what is registered, and the samples. stdin is what the file - is.
-func recordedCatalogue(r pair.Recorded, stdin io.Reader) (audit.Catalogue, error) {
-	files, err := readSamples(r.Files, recorded.Options{Reading: r.Reading}, stdin)
+// recordedCatalogue is what is registered, and the samples in the order of a seed.
+func recordedCatalogue(r pair.Recorded, seed uint64, in intake) (audit.Catalogue, error) {
+	files, err := in.samples(r.Files, recorded.Options{Reading: r.Reading})
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
@@ -32,21 +32,39 @@ func recordedCatalogue(r pair.Recorded, stdin io.Reader) (audit.Catalogue, error
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
-	return cli.With(catalogue, samples.Spec()), nil
+	return in.arranged(samples, seed)
 }
 
-// readSamples reads the files; their names are without their folders.
-func readSamples(paths []string, o recorded.Options, stdin io.Reader) (files []*recorded.File, err error) {
+// intake is where files of outputs and of scores come from, and where their progress is
+// shown.
+type intake struct {
+	stdin  io.Reader // what the file - of samples is; nil: a file of that name
+	stderr io.Writer // nil: nothing is shown
+}
+
+// reader reads the files of one audit. clear removes what is shown of its progress.
+func (in intake) reader() (r *recordings.Reader, clear func()) {
+	if in.stderr == nil {
+		return &recordings.Reader{}, func() {}
+	}
+	m := newMeter(in.stderr)
+	return &recordings.Reader{Tell: m.reading}, m.clear
+}
+
+// samples reads the files; their names are without their folders.
+func (in intake) samples(paths []string, o recorded.Options) (files []*recorded.File, err error) {
+	r, clear := in.reader()
+	defer clear()
 	for i, path := range paths {
 		var file *recorded.File
-		switch {
-		case path != "-" || stdin == nil:
-			file, err = readFile(path, o)
+		switch o.Name = path; {
+		case path != "-" || in.stdin == nil:
+			file, err = r.Read(path, o)
 		case slices.Contains(paths[i+1:], "-"):
 			err = &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once; save one of the two to a file"}
 		default:
 			o.Name = "standard input"
-			file, err = recorded.Read(stdin, o)
+			file, err = r.Stream(in.stdin, o)
 		}
 		if err != nil {
 			return nil, err
@@ -57,25 +75,18 @@ func readSamples(paths []string, o recorded.Options, stdin io.Reader) (files []*
 	return files, nil
 }
 
-// readFile reads one file of data.
-func readFile(path string, o recorded.Options) (*recorded.File, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// arranged is what is registered, and the samples, put in order before the audit begins.
+func (in intake) arranged(samples *recorded.Samples, seed uint64) (audit.Catalogue, error) {
+	show := &meter{}
+	if in.stderr != nil {
+		show = newMeter(in.stderr)
 	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &audit.InputError{Field: path, Found: "a folder", Want: "a file"}
-	}
-	if err := recorded.CheckSize(path, info.Size(), o); err != nil {
-		return nil, err
-	}
-	o.Name = path
-	return recorded.Read(in, o)
+	defer show.clear()
+	err := samples.Arrange(seed, func(share float64) error {
+		show.sometimes(fmt.Sprintf("putting rows in random order %3.0f %%", 100*share))
+		return nil
+	})
+	return cli.With(catalogue, samples.Spec()), err
 }
 
 // replayRecorded is the catalogue to replay a report with: for one of samples, with the
@@ -96,7 +107,8 @@ func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note 
 		}
 		return cat, "", &audit.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
-	files, err := readSamples(given, recorded.Options{Reading: rec.Reading}, f.stdin)
+	in := intake{f.stdin, f.stderr}
+	files, err := in.samples(given, recorded.Options{Reading: rec.Reading})
 	if err != nil {
 		return cat, "", err
 	}
@@ -109,5 +121,6 @@ func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note 
 			note += fmt.Sprintf("the report names %q; this replay read %q, which holds the same. ", was, file.Name)
 		}
 	}
-	return cli.With(catalogue, samples.Spec()), strings.TrimSpace(note), nil
+	cat, err = in.arranged(samples, r.Plan.Seed)
+	return cat, strings.TrimSpace(note), err
 }

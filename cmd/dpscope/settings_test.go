@@ -289,6 +289,14 @@ func drawFile(t *rapid.T, s source.Spec, d source.Design) (file []byte, pool *so
 	return nil, nil, nil
 }
 
+// drawTrainer draws the program of a trainer, nil for another source.
+func drawTrainer(t *rapid.T, s source.Spec) *source.Trainer {
+	if s.Name != source.TrainerName {
+		return nil
+	}
+	return &source.Trainer{Command: rapid.SampledFrom([]string{"python3 train.py", "sh -c 'a \"b\"'", "./it's --sigma=2 'a b'"}).Draw(t, "command")}
+}
+
 // drawCanaryClaim draws a claim; without a delta it is the default one.
 func drawCanaryClaim(t *rapid.T) *audit.Claim {
 	claim := audit.DPClaim(rapid.Float64Range(0.1, 8).Draw(t, "epsilon"), rapid.SampledFrom([]float64{report.DefaultDelta, 1e-3, 0}).Draw(t, "delta"))
@@ -300,11 +308,12 @@ func TestReproduceCanaries(t *testing.T) {
 	var addresses []address[canary.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
+		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
 		p := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)),
 			Design: rapid.SampledFrom(s.Designs).Draw(t, "design"), Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
 			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
 			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p.Trainer = drawTrainer(t, s)
 		if rapid.Bool().Draw(t, "single given") {
 			single := rapid.Bool().Draw(t, "single")
 			p.Single = &single
@@ -334,7 +343,9 @@ func TestReproduceCanaries(t *testing.T) {
 			f := newCanaryFlags(io.Discard)
 			return f.Flags, f.asked
 		}, canary.Keys(), resolve, a.Plan)
-		addresses = append(addresses, address[canary.Plan]{a.Reproduce().URL, "run", a.Plan, resolve})
+		if p.Trainer == nil { // the page runs no program
+			addresses = append(addresses, address[canary.Plan]{a.Reproduce().URL, "run", a.Plan, resolve})
+		}
 	})
 	enough(t, valid, tried)
 	inThePage(t, addresses, canary.ParsePlan)
@@ -355,9 +366,10 @@ func TestReproduceOneRun(t *testing.T) {
 	var addresses []address[onerun.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
+		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
 		p := onerun.Plan{Version: onerun.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
 			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p.Trainer = drawTrainer(t, s)
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
 		var file []byte
 		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
@@ -380,11 +392,11 @@ func TestReproduceOneRun(t *testing.T) {
 			return b.Plan, nil
 		}
 		asksAgain(t, a.Reproduce(), onerun.Plan{Version: onerun.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
-			f := newOneFlags("one-run", onerun.Keys(), io.Discard)
+			f := newOneFlags("one-run", onerun.TrainerKeys(), io.Discard)
 			f.String("data", "", "")
 			return f.Flags, f.asked
 		}, onerun.Keys(), resolve, a.Plan)
-		if p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
+		if p.Trainer == nil && p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
 			addresses = append(addresses, address[onerun.Plan]{a.Reproduce().URL, "one", a.Plan, resolve})
 		}
 	})
@@ -431,7 +443,7 @@ func TestReproduceScores(t *testing.T) {
 func TestDocumentedFlags(t *testing.T) {
 	known := map[string]bool{}
 	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags(io.Discard).Flags,
-		newOneFlags("one-run", onerun.Keys(), io.Discard).Flags, newOneFlags("scores", scores.Keys(), io.Discard).Flags} {
+		newOneFlags("one-run", onerun.TrainerKeys(), io.Discard).Flags, newOneFlags("scores", scores.Keys(), io.Discard).Flags} {
 		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
 	}
 	named := 0

@@ -170,6 +170,11 @@ func TestMergeRefuses(t *testing.T) {
 		if code != cli.ExitUsage || !strings.Contains(errs, "no space left") {
 			t.Errorf("ended with %d: %s", code, errs)
 		}
+		code, out, errs := dpscope(t, append([]string{"merge", "-o", "json=/dev/full"}, all...)...)
+		// What could not be kept is printed, and is the violation that it is.
+		if code != cli.ExitViolation || !strings.Contains(errs, "no space left") || !strings.HasPrefix(out, "Violation") {
+			t.Errorf("the merge ended with %d: %.100q, %s", code, out, errs)
+		}
 	})
 	for name, flags := range map[string]string{
 		"beyond":       "-shards 6/6 -partial x",

@@ -237,7 +237,7 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if *output != "" {
-		if err := writeWhole(*output, data); err != nil {
+		if err := cli.WriteWhole(*output, data); err != nil {
 			return fail(stderr, err)
 		}
 	}

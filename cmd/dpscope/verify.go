@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -35,7 +36,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	outside := outsideFlags{stdin: stdin, stdout: stdout}
+	outside := outsideFlags{stdin: stdin, stdout: stdout, stderr: stderr}
 	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
@@ -96,14 +97,25 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		} else {
 			g.Catalogue, note, err = outside.replayRecorded(own)
 		}
+	} else if outside.Brought.Exec != "" {
+		var stop context.CancelFunc
+		ctx, stop = untilSignal()
+		defer stop()
+		if !set.Given("exec-timeout") {
+			outside.timeout = command.DefaultTrainingTimeout
+		}
+		if !set.Given("workers") {
+			n = 1
+		}
+		g.Sources, end, note, err = trained(ctx, core.Trainer(r), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
 	} else {
-		err = readGiven(&g, r, files)
+		err = readGiven(&g, r, files, stderr)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	g.Pool = core.LocalPool(g.Catalogue, n)
+	g.Pool = g.LocalPool(n)
 	before, err := readBefore(*from, stdin)
 	if err != nil {
 		return fail(stderr, err)
@@ -173,7 +185,7 @@ func (b before) check(cat audit.Catalogue, v *engine.Verification, name string, 
 }
 
 // readGiven reads the files that the audit of r was given.
-func readGiven(g *core.Given, r report.View, files []string) (err error) {
+func readGiven(g *core.Given, r report.View, files []string, stderr io.Writer) (err error) {
 	own, ofScores := r.(scores.Report)
 	switch {
 	case !ofScores:
@@ -181,7 +193,7 @@ func readGiven(g *core.Given, r report.View, files []string) (err error) {
 	case g.Whole && len(files) == 0 && len(own.Plan.Data) > 0:
 		return &audit.InputError{Field: "-data", Found: audit.Absent, Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
 	case g.Whole:
-		g.Scores, err = readScores(files)
+		g.Scores, err = intake{stderr: stderr}.scores(files)
 	}
 	return err
 }

@@ -40,9 +40,11 @@ type Plan struct {
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
 	// audit alone has (explore, interval, quantile, single), else [Sequential]. Absent in
 	// plans of version 1.
-	Mode       Mode         `json:"mode,omitempty"`
-	Source     string       `json:"source"` // gaussian-sum, ...
-	Parameters audit.Params `json:"parameters,omitempty"`
+	Mode   Mode   `json:"mode,omitempty"`
+	Source string `json:"source"` // gaussian-sum, ...
+	// Trainer is the program whose trainings are audited; the source is [source.TrainerName].
+	Trainer    *source.Trainer `json:"trainer,omitempty"`
+	Parameters audit.Params    `json:"parameters,omitempty"`
 	// Claim of kind approximate or pure; no default.
 	Claim *audit.Claim `json:"claim,omitempty"`
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
@@ -113,11 +115,11 @@ func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Se
 	}
 	a := &Audit{Plan: p}
 	var err error
-	if a.Spec, err = source.FindSource(sources, p.Source); err != nil {
+	if a.Spec, err = source.Named(sources, &a.Plan.Source, p.Trainer); err != nil {
 		return nil, err
 	}
 	f := source.Fields{Spec: a.Spec, Designs: a.Spec.Designs, Parameters: p.Parameters, Claim: &a.Plan.Claim, Defaulted: p.DeltaDefaulted,
-		Relation: &a.Plan.Relation, Design: &a.Plan.Design, Pool: p.Pool, CSV: p.CSV, Data: &a.Plan.Data}
+		Relation: &a.Plan.Relation, Design: &a.Plan.Design, Pool: p.Pool, CSV: p.CSV, Trainer: p.Trainer, Data: &a.Plan.Data}
 	if a.Setup, err = f.Setup(); err != nil {
 		return nil, err
 	}
@@ -342,6 +344,11 @@ func Keys() []settings.Key[Plan] {
 	}...), source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }
 
+// TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
+func TrainerKeys() []settings.Key[Plan] {
+	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
+}
+
 // pool is that of the plan, to be set.
 func (p *Plan) pool() *source.Pool {
 	if p.Pool == nil {
@@ -364,5 +371,9 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	if p.sequential() {
 		otherwise.Explore = 0
 	}
-	return source.Again("canaries", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
+	keys := Keys()
+	if p.Trainer != nil {
+		keys = settings.Without(TrainerKeys(), "source")
+	}
+	return source.Again("canaries", settings.Written(keys, p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }

@@ -89,6 +89,13 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if err := r.check(); err != nil {
 		return v, err
 	}
+	if t := r.Plan.Trainer; whole && t != nil {
+		if spec, err := source.Named(sources, &r.Plan.Source, t); err != nil {
+			return v, err
+		} else if whole = t.DrawnAgain(); whole && spec.New == nil {
+			return v, t.Undrawn()
+		}
+	}
 	if r.Plan.sequential() && r.Evidence != nil {
 		return r.verifySequential(ctx, sources, pool, file, whole)
 	}
@@ -124,7 +131,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	}
 	v.Recomputed = true
 	taken := []string{"evidence"}
-	v.Skip("taken from the report; that runs of this seed give it is shown only by replaying a whole run that completed", taken...)
+	v.Skip(r.Plan.taken("that runs of this seed give it is shown only by replaying a whole run that completed"), taken...)
 	switch end.Reason {
 	case audit.Stopped:
 		end.Message = report.StoppedMessage
@@ -139,6 +146,15 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		v.Summary = "Invalid: the run failed."
 	}
 	return v, nil
+}
+
+// taken says why something is not held against runs that are drawn again; otherwise is
+// why of those that could be.
+func (p Plan) taken(otherwise string) string {
+	if !p.Trainer.DrawnAgain() {
+		otherwise = "trainings cannot be drawn again, as the same request gave other scores"
+	}
+	return "taken from the report; " + otherwise
 }
 
 // verifySequential replays a sequential audit: with whole it trains as often as the
@@ -191,7 +207,7 @@ func (r Report) verifySequential(ctx context.Context, sources []source.Spec, poo
 			under = "evidence"
 		}
 		taken = append(taken, under, "evidence.certified.diverged")
-		v.Skip("taken from the report; that trainings of this seed give it is shown only by replaying the run", taken[len(taken)-2:]...)
+		v.Skip(r.Plan.taken("that trainings of this seed give it is shown only by replaying the run"), taken[len(taken)-2:]...)
 	}
 	want := Conclude(a, ev, end, nil)
 	report.Compare(&v, &r, &want, taken...)

@@ -66,6 +66,22 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 	return stream.Key{Seed: a.Plan.Seed, Purpose: "canary/" + string(phase), Trial: a.Plan.K, Side: a.Plan.M, Shard: run}
 }
 
+// FirstTraining is the request for the first training of an audit of a trainer's: who is a
+// member, and the seed.
+func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
+	phase := Exploring
+	if a.Plan.sequential() {
+		phase = Betting
+	}
+	return source.FirstTraining(func(s source.Spec) error {
+		src, err := s.New(a.Setup)
+		if err == nil {
+			_, err = src.Run(stream.New(a.key(phase, 0)), make([]float64, a.Plan.K), make([]float64, a.Plan.M))
+		}
+		return err
+	})
+}
+
 // hookEvery is after about how many scores a task asks whether to go on: a few
 // milliseconds of a sum. Models are slower than that each.
 const hookEvery = 4096
@@ -89,6 +105,9 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
 	}
 	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
 		return nil, &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
+	}
+	if a.Spec.New == nil {
+		return nil, a.Plan.Trainer.Undrawn()
 	}
 	src, err := a.Spec.New(a.Setup)
 	if err != nil {

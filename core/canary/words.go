@@ -146,6 +146,9 @@ func limitations(p Plan) []string {
 	} else {
 		l = append(l, "Both rates come from the same runs; the bound is of replace: one record replaced by another.")
 	}
+	if p.Trainer != nil {
+		l = append(l, p.Trainer.Limitations()...)
+	}
 	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
 		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer; who releases only the final model, or counts on nobody knowing the batches, claims less.")
 	}

@@ -33,6 +33,7 @@ type Division struct {
 	mu      sync.Mutex
 	answers map[string]json.RawMessage
 	drawn   []Part
+	pieces  int
 }
 
 // Part is what consecutive pieces of a stage came to.
@@ -63,6 +64,14 @@ func (d *Division) Drawn() []Part {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.drawn
+}
+
+// Pieces are those of the longest stage that was divided here, whatever part of them was
+// drawn: in more shares than these nothing gets faster.
+func (d *Division) Pieces() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pieces
 }
 
 func (d *Division) answer(key string) (json.RawMessage, bool) {
@@ -130,7 +139,11 @@ func Divide[R any](p *Pool, stage string, pieces int, draw func(first, end int) 
 			}
 		}
 		return true, nil
-	case d.Of == 0:
+	}
+	d.mu.Lock()
+	d.pieces = max(d.pieces, pieces)
+	d.mu.Unlock()
+	if d.Of == 0 {
 		return true, ErrDivided
 	}
 	part := Part{Stage: stage, Pieces: pieces, Results: []json.RawMessage{}}

@@ -88,11 +88,20 @@ const (
 // 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
 // nothing of it.
 func histogram(in, out []float64) Histogram {
-	all := slices.DeleteFunc(slices.Concat(in, out), func(x float64) bool { return math.Abs(x) == math.MaxFloat64 })
+	none := 0 // scores that stand for none, at both ends
+	var n, lowest int
+	for _, scores := range [][]float64{in, out} {
+		for _, x := range scores {
+			if n++; math.Abs(x) == math.MaxFloat64 {
+				if none++; x < 0 {
+					lowest++
+				}
+			}
+		}
+	}
 	h := Histogram{Edges: []float64{}}
-	if len(all) > 0 {
-		slices.Sort(all)
-		lo, hi := all[len(all)/far], all[len(all)-1-len(all)/far]
+	if n -= none; n > 0 {
+		lo, hi := bounds.OrderStatistic(lowest+n/far, in, out), bounds.OrderStatistic(lowest+n-1-n/far, in, out)
 		for i := range bins + 1 {
 			f := float64(i) / bins
 			edge, err := strconv.ParseFloat(strconv.FormatFloat(float64(lo*(1-f))+float64(hi*f), 'g', 6, 64), 64)

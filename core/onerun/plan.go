@@ -18,10 +18,12 @@ const PlanVersion = 2
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
 type Plan struct {
-	Version    int          `json:"version"`
-	Source     string       `json:"source"`
-	Parameters audit.Params `json:"parameters,omitempty"`
-	Claim      *audit.Claim `json:"claim,omitempty"` // pure or approximate; no default
+	Version int    `json:"version"`
+	Source  string `json:"source"`
+	// Trainer is the program whose training is audited; the source is [source.TrainerName].
+	Trainer    *source.Trainer `json:"trainer,omitempty"`
+	Parameters audit.Params    `json:"parameters,omitempty"`
+	Claim      *audit.Claim    `json:"claim,omitempty"` // pure or approximate; no default
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
 	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
 	// Relation is audit.AddRemove, the only one: a coin decides whether a canary is
@@ -72,7 +74,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if p.Version < 1 || p.Version > PlanVersion {
 		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
 	}
-	spec, err := source.FindSource(sources, p.Source)
+	spec, err := source.Named(sources, &p.Source, p.Trainer)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	}
 	spec.Relations = []audit.Relation{audit.AddRemove}
 	f := source.Fields{Spec: spec, Designs: one.Designs, Parameters: p.Parameters, Claim: &p.Claim, Defaulted: p.DeltaDefaulted,
-		Relation: &p.Relation, Design: &p.Design, CSV: p.CSV, Data: &p.Data}
+		Relation: &p.Relation, Design: &p.Design, CSV: p.CSV, Trainer: p.Trainer, Data: &p.Data}
 	setup, err := f.Setup()
 	if err != nil {
 		return nil, err
@@ -132,6 +134,11 @@ func Keys() []settings.Key[Plan] {
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }
 
+// TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
+func TrainerKeys() []settings.Key[Plan] {
+	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
+}
+
 // GuessKeys say which canaries are guessed, and how many.
 func GuessKeys[P any](at func(*P) (sides *Sides, guesses, gdp *[]int)) []settings.Key[P] {
 	return []settings.Key[P]{
@@ -149,5 +156,9 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
 	otherwise := Plan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
 	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing().Otherwise()
-	return source.Again("one-run", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
+	keys := Keys()
+	if p.Trainer != nil {
+		keys = settings.Without(TrainerKeys(), "source")
+	}
+	return source.Again("one-run", settings.Written(keys, p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }

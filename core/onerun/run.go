@@ -33,6 +33,23 @@ func LocalPool(sources []source.Spec, n int) *engine.Pool {
 	return engine.LocalPool(Executors(sources), n)
 }
 
+// stream is that of the run.
+func (a *Audit) stream() *stream.Stream {
+	return stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "canary/one-run", Trial: a.Plan.Canaries})
+}
+
+// FirstTraining is the request for the one training of an audit of a trainer's: who is a
+// member, and the seed.
+func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
+	return source.FirstTraining(func(s source.Spec) error {
+		src, err := s.OneRun.New(a.Setup)
+		if err == nil {
+			_, err = src.OneRun(a.stream(), make([]float64, a.Plan.Canaries), make([]bool, a.Plan.Canaries))
+		}
+		return err
+	})
+}
+
 // execute runs the source once. The streams are those of a shard.
 func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error) {
 	a, err := t.Plan.Resolve(sources, t.Data)
@@ -40,6 +57,9 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 		return nil, err
 	}
 	m := a.Plan.Canaries
+	if a.Spec.OneRun.New == nil {
+		return nil, a.Plan.Trainer.Undrawn()
+	}
 	src, err := a.Spec.OneRun.New(a.Setup)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
@@ -48,7 +68,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 		x.InterruptedBy(func() error { return hook(0) })
 	}
 	scores, member := make([]float64, m), make([]bool, m)
-	diverged, err := src.OneRun(stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "canary/one-run", Trial: m}), scores, member)
+	diverged, err := src.OneRun(a.stream(), scores, member)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}

@@ -42,13 +42,17 @@ func Blind(m int, rule Rule) string {
 	return "no outcome shows anything: the guesses are too few"
 }
 
-func limitations() []string {
-	return []string{
+func limitations(p Plan) []string {
+	l := []string{
 		"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
 		"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
 		"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
 		"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
 	}
+	if p.Trainer != nil {
+		l = append(l, p.Trainer.Limitations()...)
+	}
+	return l
 }
 
 // Facts are the report's facts in words, the most important first.

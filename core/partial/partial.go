@@ -420,26 +420,22 @@ func (m *Merge) Division() *engine.Division {
 	return d
 }
 
-// errFound ends the walk through a partial early.
-var errFound = fmt.Errorf("found")
-
 func (m *Merge) stage(name string, pieces int) iter.Seq2[engine.Part, error] {
 	return func(yield func(engine.Part, error) bool) {
 		for _, s := range m.shares {
 			var part *engine.Part
-			_, err := walk(s.name, m.open, func(Header) error { return nil }, nil, func(p engine.Part) error {
-				if p.Stage != name {
-					return nil
+			digest, err := walk(s.name, m.open, func(Header) error { return nil }, nil, func(p engine.Part) error {
+				if p.Stage == name {
+					part = &p
 				}
-				part = &p
-				return errFound
+				return nil
 			})
 			switch {
-			case err != nil && err != errFound:
+			case err != nil:
+			case digest != s.digest:
+				err = &audit.InputError{Field: s.name, Found: "other counts than when it was read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
 			case part == nil || part.Pieces != pieces:
 				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no stage %q of %d pieces", name, pieces), Want: "the stages of its plan"}
-			default:
-				err = nil
 			}
 			if err != nil {
 				yield(engine.Part{}, err)

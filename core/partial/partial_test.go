@@ -111,6 +111,32 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+// TestChangedBetween holds that a partial that is another one when it is read again is
+// refused, though it is whole.
+func TestChangedBetween(t *testing.T) {
+	files := written(t, 2)
+	m, err := merged(files, "part-00", "part-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := Search{Plan: json.RawMessage(`{"a":1}`), Answers: map[string]json.RawMessage{"x": json.RawMessage(`{"b":2}`)}}
+	other := engine.Part{Stage: "count", Pieces: 10, First: 5, End: 10, Results: []json.RawMessage{json.RawMessage("99")}}
+	var b bytes.Buffer
+	if err := Write(&b, Header{Product: "1", Kind: "pair", Index: 1, Of: 2}, search, []engine.Part{other}); err != nil {
+		t.Fatal(err)
+	}
+	files["part-01"] = b.Bytes()
+	var last error
+	for part, err := range m.Division().Given("count", 10) {
+		if last = err; err == nil && part.First != 0 {
+			t.Errorf("%s was given", part.Results)
+		}
+	}
+	if last == nil || !strings.Contains(last.Error(), "part-01") || !strings.Contains(last.Error(), "other counts") {
+		t.Errorf("the error is %v", last)
+	}
+}
+
 // FuzzMerge: no bytes make a merge panic.
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"schema":"dpscope-partial","version":1}` + "\n"))

@@ -14,10 +14,8 @@ import (
 // split divides the scores of a class at random into those that explore and those
 // that certify.
 func (p Plan) split(scores []float64, side int) (explore, certify []float64) {
-	shuffled := make([]float64, len(scores))
-	for i, k := range stream.New(p.key("split", 0, side)).Perm(len(scores)) {
-		shuffled[i] = scores[k]
-	}
+	shuffled := slices.Clone(scores)
+	stream.New(p.key("split", 0, side)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(scores))
 	return shuffled[:n], shuffled[n:]
 }
@@ -28,50 +26,52 @@ func (s Scores) events(p Plan) []ScoreEvent {
 	exploreIn, certifyIn := p.split(s.In, 1)
 	exploreOut, certifyOut := p.split(s.Out, 0)
 	n1, n0 := len(certifyIn), len(certifyOut)
-	higher := newHalf(exploreIn, exploreOut, n1, n0)
-	lower := newHalf(negated(exploreOut), negated(exploreIn), n0, n1)
 	out := []ScoreEvent{
 		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
 		{Methods: []report.Method{report.MethodPaired}},
 		{Methods: []report.Method{report.MethodGaussian}},
 	}
-	for i := range out {
-		e := &out[i]
-		up, down := higher.choose(e.Methods[0], delta, beta), lower.choose(e.Methods[0], delta, beta)
-		from, c := higher, up
-		x, y := certifyIn, certifyOut
-		e.Side = Above
-		if down.Value > up.Value {
-			from, c, e.Side = lower, down, Below
-			x, y = negated(certifyOut), negated(certifyIn)
-		}
-		e.Threshold, e.Ties = c.At, c.Ties
-		if e.Side == Below {
-			e.Threshold = 0 - c.At
-		}
-		e.Explored = from.counts(c.At)
-		e.Certified = bounds.Counts{X: canary.Above(x, c.At), N1: len(x), Y: canary.Above(y, c.At), N0: len(y)}
-		switch e.Methods[0] {
-		case report.MethodExact:
-			e.Split = roundTo(bounds.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
-		case report.MethodPaired:
-			pairs := pairTable(x, y, c.At)
-			e.Pairs = &pairs
-			stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.At), pairs.Runs(), delta, beta)
-			e.Stakes = &stakes
+	best := make([]float64, len(out))
+	// One side after the other, so that one half is held at a time.
+	try := func(side string, from *half, x, y []float64) {
+		for i := range out {
+			e := &out[i]
+			c := from.choose(e.Methods[0], delta, beta)
+			if side != Above && !(c.Value > best[i]) {
+				continue
+			}
+			best[i] = c.Value
+			e.Side, e.Threshold, e.Ties = side, c.At, c.Ties
+			e.Explored = from.counts(c.At)
+			e.Certified = bounds.Counts{X: canary.Above(x, c.At), N1: len(x), Y: canary.Above(y, c.At), N0: len(y)}
+			switch e.Methods[0] {
+			case report.MethodExact:
+				e.Split = roundTo(bounds.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
+			case report.MethodPaired:
+				pairs := pairTable(x, y, c.At)
+				e.Pairs = &pairs
+				stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.At), pairs.Runs(), delta, beta)
+				e.Stakes = &stakes
+			}
+			if side == Below {
+				e.Threshold = 0 - c.At
+			}
 		}
 	}
+	try(Above, newHalf(exploreIn, exploreOut, n1, n0), certifyIn, certifyOut)
+	for _, x := range [][]float64{exploreIn, exploreOut, certifyIn, certifyOut} {
+		negate(x)
+	}
+	try(Below, newHalf(exploreOut, exploreIn, n0, n1), certifyOut, certifyIn)
 	return out
 }
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
-func negated(v []float64) []float64 {
-	out := make([]float64, len(v))
+func negate(v []float64) {
 	for i, x := range v {
-		out[i] = -x
+		v[i] = -x
 	}
-	return out
 }
 
 // pairTable pairs the first of x with the first of y and so on, which are in random
@@ -79,7 +79,7 @@ func negated(v []float64) []float64 {
 func pairTable(x, y []float64, cut float64) bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(x), len(y)) {
-		cells[canary.Above(x[i:i+1], cut)][canary.Above(y[i:i+1], cut)]++
+		cells[one(x[i] > cut)][one(y[i] > cut)]++
 	}
 	t := bounds.NewCanaryTable(1, 1)
 	for i := range cells {
@@ -88,6 +88,13 @@ func pairTable(x, y []float64, cut float64) bounds.CanaryTable {
 		}
 	}
 	return t
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // half is the exploration half of the scores, x of the class in which the event is
@@ -103,8 +110,10 @@ type half struct {
 
 func newHalf(x, y []float64, n1, n0 int) *half {
 	h := &half{x: x, y: y, n1: n1, n0: n0, pairsCertified: min(n1, n0),
-		sortedX: slices.Sorted(slices.Values(x)), sortedY: slices.Sorted(slices.Values(y)), pooled: slices.Concat(x, y)}
-	slices.Sort(h.pooled)
+		sortedX: slices.Clone(x), sortedY: slices.Clone(y), pooled: slices.Concat(x, y)}
+	for _, v := range [][]float64{h.sortedX, h.sortedY, h.pooled} {
+		slices.Sort(v)
+	}
 	return h
 }
 

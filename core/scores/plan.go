@@ -78,7 +78,7 @@ func MatrixMethods() []report.Method {
 }
 
 // mostScores bounds the scores of an audit.
-const mostScores = 1 << 26
+const mostScores = 2 * bounds.MostScores
 
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -145,13 +146,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 		return Report{}, err
 	}
 	ev := &Evidence{Shape: h}
-	// In a random order, so that ties are broken without regard to membership.
-	pooled, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
-	scores := make([]float64, len(pooled))
-	for i, k := range stream.New(p.key("order", 0, 0)).Perm(len(pooled)) {
-		scores[i], member[i] = pooled[k], k < len(s.In)
-	}
-	ev.Guesses, ev.GDPGuesses = p.guessing(h).Made(scores, member)
+	ev.Guesses, ev.GDPGuesses = p.guesses(s, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
@@ -166,6 +161,20 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	r := Conclude(p, ev, s.Files, s.Notes)
 	r.Generator = g
 	return r, nil
+}
+
+// guesses are those of all scores, in a random order, so that ties are broken without
+// regard to membership.
+func (p Plan) guesses(s Scores, h Shape) (guesses, gdp []onerun.Guess) {
+	scores, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
+	for i := range s.In {
+		member[i] = true
+	}
+	stream.New(p.key("order", 0, 0)).Shuffle(len(scores), func(i, j int) {
+		scores[i], scores[j] = scores[j], scores[i]
+		member[i], member[j] = member[j], member[i]
+	})
+	return p.guessing(h).Made(scores, member)
 }
 
 // run are the scores of run i of a matrix, by class.

@@ -78,6 +78,11 @@ type Entry struct {
 	Location string `json:"location,omitempty"`
 }
 
+// Trains reports whether a program of the user's trains for the audit.
+func (e Entry) Trains() bool {
+	return e.Canaries != nil && e.Canaries.Trainer != nil || e.OneRun != nil && e.OneRun.Trainer != nil
+}
+
 // Scores is an audit of membership scores that another program made.
 type Scores struct {
 	Files []string `json:"files"` // as those of [pair.Recorded]: one with both classes, or those in and those out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"strconv"
@@ -12,27 +13,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 )
-
-// blockRows is how many values of a column one block of memory holds.
-const blockRows = 1 << 16
-
-// blocks is a list of values that grows without being copied.
-type blocks[T any] struct {
-	full [][]T
-	n    int
-}
-
-func (b *blocks[T]) add(v T) {
-	i := b.n % blockRows
-	if i == 0 {
-		b.full = append(b.full, make([]T, 0, min(blockRows, max(64, b.n))))
-	}
-	last := len(b.full) - 1
-	b.full[last] = append(b.full[last], v)
-	b.n++
-}
-
-func (b *blocks[T]) at(i int) T { return b.full[i/blockRows][i%blockRows] }
 
 // Column is one column of a table: numbers, or codes of symbols, or both beside
 // each other.
@@ -52,8 +32,12 @@ type Column struct {
 // numberSymbol is the symbol of a number in a mixed column.
 const numberSymbol = "a number"
 
-func newColumn(name string, kind audit.ColumnKind) *Column {
-	c := &Column{Name: name, Kind: kind}
+// newColumn is one of so many columns of a table: the more there are, the shorter are the
+// blocks in which each is held, as one of each is always in memory.
+func newColumn(name string, kind audit.ColumnKind, of int, s *Scratch) *Column {
+	size := max(leastBits, blockBits-bits.Len(uint(of-1)))
+	reals := blocks[float64]{bits: size, scratch: s}
+	c := &Column{Name: name, Kind: kind, reals: reals, low: reals, codes: blocks[uint32]{bits: size, scratch: s}}
 	if kind != audit.Real {
 		c.index = map[string]uint32{}
 	}
@@ -71,6 +55,9 @@ func (c *Column) Real(i int) float64 { return c.reals.at(i) }
 
 // Code is the symbol of value i of a symbol or mixed column.
 func (c *Column) Code(i int) int { return int(c.codes.at(i)) }
+
+// spilled reports whether some of the column is on the scratch.
+func (c *Column) spilled() bool { return c.reals.spilled() || c.low.spilled() || c.codes.spilled() }
 
 // wide reports whether the column holds whole numbers that one float64 does not.
 func (c *Column) wide() bool { return c.low.n > 0 }
@@ -117,16 +104,18 @@ func (c *Column) Output() audit.Column {
 	return out
 }
 
-// put writes value i as the engine sees it: one or two numbers.
-func (c *Column) put(i int, out []float64) {
+// put writes value i as the engine sees it, in one or two numbers, and returns how many.
+func (c *Column) put(i int, out []float64) int {
 	switch c.Kind {
-	case audit.Real:
-		out[0] = c.reals.at(i)
 	case audit.Symbol:
 		out[0] = float64(c.codes.at(i))
 	case audit.Mixed:
 		out[0], out[1] = float64(c.codes.at(i)), c.reals.at(i)
+		return 2
+	default:
+		out[0] = c.reals.at(i)
 	}
+	return 1
 }
 
 // code returns the code of a symbol, a new one for a new symbol.
@@ -275,35 +264,50 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	return nil
 }
 
-// constant reports whether rows have one value only; at names row i.
-func (c *Column) constant(n int, at func(int) int) bool {
-	for i := 1; i < n; i++ {
-		a, b := at(0), at(i)
-		if c.Kind != audit.Symbol && (c.reals.at(a) != c.reals.at(b) || c.lowAt(a) != c.lowAt(b)) || c.Kind != audit.Real && c.codes.at(a) != c.codes.at(b) {
+// constant reports whether rows have one value only.
+func (c *Column) constant(rows iter.Seq[int]) bool {
+	some := false
+	var real, low float64
+	var code uint32
+	for i := range rows {
+		var x, y float64
+		var k uint32
+		if c.Kind != audit.Symbol {
+			x, y = c.reals.at(i), c.lowAt(i)
+		}
+		if c.Kind != audit.Real {
+			k = c.codes.at(i)
+		}
+		if some && (x != real || y != low || k != code) {
 			return false
 		}
+		some, real, low, code = true, x, y, k
 	}
-	return n > 0
+	return some
 }
 
 // counter reports whether the values count the rows: each is one more than the
 // one before.
-func (c *Column) counter(n int, at func(int) int) bool {
-	if c.Kind != audit.Real || n < 2 {
+func (c *Column) counter(rows iter.Seq[int]) bool {
+	if c.Kind != audit.Real {
 		return false
 	}
-	for i := 1; i < n; i++ {
-		a, b := at(i-1), at(i)
-		x, y := c.reals.at(a), c.reals.at(b)
-		if math.Abs(x) >= 1<<53 { // x + 1 may be x
-			if y-x+(c.lowAt(b)-c.lowAt(a)) != 1 {
+	n := 0
+	var x, low float64 // of the row before
+	for i := range rows {
+		y, lowY := c.reals.at(i), c.lowAt(i)
+		switch {
+		case n == 0:
+		case math.Abs(x) >= 1<<53: // x + 1 may be x
+			if y-x+(lowY-low) != 1 {
 				return false
 			}
-		} else if y != x+1 {
+		case y != x+1:
 			return false
 		}
+		n, x, low = n+1, y, lowY
 	}
-	return true
+	return n > 1
 }
 
 // Bin is one bar of a histogram.
@@ -336,8 +340,8 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 	lower, upper := math.Inf(1), math.Inf(-1)
 	each := func(see func(side int, c *Column, i int)) {
 		for side := range s.columns {
-			for i := range s.n[side] {
-				see(side, s.columns[side][column], s.row(side, i))
+			for i := range s.each(side) {
+				see(side, s.columns[side][column], i)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package recorded
 
 import (
 	"archive/zip"
-	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -240,7 +240,7 @@ func (s *npyStream) begin(h npyHead) error {
 				kind = k
 			}
 		}
-		s.table.Columns = append(s.table.Columns, newColumn(name, kind))
+		s.table.Columns = append(s.table.Columns, newColumn(name, kind, columns, s.o.Scratch))
 	}
 	return nil
 }
@@ -350,7 +350,7 @@ type npzReader struct{ held }
 
 func (r *npzReader) close() ([]*Table, error) {
 	name := r.p.o.Name
-	z, err := zip.NewReader(bytes.NewReader(r.data), int64(len(r.data)))
+	z, err := zip.NewReader(r.whole(), r.p.bytes)
 	if err != nil {
 		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
@@ -426,7 +426,7 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 		if err := s.write(piece); err != nil {
 			return err
 		}
-		return r.p.o.tell(float64(before+read) / float64(total))
+		return cmp.Or(r.p.o.Scratch.Err(), r.p.o.tell(float64(before+read)/float64(total)))
 	})
 	if err != nil {
 		return nil, err

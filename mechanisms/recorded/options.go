@@ -75,6 +75,9 @@ type Options struct {
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
+	// Scratch is where values go that memory should not hold; nil: all are in memory.
+	Scratch *Scratch
+
 	// Progress is called now and then while Close works on a file that can
 	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
 	// returns an error, reading ends with that error. It may be nil.

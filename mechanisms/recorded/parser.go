@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/hex"
 	"errors"
@@ -28,7 +29,8 @@ type Parser struct {
 	err    error
 	closed bool
 
-	unpacked bool // what is read was in gzip
+	unpacked bool        // what is read was in gzip
+	source   io.ReaderAt // the whole file, where it need not be held
 }
 
 // summer is a digest of what is written to it.
@@ -67,7 +69,7 @@ func (p *Parser) Write(chunk []byte) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	if p.err = p.write(chunk); p.err != nil {
+	if p.err = cmp.Or(p.write(chunk), p.o.Scratch.Err()); p.err != nil {
 		return 0, p.err
 	}
 	return len(chunk), nil
@@ -118,8 +120,8 @@ func (p *Parser) Close() (*File, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	var f *File
-	if f, p.err = p.close(); p.err != nil {
+	f, err := p.close()
+	if p.err = cmp.Or(err, p.o.Scratch.Err()); p.err != nil {
 		return nil, p.err
 	}
 	return f, nil
@@ -210,8 +212,8 @@ var known = []struct {
 	{"\xfd7zXZ", "an xz file", "unpack it first"},
 	{"(\xb5/\xfd", "a zstd file", "unpack it first"},
 	{"\x89HDF", "an HDF5 file", "save its arrays with numpy.savez"},
-	{"PAR1", "a Parquet file", "save it as CSV: DataFrame.to_csv(..., index=False)"},
-	{"ARROW1", "an Arrow file", "save it as CSV"},
+	{"PAR1", "a Parquet file", "give it to the command dpscope as a file, or save it as CSV: DataFrame.to_csv(..., index=False)"},
+	{"ARROW1", "an Arrow file", "give it to the command dpscope as a file, or save it as CSV"},
 	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
 	{"\x80\x02", "a Python pickle", savez},
@@ -288,32 +290,70 @@ func binaryByte(b []byte) int {
 	return -1
 }
 
-// Read reads all of r.
+// Read reads all of r. A file in gzip is unpacked on the way; an NPZ is held in memory,
+// unless r is an [io.ReaderAt] too, which then has to begin where r does.
 func Read(r io.Reader, o Options) (*File, error) {
 	p, err := NewParser(o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.CopyBuffer(struct{ io.Writer }{p}, r, make([]byte, 1<<18)); err != nil {
-		if p.err != nil {
-			return nil, p.err
-		}
-		return nil, fmt.Errorf("%s: %w", p.o.Name, err)
+	p.source, _ = r.(io.ReaderAt)
+	raw := &reading{r: r}
+	into := io.Writer(struct{ io.Writer }{p})
+	buf := make([]byte, 1<<18)
+	n, err := io.ReadFull(raw, buf[:len(gzipMagic)])
+	if n == len(gzipMagic) && string(buf[:n]) == gzipMagic {
+		return p.unpackFrom(io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), raw), raw)
+	}
+	if n > 0 {
+		_, err = into.Write(buf[:n])
+	}
+	if err == nil {
+		_, err = io.CopyBuffer(into, raw, buf)
+	}
+	switch {
+	case p.err != nil:
+		return nil, p.err
+	case raw.err != nil:
+		return nil, fmt.Errorf("%s: %w", p.o.Name, raw.err)
 	}
 	return p.Close()
 }
 
+// reading remembers why a reader failed.
+type reading struct {
+	r   io.Reader
+	err error
+}
+
+func (r *reading) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
 const gzipMagic = "\x1f\x8b"
 
-// held holds a file that can only be read as a whole.
+// held holds a file that can only be read as a whole, unless the parser can read it again.
 type held struct {
 	p    *Parser
 	data []byte
 }
 
 func (r *held) write(chunk []byte) error {
-	r.data = append(r.data, chunk...)
+	if r.p.source == nil {
+		r.data = append(r.data, chunk...)
+	}
 	return nil
+}
+
+func (r *held) whole() io.ReaderAt {
+	if r.p.source != nil {
+		return r.p.source
+	}
+	return bytes.NewReader(r.data)
 }
 
 // inPieces reads all of in; broken makes its errors ones of the file.
@@ -340,20 +380,20 @@ func inPieces(in io.Reader, broken func(error) error, take func(piece []byte) er
 type gzipReader struct{ held }
 
 func (r *gzipReader) close() ([]*Table, error) {
-	if err := r.unpack(); err != nil {
+	packed := bytes.NewReader(r.data)
+	err := r.p.unpack(packed, func() error { return r.p.o.tell(1 - float64(packed.Len())/float64(len(r.data))) })
+	if err != nil {
 		return nil, err
 	}
 	return r.p.reader.close()
 }
 
-// unpack feeds the parser, which then has a reader of what is in the file.
-func (r *gzipReader) unpack() error {
-	p := r.p
+// unpack feeds the parser with what packed holds, so that it has a reader of that.
+func (p *Parser) unpack(packed io.Reader, tell func() error) error {
 	p.reader, p.unpacked = nil, true
 	broken := func(err error) error {
 		return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
 	}
-	packed := bytes.NewReader(r.data)
 	z, err := gzip.NewReader(packed)
 	if err != nil {
 		return broken(err)
@@ -363,10 +403,7 @@ func (r *gzipReader) unpack() error {
 		if total += int64(len(piece)); total > p.o.MaxExpanded {
 			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
 		}
-		if err := p.feed(piece); err != nil {
-			return err
-		}
-		return p.o.tell(1 - float64(packed.Len())/float64(len(r.data)))
+		return cmp.Or(p.feed(piece), p.o.Scratch.Err(), tell())
 	})
 	if err != nil {
 		return err
@@ -378,4 +415,24 @@ func (r *gzipReader) unpack() error {
 		return p.begin()
 	}
 	return nil
+}
+
+// unpackFrom is Read of a file in gzip, from its reader raw.
+func (p *Parser) unpackFrom(packed io.Reader, raw *reading) (*File, error) {
+	counted := writerFunc(func(b []byte) {
+		p.bytes += int64(len(b))
+		p.hash.Write(b)
+	})
+	p.err = p.unpack(io.TeeReader(packed, counted), func() error { return CheckSize(p.o.Name, p.bytes, p.o) })
+	if raw.err != nil {
+		return nil, fmt.Errorf("%s: %w", p.o.Name, raw.err)
+	}
+	return p.Close()
+}
+
+type writerFunc func(b []byte)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(b)
+	return len(b), nil
 }

@@ -5,14 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
-
-// purposeSplit is that of the streams that order the rows.
-const purposeSplit = "split"
 
 // Spec is the line of a catalogue that audits the samples.
 func (s *Samples) Spec() audit.MechanismSpec {
@@ -36,13 +32,7 @@ func (s *Samples) recording() *audit.Recording {
 }
 
 // recorded gives out samples in a random order.
-type recorded struct {
-	samples *Samples
-
-	mu    sync.Mutex
-	seed  uint64
-	order [2][]uint32 // of the seed; nil until needed
-}
+type recorded struct{ samples *Samples }
 
 // Columns describes one output.
 func (r *recorded) Columns() []audit.Column { return r.samples.Columns }
@@ -55,35 +45,16 @@ func (r *recorded) Sample(audit.Dataset, *stream.Stream, []float64) error {
 // Recorded fills out with the outputs number at, at+1, ... of a dataset in the
 // order of the seed.
 func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
-	order := r.permutation(seed, side)
-	width := audit.Width(r.samples.Columns)
-	n := len(out) / width
-	if at < 0 || at+n > len(order) {
-		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, len(order))
+	s := r.samples
+	n := len(out) / audit.Width(s.Columns)
+	if at < 0 || at+n > s.n[side] {
+		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, s.n[side])
 	}
-	for i := range n {
-		r.samples.Row(side, int(order[at+i]), out[i*width:(i+1)*width])
+	order, err := s.arranged(seed, side, nil)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// permutation is the order of a dataset's rows.
-func (r *recorded) permutation(seed uint64, side int) []uint32 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.seed != seed {
-		r.seed, r.order = seed, [2][]uint32{}
-	}
-	if r.order[side] == nil {
-		order := make([]uint32, r.samples.n[side])
-		for i := range order {
-			order[i] = uint32(i)
-		}
-		stream.New(stream.Key{Seed: seed, Purpose: purposeSplit, Side: side}).
-			Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		r.order[side] = order
-	}
-	return r.order[side]
+	return order.read(at, out)
 }
 
 // Replay takes from files what a report of samples was computed on. The files

@@ -2,8 +2,10 @@ package recorded
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -11,6 +13,9 @@ import (
 // MinRows is the smallest useful number of outputs on each dataset: one half
 // explores, the other certifies.
 const MinRows = 2 * audit.MinSamples
+
+// MaxRows is how many outputs there may be on each dataset.
+const MaxRows = 1<<31 - 1
 
 // Samples are outputs of a mechanism on two datasets. Rows are taken as
 // independent runs, in no order that matters.
@@ -23,8 +28,12 @@ type Samples struct {
 	Notes    []string // what was taken for granted or left out, in words
 
 	columns [2][]*Column
-	rows    [2][]uint32 // of the table, by dataset; nil: all of it
+	by      *marks // rows of the table that are of the second dataset; nil: each has a table
 	n       [2]int
+
+	mu    sync.Mutex
+	seed  uint64
+	order [2]order // of the seed; nil until needed
 }
 
 // Rows is how many outputs there are on a dataset, 0 or 1.
@@ -33,20 +42,35 @@ func (s *Samples) Rows(side int) int { return s.n[side] }
 // Row writes output i on a dataset, audit.Width(Columns) numbers.
 func (s *Samples) Row(side, i int, out []float64) {
 	i = s.row(side, i)
-	at := 0
 	for _, c := range s.columns[side] {
-		c.put(i, out[at:])
-		if at++; c.Kind == audit.Mixed {
-			at++
-		}
+		out = out[c.put(i, out):]
 	}
 }
 
+// row is where output i on a dataset is in its table.
 func (s *Samples) row(side, i int) int {
-	if s.rows[side] != nil {
-		return int(s.rows[side][i])
+	if s.by != nil {
+		return s.by.find(side == 1, i)
 	}
 	return i
+}
+
+// each are the rows of its table that are of a dataset.
+func (s *Samples) each(side int) iter.Seq[int] {
+	if s.by != nil {
+		return s.by.each(side == 1)
+	}
+	return upTo(s.n[side])
+}
+
+func upTo(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // Pair takes the outputs on two datasets from one file, with a column or an
@@ -85,6 +109,9 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	}
 	s.Notes = append(notes, s.Notes...)
 	for side := range s.n {
+		if s.n[side] > MaxRows {
+			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]), Want: fmt.Sprintf("at most %d", MaxRows), Remedy: "take fewer rows"}
+		}
 		if s.n[side] < MinRows {
 			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]),
 				Want: fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), Remedy: "run the mechanism more often"}
@@ -187,12 +214,9 @@ func (s *Samples) split(f *File, t *Table) error {
 	for side, v := range values {
 		s.Datasets[side] = "rows with " + by.Name + " = " + v
 	}
+	s.by = &marks{}
 	for i := range by.Len() {
-		side := 0
-		if by.key(i) == codes[1] {
-			side = 1
-		}
-		s.rows[side] = append(s.rows[side], uint32(i))
+		s.by.add(by.key(i) == codes[1])
 	}
 	var columns []*Column
 	for _, c := range t.Columns {
@@ -201,7 +225,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		}
 	}
 	s.columns = [2][]*Column{columns, columns}
-	s.n = [2]int{len(s.rows[0]), len(s.rows[1])}
+	s.n = [2]int{s.by.n - s.by.ones, s.by.ones}
 	return nil
 }
 
@@ -227,14 +251,18 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 	at := map[float64]int{}
 	var order []float64
 	for i := range c.Len() {
-		if _, ok := at[c.key(i)]; ok {
+		key := c.key(i)
+		if len(order) == 2 && (key == order[0] || key == order[1]) {
 			continue
 		}
-		if at[c.key(i)] = i; len(at) > 2 {
+		if _, ok := at[key]; ok {
+			continue
+		}
+		if at[key] = i; len(at) > 2 {
 			return words, keys, &audit.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
 				Remedy: "name the column that tells the datasets apart, or keep the rows of two datasets only"}
 		}
-		order = append(order, c.key(i))
+		order = append(order, key)
 	}
 	if len(order) < 2 {
 		found := "empty"
@@ -261,7 +289,7 @@ func (s *Samples) twoFiles(a, b *File) error {
 		}
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
-			if !by.constant(by.Len(), func(i int) int { return i }) {
+			if !by.constant(upTo(by.Len())) {
 				return &audit.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
 					Remedy: "give one file with both datasets, or two files of one each"}
 			}
@@ -322,11 +350,7 @@ func unify(s *Samples, a, b *Column) error {
 	for i, w := range b.Symbols {
 		to[i] = a.code(w)
 	}
-	for _, block := range b.codes.full {
-		for i, k := range block {
-			block[i] = to[k]
-		}
-	}
+	b.codes.replace(func(k uint32) uint32 { return to[k] })
 	b.Symbols, b.index = a.Symbols, a.index
 	return nil
 }
@@ -381,18 +405,17 @@ func (s *Samples) add(readPair [2]*Column) {
 // dataset. Such a column says nothing of the mechanism and everything of how the
 // file was written.
 func (s *Samples) counts(a, b *Column) bool {
-	plain := func(i int) int { return i }
-	if a == b && a.counter(a.Len(), plain) {
+	if a == b && a.counter(upTo(a.Len())) {
 		return true
 	}
-	return a.counter(s.n[0], func(i int) int { return s.row(0, i) }) && b.counter(s.n[1], func(i int) int { return s.row(1, i) })
+	return a.counter(s.each(0)) && b.counter(s.each(1))
 }
 
 // noteConstants says which columns never vary on a dataset.
 func (s *Samples) noteConstants() {
 	for i, a := range s.columns[0] {
 		b := s.columns[1][i]
-		if !a.constant(s.n[0], func(i int) int { return s.row(0, i) }) || !b.constant(s.n[1], func(i int) int { return s.row(1, i) }) {
+		if !a.constant(s.each(0)) || !b.constant(s.each(1)) {
 			continue
 		}
 		x, y := a.Text(s.row(0, 0)), b.Text(s.row(1, 0))

@@ -174,12 +174,17 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
 		return &audit.InputError{Field: name, Found: fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), Want: "both of the same shape"}
 	}
+	for _, c := range score.Columns {
+		if err := c.areScores(name); err != nil {
+			return err
+		}
+	}
+	if !score.Matrix {
+		return s.classes(name, score.Columns[0], member.Columns[0])
+	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
 		for k, c := range score.Columns {
-			if err := c.areScores(name); err != nil {
-				return err
-			}
 			in, err := isMember(name, member.Columns[k], i)
 			if err != nil {
 				return err
@@ -187,11 +192,28 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 			m.Score, m.Member = append(m.Score, c.Real(i)), append(m.Member, in)
 		}
 	}
-	if !score.Matrix {
-		s.pool(m)
-		return nil
-	}
 	s.setMatrix(m)
+	return nil
+}
+
+// classes takes the scores of both classes.
+func (s *Scores) classes(name string, score, member *Column) error {
+	were := marks{}
+	for i := range score.Len() {
+		in, err := isMember(name, member, i)
+		if err != nil {
+			return err
+		}
+		were.add(in)
+	}
+	s.In, s.Out = make([]float64, 0, were.ones), make([]float64, 0, were.n-were.ones)
+	for i := range score.Len() {
+		if were.words[i/64]>>(i%64)&1 == 1 {
+			s.In = append(s.In, score.Real(i))
+		} else {
+			s.Out = append(s.Out, score.Real(i))
+		}
+	}
 	return nil
 }
 
@@ -284,6 +306,11 @@ func numbers(name string, c *Column, class string) ([]float64, error) {
 var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": false, "in": true, "out": false, "yes": true, "no": false}
 
 func isMember(name string, c *Column, i int) (bool, error) {
+	if c.Kind == audit.Real {
+		if v := c.Real(i); (v == 0 || v == 1) && !c.wide() {
+			return v == 1, nil
+		}
+	}
 	in, ok := memberWords[strings.ToLower(strings.TrimSpace(c.Text(i)))]
 	if !ok {
 		return false, &audit.InputError{Field: fmt.Sprintf("%s, column %q, row %d", name, c.Name, i+1), Found: quoted(c.Text(i)), Want: "1 (in) or 0 (out)"}
@@ -318,14 +345,16 @@ func (s *Scores) check() error {
 	case distinct < total/10:
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
 	}
-	if m := median(s.In) - median(s.Out); m < 0 {
+	if m := median(s.In, all) - median(s.Out, all); m < 0 {
 		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores?")
 	}
 	return nil
 }
 
-func median(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
+// median sorts x in room, which is as long at least.
+func median(x, room []float64) float64 {
+	sorted := append(room[:0], x...)
+	slices.Sort(sorted)
 	return sorted[len(sorted)/2]
 }
 

@@ -183,7 +183,7 @@ func (t *tabulator) settle() error {
 	}
 	t.table = &Table{}
 	for i, name := range t.names {
-		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
+		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i), len(t.names), t.o.Scratch))
 	}
 	t.ended = make([]int, len(t.names))
 	for _, h := range t.held {

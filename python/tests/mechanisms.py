@@ -32,3 +32,24 @@ def one(dataset):
 def words(dataset, n, rng):
     """Randomized response of whether there is a row."""
     return ["yes" if (rng.random() < 0.9) == (len(dataset) > 0) else "no" for _ in range(n)]
+
+
+def gauss(rng, scale):
+    """A number of Gaussian noise, with numpy or without."""
+    return rng.normal(scale=scale) if hasattr(rng, "normal") else rng.gauss(0, scale)
+
+
+def train_loud(members, rng):
+    """Canaries that a training with little noise remembers."""
+    return [m + gauss(rng, 0.3) for m in members]
+
+
+def train_quiet(members, rng):
+    """The same with enough noise for epsilon 1 at delta 1e-5."""
+    return [m + gauss(rng, 4) for m in members]
+
+
+def train_unseeded(members, rng):
+    """Noise that no seed reaches."""
+    own = random.SystemRandom()
+    return [m + own.gauss(0, 0.3) for m in members]

@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +127,95 @@ func TestReadmePython(t *testing.T) {
 	t.Logf("%v of processor time, %v by the clock", used.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
 	if used > 2*time.Second {
 		t.Errorf("the example took %v of processor time, must take less than 2s", used)
+	}
+}
+
+// every is a program for every minor version of Python from 3.9 on that is on the path or
+// among those of pyenv, by version.
+func every() map[string]string {
+	found := map[string]string{}
+	for minor := 9; minor < 20; minor++ {
+		version := fmt.Sprintf("3.%d", minor)
+		if path, err := exec.LookPath("python" + version); err == nil {
+			found[version] = path
+		}
+		root := cmp.Or(os.Getenv("PYENV_ROOT"), filepath.Join(os.Getenv("HOME"), ".pyenv"))
+		if own, _ := filepath.Glob(filepath.Join(root, "versions", version+".*", "bin", "python3")); len(own) > 0 {
+			found[version] = own[len(own)-1]
+		}
+	}
+	for version, path := range found { // a shim of pyenv need not lead anywhere
+		if exec.Command(path, "-c", "import venv, pip").Run() != nil {
+			delete(found, version)
+		}
+	}
+	return found
+}
+
+// The wheel is installed into every Python that is there, and finds a violation without
+// numpy; a wheel of another platform is refused by pip.
+func TestPythonVersions(t *testing.T) {
+	gear.Long(t)
+	code := `
+import sys
+
+sys.modules["numpy"] = None  # where it is there, it is not to be found
+import dpscope
+import dpscope.exporters.dp_accounting, dpscope.exporters.jax_privacy, dpscope.exporters.opacus
+
+def count(dataset, n, rng):
+    return [len(dataset) + rng.expovariate(2) - rng.expovariate(2) for _ in range(n)]
+
+result = dpscope.audit(count, epsilon=1, samples=5000, trials=3, progress=False)
+print(result.violation, f"{result.bound:.2f}", bool(result.verify()))
+`
+	versions := every()
+	if len(versions) == 0 {
+		t.Skip("there is no Python from 3.9 on with venv and pip")
+	}
+	t.Logf("Python %v", slices.Sorted(maps.Keys(versions)))
+	for version, path := range versions {
+		t.Run(version, func(t *testing.T) {
+			inside := environment(t, path)
+			c := exec.Command(inside, "-W", "error", "-c", code)
+			c.Env = clean()
+			if out, err := c.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "True 1.9") || !strings.HasSuffix(string(out), " True\n") {
+				t.Errorf("%v: %s", err, out)
+			}
+			other := platforms[slices.IndexFunc(platforms, func(p platform) bool { return p.goos != runtime.GOOS })]
+			w, err := wheel(os.DirFS("../src"), nil, other, nil, flate.NoCompression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), other.name())
+			if err := os.WriteFile(file, w, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			c = exec.Command(inside, "-m", "pip", "install", "-q", "--no-index", "--force-reinstall", file)
+			c.Env = clean()
+			if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "is not a supported wheel on this platform") {
+				t.Errorf("a wheel for %s: %v: %s", other.goos, err, out)
+			}
+		})
+	}
+}
+
+// The sources keep to the syntax of Python 3.9.
+func TestSyntax(t *testing.T) {
+	code := `
+import ast, pathlib
+files = sorted(pathlib.Path("../src").rglob("*.py"))
+for f in files:
+    ast.parse(f.read_text(), str(f), feature_version=(3, 9))
+print(len(files))
+try:
+    ast.parse("match 1:\n case 1: pass", feature_version=(3, 9))
+except SyntaxError:
+    print("refused")
+`
+	out, err := exec.Command(python(t, "ast"), "-c", code).CombinedOutput()
+	if err != nil || !regexp.MustCompile(`^\d\d\nrefused\n$`).Match(out) {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

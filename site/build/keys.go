@@ -77,24 +77,19 @@ func notOfEmbeds(k settings.Key[canary.Plan]) bool {
 	return k.Name == "param" || k.Form != nil && k.Form.Place == "file"
 }
 
-// elementTypes declare the element's properties, among them one for each setting,
-// between two lines.
+// elementTypes declare the element's properties and attributes, among them one for each
+// setting, each between two lines.
 const (
-	elementTypes  = "site/embed/dp-audit.d.ts"
-	settingsBegin = "  // Settings, by go run ./site/build -keys:\n"
-	settingsEnd   = "  // End of settings.\n"
+	elementTypes    = "site/embed/dp-audit.d.ts"
+	settingsBegin   = "  // Settings, by go run ./site/build -keys:\n"
+	settingsEnd     = "  // End of settings.\n"
+	attributesBegin = "  // Attributes, by go run ./site/build -keys:\n"
+	attributesEnd   = "  // End of attributes.\n"
 )
 
 // elementScript is the file of types with the settings that Go declares.
 func elementScript(old []byte) ([]byte, error) {
-	head, rest, begun := bytes.Cut(old, []byte(settingsBegin))
-	_, tail, ended := bytes.Cut(rest, []byte(settingsEnd))
-	if !begun || !ended {
-		return nil, fmt.Errorf("%s: the lines around the settings are not there", elementTypes)
-	}
-	b := bytes.NewBuffer(bytes.Clone(head))
-	b.WriteString(settingsBegin)
-	own := settings.Describe(settings.Without(pair.Keys(), "param", "pair")) // pair and parameters are objects
+	var properties, attributes bytes.Buffer
 	seen := map[string]bool{}
 	declare := func(keys []settings.Described) {
 		for _, k := range keys {
@@ -102,19 +97,44 @@ func elementScript(old []byte) ([]byte, error) {
 				continue
 			}
 			seen[k.Name] = true
-			is := map[settings.Type]string{settings.WordType: "string | null", settings.SwitchType: "boolean", settings.EitherType: "string | boolean | null"}[k.Type]
+			is := map[settings.Type]string{settings.WordType: "string", settings.SwitchType: "boolean", settings.EitherType: "string | boolean"}[k.Type]
 			if is == "" {
-				is = "string | number | null"
+				is = "string | number"
 			}
-			fmt.Fprintf(b, "  %s: %s;\n", property(k.Name), is)
+			if k.Name != "pair" { // the property is an object
+				null := map[bool]string{true: "", false: " | null"}[is == "boolean"]
+				fmt.Fprintf(&properties, "  %s: %s%s;\n", property(k.Name), is, null)
+			}
+			fmt.Fprintf(&attributes, "  %s?: %s;\n", quoted(k.Name), is)
 		}
 	}
-	declare(own)
-	b.WriteString("  workers: string | number | null;\n  // Of a canary audit, with view=\"canaries\".\n")
+	declare(settings.Describe(settings.Without(pair.Keys(), "param"))) // parameters are an object, and attributes of names of their own
+	properties.WriteString("  workers: string | number | null;\n  // Of a canary audit, with view=\"canaries\".\n")
+	attributes.WriteString("  workers?: string | number;\n")
 	declare(settings.Describe(slices.DeleteFunc(canary.Keys(), notOfEmbeds)))
-	b.WriteString("  form: string | null; // an earlier name of relation\n  anytime: boolean; // an earlier name of untilRefuted\n" + settingsEnd)
-	b.Write(tail)
-	return b.Bytes(), nil
+	properties.WriteString("  form: string | null; // an earlier name of relation\n  anytime: boolean; // an earlier name of untilRefuted\n")
+	attributes.WriteString("  form?: string;\n  anytime?: boolean;\n")
+	text := old
+	for _, part := range []struct {
+		begin, end string
+		is         []byte
+	}{{settingsBegin, settingsEnd, properties.Bytes()}, {attributesBegin, attributesEnd, attributes.Bytes()}} {
+		head, rest, begun := bytes.Cut(text, []byte(part.begin))
+		_, tail, ended := bytes.Cut(rest, []byte(part.end))
+		if !begun || !ended {
+			return nil, fmt.Errorf("%s: the line %q and its end are not there", elementTypes, strings.TrimSpace(part.begin))
+		}
+		text = slices.Concat(head, []byte(part.begin), part.is, []byte(part.end), tail)
+	}
+	return text, nil
+}
+
+// quoted is a name in TypeScript: with a dash it stands in quotes.
+func quoted(name string) string {
+	if strings.Contains(name, "-") {
+		return `"` + name + `"`
+	}
+	return name
 }
 
 // property is the name of a setting in camel case.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -18,10 +20,12 @@ type npmPackage struct {
 	Version     string               `json:"version"`
 	Description string               `json:"description"`
 	Keywords    []string             `json:"keywords"`
+	License     string               `json:"license"`
 	Type        string               `json:"type"`
 	Main        string               `json:"main"`
 	Types       string               `json:"types"`
 	Exports     map[string]npmExport `json:"exports"`
+	Files       []string             `json:"files"`
 	SideEffects bool                 `json:"sideEffects"`
 }
 
@@ -32,10 +36,14 @@ type npmExport struct {
 	Default string `json:"default"`
 }
 
+// npmSources are the package's own files, in site/npm: beside the module index.js, which
+// is bundled, its types, those of the element in React's markup, what Vite needs to
+// serve and to build pages with the element, and a README.
+var npmSources = []string{"README.md", "index.d.ts", "react.d.ts", "react.js", "vite.d.ts", "vite.js"}
+
 // packNPM writes the site that was built in the folder out, without its compressed
 // siblings, into a folder as a package for npm publish: all of it, as the element links
-// to the page, and the page to its docs. Beside it stand a module that defines the
-// element, its types, package.json and a README.
+// to the page, and the page to its docs; and beside it npmSources and package.json.
 func packNPM(out, to string, stdout io.Writer) error {
 	data, err := os.ReadFile(filepath.Join(out, infoName))
 	if err != nil {
@@ -64,19 +72,28 @@ func packNPM(out, to string, stdout io.Writer) error {
 		return err
 	}
 	files = append(files, file{"index.js", data})
-	for _, name := range []string{"index.d.ts", "README.md"} {
+	for _, name := range npmSources {
 		if data, err = os.ReadFile(filepath.Join("site", "npm", name)); err != nil {
 			return err
 		}
 		files = append(files, file{name, data})
 	}
+	var top []string // a folder stands for all in it
+	for _, f := range files {
+		name, _, _ := strings.Cut(f.name, "/")
+		top = append(top, name)
+	}
+	slices.Sort(top)
 	data, err = json.MarshalIndent(npmPackage{
 		Name: "dpscope", Version: audit.Version, Type: "module", Main: "./index.js", Types: "./index.d.ts", SideEffects: true,
+		License: "UNLICENSED", Files: slices.Compact(top),
 		Description: "Audits of differential privacy that run in a page: the element <dp-audit>",
 		Keywords:    []string{"differential-privacy", "audit", "custom-element", "webassembly"},
 		Exports: map[string]npmExport{
 			".":              {"./index.d.ts", "./index.js"},
 			"./dp-audit.js":  {"./dp-audit.d.ts", "./dp-audit.js"},
+			"./react":        {"./react.d.ts", "./react.js"},
+			"./vite":         {"./vite.d.ts", "./vite.js"},
 			"./package.json": {Default: "./package.json"},
 			"./*":            {Default: "./*"}, // for bundlers that copy files by their address
 		},

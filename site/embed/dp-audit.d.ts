@@ -162,6 +162,57 @@ export interface DPAuditElement extends HTMLElement {
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
 }
 
+/**
+ * The attributes, for markup that a compiler checks (JSX, templates). A parameter c of the
+ * mechanism is the attribute p.c.
+ */
+export interface DPAuditAttributes {
+  // Attributes, by go run ./site/build -keys:
+  mechanism?: string;
+  guarantee?: string;
+  alpha?: string | number;
+  epsilon?: string | number;
+  delta?: string | number;
+  rho?: string | number;
+  mu?: string | number;
+  profile?: string | number;
+  relation?: string;
+  pair?: string | number;
+  group?: string | number;
+  finder?: string;
+  learner?: string;
+  samples?: string | number;
+  explore?: string | number;
+  trials?: string | number;
+  beta?: string | number;
+  "through-renyi"?: string | number;
+  "until-refuted"?: boolean;
+  fixed?: boolean;
+  seed?: string | number;
+  commit?: string;
+  workers?: string | number;
+  source?: string;
+  design?: string;
+  n?: string | number;
+  k?: string | number;
+  m?: string | number;
+  interval?: string;
+  quantile?: string | number;
+  single?: string | boolean;
+  sequential?: boolean;
+  form?: string;
+  anytime?: boolean;
+  // End of attributes.
+  [parameter: `p.${string}`]: string | number | undefined;
+  controls?: "none" | "basic" | "full";
+  view?: "verdict" | "chart" | "all" | "canaries";
+  theme?: "auto" | "light" | "dark";
+  autorun?: boolean;
+  readonly?: boolean;
+  site?: string;
+  recorded?: string;
+}
+
 /** From embed.html to the page around it. */
 export type DPAuditMessage = { dpaudit: 1 } & (
   | { type: "ready"; detail: { settings: DPAuditSettings } }

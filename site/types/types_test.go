@@ -22,7 +22,7 @@ func TestTypes(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		missing("npm, which installs the TypeScript compiler, is missing: %v", err)
 	}
-	for folder, needs := range map[string]string{".": "typescript", "../code": "@codemirror/view"} {
+	for folder, needs := range map[string]string{".": "@anywidget/types", "../code": "@codemirror/view"} {
 		if installed(folder, needs) {
 			continue
 		}
@@ -41,6 +41,9 @@ func TestTypes(t *testing.T) {
 
 // read reads what the compiler will, so that go test knows that a result is out of date.
 func read(t *testing.T) {
+	if _, err := os.ReadFile("../../python/src/dpscope/widget.js"); err != nil {
+		t.Fatal(err)
+	}
 	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

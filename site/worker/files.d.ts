@@ -127,7 +127,7 @@ export interface DescribedRange {
 }
 
 /** Design is the distribution of the canaries. */
-export type Design = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors";
+export type Design = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
 export interface FileInfo {
   name: string;

@@ -581,7 +581,7 @@ export interface CanaryCourse {
 }
 
 /** Design is the distribution of the canaries. */
-export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors";
+export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
 /** Epoch is a stretch of trainings with one event. */
 export interface CanaryEpoch {
@@ -692,6 +692,8 @@ export interface CanaryPlan {
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
+  /** Trainer is the program whose trainings are audited; the source is source.TrainerName. */
+  trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
   /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
@@ -768,6 +770,9 @@ export interface CanaryProgress {
   /** certification runs */
   planned: number;
 }
+
+/** Repeats says whether the same request gives the same scores. */
+export type CanaryRepeats = "same" | "other";
 
 /** Report is all that came out of a canary audit, and all that is needed to run it again, but for the user's file. */
 export interface CanaryReport {
@@ -847,6 +852,14 @@ export interface CanarySide {
   /** Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow; absent where a moment is. */
   correlation2?: number;
   correlation4?: number;
+}
+
+/** Trainer is a program of the user's that trains models with canaries, as plans and reports name it. Nothing that only a plan or a report names is run. */
+export interface CanaryTrainer {
+  /** the command line */
+  command: string;
+  /** Repeats says what one request gave when it was asked twice: SameScores or OtherScores; empty where it was not asked twice. */
+  repeats?: CanaryRepeats;
 }
 
 /** Chart is what the two output distributions look like, as counts of the certification samples, and how much of each bin lies in the event. The bins are chosen on exploration samples. */
@@ -1365,6 +1378,8 @@ export interface OneRunGuess {
 export interface OneRunPlan {
   version: number;
   source: string;
+  /** Trainer is the program whose training is audited; the source is source.TrainerName. */
+  trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
   /** pure or approximate; no default */
   claim?: Claim;

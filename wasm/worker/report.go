@@ -169,7 +169,9 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	given := core.Given{Catalogue: c.cat, File: req.File, Whole: true}
+	// Programs run on the command line only: of their trainings all that follows from the
+	// counts is held against them, and the answer says so.
+	given := core.Given{Catalogue: c.cat, File: req.File, Whole: core.Trainer(r) == nil}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
@@ -208,6 +210,9 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	}
 	if err != nil {
 		return message{}, err
+	}
+	if core.Trainer(r) != nil {
+		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
 	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
 		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil

@@ -24,6 +24,7 @@ type Fields struct {
 	Design     *Design
 	Pool       *Pool // nil: none was given
 	CSV        *train.CSV
+	Trainer    *Trainer
 	Data       *string // SHA-256 of the user's file
 }
 
@@ -54,7 +55,7 @@ func (f Fields) Setup() (Setup, error) {
 	if f.CSV != nil && !f.Spec.TakesData {
 		return Setup{}, &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + f.Spec.Name, Want: "absent: it takes no file of examples"}
 	}
-	s := Setup{Params: params, Claim: claim, Relation: *f.Relation, Design: *f.Design, CSV: f.CSV}
+	s := Setup{Params: params, Claim: claim, Relation: *f.Relation, Design: *f.Design, CSV: f.CSV, Trainer: f.Trainer}
 	s.Pool, err = f.pool()
 	return s, err
 }

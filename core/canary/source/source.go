@@ -152,7 +152,7 @@ type Spec struct {
 	// Check refuses a setup that fits no source and fills in what it leaves open.
 	// It sees the prepared data.
 	Check func(s *Setup) error
-	New   func(s Setup) (Source, error)
+	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
 	// OneRun says how it is audited in one run; nil: it is not.
 	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
@@ -169,6 +169,7 @@ type Setup struct {
 	Pool     Pool       // where the design draws from vectors
 	CSV      *train.CSV // how a file of examples is read
 	Data     []byte     // prepared
+	Trainer  *Trainer   // of the source of that name, else nil
 }
 
 // Pool says how canaries are made of given vectors.
@@ -208,7 +209,12 @@ func Again(command string, args []audit.Argument, spec Spec, setup Setup, csv *t
 		defaults = nil // all are said
 	}
 	args = append(args, setup.Params.Changed(spec.Params, defaults)...)
-	r := audit.Reproduce{CLI: audit.CommandOf("dpscope "+command, args), URL: audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))}
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope "+command, args)}
+	if setup.Trainer == nil {
+		r.URL = audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))
+	} else if !setup.Trainer.DrawnAgain() {
+		r.Note = "Another run gives other counts: the same request gave other scores."
+	}
 	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
 		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
 	}

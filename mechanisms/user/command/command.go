@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"math"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -60,30 +56,17 @@ const mostValues = 1 << 18
 // Program is a mechanism that a program runs. It may be used from several
 // goroutines: each has a process of its own.
 type Program struct {
+	*runner
 	o        Options
-	ctx      context.Context
-	path     string
-	argv     []string
 	columns  []audit.Column
 	unseeded string
 	slowest  time.Duration // of the requests at the start
-	parent   *worker
-	turn     chan struct{} // who asks the parent has put something in
-	lost     error         // why the parent is asked no more; for whose turn it is
-
-	pool   process.Pool[*worker]
-	mu     sync.Mutex
-	seen   map[uint64]uint64 // seeds, by the hash of their outputs
-	hasher maphash.Seed
+	seen     *blocks       // outputs
 }
 
 // Open starts the program and asks what its outputs are. When ctx ends, requests
 // under way do, and their processes are killed; Close ends all of them.
 func Open(ctx context.Context, o Options) (*Program, error) {
-	argv, err := audit.ShellWords("-exec", o.Command)
-	if err != nil {
-		return nil, err
-	}
 	for name, k := range o.Kinds {
 		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
 			return nil, audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
@@ -108,31 +91,15 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if o.Pair == nil {
 		o.Pair = new(o.Space.Trial())
 	}
-	if o.Parent != nil {
-		p := newProgram(ctx, o, "", argv)
-		p.parent = &worker{In: o.Parent.Requests, Out: bufio.NewReaderSize(o.Parent.Answers, 1<<16), frames: o.Parent.Frames}
-		if err := p.opened(); err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
-	path, err := exec.LookPath(argv[0])
+	r, err := newRunner(ctx, o.Command, o.Parent, o.Timeout, FramesVariable+"="+strconv.Itoa(framesVersion), ColumnsVariable+"="+strconv.Itoa(o.Space.Columns))
 	if err != nil {
-		remedy := "give its path, or put its folder on the PATH"
-		if strings.Contains(argv[0], "=") {
-			remedy = fmt.Sprintf("no shell reads the line: -exec 'env %s ...' sets a variable", argv[0])
-		}
-		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
+		return nil, err
 	}
-	p := newProgram(ctx, o, path, argv)
+	p := &Program{runner: r, o: o, seen: newBlocks()}
 	if err := p.opened(); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-func newProgram(ctx context.Context, o Options, path string, argv []string) *Program {
-	return &Program{o: o, ctx: ctx, path: path, argv: argv, turn: make(chan struct{}, 1), seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
 }
 
 // opened asks what the outputs are; an error ends all processes.
@@ -142,14 +109,6 @@ func (p *Program) opened() error {
 		p.Close()
 	}
 	return err
-}
-
-// Close ends all processes.
-func (p *Program) Close() {
-	if p.parent != nil {
-		p.parent.End(0)
-	}
-	p.pool.Close(process.Grace)
 }
 
 // Columns implements [audit.Mechanism].
@@ -208,7 +167,7 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 	} else {
 		x.request = request(d, n, seed)
 	}
-	a, err := x.ask(p.ctx, x.request, p.o.Timeout)
+	a, err := x.ask(p.ctx, x.request, p.timeout, nil)
 	if err == nil {
 		if p.columns == nil {
 			p.slowest = max(p.slowest, time.Since(start))
@@ -222,7 +181,7 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 		} else if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
-		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}
+		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.timeout), Want: "there by then", Remedy: remedy}
 	}
 	return answer{}, p.drop(x, err)
 }
@@ -250,76 +209,6 @@ func request(d audit.Dataset, n int, seed uint64) []byte {
 	return append(b, "}\n"...)
 }
 
-// take returns a process that waits for a request.
-func (p *Program) take() (*worker, error) {
-	if err := p.ctx.Err(); err != nil {
-		return nil, err
-	}
-	if p.parent == nil {
-		return p.pool.Take(p.start)
-	}
-	select {
-	case p.turn <- struct{}{}:
-		if p.lost != nil {
-			<-p.turn
-			return nil, p.lost
-		}
-		return p.parent, nil
-	case <-p.ctx.Done():
-		return nil, p.ctx.Err()
-	}
-}
-
-// another returns a process that answered nothing yet, or the parent.
-func (p *Program) another() (*worker, error) {
-	if p.parent != nil {
-		return p.take()
-	}
-	return p.pool.Start(p.start)
-}
-
-// release puts a process back.
-func (p *Program) release(x *worker) {
-	if x == p.parent {
-		<-p.turn
-		return
-	}
-	p.pool.Release(x)
-}
-
-// start starts another process.
-func (p *Program) start() (*worker, error) {
-	x, err := startWorker(p.path, p.argv, p.o.Space.Columns)
-	if err != nil {
-		return nil, p.fault(nil, fmt.Errorf("it does not start: %w", err))
-	}
-	return x, nil
-}
-
-// drop ends a process because of an error, and returns what to tell of it.
-func (p *Program) drop(x *worker, err error) error {
-	told := p.fault(x, err)
-	if x == p.parent {
-		x.End(0)
-		p.lost = told
-		<-p.turn
-	} else {
-		p.pool.Drop(x)
-	}
-	if p.ctx.Err() != nil {
-		return p.ctx.Err()
-	}
-	return told
-}
-
-func (p *Program) fault(x *worker, err error) error {
-	e := &Error{Command: p.o.Command, Err: err}
-	if x != nil {
-		e.Stderr = x.Stderr()
-	}
-	return e
-}
-
 // note remembers the outputs of a seed, and refuses those that another seed gave
 // before. Where at least eight of n >= 100 independent outputs are other than the
 // likeliest one, two requests agree with probability below 1e-12; of 250,000
@@ -328,13 +217,9 @@ func (p *Program) note(seed uint64, out []float64) error {
 	if !p.telling(out) {
 		return nil
 	}
-	h := p.hash(out)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if other, ok := p.seen[h]; ok && other != seed {
+	if other, repeated := p.seen.note(seed, out); repeated {
 		return errRepeats(len(out)/audit.Width(p.columns), other, seed)
 	}
-	p.seen[h] = seed
 	return nil
 }
 
@@ -353,24 +238,6 @@ func (p *Program) telling(out []float64) bool {
 
 // changes is how many rows differ from the one before.
 func (p *Program) changes(out []float64) int { return user.Changes(out, audit.Width(p.columns)) }
-
-func (p *Program) hash(out []float64) uint64 {
-	var h maphash.Hash
-	h.SetSeed(p.hasher)
-	var b [512]byte
-	for len(out) > 0 {
-		k := min(len(out), len(b)/8)
-		for i, v := range out[:k] {
-			bits := math.Float64bits(v)
-			for j := range 8 {
-				b[8*i+j] = byte(bits >> (8 * j))
-			}
-		}
-		h.Write(b[:8*k])
-		out = out[k:]
-	}
-	return h.Sum64()
-}
 
 const (
 	// maxAnswer is how long an answer may be, in bytes.
@@ -426,8 +293,9 @@ func (w *worker) Stderr() string {
 	return w.process.Stderr()
 }
 
-func startWorker(path string, argv []string, columns int) (*worker, error) {
-	env := append(os.Environ(), FramesVariable+"="+strconv.Itoa(framesVersion), ColumnsVariable+"="+strconv.Itoa(columns))
+// startWorker starts a process with these variables beside ours.
+func startWorker(path string, argv, more []string) (*worker, error) {
+	env := append(os.Environ(), more...)
 	if os.Getenv("PYTHONUNBUFFERED") == "" {
 		env = append(env, "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
 	}
@@ -440,9 +308,18 @@ func startWorker(path string, argv []string, columns int) (*worker, error) {
 
 var errTimeout = errors.New("time limit")
 
+// checkEvery is how often a caller is asked whether an answer is still wanted.
+const checkEvery = 100 * time.Millisecond
+
+// unwanted is the error of who does not want an answer any more.
+type unwanted struct{ error }
+
+// Unwrap returns it.
+func (u unwanted) Unwrap() error { return u.error }
+
 // ask sends a request and returns what answers it, valid until the next request. An
-// error ends the process.
-func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (answer, error) {
+// error ends the process; that of check, which may be nil, comes as [unwanted].
+func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, check func() error) (answer, error) {
 	type result struct {
 		answer
 		err error
@@ -470,24 +347,36 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration) (
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
+	var checks <-chan time.Time
+	if check != nil {
+		ticker := time.NewTicker(checkEvery)
+		defer ticker.Stop()
+		checks = ticker.C
+	}
 	var err error
-	select {
-	case a := <-got:
-		if a.err == nil {
-			if !w.answered && !w.frames {
-				w.frames = offersFrames(a.json)
+	for err == nil {
+		select {
+		case a := <-got:
+			if a.err == nil {
+				if !w.answered && !w.frames {
+					w.frames = offersFrames(a.json)
+				}
+				w.answered = true
+				return a.answer, nil
 			}
-			w.answered = true
-			return a.answer, nil
+			if err = a.err; errors.Is(err, io.EOF) {
+				w.End(5 * process.Grace) // it is about to say how
+				return answer{}, errors.New(w.death(a.json))
+			}
+		case <-checks:
+			if bad := check(); bad != nil {
+				err = unwanted{bad}
+			}
+		case <-timer.C:
+			err = errTimeout
+		case <-ctx.Done():
+			err = ctx.Err()
 		}
-		if err = a.err; errors.Is(err, io.EOF) {
-			w.End(5 * process.Grace) // it is about to say how
-			return answer{}, errors.New(w.death(a.json))
-		}
-	case <-timer.C:
-		err = errTimeout
-	case <-ctx.Done():
-		err = ctx.Err()
 	}
 	w.End(0)
 	return answer{}, err

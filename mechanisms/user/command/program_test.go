@@ -71,6 +71,10 @@ func program(form string, in *bufio.Reader, out *bufio.Writer, args []string) {
 		framesProgram(form, in, out)
 		return
 	}
+	if form, ok := strings.CutPrefix(form, "train-"); ok {
+		trainProgram(form, in, out)
+		return
+	}
 	for {
 		text, err := in.ReadBytes('\n')
 		if err != nil {

@@ -12,8 +12,9 @@
 from ._audit import audit, scores
 from ._errors import Error, InputError, Stopped
 from ._result import Result, Verification, load
+from ._train import canaries, one_run
 from ._widget import Instrument
 
 __version__ = "0.3.0"
 
-__all__ = ["Error", "InputError", "Instrument", "Result", "Stopped", "Verification", "audit", "load", "scores"]
+__all__ = ["Error", "InputError", "Instrument", "Result", "Stopped", "Verification", "audit", "canaries", "load", "one_run", "scores"]

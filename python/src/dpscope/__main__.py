@@ -1,5 +1,6 @@
 """python -m dpscope MODULE:FUNCTION answers requests for outputs of a function, for
-``dpscope audit -exec``. MODULE may be the path of a file. Any other arguments go to the
+``dpscope audit -exec``, and python -m dpscope train MODULE:FUNCTION for trainings, for
+``dpscope canaries -exec`` and ``one-run -exec``. MODULE may be the path of a file. Any other arguments go to the
 binary."""
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, List
 from . import _binary
 from ._errors import Error, InputError
 from ._serve import Server
+from ._trainings import TrainServer
 
 
 def find(name: str) -> Any:
@@ -40,10 +42,14 @@ def find(name: str) -> Any:
 
 def main(arguments: List[str]) -> int:
     """Serves a function, or runs the binary."""
-    if len(arguments) == 1 and re.fullmatch(r".+:[\w.<>]+", arguments[0]):
+    trains = len(arguments) == 2 and arguments[0] == "train"
+    if (len(arguments) == 1 or trains) and re.fullmatch(r".+:[\w.<>]+", arguments[-1]):
         requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
         os.dup2(2, 1)  # what the mechanism prints is no answer
         try:
+            if trains:
+                TrainServer(find(arguments[-1])).serve(requests, answers)
+                return 0
             server = Server(find(arguments[0]))
         except (Error, ImportError) as e:
             print(e, file=sys.stderr)

@@ -15,7 +15,7 @@ from . import _run
 from ._errors import Error, InputError, Stopped
 from ._numpy import np
 from ._result import FORMATS, Result
-from ._serve import Mechanism, Server, name_of
+from ._serve import Mechanism, Server, Serving, name_of
 
 #: A range (0, 1), ranges of several columns [(0, 1), (18, 99)], or "0:1,18:99".
 Domain = Union[str, Tuple[float, float], Sequence[Tuple[float, float]]]
@@ -142,7 +142,7 @@ def _numbers(name: str, values: Any) -> List[float]:
     return got
 
 
-def execute(command: str, flags: List[str], folder: str, server: Optional[Server], progress: Union[bool, _run.Progress, None], files: Sequence[str] = ()) -> Result:
+def execute(command: str, flags: List[str], folder: str, server: Optional[Serving], progress: Union[bool, _run.Progress, None], files: Sequence[str] = ()) -> Result:
     """Runs an audit and reads its report in all formats."""
     outputs = {form: os.path.join(folder, "report" + ending) for ending, form in FORMATS.items()}
     arguments = [command, *flags]
@@ -170,14 +170,14 @@ def execute(command: str, flags: List[str], folder: str, server: Optional[Server
     return result
 
 
-def command_of(mechanism: Mechanism) -> str:
+def command_of(mechanism: Mechanism, *before: str) -> str:
     """A command line that runs the function again, where it can be imported."""
     python = os.path.basename(sys.executable or "python3")
     module, _, name = name_of(mechanism).partition(":")
     main = sys.modules.get("__main__")
     if module == "__main__" and getattr(main, "__file__", None):
         module = str(main.__file__)  # type: ignore[union-attr]
-    return shlex.join([python, "-m", "dpscope", f"{module}:{name}"])
+    return shlex.join([python, "-m", "dpscope", *before, f"{module}:{name}"])
 
 
 def _error(confidence: float) -> str:

@@ -11,7 +11,8 @@ from typing import Any, Dict, List, Optional, Union
 
 from . import _run
 from ._errors import Error, InputError
-from ._serve import Mechanism, Server
+from ._serve import Mechanism, Server, Serving
+from ._trainings import TrainServer
 
 #: Formats that a result is kept in, by the ending of the file that it is saved as.
 FORMATS = {".json": "json", ".html": "html", ".svg": "svg", ".txt": "text", ".md": "markdown", ".sarif": "sarif", ".xml": "junit"}
@@ -111,8 +112,8 @@ class Result:
 
     def verify(self, mechanism: Optional[Mechanism] = None, *, timeout: Optional[float] = None) -> Verification:
         """Checks the report. Without a mechanism: that all it says follows from its
-        counts, for which nothing of yours runs. With it: that the counts can be drawn
-        again from the seed as well."""
+        counts, for which nothing of yours runs. With it, or with the function that trained:
+        that the counts can be drawn again from the seed as well."""
         with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
             file = os.path.join(folder, "report.json")
             Path(file).write_bytes(self._files["json"])
@@ -120,8 +121,12 @@ class Result:
                 ended = _run.run(["verify", "-counts", file])
                 text = ended.out
             else:
-                server = Server(mechanism)
-                name = self.report["inputs"]["brought"]["name"]
+                trainer = self.report.get("plan", {}).get("trainer")
+                server: Serving
+                if trainer is None:
+                    server, name = Server(mechanism), self.report["inputs"]["brought"]["name"]
+                else:
+                    server, name = TrainServer(mechanism), trainer["command"]
                 flags = ["-exec-timeout", f"{timeout:.9f}s"] if timeout else []
                 ended = _run.run(["verify", "-exec-parent", "-exec", name, *flags, file], server)
                 if server.error is not None:

@@ -12,7 +12,7 @@ from typing import IO, Any, Callable, List, Optional, Sequence, Union
 
 from . import _binary
 from ._errors import Error
-from ._serve import Server
+from ._serve import Serving
 
 #: What is called with each line of progress.
 Progress = Callable[[str], None]
@@ -32,11 +32,11 @@ class Ended:
 
 # Messages name flags of the command line, some with a value.
 _NAMES = (
-    "alpha|beta|continue|delta|domain|epsilon|exec-timeout|explore|finder|group|guarantee|integer|kind|learner|mechanism|mu|nonfinite|pair|"
+    "alpha|beta|continue|delta|domain|epsilon|exec-check|exec-timeout|explore|finder|group|guarantee|integer|k|kind|learner|m|mechanism|mu|n|nonfinite|pair|"
     "reach|relation|rho|rows|samples|seed|through-renyi|trials|until-refuted|workers"
 )
 _FLAG = re.compile(rf"(?<![\w-])-({_NAMES})(?![\w-])")
-_ARGUMENTS = {"exec-timeout": "timeout", "kind": "kinds", "pair": "pairs", "beta": "1 - confidence", "continue": "resume"}
+_ARGUMENTS = {"exec-check": "check", "n": "runs", "exec-timeout": "timeout", "kind": "kinds", "pair": "pairs", "beta": "1 - confidence", "continue": "resume"}
 
 
 def pythonic(text: str) -> str:
@@ -51,7 +51,7 @@ def pythonic(text: str) -> str:
     return _FLAG.sub(lambda m: _ARGUMENTS.get(m.group(1), m.group(1).replace("-", "_")), text)
 
 
-def run(arguments: Sequence[str], server: Optional[Server] = None, progress: Optional[Progress] = None) -> Ended:
+def run(arguments: Sequence[str], server: Optional[Serving] = None, progress: Optional[Progress] = None) -> Ended:
     """Runs the binary with these arguments until it ends. An interrupt asks it to end
     and tell what it has."""
     file = _binary.path()

@@ -9,13 +9,22 @@ import os
 import random
 import struct
 from array import array
-from typing import IO, Any, Callable, Optional
+from typing import IO, Any, Callable, Optional, Protocol
 
 from . import _outputs
 from ._errors import InputError
 from ._numpy import np
 
 Mechanism = Callable[..., Any]
+
+
+class Serving(Protocol):
+    """Answers requests of the binary. ``error`` is what the user's function raised."""
+
+    error: Optional[BaseException]
+
+    def serve(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        """Answers until the requests end."""
 
 
 def takes(mechanism: Mechanism) -> bool:

@@ -3,7 +3,8 @@
 // model.get("settings"). Where the site cannot be reached it shows model.get("headline")
 // and model.get("picture"), an SVG, which need neither.
 
-/** @typedef {{get(name: string): any, on?(event: string, then: () => void): void, off?(event: string, then: () => void): void}} Model */
+/** @typedef {{site: string, settings: Record<string, unknown>, headline: string, picture: string}} State */
+/** @typedef {Pick<import("@anywidget/types").AnyModel<State>, "get"> & Partial<Pick<import("@anywidget/types").AnyModel<State>, "on" | "off">>} Model */
 
 /**
  * What is shown without the site.
@@ -60,25 +61,27 @@ function defined(base) {
  * @returns {Promise<() => void>} what takes it away
  */
 async function render({ model, el }) {
+  let gone = false;
   const draw = async () => {
     const site = model.get("site");
     if (!site) return el.replaceChildren(still(model, ""));
     const base = new URL(site, document.baseURI).href;
     try {
       await defined(base);
-      el.replaceChildren(element(model, base));
+      if (!gone) el.replaceChildren(element(model, base));
     } catch {
-      el.replaceChildren(still(model, `The instrument could not be loaded from ${base}: is the wheel installed where the notebook's server runs?`));
+      if (!gone) el.replaceChildren(still(model, `The instrument could not be loaded from ${base}: is the wheel installed where the notebook's server runs?`));
     }
   };
   await draw();
   const again = () => void draw();
   model.on?.("change:settings", again);
   return () => {
+    gone = true;
     model.off?.("change:settings", again);
     el.replaceChildren();
   };
 }
 
 export { render };
-export default { render };
+export default /** @satisfies {import("@anywidget/types").AnyWidget<State>} */ ({ render });

@@ -1,0 +1,251 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// TrainerName is the source whose trainings a program of the user's does.
+const TrainerName = "trainer"
+
+// Own is the design of canaries that the user's program makes.
+const Own Design = "own"
+
+// Trainer is a program of the user's that trains models with canaries, as plans and
+// reports name it. Nothing that only a plan or a report names is run.
+type Trainer struct {
+	Command string `json:"command"` // the command line
+	// Repeats says what one request gave when it was asked twice: [SameScores] or
+	// [OtherScores]; empty where it was not asked twice.
+	Repeats Repeats `json:"repeats,omitempty"`
+}
+
+// Repeats says whether the same request gives the same scores.
+type Repeats string
+
+const (
+	SameScores  Repeats = "same"
+	OtherScores Repeats = "other" // so that trainings cannot be drawn again
+)
+
+// Words name the trainer in a table of facts.
+func (t Trainer) Words() string {
+	return t.Command + map[Repeats]string{SameScores: "; one training asked for twice gave the same scores", OtherScores: "; one training asked for twice gave other scores",
+		"": "; no training was asked for twice"}[t.Repeats]
+}
+
+// Limitations stand in reports of trainings by a program.
+func (t Trainer) Limitations() []string {
+	l := []string{"That the program trained on the members and on no other canary, and that canaries and scores know of the members by the model alone, is the word of whoever gave it: it ran outside dpscope.",
+		"The report names the command; the code behind it, its libraries and its settings are not part of the report."}
+	if t.Repeats == OtherScores {
+		l = append(l, "The counts cannot be drawn again from the seed: the same request gave other scores. A replay checks that all else follows from them.")
+	}
+	return l
+}
+
+// check refuses a trainer that no program is.
+func (t Trainer) check() error {
+	if t.Command == "" {
+		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/trainers.md)"}
+	}
+	if known := []Repeats{"", SameScores, OtherScores}; !slices.Contains(known, t.Repeats) {
+		return &audit.InputError{Field: "trainer.repeats", Path: "/trainer/repeats", Found: fmt.Sprintf("%q", t.Repeats), Want: fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)}
+	}
+	return nil
+}
+
+// Training trains a model on the user's data and on those canaries that are members, and
+// fills in scores with the score of every canary, member or not; the larger the likelier
+// it was a member. A score that is not finite is none. Canaries, data and training follow
+// from the seed, and canaries not from members. diverged says that the model is no use.
+// check is asked now and then whether to go on, and may be nil.
+type Training func(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error)
+
+// TrainerSpec is the source of trainings that train does; nil: it is only named, and draws
+// nothing. It may be used from several goroutines if train may be.
+//
+// It is for the auditor to say who is a member: a run plants K of K + M canaries that are
+// drawn anew by their places, and under add-remove, in a second training, K - 1. So K
+// members, and K - 1 members with one more that is none, have the same law of places,
+// whatever canary stands in which place: what the recipe asks for follows from the draw,
+// where canaries and scores know of the members by the output alone.
+func TrainerSpec(train Training) Spec {
+	s := Spec{
+		Name: TrainerName, Title: "trainings by a program of the user's", Score: "program's own, of a canary and the model",
+		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Own},
+		ShardRuns: 1, Runs: 128,
+		OneRun: &OneRunSpec{Designs: []Design{Own}, Canaries: 1000, Check: func(*Setup, audit.Params) error { return nil }},
+		Check: func(s *Setup) error {
+			if s.K+s.M > MaxCanaries {
+				return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries)}
+			}
+			return nil
+		},
+		Facts: func(s Setup) []audit.FactRow {
+			return []audit.FactRow{{Name: "Program", Value: s.Trainer.Words()}}
+		},
+	}
+	if train != nil {
+		s.New = func(s Setup) (Source, error) { return &trainer{train: train, relation: s.Relation}, nil }
+		s.OneRun.New = func(Setup) (OneRunSource, error) { return &trainer{train: train}, nil }
+	}
+	return s
+}
+
+// errAsked ends a run at its first training.
+var errAsked = errors.New("this training is only asked for")
+
+// FirstTraining is what the first training is asked that a source draws; draw begins to
+// draw a run of it.
+func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err error) {
+	err = draw(TrainerSpec(func(m []bool, s uint64, _ []float64, _ func() error) (bool, error) {
+		members, seed = slices.Clone(m), s
+		return false, errAsked
+	}))
+	if errors.Is(err, errAsked) {
+		err = nil
+	}
+	return members, seed, err
+}
+
+// Named is the source of a plan with this name and trainer, nil where it has none, among
+// sources. A trainer that is not among them is only named.
+func Named(sources []Spec, name *string, t *Trainer) (Spec, error) {
+	if t == nil {
+		if *name == TrainerName {
+			return Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/trainers.md)"}
+		}
+		return FindSource(sources, *name)
+	}
+	if *name == "" {
+		*name = TrainerName
+	}
+	if *name != TrainerName {
+		return Spec{}, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q with a trainer", *name), Want: fmt.Sprintf("%q or absent", TrainerName)}
+	}
+	if err := t.check(); err != nil {
+		return Spec{}, err
+	}
+	if i := slices.IndexFunc(sources, func(s Spec) bool { return s.Name == TrainerName }); i >= 0 {
+		return sources[i], nil
+	}
+	return TrainerSpec(nil), nil
+}
+
+// Undrawn is the error of an audit that cannot be drawn, since the program that trains is
+// only named.
+func (t *Trainer) Undrawn() error {
+	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this names %q", t.Command),
+		Remedy: "nothing runs that only a plan or a report names; dpscope verify -counts checks what follows from the counts without it"}
+}
+
+// DrawnAgain reports whether trainings of a plan with this trainer, nil where it has none,
+// can be drawn again.
+func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
+
+// TrainerKey is the setting of a trainer in a plan.
+func TrainerKey[P any](at func(*P) (source *string, t **Trainer)) settings.Key[P] {
+	command := func(p *P) *string {
+		_, t := at(p)
+		if *t == nil {
+			*t = &Trainer{}
+		}
+		return &(*t).Command
+	}
+	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
+		source, _ := at(p)
+		*source = TrainerName
+	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads who is a member as a JSON line and writes the scores of one training as a JSON line (docs/trainers.md). Quotes are read as in a shell, but no shell runs"}
+}
+
+// trainer draws runs by a program.
+type trainer struct {
+	train    Training
+	relation audit.Relation
+	check    func() error
+
+	order   []int // places, members first
+	members []bool
+	scores  []float64
+}
+
+// InterruptedBy implements [Interruptible].
+func (t *trainer) InterruptedBy(check func() error) { t.check = check }
+
+// Run implements [Source].
+func (t *trainer) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	k := len(in)
+	if t.relation == audit.Replace {
+		diverged, err := t.once(st, k, k+len(out))
+		t.read(in, 0)
+		t.read(out, k)
+		return diverged, err
+	}
+	first, err := t.once(st, k, k+len(out))
+	if err != nil {
+		return false, err
+	}
+	t.read(in, 0)
+	second, err := t.once(st, k-1, k+len(out))
+	t.read(out, k-1) // one more was none
+	return first || second, err
+}
+
+// once trains on members of n canaries in random places.
+func (t *trainer) once(st *stream.Stream, members, n int) (diverged bool, err error) {
+	t.room(n)
+	for i := range t.order {
+		t.order[i] = i
+	}
+	for i := range t.order {
+		at := i + st.Intn(n-i)
+		t.order[i], t.order[at] = t.order[at], t.order[i]
+		t.members[t.order[i]] = i < members
+	}
+	return t.ask(st)
+}
+
+func (t *trainer) room(n int) {
+	if len(t.order) != n {
+		t.order, t.members, t.scores = make([]int, n), make([]bool, n), make([]float64, n)
+	}
+}
+
+// ask trains. The scores of a model that is no use are the worst there are.
+func (t *trainer) ask(st *stream.Stream) (diverged bool, err error) {
+	clear(t.scores)
+	if diverged, err = t.train(t.members, st.Uint64()>>11, t.scores, t.check); diverged {
+		for i := range t.scores {
+			t.scores[i] = -math.MaxFloat64
+		}
+	}
+	return diverged, err
+}
+
+// read reads the scores of canaries in the order of their draw, from the place first on.
+func (t *trainer) read(side []float64, first int) {
+	for i := range side {
+		side[i] = t.scores[t.order[first+i]]
+	}
+}
+
+// OneRun implements [OneRunSource].
+func (t *trainer) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+	t.room(len(scores))
+	coins := make([]float64, len(scores))
+	st.Bernoulli(coins, 0.5)
+	for i, c := range coins {
+		t.members[i] = c != 0
+	}
+	diverged, err := t.ask(st)
+	copy(scores, t.scores)
+	copy(member, t.members)
+	return diverged, err
+}

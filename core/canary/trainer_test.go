@@ -1,0 +1,56 @@
+package canary_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// TestTrainerCoverage: where the canaries of a trainer are a fixed list, the bound exceeds
+// the truth no more often than it may. The first half of the list scores whether it is a
+// member or not; of the others a bit is released by randomised response, which is exactly
+// epsilon. Were the first K always the members, all of them would score, and the bound
+// would be near 1.3.
+func TestTrainerCoverage(t *testing.T) {
+	const k, m, eps = 4, 4, 1.0
+	sources := []source.Spec{source.TrainerSpec(func(members []bool, seed uint64, scores []float64, _ func() error) (bool, error) {
+		st := stream.New(stream.Key{Seed: seed})
+		u := make([]float64, len(members))
+		st.Uniform(u, 0, 1)
+		for i, in := range members {
+			if i < k || (u[i] < 1/(1+math.Exp(-eps))) == in {
+				scores[i] = 1
+			}
+		}
+		return false, nil
+	})}
+	claim := audit.DPClaim(eps, 1e-9)
+	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
+		for _, mode := range []canary.Mode{canary.Sequential, canary.Fixed} {
+			n := gear.Of(60, 600)
+			wrong, most := 0, 0.0
+			for seed := range n {
+				r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+					Sources: sources, Pool: canary.LocalPool(sources, 1)}.Do(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, *r.LowerBound)
+				if *r.LowerBound > eps {
+					wrong++
+				}
+			}
+			if wrong > canarytest.MostFailures(n, 0.05) {
+				t.Errorf("%s, %s: %d of %d bounds are above %v", relation, mode, wrong, n, eps)
+			}
+			t.Logf("%s, %s: %d of %d bounds are above %v, the largest is %.3f", relation, mode, wrong, n, eps, most)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+// Package google answers dpscope's requests with Google's differential privacy
+// library for Go, on datasets that make its floating-point sums round.
+//
+// The rows of a request are the records that neighbours differ in. The case adds
+// the rest of the dataset, which is the same for both: 2^32 records of 1 before the
+// rows, and after them 2^22 records so small that a sum rounds each of them up or
+// down. Casacuberta, Shoemate, Vadhan and Wagaman call that repeated rounding
+// (Widespread Underestimation of Sensitivity in Differentially Private Libraries
+// and How to Fix it, 2022). The small records are added one by one; those of 1,
+// which no sum rounds, come from shards that the library merges, as it does in a
+// pipeline.
+package google
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/google/differential-privacy/go/v3/dpagg"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// How many records there are of 1, and how many that are rounded, as powers of two.
+//
+// A sum at 2^ones or above is a multiple of ulp = 2^(ones-52), one just below it of
+// ulp/2. A record a little closer to 0 than -ulp/2 is lost in the former and takes
+// ulp/2 off the latter: 2^small of them take off 2^(small+ones-53), which is 2.
+const (
+	ones  = 32
+	small = 22
+)
+
+// aggregate is what the cases use of the library's objects.
+type aggregate[A any] interface {
+	Merge(A) error
+	GobEncode() ([]byte, error)
+	GobDecode([]byte) error
+}
+
+// A rounded case fills an aggregate with a dataset and takes the aggregate's result.
+type rounded[A aggregate[A]] struct {
+	empty  func(epsilon float64) (A, error)
+	add    func(a A, value float64) error
+	result func(A) (float64, error)
+	after  bool // whether records of -1 follow, which bring the sum back to 0
+}
+
+// Answer gives n outputs of a mechanism on a dataset.
+type Answer func(rows [][]float64, n int) ([]float64, error)
+
+// Cases are the mechanisms by name, each for an epsilon.
+var Cases = map[string]func(epsilon float64) Answer{
+	"google-sum-float": rounded[*dpagg.BoundedSumFloat64]{
+		empty: func(epsilon float64) (*dpagg.BoundedSumFloat64, error) {
+			return dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: epsilon, MaxPartitionsContributed: 1, Lower: -1, Upper: 1})
+		},
+		add:    (*dpagg.BoundedSumFloat64).Add,
+		result: (*dpagg.BoundedSumFloat64).Result,
+	}.answer,
+	"google-sum-int": func(epsilon float64) Answer {
+		// The same records in units of ulp/2, the small ones rounded to -1.
+		const unit = 1 << (53 - ones)
+		return rounded[*dpagg.BoundedSumInt64]{
+			empty: func(epsilon float64) (*dpagg.BoundedSumInt64, error) {
+				return dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: epsilon, MaxPartitionsContributed: 1, Lower: -unit, Upper: unit})
+			},
+			add: func(a *dpagg.BoundedSumInt64, value float64) error { return a.Add(int64(math.Round(value * unit))) },
+			result: func(a *dpagg.BoundedSumInt64) (float64, error) {
+				sum, err := a.Result()
+				return float64(sum) / unit, err
+			},
+		}.answer(epsilon)
+	},
+	"google-mean-float": rounded[*dpagg.BoundedMean]{
+		empty: func(epsilon float64) (*dpagg.BoundedMean, error) {
+			return dpagg.NewBoundedMean(&dpagg.BoundedMeanOptions{Epsilon: epsilon, MaxPartitionsContributed: 1, MaxContributionsPerPartition: 1, Lower: -1, Upper: 1})
+		},
+		add:    (*dpagg.BoundedMean).Add,
+		result: (*dpagg.BoundedMean).Result,
+		after:  true,
+	}.answer,
+}
+
+// answer keeps the filled aggregate of each dataset, in the library's own
+// serialization, and takes each output from a copy of it.
+func (c rounded[A]) answer(epsilon float64) Answer {
+	filled := map[string][]byte{}
+	return func(rows [][]float64, n int) ([]float64, error) {
+		key := fmt.Sprint(rows)
+		if _, ok := filled[key]; !ok {
+			a, err := c.fill(epsilon, rows)
+			if err != nil {
+				return nil, err
+			}
+			if filled[key], err = a.GobEncode(); err != nil {
+				return nil, err
+			}
+		}
+		outputs := make([]float64, n)
+		for i := range outputs {
+			a, err := c.empty(epsilon)
+			if err != nil {
+				return nil, err
+			}
+			if err := a.GobDecode(filled[key]); err != nil {
+				return nil, err
+			}
+			if outputs[i], err = c.result(a); err != nil {
+				return nil, err
+			}
+		}
+		return outputs, nil
+	}
+}
+
+// fill adds the whole dataset: 2^ones - 1 records of 1, one of 1/2, the rows, and
+// the small ones.
+func (c rounded[A]) fill(epsilon float64, rows [][]float64) (A, error) {
+	a, err := c.empty(epsilon)
+	try := func(do func() error) {
+		if err == nil {
+			err = do()
+		}
+	}
+	shards := func(value float64, from, to int) { // 2^from + ... + 2^(to-1) records of value
+		for k := from; k < to; k++ {
+			try(func() error { return c.merge(a, epsilon, value, k) })
+		}
+	}
+	add := func(value float64) { try(func() error { return c.add(a, value) }) }
+	shards(1, 0, ones)
+	add(0.5)
+	for _, row := range rows {
+		add(row[0])
+	}
+	for range 1 << small {
+		add(-math.Ldexp(1-1e-9, ones-53))
+	}
+	if c.after {
+		shards(-1, 0, ones)
+	}
+	return a, err
+}
+
+// merge merges a with a shard of 2^k records of a value.
+func (c rounded[A]) merge(a A, epsilon, value float64, k int) error {
+	shard, err := c.empty(epsilon)
+	if err != nil {
+		return err
+	}
+	if err := c.add(shard, value); err != nil {
+		return err
+	}
+	for range k {
+		text, err := shard.GobEncode()
+		if err != nil {
+			return err
+		}
+		half, other := shard, shard
+		for _, copied := range []*A{&half, &other} {
+			if *copied, err = c.empty(epsilon); err != nil {
+				return err
+			}
+			if err := (*copied).GobDecode(text); err != nil {
+				return err
+			}
+		}
+		if err := half.Merge(other); err != nil {
+			return err
+		}
+		shard = half
+	}
+	return a.Merge(shard)
+}
+
+// Serve answers requests in the lines of the command protocol, until there are no more.
+func Serve(name string, epsilon float64, in io.Reader, out io.Writer) error {
+	start, ok := Cases[name]
+	if !ok {
+		return audit.UnknownName("case of the gallery", name, slices.Sorted(maps.Keys(Cases)))
+	}
+	answer := start(epsilon)
+	lines := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var request struct {
+			Dataset [][]float64 `json:"dataset"`
+			N       int         `json:"n"`
+		}
+		if err := lines.Decode(&request); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		outputs, err := answer(request.Dataset, request.N)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(map[string]any{"outputs": outputs})
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package recordings_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/recordings"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+)
+
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A file is read as package recorded reads it, progress ends at its size, and a pipe is
+// read too.
+func TestRead(t *testing.T) {
+	text := "x,dataset\n" + strings.Repeat("1.5,0\n2.5,1\n", 50_000)
+	path := written(t, "x.csv", text)
+	var last recordings.Progress
+	r := &recordings.Reader{Tell: func(p recordings.Progress) {
+		if p.Bytes < last.Bytes || p.Name != "x.csv" {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	}}
+	file, err := r.Read(path, recorded.Options{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := recorded.Read(strings.NewReader(text), recorded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.SHA256 != want.SHA256 || file.Tables[0].Rows() != 100_000 || last.Bytes != int64(len(text)) || last.Of != last.Bytes {
+		t.Errorf("%+v, %+v", file, last)
+	}
+	in, out := io.Pipe()
+	go func() {
+		io.WriteString(out, text)
+		out.Close()
+	}()
+	piped, err := (&recordings.Reader{}).Stream(in, recorded.Options{Name: "pipe"})
+	if err != nil || piped.SHA256 != want.SHA256 {
+		t.Errorf("%v %+v", err, piped)
+	}
+}
+
+// A file that grows, or is written to, while it is read is refused, though what was read
+// of it could be parsed.
+func TestChanged(t *testing.T) {
+	text := "x,dataset\n" + strings.Repeat("1.5,0\n2.5,1\n", 200_000)
+	path := written(t, "x.csv", text)
+	once := false
+	r := &recordings.Reader{Tell: func(recordings.Progress) {
+		if once {
+			return
+		}
+		once = true
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		io.WriteString(f, "3,0\n")
+	}}
+	_, err := r.Read(path, recorded.Options{Name: path})
+	if !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), "changed while it was read") {
+		t.Error(err)
+	}
+}
+
+// Values that memory should not hold go to a file without a name; where there is no room
+// for it, the error says how to make some.
+func TestTemporary(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("TMPDIR is not read there")
+	}
+	var b strings.Builder
+	b.WriteString("x,y,z\n")
+	for i := range 160_000 {
+		fmt.Fprintf(&b, "%d,%d.25,1\n", i%7, i*37%1000)
+	}
+	b.WriteString("bad,0,1\n")
+	path := written(t, "x.csv", strings.TrimSuffix(b.String(), "bad,0,1\n"))
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	t.Setenv("GOMEMLIMIT", "8GiB") // the process has its own; this one only says that it is set
+	file, err := (&recordings.Reader{Memory: 1 << 20}).Read(path, recorded.Options{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v %v", left, err)
+	}
+	for i := 0; i < 160_000; i += 123 {
+		if x, y := file.Tables[0].Columns[0].Real(i), file.Tables[0].Columns[1].Real(i); x != float64(i%7) || y != float64(i*37%1000)+0.25 {
+			t.Fatalf("row %d: %v %v", i, x, y)
+		}
+	}
+	_, err = (&recordings.Reader{Memory: 1 << 20}).Read(written(t, "y.csv", b.String()), recorded.Options{Name: "y.csv"})
+	if want := "y.csv, line 160002, column 1 (x) is \"bad\""; !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	t.Setenv("TMPDIR", filepath.Join(folder, "nowhere"))
+	_, err = (&recordings.Reader{Memory: 1 << 20}).Read(path, recorded.Options{Name: path})
+	if !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), "set TMPDIR") {
+		t.Error(err)
+	}
+}
+
+// An NPY that was cut off is found, also beyond what memory holds.
+func TestCutOff(t *testing.T) {
+	head := "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000,), }"
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	data := "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head + strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 950_000) + "abc"
+	_, err := (&recordings.Reader{Memory: 1 << 20}).Read(written(t, "x.npy", data), recorded.Options{Name: "x.npy"})
+	if want := "the end, after 950000 of 1000000 values, must be a file of 8000128 bytes"; !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// stands writes a program that stands for [recordings.Program] into PATH.
+func stands(t *testing.T, script string) {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no sh")
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, recordings.Program), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// What the program for Parquet files writes is read as CSV whose columns have kinds; what it
+// refuses is said in its words.
+func TestColumnar(t *testing.T) {
+	path := written(t, "x.parquet", "PAR1 and so on")
+	read := func(o recorded.Options) (*recorded.File, error) {
+		o.Name = "x.parquet"
+		return (&recordings.Reader{}).Read(path, o)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := read(recorded.Options{}); !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), "go install github.com/dpscope/dpscope/arrow/dpscope-arrow") {
+		t.Error(err)
+	}
+	t.Setenv("PATH", "/usr/bin:/bin")
+	stands(t, `test "$1" = -head || exit 3
+echo '{"format":"parquet","columns":[{"name":"x","words":false},{"name":"w","words":true}]}'
+echo '"x","w"'; echo '1.5,"1"'; echo '2.5,"2"'`)
+	f, err := read(recorded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.SHA256 != "53d82c5d713db8f80fd3e264aa9d526f323718994be7def711b82c009e83b227" || f.Format != "parquet" || f.Bytes != 14 || f.Tables[0].Columns[1].Kind != audit.Symbol || f.Tables[0].Columns[0].Real(1) != 2.5 || len(f.Notes) > 0 {
+		t.Errorf("%+v", f)
+	}
+	if f, err = read(recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"W": audit.Real}}}); err != nil || f.Tables[0].Columns[1].Kind != audit.Real {
+		t.Errorf("%v %+v", err, f)
+	}
+	stands(t, `echo '{"format":"parquet","columns":[{"name":"x","words":false}]}'; echo '"x"'; echo 1
+echo '{"field":"'$2', row 2, column 1 (x)","found":"null","want":"a value"}' >&2; exit 2`)
+	if _, err := read(recorded.Options{}); fmt.Sprint(err) != "x.parquet, row 2, column 1 (x) is null, must be a value" {
+		t.Error(err)
+	}
+	for _, script := range []string{"exit 1", "echo nothing", "echo why >&2; exit 1"} {
+		stands(t, script)
+		if _, err := read(recorded.Options{}); err == nil || !strings.Contains(err.Error(), recordings.Program) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	stands(t, `echo '{"format":"parquet","columns":[{"name":"x","words":false}]}'; echo '"x"'; while echo bad; do :; done`)
+	if _, err := read(recorded.Options{}); !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), `"bad"`) {
+		t.Error(err)
+	}
+}

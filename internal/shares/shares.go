@@ -1,0 +1,202 @@
+// Package shares is what the commands share that do a part of an audit: the part itself,
+// the flags that ask for it, and the files that a merge is of.
+package shares
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/partial"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// Most is how many shares an audit has at most.
+const Most = 10_000_000
+
+// Part is one machine's part of an audit: share Index of Of, or the search where Of is 0.
+type Part struct {
+	Division *engine.Division
+
+	header partial.Header
+	search partial.Search
+}
+
+// NewPart is a part of the audit of this kind, plan and file of data.
+func NewPart(kind string, plan any, data []byte, index, of int) (*Part, error) {
+	text, err := json.Marshal(plan)
+	return &Part{&engine.Division{Index: index, Of: of},
+		partial.Header{Product: cli.Generator().Version, Kind: kind, Index: index, Of: of},
+		partial.Search{Plan: text, Data: data}}, err
+}
+
+// Of is a part of the audit whose search was read of the partial of that name. A search by
+// another version is an [audit.InputError].
+func Of(name string, h partial.Header, s partial.Search, index, of int) (*Part, error) {
+	p := &Part{&engine.Division{Index: index, Of: of},
+		partial.Header{Product: cli.Generator().Version, Kind: h.Kind, Index: index, Of: of}, s}
+	return p, p.after(name, h, s)
+}
+
+// Search is what the part is of.
+func (p *Part) Search() partial.Search { return p.search }
+
+// After goes on from the search in the partial of that name: the part does not search
+// itself. A search of another audit or by another version is an [audit.InputError].
+func (p *Part) After(name string, open partial.Opener) error {
+	h, s, err := partial.ReadSearch(name, open)
+	if err != nil {
+		return err
+	}
+	return p.after("-after "+name, h, s)
+}
+
+func (p *Part) after(name string, h partial.Header, s partial.Search) error {
+	if h.Product != p.header.Product || h.Kind != p.header.Kind || !audit.EqualJSON(s.Plan, p.search.Plan) || !bytes.Equal(s.Data, p.search.Data) {
+		return &audit.InputError{Field: name, Found: "the search of another audit, or by version " + h.Product, Want: "that of this audit by version " + p.header.Product, Remedy: "give the flags that the search was given, or search anew"}
+	}
+	p.Division.Answer(s.Answers)
+	return nil
+}
+
+// Write writes what the part came to, once its run ended.
+func (p *Part) Write(w io.Writer) error {
+	p.search.Answers = p.Division.Answers()
+	return partial.Write(w, p.header, p.search, p.Division.Drawn())
+}
+
+// Flags ask for a part of an audit.
+type Flags struct {
+	shards string // "I/N"
+	search bool
+	After  string // partial that has the search; "": none
+	to     string
+
+	part *Part
+}
+
+// Register defines the flags of an audit that searches.
+func (f *Flags) Register(s *cli.Flags) {
+	f.RegisterShares(s)
+	s.BoolVar(&f.search, "search-only", false, "search, and choose what is certified, into the file of -partial; the shares go on from it with -after")
+	s.StringVar(&f.After, "after", "", "partial `file` of -search-only: a share does not search again")
+}
+
+// RegisterShares defines the flags of what has no search.
+func (f *Flags) RegisterShares(s *cli.Flags) {
+	s.StringVar(&f.shards, "shards", "", "draw share `I/N` of what is certified, I from 0 to N-1, into the file of -partial; a merge joins the shares (docs/scale.md)")
+	s.StringVar(&f.to, "partial", "", "`file` that a share, or a search, is written to")
+}
+
+// Given says whether a part is asked for.
+func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "" || f.to != "" }
+
+// Divided says whether a part was begun.
+func (f *Flags) Divided() bool { return f.part != nil }
+
+// Begin divides the audit of this plan; without the flags pool is returned as it is.
+func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*engine.Pool, error) {
+	if !f.Given() {
+		return pool, nil
+	}
+	var index, of int
+	switch {
+	case f.to == "":
+		return nil, &audit.InputError{Field: "-partial", Found: audit.Absent, Want: "the file that this part is written to", Remedy: "for example -partial part-0"}
+	case f.search == (f.shards != ""):
+		return nil, &audit.InputError{Field: "-shards", Found: fmt.Sprintf("%q with search-only %v", f.shards, f.search), Want: "one of -shards I/N and -search-only"}
+	case f.search && f.After != "":
+		return nil, &audit.InputError{Field: "-after", Found: "given with -search-only", Want: "absent: it names the search that is done"}
+	case !f.search:
+		i, n, ok := strings.Cut(f.shards, "/")
+		var err, err2 error
+		index, err = strconv.Atoi(i)
+		of, err2 = strconv.Atoi(n)
+		if !ok || err != nil || err2 != nil || index < 0 || of < 1 || of > Most || index >= of {
+			return nil, &audit.InputError{Field: "-shards", Found: strconv.Quote(f.shards), Want: fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), Remedy: "-shards 0/64 is the first of 64 shares, -shards 63/64 the last"}
+		}
+	}
+	part, err := NewPart(kind, plan, data, index, of)
+	if err == nil && f.After != "" {
+		err = part.After(f.After, Open)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.part = part
+	return pool.ForDivision(part.Division), nil
+}
+
+// Search is what the part that was begun is of.
+func (f *Flags) Search() partial.Search { return f.part.search }
+
+// End writes the part of a run that ended with err.
+func (f *Flags) End(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return cli.ErrStopped
+	}
+	if err != nil && !errors.Is(err, engine.ErrDivided) {
+		return err
+	}
+	var data bytes.Buffer
+	if err := f.part.Write(&data); err != nil {
+		return err
+	}
+	if err := cli.WriteWhole(f.to, data.Bytes()); err != nil {
+		return fmt.Errorf("-partial was not written: %w", err)
+	}
+	return nil
+}
+
+// Open is a [partial.Opener] of files.
+func Open(name string) (io.ReadCloser, error) { return os.Open(name) }
+
+// Names are the files that arguments name: a file, all files of a folder, or, for -, the
+// lines of standard input.
+func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, arg := range args {
+			if arg == "-" {
+				lines := bufio.NewScanner(stdin)
+				for lines.Scan() {
+					if name := lines.Text(); name != "" && !yield(name, nil) {
+						return
+					}
+				}
+				if err := lines.Err(); err != nil {
+					yield("", fmt.Errorf("standard input: %w", err))
+					return
+				}
+				continue
+			}
+			info, err := os.Stat(arg)
+			if err != nil || !info.IsDir() {
+				if !yield(arg, err) {
+					return
+				}
+				continue
+			}
+			entries, err := os.ReadDir(arg)
+			if err != nil && !yield(arg, err) {
+				return
+			}
+			for _, e := range entries {
+				// A file that is being written has such a name until it is whole.
+				if !e.IsDir() && !strings.HasPrefix(e.Name(), cli.Unfinished) && !yield(filepath.Join(arg, e.Name()), nil) {
+					return
+				}
+			}
+		}
+	}
+}

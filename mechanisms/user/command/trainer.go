@@ -1,0 +1,331 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
+	"github.com/dpscope/dpscope/mechanisms/user/process"
+)
+
+// DefaultTrainingTimeout is how long one training may take.
+const DefaultTrainingTimeout = time.Hour
+
+// TrainerOptions say how a program that trains is run.
+type TrainerOptions struct {
+	Command string        // the program and its arguments, read as a shell would
+	Timeout time.Duration // of one training; where it is not above 0, [DefaultTrainingTimeout]
+	// Parent is a program that runs already and answers requests, in lines; nil: Command is
+	// started. Command is then only what a report calls it.
+	Parent *Parent
+}
+
+// Trainer is a program of the user's that trains models with canaries. It is started once
+// for each goroutine that trains, and kept. A request is one training, a line of JSON, and
+// so is the answer:
+//
+//	{"members": [1, 0, 1], "seed": 6755399441055744}
+//	{"seed": 6755399441055744, "scores": [3.1, -0.2, 2.7]}
+//
+// A request says of every canary whether it is among the examples, 1, or not, 0; canaries,
+// data and training follow from the seed, a whole number below 2^53. The answer has the
+// seed of the request and a score for every canary, member or not. Of a model that is no
+// use it has "diverged": true, and may go without scores. A program that refuses a request
+// answers {"error": "why"}.
+type Trainer struct {
+	*runner
+	seen *blocks // scores
+
+	mu    sync.Mutex
+	known map[uint64]trained // by seed: answered already, and not yet taken
+}
+
+// trained is what a request came to.
+type trained struct {
+	members  []bool
+	scores   []float64
+	diverged bool
+}
+
+func (t trained) same(o trained) bool {
+	return t.diverged == o.diverged && slices.EqualFunc(t.scores, o.scores, func(x, y float64) bool { return x == y || x != x && y != y })
+}
+
+// OpenTrainer finds the program; it is started when it is asked. When ctx ends, requests
+// under way do, and their processes are killed; Close ends all of them.
+func OpenTrainer(ctx context.Context, o TrainerOptions) (*Trainer, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTrainingTimeout
+	}
+	r, err := newRunner(ctx, o.Command, o.Parent, o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &Trainer{runner: r, seen: newBlocks(), known: map[uint64]trained{}}, nil
+}
+
+// Train trains with these members and seed, and fills in the score of every canary; NaN
+// where it has none. diverged says that the model is no use. check, which may be nil, is
+// asked ten times a second whether to go on; its error ends the training. Errors are those
+// of check, of the context, and *[Error] for what the program does wrong. It may be called
+// from several goroutines.
+func (t *Trainer) Train(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error) {
+	if len(scores) != len(members) {
+		panic("command: as many scores as canaries")
+	}
+	t.mu.Lock()
+	got, ok := t.known[seed]
+	delete(t.known, seed)
+	t.mu.Unlock()
+	if !ok || !slices.Equal(got.members, members) {
+		x, err := t.take()
+		if err != nil {
+			return false, err
+		}
+		if got, err = t.ask(x, members, seed, check); err != nil {
+			return false, err
+		}
+		t.release(x)
+	}
+	if telling(got.scores) {
+		if other, repeated := t.seen.note(seed, got.scores); repeated {
+			return false, t.fault(nil, errSameScores(len(members), other, seed))
+		}
+	}
+	copy(scores, got.scores)
+	return got.diverged, nil
+}
+
+// Checked is what [Trainer.Check] tells before each of its trainings: its number, from 1,
+// and how many there are.
+type Checked func(training, of int)
+
+// Check asks for the training of this request; for one with the same members and another
+// seed, in another process; and for the first once more there. It reports whether the same
+// request gave the same scores. That another seed gives the same is refused. The first
+// answer is kept for [Trainer.Train], so that two trainings are spent. tell may be nil.
+func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, err error) {
+	next := 0
+	ask := func(x *worker, seed uint64) (trained, error) {
+		if next++; tell != nil {
+			tell(next, 3)
+		}
+		return t.ask(x, members, seed, nil)
+	}
+	x, err := t.another()
+	if err != nil {
+		return false, err
+	}
+	first, err := ask(x, seed)
+	if err != nil {
+		return false, err
+	}
+	if t.parent == nil {
+		x.End(process.Grace) // it makes room for the other one
+		t.pool.Drop(x)
+	} else {
+		t.release(x)
+	}
+	if x, err = t.another(); err != nil {
+		return false, err
+	}
+	otherSeed := seed ^ (1<<40 | 1<<20 | 1)
+	other, err := ask(x, otherSeed)
+	if err != nil {
+		return false, err
+	}
+	if other.same(first) && differing(first.scores) {
+		return false, t.drop(x, errSameScores(len(members), seed, otherSeed))
+	}
+	again, err := ask(x, seed)
+	if err != nil {
+		return false, err
+	}
+	t.release(x)
+	t.mu.Lock()
+	t.known[seed] = first
+	t.mu.Unlock()
+	return again.same(first), nil
+}
+
+// ask has a process train; an error ends it.
+func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error) (trained, error) {
+	a, err := x.ask(t.ctx, trainingRequest(members, seed), t.timeout, check)
+	got := trained{members: slices.Clone(members), scores: make([]float64, len(members))}
+	var quit unwanted
+	switch {
+	case errors.As(err, &quit):
+		t.drop(x, err)
+		return got, quit.error
+	case errors.Is(err, errTimeout):
+		err = &audit.InputError{Field: fmt.Sprintf("the answer to a training with %d canaries", len(members)), Found: fmt.Sprintf("not there after %v", t.timeout), Want: "there by then",
+			Remedy: "-exec-timeout allows more; does it write a whole line, and flush it (flush=True in Python)?"}
+	case err == nil:
+		got.diverged, err = scanTraining(a.json, seed, got.scores)
+	}
+	if err != nil {
+		return got, t.drop(x, err)
+	}
+	return got, nil
+}
+
+// trainingRequest is a request as a line.
+func trainingRequest(members []bool, seed uint64) []byte {
+	b := []byte(`{"members": [`)
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if m {
+			b = append(b, '1')
+		} else {
+			b = append(b, '0')
+		}
+	}
+	b = append(b, `], "seed": `...)
+	b = strconv.AppendUint(b, seed, 10)
+	return append(b, "}\n"...)
+}
+
+// telling reports whether scores like these hardly come twice.
+func telling(scores []float64) bool { return distinct(scores) >= 8 }
+
+// differing reports whether scores of the same members are told apart by their values:
+// many, or a few with more digits than are written by hand.
+func differing(scores []float64) bool {
+	return telling(scores) || distinct(scores) == len(scores) && slices.ContainsFunc(scores, func(v float64) bool {
+		return len(strconv.FormatFloat(math.Abs(v), 'e', -1, 64)) > len("0.00000e+00")
+	})
+}
+
+// distinct is how many different numbers there are, not counting beyond eight.
+func distinct(scores []float64) int {
+	var found []float64
+	for _, v := range scores {
+		if len(found) == 8 {
+			break
+		}
+		if v == v && !slices.Contains(found, v) {
+			found = append(found, v)
+		}
+	}
+	return len(found)
+}
+
+// errSameScores says that two seeds gave the same scores.
+func errSameScores(n int, a, b uint64) error {
+	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), Want: "other scores for another seed, as trainings must be independent",
+		Remedy: "draw canaries, batches and noise from the seed of each request, or seed them from the system once"}
+}
+
+// scanTraining reads an answer, and the scores in it, NaN where one is none.
+func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, err error) {
+	s := &scanner{Scanner: jsonscan.Scanner{What: "its answer", Data: line}}
+	s.Space()
+	if s.Peek() != '{' {
+		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "what is not an answer belongs on standard error"}
+	}
+	s.At++
+	found := map[string]bool{}
+	for first := true; ; first = false {
+		done, err := s.More('}', first)
+		if err != nil {
+			return false, err
+		}
+		if done {
+			break
+		}
+		from := s.At
+		key, err := s.Key()
+		if err != nil {
+			return false, err
+		}
+		name := string(key)
+		if s.Space(); found[name] {
+			return false, s.Fault(from, "each key once")
+		}
+		switch found[name] = true; name {
+		case "error":
+			why, err := s.value()
+			if err != nil {
+				return false, err
+			}
+			return false, fmt.Errorf("it refuses the request: %s", why.text())
+		case "seed":
+			v, err := s.value()
+			if err != nil {
+				return false, err
+			}
+			if v.form != numeral || v.value != float64(seed) {
+				return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "give back the request's seed as it came"}
+			}
+		case "diverged":
+			v, err := s.value()
+			if err != nil {
+				return false, err
+			}
+			if v.form != truth {
+				return false, s.Fault(from, "true or false for diverged")
+			}
+			diverged = v.value == 1
+		case "scores":
+			if err := s.scores(scores); err != nil {
+				return false, err
+			}
+		default:
+			return false, s.Fault(from, `"seed", "scores" or "diverged"`)
+		}
+	}
+	if err := s.End("line"); err != nil {
+		return false, err
+	}
+	for _, name := range []string{"seed", "scores"} {
+		if !found[name] && !(name == "scores" && diverged) {
+			return false, s.Fault(s.At-1, fmt.Sprintf("the key %q", name))
+		}
+	}
+	return diverged, nil
+}
+
+// scores reads an array of as many numbers.
+func (s *scanner) scores(into []float64) error {
+	if s.Peek() != '[' {
+		return s.Fault(s.At, "an array of scores")
+	}
+	s.At++
+	for i := 0; ; i++ {
+		done, err := s.More(']', i == 0)
+		if err != nil {
+			return err
+		}
+		if done != (i == len(into)) {
+			how := fmt.Sprint(i)
+			if !done {
+				how = "more than " + how
+			}
+			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of %s scores", how), Want: fmt.Sprintf("the %d of the request's canaries, members or not", len(into))}
+		}
+		if done {
+			return nil
+		}
+		from := s.At
+		v, err := s.value()
+		switch {
+		case err != nil:
+			return err
+		case v.form == nonFinite, v.form == text && string(v.word) == "null" && s.Data[from] == 'n':
+			into[i] = math.NaN()
+		case v.form == numeral || v.form == long:
+			into[i] = v.value
+		default:
+			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", i+1, len(into)), Found: shown(v.word), Want: "a number"}
+		}
+	}
+}

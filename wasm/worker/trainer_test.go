@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Reports of trainings by a program open and are recomputed from their counts, and say
+// where they are drawn again; the page does not train.
+func TestReportsOfTrainings(t *testing.T) {
+	sources := append(source.Sources(), source.TrainerSpec(func(members []bool, seed uint64, scores []float64, _ func() error) (bool, error) {
+		stream.New(stream.Key{Seed: seed}).Gaussian(scores, 0.3)
+		for i, m := range members {
+			if m {
+				scores[i]++
+			}
+		}
+		return false, nil
+	}))
+	claim := audit.DPClaim(1, 1e-5)
+	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
+	g := core.Given{Sources: sources}
+	g.Pool = g.LocalPool(1)
+	runs := canary.Plan{Version: canary.PlanVersion, Trainer: own, Claim: &claim, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
+	fixed := runs
+	fixed.Mode = canary.Fixed
+	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Trainer: own, Claim: &claim, Canaries: 300, Seed: 3}} {
+		r, err := core.Run(t.Context(), plan, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPage(t, testCatalogue(), 1)
+		opened := answerTo[reported](p, msgOpen, string(text), msgReport)
+		named := false
+		for _, f := range opened.Facts {
+			named = named || f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
+		}
+		if opened.Text != string(text) || !named || !strings.Contains(opened.Title, "Violation") {
+			t.Errorf("%s: %q, facts %v", name, opened.Title, opened.Facts)
+		}
+		v := answerTo[verified](p, msgVerify, replayRequest{Report: string(text)}, msgVerified)
+		if !v.OK || !v.Recomputed || !strings.Contains(strings.Join(v.Notes, " "), "dpscope verify -exec draws the trainings again") {
+			t.Errorf("%s: %+v", name, v)
+		}
+		bound, _ := json.Marshal(*r.Head().LowerBound)
+		forged := strings.Replace(string(text), `"lowerBound": `+string(bound), `"lowerBound": 1.875`, 1)
+		if v := answerTo[verified](p, msgVerify, replayRequest{Report: forged}, msgVerified); forged == string(text) || v.OK {
+			t.Errorf("%s: a forged bound holds: %+v", name, v)
+		}
+		request := canaryRequest{}
+		if data := json.RawMessage(mustJSON(plan)); r.Head().Kind == onerun.Kind {
+			request.OneRun = data
+		} else {
+			request.Plan = data
+		}
+		if got := answerTo[reported](p, msgCanaries, request, msgReport); !strings.Contains(got.Error, "nothing runs that only a plan or a report names") {
+			t.Errorf("%s: the page trains: %+v", name, got.Title)
+		}
+	}
+}
