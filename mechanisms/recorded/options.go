@@ -121,7 +121,7 @@ func CheckSize(name string, size int64, o Options) error {
 	}
 	if size > o.MaxBytes {
 		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
-			Remedy: "take fewer rows or columns, or a binary format (NPY, NPZ)"}
+			Remedy: "give it to the command dpscope, which reads files of any size; or take fewer rows or columns"}
 	}
 	return nil
 }

@@ -290,7 +290,7 @@ func (t *tabulator) take(line, cells int) error {
 
 func tooManyCells(place string, o *Options) error {
 	return &audit.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
-		Remedy: "take fewer rows or columns"}
+		Remedy: "give the file to the command dpscope, which holds more on the disk; or take fewer rows or columns"}
 }
 
 // close returns the table.
