@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,9 +196,10 @@ func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p galle
 		return r
 	}
 	var stdout, stderr bytes.Buffer
-	start := time.Now()
+	start, worked := time.Now(), processorSeconds()
 	code := auditCommand(e.Arguments(command), strings.NewReader(""), &stdout, &stderr)
 	r.Seconds = float64(time.Since(start).Milliseconds()/100) / 10
+	r.Processor = math.Floor(10*(processorSeconds()-worked)) / 10
 	if code == cli.ExitUsage {
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 		r.Error = lines[len(lines)-1]

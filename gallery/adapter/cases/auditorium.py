@@ -1,5 +1,6 @@
 """Examples of DP-Auditorium (google/differential-privacy)."""
 
+import enum
 import importlib
 import os
 
@@ -25,16 +26,22 @@ def auditorium_mean(kind):
     return load
 
 
-def auditorium_svt(name):
+def auditorium_svt(name, num_queries=10, threshold=1.0):
     def load(folder, epsilon):
         configs = auditorium(folder)
         svt = importlib.import_module("dp_auditorium.mechanisms.sparse_vector_technique")
         config = configs.SVTMechanismConfig(
-            epsilon=epsilon, max_value=1.0, min_value=0.0, num_queries=10, threshold=1.0,
+            epsilon=epsilon, max_value=1.0, min_value=0.0, num_queries=num_queries, threshold=threshold,
             query_type=configs.QueryType.QUERY_TYPE_REVEAL_RECORDS, max_answered_queries=1)
         return lambda rows, n, rng: getattr(svt, name)(config, rng)(column(rows), n)
 
     return load
+
+
+def auditorium_values(folder, epsilon):
+    """SVT3 on six queries: what is no number in its outputs becomes a word."""
+    answer = auditorium_svt("SVT3", num_queries=6, threshold=0.5)(folder, epsilon)
+    return lambda rows, n, rng: [[v.name if isinstance(v, enum.Enum) else v for v in out] for out in answer(rows, n, rng).tolist()]
 
 
 def auditorium_max(folder, epsilon):
@@ -48,5 +55,6 @@ CASES = {
     **{"auditorium-" + k.replace("_", "-"): auditorium_mean(k) for k in
        ("private_mean", "non_private_mean_v1", "non_private_mean_v2")},
     **{"auditorium-svt%d" % i: auditorium_svt("SVT%d" % i) for i in range(1, 7)},
+    "auditorium-svt3": auditorium_values,
     "auditorium-noisy-max": auditorium_max,
 }

@@ -112,7 +112,64 @@ def mechanism(name, **more):
     return load
 
 
+def logistic(folder, epsilon):
+    """LogisticRegression as users call it: how many classes it found, and the
+    coefficient of the first."""
+    model = importlib.import_module("diffprivlib.models").LogisticRegression
+
+    def answer(rows, n, rng):
+        x, y = column(rows, 0).reshape(-1, 1), column(rows, 1).astype(int)
+        outputs = []
+        for _ in range(n):
+            m = model(epsilon=epsilon, data_norm=1.0, max_iter=5, random_state=int(rng.integers(2**31))).fit(x, y)
+            outputs.append([len(m.classes_), float(m.coef_[0][0])])
+        return outputs
+
+    return answer
+
+
+def offsets(folder, epsilon):
+    """What LinearRegression subtracts from features and targets, for which its fit
+    sets one share of the epsilon aside."""
+    center = importlib.import_module("diffprivlib.models").LinearRegression._preprocess_data
+
+    def answer(rows, n, rng):
+        x, y = column(rows, 0).reshape(-1, 1), column(rows, 1)
+        outputs = []
+        for _ in range(n):
+            made = center(x, y, fit_intercept=True, epsilon=epsilon, bounds_X=(0.0, 1.0), bounds_y=(0.0, 1.0),
+                          random_state=int(rng.integers(2**31)))
+            outputs.append([float(made[2][0]), float(made[3])])
+        return outputs
+
+    return answer
+
+
+def bits(load):
+    """Whether an output is a whole number of 2^-53, as sums of a double and 1 mostly are
+    and doubles near 0 mostly are not (Mironov, CCS 2012, section 4). Anybody who sees
+    the output can compute that."""
+
+    def made(folder, epsilon):
+        answer = load(folder, epsilon)
+        return lambda rows, n, rng: [float(v * 2.0**53).is_integer() for v in answer(rows, n, rng)]
+
+    return made
+
+
+def laplace_0_4(folder, epsilon):
+    """Laplace of releases that draw from the operating system only."""
+    diffprivlib(folder)
+    m = importlib.import_module("diffprivlib.mechanisms").Laplace(epsilon=epsilon, sensitivity=1)
+    return lambda rows, n, rng: [m.randomise(float(len(rows))) for _ in range(n)]
+
+
 CASES = {
+    "diffprivlib-laplace-bits-0.4": bits(laplace_0_4),
+    "diffprivlib-laplace-bits": bits(mechanism("Laplace", sensitivity=1)),
+    "diffprivlib-snapping-bits": bits(mechanism("Snapping", sensitivity=1, lower=0, upper=10)),
+    "diffprivlib-logistic": logistic,
+    "diffprivlib-offsets": offsets,
     "diffprivlib-wishart": wishart,
     "diffprivlib-regression-targets": regression_targets,
     "diffprivlib-regression-from-0": regression(0.0),

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import random
 
 import numpy as np
 
@@ -24,6 +25,30 @@ def covariance(folder, epsilon):
     return answer
 
 
+def mwem(folder, epsilon):
+    """MWEMSynthesizer on columns of zeros and ones: how heavy the first and the last
+    cell of its synthetic histogram are, after one measurement."""
+
+    synth = os.path.join(folder, "synth", "snsynth")
+    package("snsynth", synth)
+    model = importlib.import_module("snsynth.mwem").MWEMSynthesizer
+
+    def answer(rows, n, rng):
+        np.random.seed(rng.integers(2**32))
+        random.seed(int(rng.integers(2**63)))
+        data = np.array(rows, dtype=int)
+        outputs = []
+        for _ in range(n):
+            m = model(epsilon=epsilon, q_count=2, iterations=1, mult_weights_iterations=1, splits=[list(range(data.shape[1]))])
+            m.fit(data)
+            cells = m.synthetic_histograms[0][0].ravel()
+            outputs.append([float(cells[0]), float(cells[-1])])
+        return outputs
+
+    return answer
+
+
 CASES = {
+    "smartnoise-mwem": mwem,
     "smartnoise-covariance": covariance,
 }

@@ -7,9 +7,9 @@ import numpy as np
 from library import column
 
 
-def sniper(module, name):
+def sniper(module, name, **more):
     def load(folder, epsilon):
-        mechanism = getattr(importlib.import_module("dpsniper.mechanisms." + module), name)(eps=epsilon)
+        mechanism = getattr(importlib.import_module("dpsniper.mechanisms." + module), name)(eps=epsilon, **more)
 
         def answer(rows, n, rng):
             np.random.seed(rng.integers(2**32))  # it draws from numpy's global generator
@@ -21,8 +21,8 @@ def sniper(module, name):
 
 
 def sniper_values(folder, epsilon):
-    """SparseVectorTechnique3 says FALSE as -1000 and ABORTED as -2000: these become words."""
-    answer = sniper("sparse_vector_technique", "SparseVectorTechnique3")(folder, epsilon)
+    """SparseVectorTechnique3, which ends at the first query above its threshold, says FALSE as -1000 and ABORTED as -2000: these become words."""
+    answer = sniper("sparse_vector_technique", "SparseVectorTechnique3", c=1)(folder, epsilon)
     words = {-1000.0: "false", -2000.0: "aborted"}
     return lambda rows, n, rng: [[words.get(v, v) for v in out] for out in answer(rows, n, rng).tolist()]
 
