@@ -225,6 +225,8 @@ run_tests() {
 		(cd internal/apidiff && export GOWORK=off && go vet . && go test -count=1 . && go run .)
 		say "the manifests of docs/examples/scale"
 		(cd internal/manifests && export GOWORK=off && go vet . && go test -count=1 .)
+		say "audits on Apache Beam"
+		(cd beam && export GOWORK=off && go vet . && go test -count=1 .)
 	fi
 
 	say "tests"

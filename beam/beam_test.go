@@ -254,6 +254,7 @@ func TestRefuses(t *testing.T) {
 		"no such flag":     {"audit -mechanism svt4 -share 3", []string{"-share"}},
 		"no such command":  {"audits", []string{"audit"}},
 		"beside a plan":    {"audit -plan ../cmd/dpscope/testdata/shards.json -epsilon 1", []string{"-epsilon", "-plan"}},
+		"a trainer":        {"canaries -exec true -epsilon 1 -delta 1e-5", []string{"-exec"}},
 		"no such file":     {"audit -plan nowhere.json", []string{"nowhere.json"}},
 		"a remote runner":  {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
 		"its own process":  {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},

@@ -259,6 +259,9 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
+	if f.Given("exec") {
+		return fail(stderr, &audit.InputError{Field: "-exec", Found: "given", Want: "absent: a runner's workers do not have your program", Remedy: "dpscope canaries -exec draws shares of trainings on machines of yours (docs/scale.md)"})
+	}
 	plan := canary.Plan{Version: canary.PlanVersion}
 	err := asked.Read(&plan)
 	var data []byte
@@ -292,7 +295,7 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	if !beam.Initialized() {
 		beam.Init()
 	}
-	if !f.verbose { // what went wrong comes as an error too
+	if !f.verbose && !f.dry() { // what went wrong comes as an error too
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		log.SetLogger(quiet{})
 	}
