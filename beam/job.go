@@ -44,7 +44,7 @@ func (j *job) showOnly(ctx context.Context) error {
 	for i := range all {
 		all[i] = i
 	}
-	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines()))
+	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes()))
 }
 
 // do searches, draws and merges, each unless it was done before, and returns the report.
@@ -139,8 +139,11 @@ func measure(ctx context.Context, s *searched, workers int) (seconds float64, pi
 	nothing, err := timed(shares.Most) // what a share takes that draws nothing
 	for of := pieces; err == nil && of > 0; of = max(1, of/4) {
 		var took float64
-		if took, err = timed(of); took-nothing >= enough || of == 1 {
-			return max(0, took-nothing) * float64(of), pieces, err
+		if took, err = timed(of); of == 1 {
+			return took, pieces, err
+		}
+		if took-nothing >= enough {
+			return (took - nothing) * float64(of), pieces, err
 		}
 	}
 	return 0, pieces, err
@@ -202,7 +205,7 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines())) }()
+	go func() { done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines(), j.flags.lanes())) }()
 	began := time.Now()
 	for {
 		select {

@@ -159,6 +159,14 @@ func (f *jobFlags) goroutines() int {
 	return max(1, *f.workers)
 }
 
+// lanes are how many shares a runner on this machine begins at once, where it is prism.
+func (f *jobFlags) lanes() int {
+	if f.prism() {
+		return 2 * runtime.GOMAXPROCS(0)
+	}
+	return 1
+}
+
 // beamValue is a flag of Beam's, which Beam reads where it defined it.
 type beamValue struct{ *flag.Flag }
 

@@ -148,11 +148,19 @@ func merge(ctx context.Context, s store, of int) error {
 	return s.write(ctx, s.report(), data)
 }
 
-// pipeline draws the missing shares, and merges all.
-func pipeline(s store, missing []int, of, workers int) *beam.Pipeline {
+// pipeline draws the missing shares, and merges all. The shares are dealt to so many lanes,
+// which prism runs at once: what one lane has, it splits too late.
+func pipeline(s store, missing []int, of, workers, lanes int) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
-	todo := beam.Reshuffle(root, beam.CreateList(root, missing)) // so that no two shares are bound to one worker
-	drawn := beam.ParDo(root, &drawFn{Store: s, Of: of, Workers: workers}, todo)
-	beam.ParDo0(root, &mergeFn{s, of, len(missing)}, beam.CombinePerKey(root, add, drawn))
+	dealt := make([][]int, min(lanes, len(missing)))
+	for i, share := range missing {
+		dealt[i%len(dealt)] = append(dealt[i%len(dealt)], share)
+	}
+	var drawn []beam.PCollection
+	for _, lane := range dealt {
+		todo := beam.Reshuffle(root, beam.CreateList(root, lane)) // so that no two shares are bound to one worker
+		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: s, Of: of, Workers: workers}, todo))
+	}
+	beam.ParDo0(root, &mergeFn{s, of, len(missing)}, beam.CombinePerKey(root, add, beam.Flatten(root, drawn...)))
 	return p
 }
