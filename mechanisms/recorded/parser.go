@@ -309,7 +309,7 @@ func Read(r io.Reader, o Options) (*File, error) {
 		_, err = into.Write(buf[:n])
 	}
 	if err == nil {
-		_, err = io.CopyBuffer(into, raw, buf)
+		io.CopyBuffer(into, raw, buf) // an error is kept by p or by raw
 	}
 	switch {
 	case p.err != nil:
