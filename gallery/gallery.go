@@ -4,6 +4,7 @@
 package gallery
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -137,23 +138,15 @@ type Result struct {
 	Error   string  `json:"error,omitempty"` // why it could not be run
 
 	// Processor is the seconds that processors worked on the audit and on the library's
-	// code, which other work on the machine changes little; 0 where the system does not
-	// tell.
-	Processor float64 `json:"processor,omitempty"`
-}
-
-// work is Processor, or what two processors did at most where the system did not tell.
-func (r Result) work() float64 {
-	if r.Processor == 0 {
-		return 2 * r.Seconds
-	}
-	return r.Processor
+	// code, which other work on the machine changes little.
+	Processor float64 `json:"processor"`
 }
 
 // Run is the results of a run of all entries.
 type Run struct {
 	Version string   `json:"version"` // of dpscope
 	Machine string   `json:"machine"` // operating system, architecture and workers
+	Seconds float64  `json:"seconds"` // of the last run of all entries, on the clock; 0: there was none
 	Results []Result `json:"results"`
 }
 
@@ -172,7 +165,7 @@ func Merge(c Contents, kept, latest Run) Run {
 	for _, r := range slices.Concat(kept.Results, latest.Results) {
 		results[r.Name] = r
 	}
-	merged := Run{Version: latest.Version, Machine: latest.Machine}
+	merged := Run{Version: latest.Version, Machine: latest.Machine, Seconds: cmp.Or(latest.Seconds, kept.Seconds)}
 	for _, e := range c.Entries {
 		if r, ok := results[e.Name]; ok {
 			merged.Results = append(merged.Results, r)
@@ -207,7 +200,7 @@ func Markdown(c Contents, run Run) string {
 	var seconds float64
 	for _, e := range c.Entries {
 		r := results[e.Name]
-		seconds += r.work()
+		seconds += r.Processor
 		hit := r.Error == "" && r.Verdict == "violation"
 		count := func(n *int) {
 			if hit {
@@ -230,7 +223,7 @@ func Markdown(c Contents, run Run) string {
 		}
 	}
 	b.WriteString(intro)
-	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d mechanisms that are mended, controls or sound, %d are flagged. The whole run was %.0f seconds of work for a processor (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, seconds, run.Version, run.Machine)
+	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d mechanisms that are mended, controls or sound, %d are flagged. All of it took %.0f seconds, and was %.0f seconds of work for a processor (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, run.Seconds, seconds, run.Version, run.Machine)
 	fmt.Fprintf(&b, "**How often such a table is wrong.** Each audit has an error of at most %g of its own. By the union bound the %d audits of a run together flag a mechanism that keeps its claim with probability at most %.2g %%, whatever the libraries do. *No violation found* never says that a mechanism is private.\n\n", Beta, len(c.Entries), 100*Beta*float64(len(c.Entries)))
 	b.WriteString("| Mechanism | Library | What it is | Claim | Verdict | Bound | Outputs | Seconds |\n|---|---|---|---|---|---|---|---|\n")
 	for _, e := range c.Entries {

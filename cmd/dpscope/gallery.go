@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +16,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/gallery"
@@ -34,6 +38,7 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	r := s.String("rscript", "Rscript", "R that runs libraries")
 	node := s.String("node", "node", "Node that runs libraries; -fetch gets their packages with the npm beside it")
 	answer := s.String("answer", "", "answer requests as this `case` of a library that is compiled in, with the epsilon after it")
+	workers := s.Workers(0, "entries that run at a time; 0: one a processor")
 	output := s.String("output", "", "write the results as JSON to this `file`; those that it holds of entries that do not run are kept")
 	if code, ok := s.Parse(args, 0); !ok {
 		return code
@@ -73,7 +78,7 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	if err != nil {
 		return fail(stderr, err)
 	}
-	place := galleryPlace{dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
+	place := &galleryPlace{self: self, dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
 		"":               {*python, filepath.Join(*dir, "adapter", "main.py")},
 		gallery.R:        {*r, "--vanilla", filepath.Join(*dir, "adapter", "main.R")},
 		gallery.Node:     {*node, "--no-deprecation", filepath.Join(*dir, "adapter", "main.js")},
@@ -81,14 +86,13 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	}}
 	g := cli.Generator()
 	done := gallery.Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
-	code := cli.ExitOK
-	for _, e := range entries {
-		r := galleryEntry(e, contents.Libraries, place)
-		done.Results = append(done.Results, r)
-		fmt.Fprintln(stdout, gallery.Line(e, r))
-		if !gallery.Right(e, r) {
-			code = cli.ExitViolation
-		}
+	start, code := time.Now(), cli.ExitOK
+	var right bool
+	if done.Results, right = galleryRun(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0))); !right {
+		code = cli.ExitViolation
+	}
+	if len(entries) == len(contents.Entries) {
+		done.Seconds = math.Round(time.Since(start).Seconds())
 	}
 	fmt.Fprintf(stdout, "All %d audits together flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*gallery.Beta*float64(len(entries)))
 	if *output != "" {
@@ -112,7 +116,7 @@ func galleryJSON(run gallery.Run) []byte {
 	var b bytes.Buffer
 	head, _ := json.Marshal(run.Version)
 	machine, _ := json.Marshal(run.Machine)
-	fmt.Fprintf(&b, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"results\": [\n", head, machine)
+	fmt.Fprintf(&b, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"seconds\": %g,\n  \"results\": [\n", head, machine, run.Seconds)
 	for i, r := range run.Results {
 		line, _ := json.Marshal(r)
 		b.WriteString("    ")
@@ -128,6 +132,8 @@ func galleryJSON(run gallery.Run) []byte {
 
 // galleryPlace is where libraries lie, and what runs them.
 type galleryPlace struct {
+	self        string     // this program
+	mu          sync.Mutex // while a library is laid out
 	dir, mirror string
 	fetch       bool
 	node        string
@@ -135,7 +141,9 @@ type galleryPlace struct {
 }
 
 // folder lays out a library where it is not, if it may.
-func (p galleryPlace) folder(l gallery.Library) (string, error) {
+func (p *galleryPlace) folder(l gallery.Library) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	folder := filepath.Join(p.dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
@@ -150,7 +158,7 @@ func (p galleryPlace) folder(l gallery.Library) (string, error) {
 }
 
 // command is the -exec of an entry.
-func (p galleryPlace) command(e gallery.Entry, libraries map[string]gallery.Library) (string, error) {
+func (p *galleryPlace) command(e gallery.Entry, libraries map[string]gallery.Library) (string, error) {
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	l := libraries[e.Library]
 	words := []string{e.Case, fmt.Sprint(e.Epsilon)}
@@ -188,7 +196,35 @@ func galleryAnswer(words string, stdin io.Reader, stdout, stderr io.Writer) int 
 	return cli.ExitOK
 }
 
-func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p galleryPlace) gallery.Result {
+// galleryRun audits entries, so many at a time, and prints a line of each, in their order.
+// right is false where one is not what it should be.
+func galleryRun(w io.Writer, entries []gallery.Entry, libraries map[string]gallery.Library, p *galleryPlace, workers int) (results []gallery.Result, right bool) {
+	results, right = make([]gallery.Result, len(entries)), true
+	done := make([]chan bool, len(entries))
+	for i := range done {
+		done[i] = make(chan bool)
+	}
+	go func() {
+		var some errgroup.Group
+		some.SetLimit(workers)
+		for i, e := range entries {
+			some.Go(func() error {
+				defer close(done[i])
+				results[i] = galleryEntry(e, libraries, p)
+				return nil
+			})
+		}
+	}()
+	for i, e := range entries {
+		<-done[i]
+		fmt.Fprintln(w, gallery.Line(e, results[i]))
+		right = right && gallery.Right(e, results[i])
+	}
+	return results, right
+}
+
+// galleryEntry audits an entry in a process of its own, whose work is counted.
+func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p *galleryPlace) gallery.Result {
 	r := gallery.Result{Name: e.Name, Verdict: "error"}
 	command, err := p.command(e, libraries)
 	if err != nil {
@@ -196,11 +232,17 @@ func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p galle
 		return r
 	}
 	var stdout, stderr bytes.Buffer
-	start, worked := time.Now(), processorSeconds()
-	code := auditCommand(e.Arguments(command), strings.NewReader(""), &stdout, &stderr)
+	cmd := exec.Command(p.self, append([]string{"audit", "-workers", "1"}, e.Arguments(command)...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err = cmd.Run()
 	r.Seconds = float64(time.Since(start).Milliseconds()/100) / 10
-	r.Processor = math.Floor(10*(processorSeconds()-worked)) / 10
-	if code == cli.ExitUsage {
+	if cmd.ProcessState == nil {
+		r.Error = err.Error()
+		return r
+	}
+	r.Processor = math.Floor(10*(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds()) / 10
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK && code != cli.ExitViolation {
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 		r.Error = lines[len(lines)-1]
 		return r

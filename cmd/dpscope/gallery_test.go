@@ -129,7 +129,7 @@ func TestGalleryAnswer(t *testing.T) {
 // A library whose language is not installed is said not to run, and why.
 func TestGalleryWithoutLanguage(t *testing.T) {
 	dir := t.TempDir()
-	p := galleryPlace{dir: dir, commands: map[string][]string{gallery.R: {filepath.Join(dir, "no-r"), "main.R"}}}
+	p := &galleryPlace{dir: dir, commands: map[string][]string{gallery.R: {filepath.Join(dir, "no-r"), "main.R"}}}
 	l := gallery.Library{Repository: "o/n", Commit: "1", Runs: gallery.R, Needs: "R with jsonlite"}
 	if err := os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755); err != nil {
 		t.Fatal(err)
@@ -137,5 +137,53 @@ func TestGalleryWithoutLanguage(t *testing.T) {
 	r := galleryEntry(gallery.Entry{Name: "x", Library: "l"}, map[string]gallery.Library{"l": l}, p)
 	if !strings.Contains(r.Error, "no-r is not found: the library needs R with jsonlite") {
 		t.Errorf("said: %q", r.Error)
+	}
+}
+
+// Entries that run at a time are told of in their order, each with its own verdict and the
+// seconds of its own processes; a program that fails is said.
+func TestGalleryAtATime(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("NOT RUN: needs python3")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("DPSCOPE_MAIN", "1") // what this starts is dpscope
+	dir := t.TempDir()
+	p := &galleryPlace{self: self, dir: dir, commands: map[string][]string{"": {"python3", filepath.Join(dir, "adapter.py")}}}
+	for name, text := range map[string]string{
+		"lib/x": "",
+		"adapter.py": `import json, random, sys
+if sys.argv[1] == "fails":
+    sys.exit("it cannot")
+for line in sys.stdin:
+    q = json.loads(line)
+    r = random.Random(q["seed"])
+    print(json.dumps([len(q["dataset"]) + (r.expovariate(1) - r.expovariate(1)) * (sys.argv[1] == "sound") for _ in range(q["n"])]), flush=True)
+`} {
+		to := filepath.Join(dir, filepath.FromSlash(strings.Replace(name, "lib", "o+n@1", 1)))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	c := gallery.Contents{Libraries: map[string]gallery.Library{"l": {Repository: "o/n", Commit: "1"}}}
+	for _, name := range []string{"sound", "none", "fails"} {
+		c.Entries = append(c.Entries, gallery.Entry{Name: name, Case: name, Library: "l", Kind: map[bool]string{true: gallery.Sound, false: gallery.Fault}[name == "sound"], Relation: "add-remove", Rows: "0:2", Domain: "0:1", Epsilon: 1, Samples: 2000})
+	}
+	results, right := galleryRun(&out, c.Entries, c.Libraries, p, 3)
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "sound") || !strings.HasPrefix(lines[1], "none") || !strings.HasPrefix(lines[2], "fails") {
+		t.Errorf("printed: %s", out.String())
+	}
+	if results[0].Verdict != "no-violation-found" || results[0].Outputs < 4000 || results[1].Verdict != "violation" || results[1].Bound <= 1 || !strings.Contains(results[2].Error, "it cannot") && !strings.Contains(results[2].Error, "exit code 1") || right {
+		t.Errorf("%+v, right: %v", results, right)
+	}
+	if results[0].Processor <= 0 || results[0].Seconds <= 0 {
+		t.Errorf("%+v", results[0])
 	}
 }
