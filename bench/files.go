@@ -98,6 +98,7 @@ func (r fileResult) print(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%.0f\t%s\t%.1f\t%.1f\t%.0f\t%.0f\n", x.File, mb, x.Command, x.Seconds, x.CPU, mb/x.Seconds, float64(x.Peak)/1e6)
 	}
 	t.Flush()
+	fmt.Fprintf(w, "\nA command that needs less memory than the bench that starts it shows the bench's.\n")
 }
 
 // measured runs a command to its end. One that finds a violation ended well.
