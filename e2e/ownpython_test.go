@@ -95,6 +95,8 @@ func TestPythonAsYouType(t *testing.T) {
 		}
 	}
 	t.Logf("the verdict flips within %v", least.Round(time.Millisecond))
+	// The verdict is there before the report of the whole audit is.
+	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought.code.includes("laplace(0.6)") && `+ownIdle, time.Minute)
 	before := eval[string](t, tab, `window.dpscope.report.summary`)
 	write(t, tab, strings.Replace(code, "laplace(SCALE)", "laplce(1)", 1))
 	until(t, tab, headline+`.startsWith("Line 2 stops the code")`, time.Minute)
