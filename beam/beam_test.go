@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,10 +28,15 @@ import (
 	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // TestMain is the worker where a test lets a runner start this program.
 func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "train-for-tests") {
+		trainForTests()
+		return
+	}
 	endWithParent()
 	flag.Parse()
 	beam.Init()
@@ -49,13 +57,16 @@ func command(t *testing.T, args ...string) (code int, report, errs string) {
 }
 
 // alone is the report of one machine, of the audit whose search is in the folder.
-func alone(t testing.TB, work string) string {
+func alone(t testing.TB, work string, trains ...trainer) string {
 	t.Helper()
-	s, err := readSearch(context.Background(), store(work))
+	s, err := readSearch(context.Background(), store(work), trainer{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := given(2)
+	g, err := given(2, append(trains, trainer{})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	audits, err := parts.Read(s.header.Kind, s.search, g)
 	if err == nil {
 		err = audits.Run(context.Background(), g, nil)
@@ -71,9 +82,9 @@ func alone(t testing.TB, work string) string {
 }
 
 // same wants a report to be that of one machine, but for how long it took.
-func same(t *testing.T, report, work string) {
+func same(t *testing.T, report, work string, trains ...trainer) {
 	t.Helper()
-	want, got := alone(t, work), plain([]byte(report))
+	want, got := alone(t, work, trains...), plain([]byte(report))
 	if want != got {
 		i := 0
 		for i < min(len(want), len(got)) && want[i] == got[i] {
@@ -107,6 +118,57 @@ func TestSameBytes(t *testing.T) {
 			same(t, report, work)
 			code, again, errs := command(t, append(c.args, "-work", work)...)
 			if code != c.code || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "3 of 3 shares were drawn before") {
+				t.Errorf("run again, it ended with %d: %s", code, errs)
+			}
+		})
+	}
+}
+
+// trainForTests trains as docs/trainers.md says: scores are noise, more for members.
+func trainForTests() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var q struct {
+			Members []int
+			Seed    uint64
+		}
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			panic(err)
+		}
+		scores := make([]float64, len(q.Members))
+		stream.New(stream.Key{Seed: q.Seed}).Gaussian(scores, 1)
+		for i, m := range q.Members {
+			scores[i] += float64(m)
+		}
+		line, _ := json.Marshal(map[string]any{"seed": q.Seed, "scores": scores})
+		fmt.Printf("%s\n", line)
+	}
+}
+
+// TestTrainer: a program of the user's trains on Beam, in this process and in one of its
+// own, and comes to the report of one machine; what repeating it gave is kept.
+func TestTrainer(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := trainer{"'" + self + "' train-for-tests", time.Hour}
+	t.Cleanup(closePrograms)
+	for name, flags := range map[string]string{"here": "", "a process": "-process"} {
+		t.Run(name, func(t *testing.T) {
+			work := t.TempDir()
+			t.Cleanup(func() { flag.Set("environment_type", "LOOPBACK") }) // of the tests that come after
+			args := append(strings.Fields("canaries -epsilon 1 -delta 1e-5 -n 40 -k 4 -m 4 -seed 5 -shares 3 "+flags), "-exec", own.Exec, "-work", work)
+			code, report, errs := command(t, args...)
+			if code != cli.ExitOK {
+				t.Fatalf("ended with %d: %s", code, errs)
+			}
+			if !strings.Contains(report, `"repeats": "same"`) || !strings.Contains(report, "train-for-tests") {
+				t.Errorf("the report does not name its trainer: %.2000s", report)
+			}
+			same(t, report, work, own)
+			code, again, errs := command(t, args...)
+			if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "3 of 3 shares were drawn before") {
 				t.Errorf("run again, it ended with %d: %s", code, errs)
 			}
 		})
@@ -254,7 +316,8 @@ func TestRefuses(t *testing.T) {
 		"no such flag":     {"audit -mechanism svt4 -share 3", []string{"-share"}},
 		"no such command":  {"audits", []string{"audit"}},
 		"beside a plan":    {"audit -plan ../cmd/dpscope/testdata/shards.json -epsilon 1", []string{"-epsilon", "-plan"}},
-		"a trainer":        {"canaries -exec true -epsilon 1 -delta 1e-5", []string{"-exec"}},
+		"no such trainer":  {"canaries -exec no-such-program -epsilon 1 -delta 1e-5", []string{"no-such-program"}},
+		"a dead trainer":   {"canaries -exec true -epsilon 1 -delta 1e-5 -n 20", []string{"before its first answer"}},
 		"no such file":     {"audit -plan nowhere.json", []string{"nowhere.json"}},
 		"a remote runner":  {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
 		"its own process":  {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},
@@ -286,7 +349,7 @@ func TestMeasure(t *testing.T) {
 	if err := os.Remove(filepath.Join(work, "partials", "0-of-1")); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSearch(ctx, store(work))
+	s, err := readSearch(ctx, store(work), trainer{})
 	if err != nil {
 		t.Fatal(err)
 	}

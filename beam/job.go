@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"runtime"
 	"strings"
 	"time"
 
@@ -44,11 +43,17 @@ func (j *job) showOnly(ctx context.Context) error {
 	for i := range all {
 		all[i] = i
 	}
-	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes()))
+	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
 }
 
 // do searches, draws and merges, each unless it was done before, and returns the report.
 func (j *job) do(ctx context.Context) ([]byte, error) {
+	defer closePrograms()
+	if j.flags.trainer.Exec != "" {
+		if err := j.repeats(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s, err := j.search(ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +74,10 @@ func (j *job) search(ctx context.Context) (*searched, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := given(runtime.GOMAXPROCS(0))
+	g, err := given(j.flags.threads(), j.flags.trainer)
+	if err != nil {
+		return nil, err
+	}
 	audits, err := parts.Read(j.kind, part.Search(), g)
 	if err != nil {
 		return nil, err
@@ -78,8 +86,8 @@ func (j *job) search(ctx context.Context) (*searched, error) {
 	switch {
 	case err == nil:
 		j.begun = true
-		return readSearch(ctx, j.store)
-	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, storage.ErrObjectNotExist):
+		return readSearch(ctx, j.store, j.flags.trainer)
+	case !missing(err):
 		return nil, err
 	}
 	g.Pool = g.Pool.ForDivision(part.Division)
@@ -95,7 +103,12 @@ func (j *job) search(ctx context.Context) (*searched, error) {
 		return nil, err
 	}
 	j.begun = true
-	return readSearch(ctx, j.store)
+	return readSearch(ctx, j.store, j.flags.trainer)
+}
+
+// missing says that a file of a store is not there.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrObjectNotExist)
 }
 
 // enough is how many seconds of drawing tell how long all takes.
@@ -205,7 +218,9 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines(), j.flags.lanes())) }()
+	go func() {
+		done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
+	}()
 	began := time.Now()
 	for {
 		select {

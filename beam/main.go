@@ -93,6 +93,8 @@ type jobFlags struct {
 	out     string
 	strict  bool
 	verbose bool
+	trainer trainer
+	check   bool // of the trainer
 
 	own [2]string // endpoint and environment_type as the user gave them; prism sets them too
 }
@@ -110,7 +112,7 @@ func (f *jobFlags) register() {
 	s.StringVar(&f.out, "o", "", "JSON `file` of the report, beside standard output")
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.BoolVar(&f.verbose, "verbose", false, "show what Beam logs")
-	s.Check(f.check)
+	s.Check(f.valid)
 	flag.CommandLine.VisitAll(func(own *flag.Flag) {
 		if s.Lookup(own.Name) == nil {
 			s.Var(beamValue{own}, own.Name, "of Beam: "+own.Usage)
@@ -118,8 +120,8 @@ func (f *jobFlags) register() {
 	})
 }
 
-// check refuses what cannot be.
-func (f *jobFlags) check() error {
+// valid refuses what cannot be.
+func (f *jobFlags) valid() error {
 	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
 	switch {
 	case f.shares < 0 || f.shares > shares.Most:
@@ -153,7 +155,16 @@ func (f *jobFlags) inProcess() bool { return strings.EqualFold(f.own[1], "loopba
 
 // goroutines are those of a share.
 func (f *jobFlags) goroutines() int {
-	if *f.workers == 0 && (f.prism() || f.inProcess()) {
+	if f.prism() || f.inProcess() {
+		return f.threads()
+	}
+	return max(1, *f.workers)
+}
+
+// threads are the goroutines of this process: with a program that trains one, as a training
+// has the machine to itself unless somebody knows better.
+func (f *jobFlags) threads() int {
+	if *f.workers == 0 && f.trainer.Exec == "" {
 		return runtime.GOMAXPROCS(0)
 	}
 	return max(1, *f.workers)
@@ -161,7 +172,7 @@ func (f *jobFlags) goroutines() int {
 
 // lanes are how many shares a runner on this machine begins at once, where it is prism.
 func (f *jobFlags) lanes() int {
-	if f.prism() {
+	if f.prism() && f.trainer.Exec == "" {
 		return 2 * runtime.GOMAXPROCS(0)
 	}
 	return 1
@@ -260,15 +271,13 @@ func readPlan(name string, only []string) (parts.Several, error) {
 // canariesCommand is dpscope-beam canaries.
 func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
-	asked := cli.Settings(f.Flags, canary.Keys())
+	asked := cli.Settings(f.Flags, canary.TrainerKeys())
+	f.trainer.register(f.Flags, &f.check)
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	name := f.String("data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
-	}
-	if f.Given("exec") {
-		return fail(stderr, &audit.InputError{Field: "-exec", Found: "given", Want: "absent: a runner's workers do not have your program", Remedy: "dpscope canaries -exec draws shares of trainings on machines of yours (docs/scale.md)"})
 	}
 	plan := canary.Plan{Version: canary.PlanVersion}
 	err := asked.Read(&plan)

@@ -30,9 +30,12 @@ func init() {
 // catalogue is all that is registered.
 var catalogue = cli.Catalogue()
 
-// given is what a part needs, with so many goroutines.
-func given(workers int) core.Given {
-	return core.Given{Catalogue: catalogue, Pool: core.LocalPool(catalogue, workers), Generator: cli.Generator(), Now: cli.Clock()}
+// given is what a part needs, with so many goroutines and, where a program trains, that.
+func given(workers int, t trainer) (g core.Given, err error) {
+	g = core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
+	g.Sources, err = t.sources()
+	g.Pool = g.LocalPool(workers)
+	return g, err
 }
 
 // tally says what workers did.
@@ -45,15 +48,16 @@ func add(a, b tally) tally { return tally{a.Shares + b.Shares, a.Seconds + b.Sec
 
 // searched is a search that was read, of which shares are drawn.
 type searched struct {
-	name   string
-	header partial.Header
-	search partial.Search
+	name    string
+	header  partial.Header
+	search  partial.Search
+	trainer trainer
 }
 
-// readSearch reads the search of an audit.
-func readSearch(ctx context.Context, s store) (*searched, error) {
+// readSearch reads the search of an audit, for which t trains.
+func readSearch(ctx context.Context, s store, t trainer) (*searched, error) {
 	h, whole, err := partial.ReadSearch(s.search(), s.open(ctx))
-	return &searched{s.search(), h, whole}, err
+	return &searched{s.search(), h, whole, t}, err
 }
 
 // draw draws a share with so many goroutines, and returns its partial and of how many
@@ -63,7 +67,10 @@ func (s *searched) draw(ctx context.Context, index, of, workers int) (data []byt
 	if err != nil {
 		return nil, 0, err
 	}
-	g := given(workers)
+	g, err := given(workers, s.trainer)
+	if err != nil {
+		return nil, 0, err
+	}
 	audits, err := parts.Read(s.header.Kind, s.search, g)
 	if err != nil {
 		return nil, 0, err
@@ -82,6 +89,7 @@ type drawFn struct {
 	Store   store
 	Of      int
 	Workers int
+	Trainer trainer
 
 	searched *searched
 }
@@ -90,7 +98,7 @@ type drawFn struct {
 func (f *drawFn) ProcessElement(ctx context.Context, index int, emit func(string, tally)) error {
 	began := time.Now()
 	if f.searched == nil {
-		s, err := readSearch(ctx, f.Store)
+		s, err := readSearch(ctx, f.Store, f.Trainer)
 		if err != nil {
 			return err
 		}
@@ -132,7 +140,10 @@ func merge(ctx context.Context, s store, of int) error {
 	if err != nil {
 		return err
 	}
-	g := given(runtime.GOMAXPROCS(0))
+	g, err := given(runtime.GOMAXPROCS(0), trainer{}) // a merge trains nothing
+	if err != nil {
+		return err
+	}
 	audits, err := parts.Read(m.Header.Kind, m.Search, g)
 	if err != nil {
 		return err
@@ -150,7 +161,7 @@ func merge(ctx context.Context, s store, of int) error {
 
 // pipeline draws the missing shares, and merges all. The shares are dealt to so many lanes,
 // which prism runs at once: what one lane has, it splits too late.
-func pipeline(s store, missing []int, of, workers, lanes int) *beam.Pipeline {
+func pipeline(s store, missing []int, of, workers, lanes int, t trainer) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
 	dealt := make([][]int, min(lanes, len(missing)))
 	for i, share := range missing {
@@ -159,7 +170,7 @@ func pipeline(s store, missing []int, of, workers, lanes int) *beam.Pipeline {
 	var drawn []beam.PCollection
 	for _, lane := range dealt {
 		todo := beam.Reshuffle(root, beam.CreateList(root, lane)) // so that no two shares are bound to one worker
-		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: s, Of: of, Workers: workers}, todo))
+		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: s, Of: of, Workers: workers, Trainer: t}, todo))
 	}
 	beam.ParDo0(root, &mergeFn{s, of, len(missing)}, beam.CombinePerKey(root, add, beam.Flatten(root, drawn...)))
 	return p
