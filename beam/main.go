@@ -31,6 +31,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/internal/training"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/wasm/stills"
@@ -93,8 +94,8 @@ type jobFlags struct {
 	out     string
 	strict  bool
 	verbose bool
+	exec    training.Flags
 	trainer trainer
-	check   bool // of the trainer
 
 	own [2]string // endpoint and environment_type as the user gave them; prism sets them too
 }
@@ -272,7 +273,11 @@ func readPlan(name string, only []string) (parts.Several, error) {
 func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
 	asked := cli.Settings(f.Flags, canary.TrainerKeys())
-	f.trainer.register(f.Flags, &f.check)
+	f.exec.Register(f.Flags)
+	f.Check(func() error {
+		f.trainer = trainer{f.Lookup("exec").Value.String(), f.exec.Timeout}
+		return nil
+	})
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	name := f.String("data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	f.register()

@@ -220,15 +220,51 @@ func Plain(r report.View) report.View { return of(r).Plain(r) }
 // PlanOf is the plan of a report.
 func PlanOf(r report.View) any { return of(r).Plan(r) }
 
-// Trainer is the program whose trainings a report is of; nil: it is of none.
-func Trainer(r report.View) *source.Trainer {
-	switch r := r.(type) {
-	case canary.Report:
-		return r.Plan.Trainer
-	case onerun.Report:
-		return r.Plan.Trainer
+// Trainer is the program that trains for the audit of a plan; nil where none does.
+func Trainer(plan any) *source.Trainer {
+	switch p := plan.(type) {
+	case canary.Plan:
+		return p.Trainer
+	case onerun.Plan:
+		return p.Trainer
 	}
 	return nil
+}
+
+// WithRepeats is the plan of an audit for which a program trains, with what asking it twice
+// gave.
+func WithRepeats(plan any, r source.Repeats) any {
+	t := *Trainer(plan)
+	t.Repeats = r
+	switch p := plan.(type) {
+	case canary.Plan:
+		p.Trainer = &t
+		return p
+	case onerun.Plan:
+		p.Trainer = &t
+		return p
+	}
+	return plan
+}
+
+// FirstTraining is what the program that trains for the audit of a plan is asked first: who
+// is a member, and the seed.
+func FirstTraining(plan any, g Given) (members []bool, seed uint64, err error) {
+	switch p := plan.(type) {
+	case canary.Plan:
+		a, err := p.Resolve(g.Sources, g.File)
+		if err != nil {
+			return nil, 0, err
+		}
+		return a.FirstTraining()
+	case onerun.Plan:
+		a, err := p.Resolve(g.Sources, g.File)
+		if err != nil {
+			return nil, 0, err
+		}
+		return a.FirstTraining()
+	}
+	return nil, 0, fmt.Errorf("core: a plan of type %T without trainings", plan)
 }
 
 // Verify replays a report of any kind.

@@ -14,10 +14,8 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
-	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -143,11 +141,13 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	show := f.trainer.meter(stderr)
 	if program != nil && from == nil {
-		if err := f.checkProgram(&plan, sources, program, show, stderr); ctx.Err() != nil {
+		known, err := f.trainer.know(program, plan, core.Given{Sources: sources, File: file}, f.shards.After, show, stderr)
+		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		} else if err != nil {
 			return fail(stderr, err)
 		}
+		plan = known.(canary.Plan)
 	}
 	pool, err := f.shards.Begin(canary.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(*f.trainer.workers))
 	if err != nil {
@@ -169,23 +169,6 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fail(stderr, err)
 	}
 	return f.out.finish(stdout, stderr, plan.Source, report)
-}
-
-// checkProgram checks the plan, and learns what its report says of the program.
-func (f *canaryFlags) checkProgram(plan *canary.Plan, sources []source.Spec, program *command.Trainer, show *meter, notes io.Writer) (err error) {
-	t := *plan.Trainer
-	plan.Trainer = &t
-	a, err := plan.Resolve(sources, nil)
-	switch {
-	case err != nil:
-		return err
-	case f.shards.After != "":
-		t.Repeats, err = searchedBy(f.shards.After, canary.ParsePlan, func(p canary.Plan) *source.Trainer { return p.Trainer })
-		return err
-	case f.trainer.check:
-		return checkTrainer(program, &t, a.FirstTraining, show, notes)
-	}
-	return nil
 }
 
 // canaries shows the progress of a canary audit.

@@ -9,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -62,27 +61,20 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if trainer.parent {
 		stdout = io.Discard // it is for requests
 	}
+	show := trainer.meter(stderr)
 	if program != nil {
-		a, err := plan.Resolve(sources, file)
-		switch {
-		case err != nil:
-		case shards.After != "":
-			plan.Trainer.Repeats, err = searchedBy(shards.After, onerun.ParsePlan, func(p onerun.Plan) *source.Trainer { return p.Trainer })
-		case trainer.check:
-			err = checkTrainer(program, plan.Trainer, a.FirstTraining, trainer.meter(stderr), stderr)
-		}
+		known, err := trainer.know(program, plan, core.Given{Sources: sources, File: file}, shards.After, show, stderr)
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
-		}
-		if err != nil {
+		} else if err != nil {
 			return fail(stderr, err)
 		}
+		plan = known.(onerun.Plan)
 	}
 	pool, err := shards.Begin(onerun.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(1))
 	if err != nil {
 		return fail(stderr, err)
 	}
-	show := trainer.meter(stderr)
 	if program != nil && show.w != nil {
 		show.show("training")
 	}

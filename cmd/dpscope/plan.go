@@ -16,13 +16,13 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/training"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
@@ -208,41 +208,17 @@ func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 // openTrainer starts the program that trains for the audit, where one does, and asks for its
 // first training twice.
 func (p *planned) openTrainer(ctx context.Context, notes io.Writer) error {
-	begin := func(t *source.Trainer, resolve func([]source.Spec) (func() ([]bool, uint64, error), error)) error {
-		sources, program, err := openTrainer(ctx, t.Command, command.DefaultTrainingTimeout, nil)
-		if err != nil {
-			return err
-		}
-		p.given.Sources, p.end = sources, program.Close
-		first, err := resolve(sources)
-		if err == nil {
-			err = checkTrainer(program, t, first, &meter{}, notes)
-		}
+	t := core.Trainer(p.plan)
+	if t == nil {
+		return nil
+	}
+	program, sources, err := training.Open(ctx, t.Command, command.DefaultTrainingTimeout, nil)
+	if err != nil {
 		return err
 	}
-	switch plan := p.plan.(type) {
-	case canary.Plan:
-		if plan.Trainer == nil {
-			return nil
-		}
-		plan.Trainer = new(*plan.Trainer)
-		p.plan = plan
-		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
-			a, err := plan.Resolve(sources, p.given.File)
-			return a.FirstTraining, err
-		})
-	case onerun.Plan:
-		if plan.Trainer == nil {
-			return nil
-		}
-		plan.Trainer = new(*plan.Trainer)
-		p.plan = plan
-		return begin(plan.Trainer, func(sources []source.Spec) (func() ([]bool, uint64, error), error) {
-			a, err := plan.Resolve(sources, p.given.File)
-			return a.FirstTraining, err
-		})
-	}
-	return nil
+	p.given.Sources, p.end = sources, program.Close
+	p.plan, err = training.Check(program, p.plan, p.given, nil, notes)
+	return err
 }
 
 // place is a line of the plan, as seen from the folder in which the command

@@ -107,7 +107,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if !set.Given("workers") {
 			n = 1
 		}
-		g.Sources, end, note, err = trained(ctx, core.Trainer(r), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
+		g.Sources, end, note, err = trained(ctx, core.Trainer(core.PlanOf(r)), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
 	} else {
 		err = readGiven(&g, r, files, stderr)
 	}

@@ -48,7 +48,7 @@ type todo struct {
 // one is wrong. g is what they are of.
 func Read(kind string, search partial.Search, g core.Given) (*Audits, error) {
 	if kind != suite.ReportKind {
-		plan, err := parse(kind, search.Plan)
+		plan, err := Parse(kind, search.Plan)
 		return &Audits{todo: []todo{{plan: plan, data: search.Data}}}, err
 	}
 	var s Several
@@ -127,8 +127,8 @@ func (a *Audits) Report(g audit.Generator) any {
 	return suite.NewReport(a.File, g, a.Audited)
 }
 
-// parse reads the plan of a single audit.
-func parse(kind string, data []byte) (any, error) {
+// Parse reads the plan of a single audit.
+func Parse(kind string, data []byte) (any, error) {
 	switch kind {
 	case report.Pair:
 		return pair.ParsePlan(data)

@@ -171,7 +171,7 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	}
 	// Programs run on the command line only: of their trainings all that follows from the
 	// counts is held against them, and the answer says so.
-	given := core.Given{Catalogue: c.cat, File: req.File, Whole: core.Trainer(r) == nil}
+	given := core.Given{Catalogue: c.cat, File: req.File, Whole: core.Trainer(core.PlanOf(r)) == nil}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
@@ -211,7 +211,7 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	if core.Trainer(r) != nil {
+	if core.Trainer(core.PlanOf(r)) != nil {
 		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
 	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,

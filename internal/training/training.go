@@ -1,0 +1,89 @@
+// Package training is what the commands share that let a program of the user's train for
+// audits with canaries: its flags, its sources, and the check of it before an audit.
+package training
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/partial"
+	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+)
+
+// Flags say how a program is run that trains. It is named by the setting -exec.
+type Flags struct {
+	Timeout time.Duration // of one training
+	Check   bool          // whether it is asked for its first training again
+}
+
+// Register defines the flags, and refuses those that do not go together. only are further
+// flags that need -exec.
+func (f *Flags) Register(s *cli.Flags, only ...string) {
+	s.DurationVar(&f.Timeout, "exec-timeout", command.DefaultTrainingTimeout, "how long -exec may take for one training")
+	s.BoolVar(&f.Check, "exec-check", true, "before the audit, have -exec do its first training again, and with another seed: says whether trainings can be drawn again, and refuses those that do not depend on the seed. Costs two trainings")
+	s.Check(func() error {
+		if f.Timeout <= 0 {
+			return &audit.InputError{Field: "-exec-timeout", Found: f.Timeout.String(), Want: "above 0", Remedy: "for example 2h"}
+		}
+		if s.Given("exec") && s.Given("source") {
+			return &audit.InputError{Field: "-source", Found: "given with -exec", Want: "absent: the program of -exec is what is audited"}
+		}
+		for _, name := range append([]string{"exec-timeout", "exec-check"}, only...) {
+			if s.Given(name) && !s.Given("exec") {
+				return &audit.InputError{Field: "-" + name, Found: "given", Want: "absent without -exec", Remedy: "name the program that trains with -exec (docs/trainers.md)"}
+			}
+		}
+		return nil
+	})
+}
+
+// Open is a program that trains, which runs until it is closed, and all sources, with that
+// of its trainings.
+func Open(ctx context.Context, line string, timeout time.Duration, parent *command.Parent) (*command.Trainer, []source.Spec, error) {
+	program, err := command.OpenTrainer(ctx, command.TrainerOptions{Command: line, Timeout: timeout, Parent: parent})
+	if err != nil {
+		return nil, nil, err
+	}
+	return program, append(source.Sources(), source.TrainerSpec(program.Train)), nil
+}
+
+// Check has the program do its first training of a plan more than once, and returns the plan
+// with what came of it. tell may be nil. What the user should know goes to notes.
+func Check(program *command.Trainer, plan any, g core.Given, tell command.Checked, notes io.Writer) (any, error) {
+	members, seed, err := core.FirstTraining(plan, g)
+	if err != nil {
+		return plan, err
+	}
+	same, err := program.Check(members, seed, tell)
+	if err != nil {
+		return plan, err
+	}
+	if same {
+		return core.WithRepeats(plan, source.SameScores), nil
+	}
+	fmt.Fprintln(notes, "dpscope: note: the same request gave other scores: a replay of the report recomputes all from its counts, but cannot draw them again")
+	return core.WithRepeats(plan, source.OtherScores), nil
+}
+
+// After is a plan with what the search in the partial of that name says of its trainer.
+func After(plan any, name string, open partial.Opener) (any, error) {
+	h, s, err := partial.ReadSearch(name, open)
+	if err != nil {
+		return plan, err
+	}
+	searched, err := parts.Parse(h.Kind, s.Plan)
+	if err != nil {
+		return plan, err
+	}
+	if t := core.Trainer(searched); t != nil {
+		plan = core.WithRepeats(plan, t.Repeats)
+	}
+	return plan, nil
+}
