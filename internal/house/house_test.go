@@ -68,7 +68,7 @@ type room struct {
 // below it.
 var rooms = []room{
 	{p("stream/..."), nil,
-		"random streams and elementary functions give the same bits whatever is audited"},
+		"random streams, elementary functions and lists of numbers are the same whatever is audited"},
 	{p("bounds/..."), p("bounds", "stream"),
 		"a bound is a theorem about counts, whatever made them; the published forms lean on ours and none of ours on them; the wealth of a bet decides which outputs are drawn next, so it needs elementary functions of the same bits everywhere"},
 	{p("audit/phrase"), nil,
@@ -93,7 +93,7 @@ var rooms = []room{
 		"a model that is trained does not know how it is audited"},
 	{p("mechanisms/recorded/csv", "mechanisms/recorded/jsonscan"), p("audit"),
 		"readers of text say where it is wrong, not what it is for"},
-	{p("mechanisms/recorded"), p("audit", "stream", "mechanisms/recorded/..."),
+	{p("mechanisms/recorded"), p("audit", "stream/...", "mechanisms/recorded/..."),
 		"files of outputs are mechanisms too"},
 	{p("mechanisms/user/process"), nil,
 		"starts and ends processes, whatever they answer"},
@@ -169,7 +169,7 @@ var rooms = []room{
 		"a program that trains, whatever command asks it"},
 	{p("internal/canarytest"), p("audit", "stream", "report", "core/engine", "core/canary/source", "internal/gear"),
 		"of tests"},
-	{p("internal/recordings"), p("audit", "mechanisms/recorded"),
+	{p("internal/recordings"), p("audit", "mechanisms/recorded", "stream/spill"),
 		"reads files of any size, whatever they are for"},
 	{p("docs/examples/..."), p("audit", "stream"),
 		"what documents show is what a user would write"},

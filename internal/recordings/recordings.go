@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Limits of a file, which are the disk's and not the memory's.
@@ -40,7 +41,7 @@ type Reader struct {
 	Memory int64
 
 	temp *temporary
-	room *recorded.Scratch
+	room *spill.Scratch
 }
 
 // Read reads a file as o says, but for limits and scratch. o.Name names it in errors.
@@ -93,7 +94,7 @@ func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error
 func (r *Reader) options(o *recorded.Options) {
 	if r.room == nil {
 		r.temp = &temporary{}
-		r.room = recorded.NewScratch(r.temp, cmp.Or(r.Memory, inMemory))
+		r.room = spill.New(r.temp, cmp.Or(r.Memory, inMemory))
 	}
 	o.MaxBytes, o.MaxExpanded, o.MaxCells, o.Scratch = maxBytes, maxBytes, maxCells, r.room
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Column is one column of a table: numbers, or codes of symbols, or both beside
@@ -23,9 +24,9 @@ type Column struct {
 	// came; in a mixed column 0 stands for "a number".
 	Symbols []string
 
-	reals blocks[float64] // real and mixed
-	low   blocks[float64] // what [Whole] leaves beside reals; 0 behind its end
-	codes blocks[uint32]  // symbol and mixed
+	reals spill.List[float64] // real and mixed
+	low   spill.List[float64] // what [Whole] leaves beside reals; 0 behind its end
+	codes spill.List[uint32]  // symbol and mixed
 	index map[string]uint32
 }
 
@@ -34,10 +35,9 @@ const numberSymbol = "a number"
 
 // newColumn is one of so many columns of a table: the more there are, the shorter are the
 // blocks in which each is held, as one of each is always in memory.
-func newColumn(name string, kind audit.ColumnKind, of int, s *Scratch) *Column {
-	size := max(leastBits, blockBits-bits.Len(uint(of-1)))
-	reals := blocks[float64]{bits: size, scratch: s}
-	c := &Column{Name: name, Kind: kind, reals: reals, low: reals, codes: blocks[uint32]{bits: size, scratch: s}}
+func newColumn(name string, kind audit.ColumnKind, of int, s *spill.Scratch) *Column {
+	reals := spill.NewList[float64](of, s)
+	c := &Column{Name: name, Kind: kind, reals: reals, low: reals, codes: spill.NewList[uint32](of, s)}
 	if kind != audit.Real {
 		c.index = map[string]uint32{}
 	}
@@ -48,23 +48,23 @@ func newColumn(name string, kind audit.ColumnKind, of int, s *Scratch) *Column {
 }
 
 // Len is the number of values.
-func (c *Column) Len() int { return max(c.reals.n, c.codes.n) }
+func (c *Column) Len() int { return max(c.reals.Len(), c.codes.Len()) }
 
 // Real is value i of a real or mixed column; 0 where a mixed one has a symbol.
-func (c *Column) Real(i int) float64 { return c.reals.at(i) }
+func (c *Column) Real(i int) float64 { return c.reals.At(i) }
 
 // Code is the symbol of value i of a symbol or mixed column.
-func (c *Column) Code(i int) int { return int(c.codes.at(i)) }
+func (c *Column) Code(i int) int { return int(c.codes.At(i)) }
 
 // spilled reports whether some of the column is on the scratch.
-func (c *Column) spilled() bool { return c.reals.spilled() || c.low.spilled() || c.codes.spilled() }
+func (c *Column) spilled() bool { return c.reals.Spilled() || c.low.Spilled() || c.codes.Spilled() }
 
 // wide reports whether the column holds whole numbers that one float64 does not.
-func (c *Column) wide() bool { return c.low.n > 0 }
+func (c *Column) wide() bool { return c.low.Len() > 0 }
 
 func (c *Column) lowAt(i int) float64 {
-	if i < c.low.n {
-		return c.low.at(i)
+	if i < c.low.Len() {
+		return c.low.At(i)
 	}
 	return 0
 }
@@ -72,11 +72,11 @@ func (c *Column) lowAt(i int) float64 {
 // parts are the column as two, where one float64 a value does not do: its numbers'
 // first 53 bits, and the rest of them under another name than those that are taken.
 func (c *Column) parts(taken func(name string) bool) (high, low *Column) {
-	for c.low.n < c.Len() {
-		c.low.add(0)
+	for c.low.Len() < c.Len() {
+		c.low.Add(0)
 	}
 	first := *c
-	first.low = blocks[float64]{}
+	first.low = spill.List[float64]{}
 	name := c.Name + " (low bits)"
 	for taken(name) {
 		name += "'"
@@ -86,13 +86,13 @@ func (c *Column) parts(taken func(name string) bool) (high, low *Column) {
 
 // Text is value i in words.
 func (c *Column) Text(i int) string {
-	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.at(i) == 0 {
-		if v := c.reals.at(i); c.wide() && math.Abs(v) >= 1<<53 {
+	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.At(i) == 0 {
+		if v := c.reals.At(i); c.wide() && math.Abs(v) >= 1<<53 {
 			return wholeText(v, c.lowAt(i))
 		}
-		return strconv.FormatFloat(c.reals.at(i), 'g', -1, 64)
+		return strconv.FormatFloat(c.reals.At(i), 'g', -1, 64)
 	}
-	return c.Symbols[c.codes.at(i)]
+	return c.Symbols[c.codes.At(i)]
 }
 
 // Output is how the engine sees the column.
@@ -108,12 +108,12 @@ func (c *Column) Output() audit.Column {
 func (c *Column) put(i int, out []float64) int {
 	switch c.Kind {
 	case audit.Symbol:
-		out[0] = float64(c.codes.at(i))
+		out[0] = float64(c.codes.At(i))
 	case audit.Mixed:
-		out[0], out[1] = float64(c.codes.at(i)), c.reals.at(i)
+		out[0], out[1] = float64(c.codes.At(i)), c.reals.At(i)
 		return 2
 	default:
-		out[0] = c.reals.at(i)
+		out[0] = c.reals.At(i)
 	}
 	return 1
 }
@@ -134,8 +134,8 @@ func (c *Column) mix() {
 	c.Kind = audit.Mixed
 	c.index = map[string]uint32{}
 	c.code(numberSymbol)
-	for range c.reals.n {
-		c.codes.add(0)
+	for range c.reals.Len() {
+		c.codes.Add(0)
 	}
 }
 
@@ -146,7 +146,7 @@ type fault struct{ found, want, remedy string }
 func (c *Column) addText(cell []byte, o *Options) *fault {
 	if c.Kind == audit.Symbol {
 		if k, ok := c.index[string(cell)]; ok {
-			c.codes.add(k)
+			c.codes.Add(k)
 			return nil
 		}
 		return c.addSymbol(string(cell), o)
@@ -224,14 +224,14 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 
 func (c *Column) addNumber(v, low float64) {
 	if low != 0 {
-		for c.low.n < c.reals.n {
-			c.low.add(0)
+		for c.low.Len() < c.reals.Len() {
+			c.low.Add(0)
 		}
-		c.low.add(low)
+		c.low.Add(low)
 	}
-	c.reals.add(v + 0) // no negative zero: it equals zero and sorts elsewhere
+	c.reals.Add(v + 0) // no negative zero: it equals zero and sorts elsewhere
 	if c.Kind == audit.Mixed {
-		c.codes.add(0)
+		c.codes.Add(0)
 	}
 }
 
@@ -257,9 +257,9 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 		}
 		k = c.code(s)
 	}
-	c.codes.add(k)
+	c.codes.Add(k)
 	if c.Kind == audit.Mixed {
-		c.reals.add(0)
+		c.reals.Add(0)
 	}
 	return nil
 }
@@ -273,10 +273,10 @@ func (c *Column) constant(rows iter.Seq[int]) bool {
 		var x, y float64
 		var k uint32
 		if c.Kind != audit.Symbol {
-			x, y = c.reals.at(i), c.lowAt(i)
+			x, y = c.reals.At(i), c.lowAt(i)
 		}
 		if c.Kind != audit.Real {
-			k = c.codes.at(i)
+			k = c.codes.At(i)
 		}
 		if some && (x != real || y != low || k != code) {
 			return false
@@ -295,7 +295,7 @@ func (c *Column) counter(rows iter.Seq[int]) bool {
 	n := 0
 	var x, low float64 // of the row before
 	for i := range rows {
-		y, lowY := c.reals.at(i), c.lowAt(i)
+		y, lowY := c.reals.At(i), c.lowAt(i)
 		switch {
 		case n == 0:
 		case math.Abs(x) >= 1<<53: // x + 1 may be x
@@ -346,14 +346,14 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		}
 	}
 	isNumber := func(c *Column, i int) bool {
-		return c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.at(i) == 0
+		return c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.At(i) == 0
 	}
 	each(func(side int, c *Column, i int) {
 		if isNumber(c, i) {
-			lower, upper = min(lower, c.reals.at(i)), max(upper, c.reals.at(i))
+			lower, upper = min(lower, c.reals.At(i)), max(upper, c.reals.At(i))
 			return
 		}
-		out[min(int(c.codes.at(i)), symbols-1)].Counts[side]++
+		out[min(int(c.codes.At(i)), symbols-1)].Counts[side]++
 	})
 	if lower > upper {
 		return out
@@ -371,7 +371,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		if isNumber(c, i) {
 			k := 0
 			if width > 0 {
-				k = min(bins-1, int((float64(c.reals.at(i)/2)-float64(lower/2))/width*2))
+				k = min(bins-1, int((float64(c.reals.At(i)/2)-float64(lower/2))/width*2))
 			}
 			out[symbols+k].Counts[side]++
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Format is a file format.
@@ -76,7 +77,7 @@ type Options struct {
 	MaxSymbols  int   // of one column
 
 	// Scratch is where values go that memory should not hold; nil: all are in memory.
-	Scratch *Scratch
+	Scratch *spill.Scratch
 
 	// Progress is called now and then while Close works on a file that can
 	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it

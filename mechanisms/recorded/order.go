@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // purposeSplit is that of the streams that order the rows.
@@ -48,10 +49,10 @@ func (s *Samples) arranged(seed uint64, side int, progress func(share float64) e
 	if s.order[side] != nil {
 		return s.order[side], nil
 	}
-	var scratch *Scratch
+	var scratch *spill.Scratch
 	for _, c := range s.columns[side] {
 		if c.spilled() {
-			scratch = c.reals.scratch
+			scratch = c.reals.Scratch()
 		}
 	}
 	var err error
@@ -104,7 +105,7 @@ func (g gathered) read(at int, out []float64) error {
 // order of the file. So they are written from the file's beginning to its end, and read in
 // pieces that memory holds.
 type sorted struct {
-	scratch *Scratch
+	scratch *spill.Scratch
 	base    int64
 	n       int // outputs
 	width   int
@@ -132,10 +133,10 @@ func (o *sorted) record() int { return 4 + 8*o.width }
 
 // onScratch is the order where values are on a scratch. In memory it takes four bytes an
 // output, and no more when it is done.
-func (s *Samples) onScratch(seed uint64, side int, scratch *Scratch, progress func(share float64) error) (order, error) {
+func (s *Samples) onScratch(seed uint64, side int, scratch *spill.Scratch, progress func(share float64) error) (order, error) {
 	o := &sorted{scratch: scratch, n: s.n[side], width: audit.Width(s.Columns)}
 	o.shift = bits.Len(uint(max(leastPiece, (o.n+mostPieces-1)/mostPieces) - 1))
-	o.base = scratch.take(int64(o.n) * int64(o.record()))
+	o.base = scratch.Take(int64(o.n) * int64(o.record()))
 	places := make([]uint32, o.n)
 	for i := range places {
 		places[i] = uint32(i)
@@ -148,7 +149,7 @@ func (s *Samples) onScratch(seed uint64, side int, scratch *Scratch, progress fu
 	}, (o.n-1)>>o.shift+1)
 	flush := func(k int) {
 		p := &pieces[k]
-		scratch.write(p.buf, o.base+int64(k)<<o.shift*int64(o.record())+p.written)
+		scratch.Write(p.buf, o.base+int64(k)<<o.shift*int64(o.record())+p.written)
 		p.written += int64(len(p.buf))
 		p.buf = p.buf[:0]
 	}
@@ -228,7 +229,7 @@ func (o *sorted) piece(k int) []float64 {
 	}
 	rows := min(1<<o.shift, o.n-k<<o.shift)
 	buf := make([]byte, rows*o.record())
-	o.scratch.read(buf, o.base+int64(k)<<o.shift*int64(o.record()))
+	o.scratch.Read(buf, o.base+int64(k)<<o.shift*int64(o.record()))
 	p := piece{k, make([]float64, rows*o.width)}
 	for ; len(buf) > 0; buf = buf[o.record():] {
 		to := p.values[int(binary.LittleEndian.Uint32(buf))*o.width:][:o.width]

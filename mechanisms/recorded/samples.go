@@ -232,9 +232,9 @@ func (s *Samples) split(f *File, t *Table) error {
 // key tells values of a real or a symbol column apart.
 func (c *Column) key(i int) float64 {
 	if c.Kind == audit.Real {
-		return c.reals.at(i)
+		return c.reals.At(i)
 	}
-	return float64(c.codes.at(i))
+	return float64(c.codes.At(i))
 }
 
 // twoValues finds the two values of a column, the first dataset's first: the
@@ -350,7 +350,7 @@ func unify(s *Samples, a, b *Column) error {
 	for i, w := range b.Symbols {
 		to[i] = a.code(w)
 	}
-	b.codes.replace(func(k uint32) uint32 { return to[k] })
+	b.codes.Replace(func(k uint32) uint32 { return to[k] })
 	b.Symbols, b.index = a.Symbols, a.index
 	return nil
 }

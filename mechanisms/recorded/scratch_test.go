@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // disk is a file in memory, which is full beyond so many bytes.
@@ -92,7 +93,7 @@ func TestScratchChangesNothing(t *testing.T) {
 		"npz arrays": {[]string{npz(true, entry{"d0.npy", npy(1, "<f8", false, []int{2 * rows}, values)}, entry{"d1.npy", npy(1, "<f4", false, []int{2 * rows}, values)})}, audit.Reading{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			read := func(s *recorded.Scratch) *recorded.Samples {
+			read := func(s *spill.Scratch) *recorded.Samples {
 				var files []*recorded.File
 				for _, text := range c.files {
 					f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: c.read, Scratch: s})
@@ -108,7 +109,7 @@ func TestScratchChangesNothing(t *testing.T) {
 				return samples
 			}
 			d := &disk{}
-			memory, aside := read(nil), read(recorded.NewScratch(d, 1<<10))
+			memory, aside := read(nil), read(spill.New(d, 1<<10))
 			if len(d.data) == 0 {
 				t.Fatal("nothing was put aside")
 			}
@@ -161,13 +162,13 @@ func TestScratchFails(t *testing.T) {
 	text := manyRows(40_000)
 	reading := audit.Reading{Kinds: map[string]audit.ColumnKind{"mixed": audit.Mixed}}
 	for _, most := range []int{1, 1 << 20} {
-		_, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: recorded.NewScratch(&disk{most: most}, 0)})
+		_, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: spill.New(&disk{most: most}, 0)})
 		if !errors.Is(err, errFull) {
 			t.Errorf("%v", err)
 		}
 	}
 	d := &disk{}
-	f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: recorded.NewScratch(d, 0)})
+	f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: spill.New(d, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,9 @@ func open(t testing.TB, name string, data []byte, o Options) *Module {
 	t.Helper()
 	o.Space = space(t)
 	o.Host = self
+	if o.Patience == 0 {
+		o.Patience = time.Minute // a machine with much to do is not an endless loop
+	}
 	m, err := Open(t.Context(), name, data, o)
 	if err != nil {
 		t.Fatal(err)

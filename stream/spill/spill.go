@@ -1,15 +1,17 @@
-package recorded
+// Package spill keeps lists of values that memory should not hold in a scratch file, or in
+// any other room that is read and written by offset.
+package spill
 
 import (
 	"encoding/binary"
 	"io"
 	"math"
+	"math/bits"
 	"sync"
 )
 
-// Scratch is room outside of the heap, a temporary file in most programs, for values
-// that memory should not hold. Several files may be read with one; what a [File] or
-// [Samples] has there is read again until nobody needs it.
+// Scratch is room outside of the heap, a temporary file in most programs. Several lists may
+// share one, from several goroutines. A nil Scratch keeps everything in memory.
 type Scratch struct {
 	mu   sync.Mutex
 	file interface {
@@ -21,9 +23,9 @@ type Scratch struct {
 	err  error // the first failure
 }
 
-// NewScratch returns room in a file that nobody else writes to. So many bytes of values
+// New returns room in a file that nobody else writes to. So many bytes of values
 // stay in memory before it is used.
-func NewScratch(file interface {
+func New(file interface {
 	io.ReaderAt
 	io.WriterAt
 }, memory int64) *Scratch {
@@ -54,8 +56,8 @@ func (s *Scratch) keeps(bytes int64) bool {
 	return true
 }
 
-// take is the place of so many bytes that nothing else has.
-func (s *Scratch) take(bytes int64) (at int64) {
+// Take is the place of so many bytes that nothing else has.
+func (s *Scratch) Take(bytes int64) (at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at = s.end
@@ -63,15 +65,16 @@ func (s *Scratch) take(bytes int64) (at int64) {
 	return at
 }
 
-func (s *Scratch) write(b []byte, at int64) {
+// Write writes b at a place that was taken. [Scratch.Err] has a failure.
+func (s *Scratch) Write(b []byte, at int64) {
 	if s.Err() == nil {
 		_, err := s.file.WriteAt(b, at)
 		s.fail(err)
 	}
 }
 
-// read fills b, with zeros after a failure.
-func (s *Scratch) read(b []byte, at int64) {
+// Read fills b, with zeros after a failure.
+func (s *Scratch) Read(b []byte, at int64) {
 	if _, err := s.file.ReadAt(b, at); err != nil && s.Err() == nil {
 		s.fail(err)
 	}
@@ -93,9 +96,10 @@ const (
 	leastBits = 10
 )
 
-// blocks is a list of values that grows without being copied. Blocks that are full go to
-// the scratch, if there is one and its memory is used up.
-type blocks[T float64 | uint32] struct {
+// List is a list of values that grows without being copied. Blocks that are full go to
+// the scratch, if there is one and its memory is used up. One goroutine may use a list of
+// which some is there.
+type List[T float64 | uint32] struct {
 	full    [][]T // nil: on the scratch
 	n       int
 	bits    int // a block holds 1<<bits values; 0 is blockBits
@@ -105,20 +109,33 @@ type blocks[T float64 | uint32] struct {
 	cached  int
 }
 
+// NewList is an empty list, one of so many that grow together: the more there are, the
+// shorter are the blocks, as one of each is always in memory.
+func NewList[T float64 | uint32](of int, s *Scratch) List[T] {
+	return List[T]{bits: max(leastBits, blockBits-bits.Len(uint(of-1))), scratch: s}
+}
+
+// Len is the number of values.
+func (b *List[T]) Len() int { return b.n }
+
+// Scratch is where blocks go, nil for nowhere.
+func (b *List[T]) Scratch() *Scratch { return b.scratch }
+
 // place is that of a block on the scratch, and how many bytes a value of it takes.
 type place struct {
 	at    int64
 	width int
 }
 
-func (b *blocks[T]) shift() int {
+func (b *List[T]) shift() int {
 	if b.bits == 0 {
 		return blockBits
 	}
 	return b.bits
 }
 
-func (b *blocks[T]) add(v T) {
+// Add adds a value.
+func (b *List[T]) Add(v T) {
 	size := 1 << b.shift()
 	if b.n&(size-1) == 0 {
 		b.grow(size)
@@ -129,7 +146,7 @@ func (b *blocks[T]) add(v T) {
 }
 
 // grow begins a block.
-func (b *blocks[T]) grow(size int) {
+func (b *List[T]) grow(size int) {
 	var room []T
 	if last := len(b.full) - 1; last >= 0 && !b.scratch.keeps(int64(8*size)) {
 		room = b.full[last][:0]
@@ -140,7 +157,8 @@ func (b *blocks[T]) grow(size int) {
 	b.full = append(b.full, room)
 }
 
-func (b *blocks[T]) at(i int) T {
+// At is value i.
+func (b *List[T]) At(i int) T {
 	shift := b.shift()
 	k, i := i>>shift, i&(1<<shift-1)
 	if values := b.full[k]; values != nil {
@@ -152,64 +170,81 @@ func (b *blocks[T]) at(i int) T {
 	return b.cache[i]
 }
 
-// spilled reports whether some of the values are on the scratch. Only one goroutine may
+// Spilled reports whether some of the values are on the scratch. Only one goroutine may
 // look at them then.
-func (b *blocks[T]) spilled() bool { return len(b.away) > 0 }
+func (b *List[T]) Spilled() bool { return len(b.away) > 0 }
 
 // put moves block k to the scratch: in one byte a value if all are whole numbers below
-// 256, in four if all are float32, else in eight.
-func (b *blocks[T]) put(k int, values []T) {
+// 256, in four if all are uint32 or float32, else in eight.
+func (b *List[T]) put(k int, values []T) {
 	width := 1
 	for _, x := range values {
-		v := float64(x)
-		if width == 1 && !(v >= 0 && v < 256 && float64(uint8(v)) == v) {
+		if x < 0 || x >= 256 || T(uint8(x)) != x {
 			width = 4
-		}
-		if width == 4 && float64(float32(v)) != v {
-			width = 8
 			break
+		}
+	}
+	if width == 4 {
+		for _, x := range values {
+			if !b.short(x) {
+				width = 8
+				break
+			}
 		}
 	}
 	buf := make([]byte, width*len(values))
 	for i, x := range values {
-		switch v := float64(x); width {
-		case 1:
-			buf[i] = uint8(v)
-		case 4:
-			binary.LittleEndian.PutUint32(buf[4*i:], math.Float32bits(float32(v)))
+		switch {
+		case width == 1:
+			buf[i] = uint8(x)
+		case width == 8:
+			binary.LittleEndian.PutUint64(buf[8*i:], math.Float64bits(float64(x)))
+		case b.whole():
+			binary.LittleEndian.PutUint32(buf[4*i:], uint32(x))
 		default:
-			binary.LittleEndian.PutUint64(buf[8*i:], math.Float64bits(v))
+			binary.LittleEndian.PutUint32(buf[4*i:], math.Float32bits(float32(x)))
 		}
 	}
 	if b.away == nil {
 		b.away = map[int]place{}
 	}
-	at := b.scratch.take(int64(len(buf)))
-	b.scratch.write(buf, at)
+	at := b.scratch.Take(int64(len(buf)))
+	b.scratch.Write(buf, at)
 	b.full[k], b.away[k] = nil, place{at, width}
 }
 
+// whole tells whether T is uint32.
+func (b *List[T]) whole() bool {
+	half := 0.5
+	return T(half) == 0
+}
+
+// short tells whether four bytes hold a value.
+func (b *List[T]) short(x T) bool { return b.whole() || float64(float32(x)) == float64(x) }
+
 // get is block k of the scratch.
-func (b *blocks[T]) get(k int) []T {
+func (b *List[T]) get(k int) []T {
 	p := b.away[k]
 	values := make([]T, 1<<b.shift())
 	buf := make([]byte, p.width*len(values))
-	b.scratch.read(buf, p.at)
+	b.scratch.Read(buf, p.at)
 	for i := range values {
-		switch p.width {
-		case 1:
+		switch {
+		case p.width == 1:
 			values[i] = T(buf[i])
-		case 4:
-			values[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:])))
-		default:
+		case p.width == 8:
 			values[i] = T(math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:])))
+		case b.whole():
+			values[i] = T(binary.LittleEndian.Uint32(buf[4*i:]))
+		default:
+			values[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:])))
 		}
 	}
 	return values
 }
 
-// replace puts of(v) in the place of each value v.
-func (b *blocks[T]) replace(of func(T) T) {
+// Replace puts of(v) in the place of each value v.
+func (b *List[T]) Replace(of func(T) T) {
 	for k, values := range b.full {
 		away := values == nil
 		if away {
