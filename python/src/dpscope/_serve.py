@@ -9,7 +9,7 @@ import os
 import random
 import struct
 from array import array
-from typing import IO, Any, Callable, Optional, Protocol
+from typing import IO, Any, Callable, Optional, Protocol, Tuple
 
 from . import _outputs
 from ._errors import InputError
@@ -58,6 +58,29 @@ def name_of(mechanism: Mechanism) -> str:
     return f"{module}:{name}"
 
 
+def answered(server: Serving, what: str, returns: str, once: Callable[[], Any]) -> Tuple[Any, Optional[str]]:
+    """What ``once`` returns, and None; None, and why the user's function failed; or None
+    twice where it called sys.exit. The server keeps the error. An interrupt goes through,
+    and the child of a fork that comes back ends. ``what`` the function is and what it
+    ``returns`` stand in the error."""
+    process = os.getpid()
+    try:
+        answer = once()
+        if os.getpid() != process:
+            os._exit(0)
+        return answer, None
+    except Exception as e:
+        if os.getpid() != process:
+            os._exit(1)
+        server.error = server.error or e
+        return None, str(e) if isinstance(e, InputError) else f"{type(e).__name__}: {e}"
+    except SystemExit as e:
+        if os.getpid() != process:
+            raise
+        server.error = InputError(f"the {what} called sys.exit({e.code!r}): return {returns} instead")
+        return None, None
+
+
 class Server:
     """Answers for one mechanism. ``error`` is what it raised."""
 
@@ -70,7 +93,6 @@ class Server:
         """Answers until the requests end, in frames: once they are agreed upon, where
         they are wanted. What the mechanism raises is kept, and told; an interrupt goes
         through."""
-        process = os.getpid()
         while True:
             if agreed:
                 head = requests.read(8)
@@ -90,15 +112,8 @@ class Server:
                 seed, n = request["seed"], request["n"]
                 rows, columns = len(request["dataset"]), len(request["dataset"][0]) if request["dataset"] else int(os.environ.get("DPSCOPE_COLUMNS", "1"))
                 flat = array("d", [v for row in request["dataset"] for v in row]).tobytes()
-            try:
-                answer = self.draw(flat, rows, columns, n, seed)
-                if os.getpid() != process:  # it forked, and the child came back
-                    os._exit(0)
-            except Exception as e:
-                if os.getpid() != process:
-                    os._exit(1)
-                self.error = self.error or e
-                why = f"{type(e).__name__}: {e}" if not isinstance(e, InputError) else str(e)
+            answer, why = answered(self, "mechanism", "outputs", lambda: self.draw(flat, rows, columns, n, seed))
+            if why is not None:
                 if agreed:
                     data = why.encode()
                     answers.write(struct.pack("<4sI", b"FAIL", len(data)) + data)
@@ -106,10 +121,7 @@ class Server:
                     answers.write(json.dumps({"error": why}).encode() + b"\n")
                 answers.flush()
                 continue
-            except SystemExit as e:
-                if os.getpid() != process:
-                    raise
-                self.error = InputError(f"the mechanism called sys.exit({e.code!r}): return outputs instead")
+            if answer is None:
                 return
             if agreed:
                 head, body = answer.frame()

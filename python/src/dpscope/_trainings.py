@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import random
 from typing import IO, Any, Callable, List, Optional
 
 from . import _outputs
 from ._errors import InputError
 from ._numpy import np
-from ._serve import name_of
+from ._serve import answered, name_of
 
 #: f(members, rng) trains once and returns the score of every canary.
 Training = Callable[[Any, Any], Any]
@@ -58,26 +57,15 @@ class TrainServer:
     def serve(self, requests: IO[bytes], answers: IO[bytes]) -> None:
         """Answers until the requests end. What the function raises is kept, and told; an
         interrupt goes through."""
-        process = os.getpid()
         while True:
             line = requests.readline()
             if not line.endswith(b"\n"):
                 return
             request = json.loads(line)
-            try:
-                answer = self.once(request["members"], request["seed"])
-                if os.getpid() != process:  # it forked, and the child came back
-                    os._exit(0)
-            except Exception as e:
-                if os.getpid() != process:
-                    os._exit(1)
-                self.error = self.error or e
-                why = f"{type(e).__name__}: {e}" if not isinstance(e, InputError) else str(e)
+            answer, why = answered(self, "training", "scores", lambda: self.once(request["members"], request["seed"]))
+            if why is not None:
                 answer = {"error": why}
-            except SystemExit as e:
-                if os.getpid() != process:
-                    raise
-                self.error = InputError(f"the training called sys.exit({e.code!r}): return scores instead")
+            elif answer is None:
                 return
             answers.write(json.dumps(answer).encode() + b"\n")
             answers.flush()
