@@ -190,10 +190,10 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // out; among equal scores the one that comes first counts as larger. It panics unless
 // scores and in are equally long, no score is NaN, up and down are at least 0 and
 // together 1 to len(scores).
-func OneRunRight(scores []float64, in []bool, up, down int) int {
+func OneRunRight[T ScoreOrRank](scores []T, in []bool, up, down int) int {
 	refuse(len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores), "one coin for each score, and 1 to m guesses")
 	for _, x := range scores {
-		refuse(math.IsNaN(x), "a score is NaN")
+		refuse(x != x, "a score is NaN")
 	}
 	v := 0
 	if up > 0 {
@@ -234,47 +234,56 @@ func OneRunRight(scores []float64, in []bool, up, down int) int {
 	return v
 }
 
+// ScoreOrRank is a score, or its rank among others.
+type ScoreOrRank interface{ float64 | uint32 }
+
 // OrderStatistic is the value number k, from 0 on, of all values of several lists together
-// in ascending order. It takes 64 passes over them and no memory. It panics unless k is
+// in ascending order. It takes 4 passes over them and half a megabyte. It panics unless k is
 // one of so many and no value is NaN.
-func OrderStatistic(k int, lists ...[]float64) float64 {
+func OrderStatistic[T ScoreOrRank](k int, lists ...[]T) T {
 	n := 0
 	for _, x := range lists {
 		n += len(x)
 	}
 	refuse(k < 0 || k >= n, "order statistic out of range")
-	// value is the float64 number i in ascending order, from -Inf on.
-	value := func(i uint64) float64 {
-		if i>>63 == 0 {
-			return math.Float64frombits(^i)
-		}
-		return math.Float64frombits(i &^ (1 << 63))
-	}
-	lo, hi := ^math.Float64bits(math.Inf(-1)), math.Float64bits(math.Inf(1))|1<<63
-	for lo < hi { // the smallest value with more than k at or below it
-		mid := lo + (hi-lo)/2
-		at, below := value(mid), 0
+	const digit = 16
+	var counts [1 << digit]int
+	found := uint64(0) // the first digits of its place among all float64
+	for shift := 64 - digit; shift >= 0; shift -= digit {
+		clear(counts[:])
 		for _, list := range lists {
 			for _, x := range list {
-				if x <= at {
-					below++
+				if i := placeOf(float64(x)) >> shift; i>>digit == found {
+					counts[i&(1<<digit-1)]++
 				}
 			}
 		}
-		if below > k {
-			hi = mid
-		} else {
-			lo = mid + 1
+		i := uint64(0)
+		for ; k >= counts[i]; i++ {
+			k -= counts[i]
 		}
+		found = found<<digit | i
 	}
-	return value(lo) + 0 // no negative zero
+	if found>>63 == 0 {
+		return T(math.Float64frombits(^found))
+	}
+	return T(math.Float64frombits(found &^ (1 << 63)))
 }
 
-func oneRunOrder(scores []float64) []int {
+// placeOf is the place of x among all float64 in ascending order; 0 and -0 have one.
+func placeOf(x float64) uint64 {
+	if b := math.Float64bits(x + 0); b>>63 == 0 {
+		return b | 1<<63
+	} else {
+		return ^b
+	}
+}
+
+func oneRunOrder[T ScoreOrRank](scores []T) []int {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
-		refuse(math.IsNaN(scores[i]), "a score is NaN")
+		refuse(scores[i] != scores[i], "a score is NaN")
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
@@ -415,7 +424,7 @@ type OneRunForecast struct {
 
 // NewOneRunForecast takes the scores and coins of the canaries that were set aside.
 // It panics unless both are equally long and no score is NaN.
-func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
+func NewOneRunForecast[T ScoreOrRank](scores []T, in []bool) OneRunForecast {
 	refuse(len(scores) != len(in), "one coin for each score")
 	n := len(scores)
 	f := OneRunForecast{make([]int, n+1), make([]float64, n+1)}

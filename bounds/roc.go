@@ -49,18 +49,23 @@ func rocCounts(n int) []int {
 	return slices.Compact(all)
 }
 
-// NewROC counts scores, which are finite, of both classes: at thresholds at which either
-// has one of the numbers of [ROC.Band] above, and at those that [ROC.TPRAt] wants at the
-// given false positive rates and beta. At most some 200 steps. It panics on classes
-// without scores or with more than MostScores.
+// NewROC is [SortedROC] of scores in any order.
 func NewROC(in, out []float64, rates []float64, beta float64) ROC {
-	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
 	in, out = slices.Clone(in), slices.Clone(out)
 	slices.Sort(in)
 	slices.Sort(out)
+	return SortedROC(in, out, rates, beta)
+}
+
+// SortedROC counts scores, which are finite, or ranks of scores, of both classes in ascending
+// order: at thresholds at which either has one of the numbers of [ROC.Band] above, and at
+// those that [ROC.TPRAt] wants at the given false positive rates and beta. At most some 200
+// steps. It panics on classes without scores or with more than MostScores.
+func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
+	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
 	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
-	var cuts []float64
-	for _, x := range [][]float64{in, out} {
+	var cuts []T
+	for _, x := range [][]T{in, out} {
 		for _, k := range rocCounts(len(x)) {
 			if k > 0 {
 				cuts = append(cuts, x[len(x)-k])
@@ -69,17 +74,14 @@ func NewROC(in, out []float64, rates []float64, beta float64) ROC {
 	}
 	// next is the lowest threshold with fewer than k scores out above.
 	next := func(k int) {
-		above := math.Inf(-1) // of which it is the next score
-		if k <= len(out) {
-			above = out[len(out)-k]
-		}
-		least := math.Inf(1)
-		for _, x := range [][]float64{in, out} {
-			if i := sort.Search(len(x), func(i int) bool { return x[i] > above }); i < len(x) {
-				least = math.Min(least, x[i])
+		some := false
+		var least T
+		for _, x := range [][]T{in, out} {
+			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) && (!some || x[i] < least) {
+				some, least = true, x[i]
 			}
 		}
-		if !math.IsInf(least, 1) {
+		if some {
 			cuts = append(cuts, least)
 		}
 	}
@@ -96,8 +98,8 @@ func NewROC(in, out []float64, rates []float64, beta float64) ROC {
 	slices.Sort(cuts)
 	slices.Reverse(cuts)
 	for _, at := range slices.Compact(cuts) {
-		at += 0 // no negative zero
-		r.Steps = append(r.Steps, ROCStep{At: at, In: len(in) - sort.SearchFloat64s(in, at), Out: len(out) - sort.SearchFloat64s(out, at)})
+		below := func(x []T) int { return sort.Search(len(x), func(i int) bool { return x[i] >= at }) }
+		r.Steps = append(r.Steps, ROCStep{At: float64(at) + 0, In: len(in) - below(in), Out: len(out) - below(out)}) // no negative zero
 	}
 	first, last := 0, 0 // of those out, how many are below, and at most, the score in
 	for _, x := range in {

@@ -3,6 +3,7 @@ package canary
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/stream"
@@ -58,8 +59,8 @@ func (e *explored) Table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// AboveSorted counts the scores above the cut; binary search.
-func AboveSorted(side []float64, cut float64) int {
+// AboveSorted counts the scores, or ranks of scores, above the cut; binary search.
+func AboveSorted[T bounds.ScoreOrRank](side []T, cut T) int {
 	lo, hi := 0, len(side)
 	for lo < hi {
 		if mid := (lo + hi) / 2; side[mid] > cut {
@@ -97,38 +98,51 @@ func (e *explored) Choose(p Plan) Cut {
 	if len(e.pooled) > 0 {
 		least, most = e.rankRange(p.Quantile)
 	}
-	return SweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
+	return SweepCuts(sorted(e.pooled), least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
 }
 
-// SweepCuts sweeps thresholds through the pooled scores, sorted, by ranks that grow
+// Sorted are scores, or numbers in their place, in ascending order.
+type Sorted interface {
+	Len() int
+	At(i int) float64
+	Above(cut float64) int // how many are larger
+}
+
+type sorted []float64
+
+func (s sorted) Len() int              { return len(s) }
+func (s sorted) At(i int) float64      { return s[i] }
+func (s sorted) Above(cut float64) int { return AboveSorted(s, cut) }
+
+// SweepCuts sweeps thresholds through the pooled scores by ranks that grow
 // by cutRatio from both ends, and returns the one whose neighbourhood has the
 // largest value. Where none certifies anything it is the one that separates the
 // rates most. The event is score > threshold, so equal scores fall on one side, and
 // only ranks where the score changes count. of gives a threshold's value, -Inf where
 // it certifies nothing, its standard error and the difference of the rates.
-func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
-	n := len(pooled)
-	if n == 0 || pooled[0] == pooled[n-1] {
+func SweepCuts(pooled Sorted, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
+	n := pooled.Len()
+	if n == 0 || pooled.At(0) == pooled.At(n-1) {
 		at := 0.0
 		if n > 0 {
-			at = pooled[0]
+			at = pooled.At(0)
 		}
 		return Cut{At: at, Value: math.Inf(-1), Ties: true}
 	}
 	type point struct{ at, place, value, caution, gap float64 }
 	var points []point
+	largest := pooled.At(n - 1)
 	for _, rank := range sweepRanks(n, least, most) {
-		at := pooled[n-1-rank]
-		if at == pooled[n-1] { // ties: none is above
-			i, _ := slices.BinarySearch(pooled, at)
-			at = pooled[i-1]
+		at := pooled.At(n - 1 - rank)
+		if at == largest { // ties: none is above
+			at = pooled.At(sort.Search(n, func(i int) bool { return pooled.At(i) >= at }) - 1)
 		}
 		if len(points) > 0 && points[len(points)-1].at == at {
 			continue
 		}
 		x := point{at: at}
 		x.value, x.caution, x.gap = of(at)
-		above := float64(AboveSorted(pooled, at))
+		above := float64(pooled.Above(at))
 		x.place = stream.Log(above / (float64(n) - above))
 		points = append(points, x)
 	}

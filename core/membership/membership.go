@@ -7,12 +7,14 @@ package membership
 import (
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Evidence is what is counted of scores.
@@ -44,7 +46,20 @@ func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
 // Count counts finite scores, of which there is at least one of each class. It leaves them
 // as they are.
 func Count(in, out []float64, beta float64) *Evidence {
-	return &Evidence{ROC: bounds.NewROC(in, out, Rates(), beta), Histogram: histogram(in, out)}
+	return CountRanks(spill.Rank(nil, slices.Values(in), slices.Values(out)), beta)
+}
+
+// CountRanks is Count of scores by rank: of canaries that were in, and that were out.
+func CountRanks(r *spill.Ranks, beta float64) *Evidence {
+	in, out := r.Load(0), r.Load(1)
+	slices.Sort(in)
+	slices.Sort(out)
+	e := &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(r, in, out)}
+	for i := range e.ROC.Steps {
+		at := &e.ROC.Steps[i].At
+		*at = r.Value(uint32(*at))
+	}
+	return e
 }
 
 // Within adds the areas within n runs, of which of gives scores.
@@ -87,21 +102,21 @@ const (
 // histogram has bins of one width from about the 0.5 % quantile of all scores to that of
 // 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
 // nothing of it.
-func histogram(in, out []float64) Histogram {
-	none := 0 // scores that stand for none, at both ends
-	var n, lowest int
-	for _, scores := range [][]float64{in, out} {
-		for _, x := range scores {
-			if n++; math.Abs(x) == math.MaxFloat64 {
-				if none++; x < 0 {
-					lowest++
-				}
-			}
-		}
+func histogram(r *spill.Ranks, in, out []uint32) Histogram {
+	below := func(scores []uint32, rank uint32) int {
+		return sort.Search(len(scores), func(i int) bool { return scores[i] >= rank })
+	}
+	n, lowest, last := len(in)+len(out), 0, r.Distinct()-1
+	if r.Value(0) == -math.MaxFloat64 {
+		lowest = below(in, 1) + below(out, 1)
+	}
+	if r.Value(uint32(last)) == math.MaxFloat64 {
+		n = below(in, uint32(last)) + below(out, uint32(last))
 	}
 	h := Histogram{Edges: []float64{}}
-	if n -= none; n > 0 {
-		lo, hi := bounds.OrderStatistic(lowest+n/far, in, out), bounds.OrderStatistic(lowest+n-1-n/far, in, out)
+	if n -= lowest; n > 0 {
+		at := func(i int) float64 { return r.Value(spill.Nth(i, in, out)) }
+		lo, hi := at(lowest+n/far), at(lowest+n-1-n/far)
 		for i := range bins + 1 {
 			f := float64(i) / bins
 			edge, err := strconv.ParseFloat(strconv.FormatFloat(float64(lo*(1-f))+float64(hi*f), 'g', 6, 64), 64)
@@ -110,15 +125,14 @@ func histogram(in, out []float64) Histogram {
 			}
 		}
 	}
-	count := func(scores []float64) []int {
+	count := func(scores []uint32) []int {
 		n := make([]int, len(h.Edges)+1)
-		for _, x := range scores {
-			i, at := slices.BinarySearch(h.Edges, x)
-			if at {
-				i++
-			}
-			n[i]++
+		before := 0
+		for i, edge := range h.Edges {
+			upTo := below(scores, r.Below(edge))
+			n[i], before = upTo-before, upTo
 		}
+		n[len(h.Edges)] = len(scores) - before
 		return n
 	}
 	h.In, h.Out = count(in), count(out)

@@ -58,7 +58,7 @@ func TestHistogram(t *testing.T) {
 	s.Laplace(in, 3)
 	s.Gaussian(out, 1)
 	in[0] = 1e300
-	h := histogram(in, out)
+	h := Count(in, out, 0.05).Histogram
 	if len(h.Edges) != bins+1 || h.Edges[bins] > 100 {
 		t.Fatalf("edges %v", h.Edges)
 	}

@@ -164,7 +164,7 @@ func (g Guessing) share() float64 {
 
 // Made counts the right ones of all guesses. scores must be in an order that says nothing of
 // membership, as it breaks ties, and its first canaries are those set aside.
-func (g Guessing) Made(scores []float64, member []bool) (guesses, gdp []Guess) {
+func Made[T bounds.ScoreOrRank](g Guessing, scores []T, member []bool) (guesses, gdp []Guess) {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	scores, member = scores[k:], member[k:]

@@ -79,7 +79,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 			one.In++
 		}
 	}
-	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(scores, member)
+	one.Guesses, one.GDPGuesses = Made(a.Plan.guessing(), scores, member)
 	if a.Plan.Version > 1 && one.In > 0 && one.In < m {
 		var in, out []float64
 		for i, x := range scores {

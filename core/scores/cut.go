@@ -3,91 +3,127 @@ package scores
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
-// split divides the scores of a class at random into those that explore and those
-// that certify.
-func (p Plan) split(scores []float64, side int) (explore, certify []float64) {
-	shuffled := slices.Clone(scores)
-	stream.New(p.key("split", 0, side)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	n, _ := halves(len(scores))
+// split divides the ranks of a class at random into those that explore and those that
+// certify.
+func (p Plan) split(r *spill.Ranks, class int) (explore, certify []uint32) {
+	shuffled := r.Load(class)
+	stream.New(p.key("split", 0, one(class == recorded.In))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	n, _ := halves(len(shuffled))
 	return shuffled[:n], shuffled[n:]
 }
 
-// events chooses the events of the methods for single trainings.
-func (s Scores) events(p Plan) []ScoreEvent {
+// events chooses the events of the methods for single trainings on the half that explores,
+// and then counts them in the other.
+func (p Plan) events(r *spill.Ranks) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
-	exploreIn, certifyIn := p.split(s.In, 1)
-	exploreOut, certifyOut := p.split(s.Out, 0)
-	n1, n0 := len(certifyIn), len(certifyOut)
 	out := []ScoreEvent{
-		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
-		{Methods: []report.Method{report.MethodPaired}},
-		{Methods: []report.Method{report.MethodGaussian}},
+		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}, Side: Above},
+		{Methods: []report.Method{report.MethodPaired}, Side: Above},
+		{Methods: []report.Method{report.MethodGaussian}, Side: Above},
 	}
-	best := make([]float64, len(out))
-	// One side after the other, so that one half is held at a time.
-	try := func(side string, from *half, x, y []float64) {
-		for i := range out {
-			e := &out[i]
-			c := from.choose(e.Methods[0], delta, beta)
-			if side != Above && !(c.Value > best[i]) {
-				continue
-			}
-			best[i] = c.Value
-			e.Side, e.Threshold, e.Ties = side, c.At, c.Ties
-			e.Explored = from.counts(c.At)
-			e.Certified = bounds.Counts{X: canary.Above(x, c.At), N1: len(x), Y: canary.Above(y, c.At), N0: len(y)}
-			switch e.Methods[0] {
-			case report.MethodExact:
-				e.Split = roundTo(bounds.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
-			case report.MethodPaired:
-				pairs := pairTable(x, y, c.At)
-				e.Pairs = &pairs
-				stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.At), pairs.Runs(), delta, beta)
-				e.Stakes = &stakes
-			}
-			if side == Below {
-				e.Threshold = 0 - c.At
-			}
+	chosen := make([]event, len(out))
+	h := p.explore(r)
+	for i := range out {
+		e, method := &out[i], out[i].Methods[0]
+		c := h.choose(false, method, delta, beta)
+		if below := h.choose(true, method, delta, beta); below.Value > c.Value {
+			c, chosen[i].below, e.Side = below, true, Below
+		}
+		chosen[i] = eventOf(chosen[i].below, c.At)
+		e.Threshold, e.Ties, e.Explored = r.Value(chosen[i].t), c.Ties, h.counts(chosen[i])
+		n1, n0 := h.certify(chosen[i].below)
+		switch method {
+		case report.MethodExact:
+			e.Split = roundTo(bounds.TuneSplit(e.Explored, n1, n0, delta, beta), 1e-6)
+		case report.MethodPaired:
+			stakes := bounds.TuneCanary(h.pairTable(chosen[i]), min(n1, n0), delta, beta)
+			e.Stakes = &stakes
 		}
 	}
-	try(Above, newHalf(exploreIn, exploreOut, n1, n0), certifyIn, certifyOut)
-	for _, x := range [][]float64{exploreIn, exploreOut, certifyIn, certifyOut} {
-		negate(x)
+	h = nil // memory need not hold both halves
+	_, in := p.split(r, recorded.In)
+	_, absent := p.split(r, recorded.Out)
+	for i, c := range chosen {
+		x, y := c.likelier(in, absent)
+		out[i].Certified = bounds.Counts{X: c.count(x), N1: len(x), Y: c.count(y), N0: len(y)}
+		if out[i].Stakes != nil {
+			out[i].Pairs = pairTable(c, x, y)
+		}
 	}
-	try(Below, newHalf(exploreOut, exploreIn, n0, n1), certifyOut, certifyIn)
 	return out
 }
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
-func negate(v []float64) {
-	for i, x := range v {
-		v[i] = -x
+// event is a score above a rank, which is likelier of canaries that were in, or one below
+// it, which is likelier of those out.
+type event struct {
+	below bool
+	t     uint32
+}
+
+// eventOf is the event beyond a cut: of events below, cuts are ranks with the other sign, so
+// that they rise as the event becomes rarer.
+func eventOf(below bool, cut float64) event { return event{below, uint32(math.Abs(cut))} }
+
+// likelier are the lists of the class in which the event is likelier, and of the other.
+func (e event) likelier(in, out []uint32) (x, y []uint32) {
+	if e.below {
+		return out, in
 	}
+	return in, out
+}
+
+func (e event) has(rank uint32) bool { return rank != e.t && rank < e.t == e.below }
+
+// count counts the ranks, in any order, that are in the event.
+func (e event) count(ranks []uint32) int {
+	n := 0
+	for _, x := range ranks {
+		if e.has(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// countSorted is count of ranks in ascending order.
+func (e event) countSorted(ranks []uint32) int {
+	if !e.below {
+		return canary.AboveSorted(ranks, e.t)
+	}
+	return sort.Search(len(ranks), func(i int) bool { return ranks[i] >= e.t })
 }
 
 // pairTable pairs the first of x with the first of y and so on, which are in random
 // order, and counts events.
-func pairTable(x, y []float64, cut float64) bounds.CanaryTable {
+func pairTable(e event, x, y []uint32) *bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(x), len(y)) {
-		cells[one(x[i] > cut)][one(y[i] > cut)]++
+		cells[one(e.has(x[i]))][one(e.has(y[i]))]++
 	}
+	return tableOf(cells)
+}
+
+func tableOf(cells [2][2]int) *bounds.CanaryTable {
 	t := bounds.NewCanaryTable(1, 1)
 	for i := range cells {
 		for j, n := range cells[i] {
 			t.Add(i, j, n)
 		}
 	}
-	return t
+	return &t
 }
 
 func one(b bool) int {
@@ -97,35 +133,93 @@ func one(b bool) int {
 	return 0
 }
 
-// half is the exploration half of the scores, x of the class in which the event is
-// likelier; n1 and n0 are how many certify.
+// half is the exploration half of the scores, by rank and sorted.
 type half struct {
-	x, y           []float64
-	sortedX        []float64
-	sortedY        []float64
-	pooled         []float64
-	n1, n0         int
-	pairsCertified int
+	in, out []uint32
+	// Pairs of one of each class, in random order, as many as the smaller class has: their
+	// scores by class, and the lower ones of all pairs.
+	pairedIn, pairedOut, lower []uint32
+	certifyIn, certifyOut      int
 }
 
-func newHalf(x, y []float64, n1, n0 int) *half {
-	h := &half{x: x, y: y, n1: n1, n0: n0, pairsCertified: min(n1, n0),
-		sortedX: slices.Clone(x), sortedY: slices.Clone(y), pooled: slices.Concat(x, y)}
-	for _, v := range [][]float64{h.sortedX, h.sortedY, h.pooled} {
-		slices.Sort(v)
+func (p Plan) explore(r *spill.Ranks) *half {
+	h := &half{}
+	of := func(class int) (explore []uint32, certify int) {
+		explore, rest := p.split(r, class)
+		return slices.Clone(explore), len(rest)
+	}
+	h.in, h.certifyIn = of(recorded.In)
+	h.out, h.certifyOut = of(recorded.Out)
+	n := min(len(h.in), len(h.out))
+	h.lower = make([]uint32, n)
+	for i := range h.lower {
+		h.lower[i] = min(h.in[i], h.out[i])
+	}
+	h.pairedIn, h.pairedOut = h.in, h.out
+	for _, x := range []*[]uint32{&h.pairedIn, &h.pairedOut} {
+		if len(*x) > n {
+			*x = slices.Clone((*x)[:n])
+			slices.Sort(*x)
+		}
+	}
+	for _, x := range [][]uint32{h.in, h.out, h.lower} {
+		slices.Sort(x)
 	}
 	return h
 }
 
-func (h *half) counts(cut float64) bounds.Counts {
-	return bounds.Counts{X: canary.AboveSorted(h.sortedX, cut), N1: len(h.x), Y: canary.AboveSorted(h.sortedY, cut), N0: len(h.y)}
+// certify is how many scores of the class in which an event is likelier certify, and how
+// many of the other.
+func (h *half) certify(below bool) (n1, n0 int) {
+	if below {
+		return h.certifyOut, h.certifyIn
+	}
+	return h.certifyIn, h.certifyOut
+}
+
+func (h *half) counts(e event) bounds.Counts {
+	x, y := e.likelier(h.in, h.out)
+	return bounds.Counts{X: e.countSorted(x), N1: len(x), Y: e.countSorted(y), N0: len(y)}
+}
+
+// pairTable is [pairTable] of the pairs, by what counts of sorted lists tell.
+func (h *half) pairTable(e event) bounds.CanaryTable {
+	x, y := e.likelier(h.pairedIn, h.pairedOut)
+	nx, ny, both := e.countSorted(x), e.countSorted(y), e.countSorted(h.lower)
+	if e.below { // the lower of two is in the event where one is
+		both = nx + ny - both
+	}
+	return *tableOf([2][2]int{{len(x) - nx - ny + both, ny - both}, {nx - both, both}})
+}
+
+// cuts are the scores of both classes as cuts of events, in ascending order.
+type cuts struct {
+	*half
+	below bool
+}
+
+func (c cuts) Len() int { return len(c.in) + len(c.out) }
+
+func (c cuts) At(i int) float64 {
+	if c.below {
+		return -float64(spill.Nth(c.Len()-1-i, c.in, c.out))
+	}
+	return float64(spill.Nth(i, c.in, c.out))
+}
+
+func (c cuts) Above(cut float64) int {
+	e := eventOf(c.below, cut)
+	return e.countSorted(c.in) + e.countSorted(c.out)
 }
 
 // choose sweeps thresholds by what the certification half would certify by a method
 // if it repeated the exploration.
-func (h *half) choose(m report.Method, delta, beta float64) canary.Cut {
-	return canary.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(at float64) (value, caution, gap float64) {
-		c := h.counts(at)
+func (h *half) choose(below bool, m report.Method, delta, beta float64) canary.Cut {
+	pooled := cuts{h, below}
+	certify1, certify0 := h.certify(below)
+	return canary.SweepCuts(pooled, 1, pooled.Len()-1, func(at float64) (value, caution, gap float64) {
+		e := eventOf(below, at)
+		c := h.counts(e)
 		n1, n0 := float64(c.N1), float64(c.N0)
 		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 		if p1 <= delta || p1 <= p0 {
@@ -134,11 +228,11 @@ func (h *half) choose(m report.Method, delta, beta float64) canary.Cut {
 		// Half a score, where there was none.
 		y0 := math.Max(p0, 0.5/n0)
 		caution = math.Min(canary.MostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
-		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
+		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(certify1)))), N1: certify1, Y: int(math.Round(float64(p0 * float64(certify0)))), N0: certify0}
 		switch m {
 		case report.MethodPaired:
 			// The margins with independent sides.
-			value = bounds.CanaryValue(pairTable(h.x, h.y, at), h.pairsCertified, delta, beta)
+			value = bounds.CanaryValue(h.pairTable(e), min(certify1, certify0), delta, beta)
 		case report.MethodGaussian:
 			// mu, which epsilon grows with. Its limits are cautious by themselves.
 			if value, caution = bounds.GaussianMu(expected, beta), 0; value == 0 {

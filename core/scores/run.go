@@ -12,12 +12,16 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Scores are membership scores that another program made, as package mechanisms/recorded
 // reads them: the higher the likelier the canary was in.
 type Scores struct {
 	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
+	// Ranks are the same, as files give them, in the place of In and Out: list recorded.In
+	// and list recorded.Out.
+	Ranks *spill.Ranks
 	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
 	Runs, Canaries int
 	Score          []float64
@@ -39,7 +43,7 @@ func ReadScores(files []*recorded.File) (*Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scores{In: in.In, Out: in.Out, Notes: in.Notes}
+	s := &Scores{Ranks: in.Ranks, Notes: in.Notes}
 	if m := in.Matrix; m != nil {
 		s.Runs, s.Canaries, s.Score, s.Member = m.Runs, m.Canaries, m.Score, m.Member
 	}
@@ -59,32 +63,46 @@ func sums(files []ScoreFile) []string {
 
 // check refuses scores that are none.
 func (s Scores) check() error {
-	for _, x := range []struct {
-		class, other string
-		scores       []float64
-	}{{"in", "out", s.In}, {"out", "in", s.Out}} {
-		if len(x.scores) == 0 {
-			return &audit.InputError{Field: "scores", Path: "/data", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+	for class, name := range []string{recorded.In: "in", recorded.Out: "out"} {
+		if s.size(class) == 0 {
+			return &audit.InputError{Field: "scores", Path: "/data", Found: "of one class: all canaries were " + []string{recorded.In: "out", recorded.Out: "in"}[class], Want: "of canaries that were in and of such that were out"}
 		}
-		for i, v := range x.scores {
+		for i, v := range [][]float64{recorded.In: s.In, recorded.Out: s.Out}[class] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Path: "/data", Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, name), Path: "/data", Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
 			}
 		}
 	}
-	if n := len(s.In) + len(s.Out); n > mostScores {
+	n := s.size(recorded.In) + s.size(recorded.Out)
+	if n > mostScores {
 		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
 	}
-	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || len(s.In)+len(s.Out) != len(s.Score)) {
+	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || n != len(s.Score)) {
 		return &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
 	}
 	return nil
 }
 
+// size is how many scores a class has.
+func (s Scores) size(class int) int {
+	if s.Ranks != nil {
+		return s.Ranks.Len(class)
+	}
+	return len([][]float64{recorded.In: s.In, recorded.Out: s.Out}[class])
+}
+
+// ranks are the scores by rank.
+func (s Scores) ranks() *spill.Ranks {
+	if s.Ranks != nil {
+		return s.Ranks
+	}
+	return spill.Rank(nil, slices.Values(s.In), slices.Values(s.Out))
+}
+
 // shape finds sizes, and of a matrix how many canaries of each class a run gives:
 // as many as nine runs of ten have, by class. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
-	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
+	h := Shape{In: s.size(recorded.In), Out: s.size(recorded.Out), Runs: s.Runs}
 	if s.Runs == 0 {
 		return h
 	}
@@ -145,18 +163,21 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	ev := &Evidence{Shape: h}
-	ev.Guesses, ev.GDPGuesses = p.guesses(s, h)
+	ev, ranks := &Evidence{Shape: h}, s.ranks()
+	ev.Guesses, ev.GDPGuesses = p.guesses(ranks, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
 		}
 	} else {
-		ev.Events = s.events(p)
+		ev.Events = p.events(ranks)
 	}
 	if p.Version > 1 && max(h.In, h.Out) <= bounds.MostScores {
-		ev.Membership = membership.Count(s.In, s.Out, p.Beta)
+		ev.Membership = membership.CountRanks(ranks, p.Beta)
 		ev.Membership.Within(h.Runs, s.run)
+	}
+	if err := ranks.Err(); err != nil {
+		return Report{}, err
 	}
 	r := Conclude(p, ev, s.Files, s.Notes)
 	r.Generator = g
@@ -165,16 +186,16 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
-func (p Plan) guesses(s Scores, h Shape) (guesses, gdp []onerun.Guess) {
-	scores, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
-	for i := range s.In {
+func (p Plan) guesses(r *spill.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
+	scores, member := r.Load(recorded.In, recorded.Out), make([]bool, h.In+h.Out)
+	for i := range h.In {
 		member[i] = true
 	}
 	stream.New(p.key("order", 0, 0)).Shuffle(len(scores), func(i, j int) {
 		scores[i], scores[j] = scores[j], scores[i]
 		member[i], member[j] = member[j], member[i]
 	})
-	return p.guessing(h).Made(scores, member)
+	return onerun.Made(p.guessing(h), scores, member)
 }
 
 // run are the scores of run i of a matrix, by class.

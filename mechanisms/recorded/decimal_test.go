@@ -93,7 +93,7 @@ func TestScoresWithDecimalCommas(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || !slices.Equal(s.In, []float64{3, 4.5, 2}) || !slices.Equal(s.Out, []float64{1, -0.5}) {
+		if err != nil || !slices.Equal(scoresOf(s, recorded.In), []float64{3, 4.5, 2}) || !slices.Equal(scoresOf(s, recorded.Out), []float64{1, -0.5}) {
 			t.Errorf("%s: %v, %v", name, s, err)
 			continue
 		}

@@ -3,19 +3,20 @@ package recorded
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Scores are membership scores of canaries: a higher score means that the
 // canary was more likely in the training set.
 type Scores struct {
-	// In and Out are the scores of canaries that were in and that were out,
-	// runs after runs where there are several.
-	In, Out []float64
+	// Ranks are the scores, runs after runs where there are several: list [In] and list
+	// [Out].
+	Ranks *spill.Ranks
 	// Matrix is there where the scores are those of several runs.
 	Matrix *Matrix
 	Files  []*File
@@ -29,6 +30,12 @@ type Matrix struct {
 	Score          []float64
 	Member         []bool // whether the canary was in, in that run
 }
+
+// Classes of canaries: those that were in, and those that were out.
+const (
+	In = iota
+	Out
+)
 
 // Names of arrays and columns of scores: ours, and those of jax_privacy, whose
 // auditing module takes in_canary_scores and out_canary_scores.
@@ -145,11 +152,11 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		return &audit.InputError{Field: name, Found: "one array of one dimension and one of two", Want: "both of one dimension, or both of two (runs, canaries)"}
 	}
 	if !in.Matrix {
-		var err error
-		if s.In, err = numbers(name, in.Columns[0], "in"); err == nil {
-			s.Out, err = numbers(name, out.Columns[0], "out")
+		if err := cmp.Or(in.Columns[0].haveScores(name, "in"), out.Columns[0].haveScores(name, "out")); err != nil {
+			return err
 		}
-		return err
+		s.Ranks = spill.Rank(in.Columns[0].reals.Scratch(), in.Columns[0].all(), out.Columns[0].all())
+		return nil
 	}
 	if in.Rows() != out.Rows() {
 		return &audit.InputError{Field: name, Found: fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), Want: "as many rows in both: a row is a run"}
@@ -206,14 +213,16 @@ func (s *Scores) classes(name string, score, member *Column) error {
 		}
 		were.add(in)
 	}
-	s.In, s.Out = make([]float64, 0, were.ones), make([]float64, 0, were.n-were.ones)
-	for i := range score.Len() {
-		if were.words[i/64]>>(i%64)&1 == 1 {
-			s.In = append(s.In, score.Real(i))
-		} else {
-			s.Out = append(s.Out, score.Real(i))
+	of := func(mark bool) iter.Seq[float64] {
+		return func(yield func(float64) bool) {
+			for i := range were.each(mark) {
+				if !yield(score.Real(i)) {
+					return
+				}
+			}
 		}
 	}
+	s.Ranks = spill.Rank(score.reals.Scratch(), of(true), of(false))
 	return nil
 }
 
@@ -262,18 +271,16 @@ func (s *Scores) byRun(f *File, t *Table) error {
 func (s *Scores) setMatrix(m *Matrix) {
 	s.Matrix = m
 	s.Notes = append(s.Notes, fmt.Sprintf("a matrix of %d runs by %d canaries: a row is a run", m.Runs, m.Canaries))
-	s.pool(m)
-}
-
-// pool collects the scores of both classes.
-func (s *Scores) pool(m *Matrix) {
-	for i, x := range m.Score {
-		if m.Member[i] {
-			s.In = append(s.In, x)
-		} else {
-			s.Out = append(s.Out, x)
+	of := func(member bool) iter.Seq[float64] {
+		return func(yield func(float64) bool) {
+			for i, x := range m.Score {
+				if m.Member[i] == member && !yield(x) {
+					return
+				}
+			}
 		}
 	}
+	s.Ranks = spill.Rank(nil, of(true), of(false))
 }
 
 // areScores refuses what has no order that float64 holds.
@@ -288,18 +295,23 @@ func (c *Column) areScores(name string) error {
 	return nil
 }
 
-func numbers(name string, c *Column, class string) ([]float64, error) {
-	if err := c.areScores(name); err != nil {
-		return nil, err
+// haveScores refuses a column that is no list of scores of a class.
+func (c *Column) haveScores(name, class string) error {
+	if err := c.areScores(name); err != nil || c.Len() > 0 {
+		return err
 	}
-	if c.Len() == 0 {
-		return nil, &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
+	return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
+}
+
+// all are the numbers of a real column.
+func (c *Column) all() iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		for i := range c.Len() {
+			if !yield(c.Real(i)) {
+				return
+			}
+		}
 	}
-	out := make([]float64, c.Len())
-	for i := range out {
-		out[i] = c.Real(i)
-	}
-	return out, nil
 }
 
 // memberWords are words for membership.
@@ -320,42 +332,25 @@ func isMember(name string, c *Column, i int) (bool, error) {
 
 // check refuses scores of one class and says what is odd.
 func (s *Scores) check() error {
-	for _, x := range []struct {
-		scores       []float64
-		class, other string
-	}{{s.In, "in", "out"}, {s.Out, "out", "in"}} {
-		if len(x.scores) == 0 {
-			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+	in, out := s.Ranks.Len(In), s.Ranks.Len(Out)
+	for class, other := range []string{In: "out", Out: "in"} {
+		if s.Ranks.Len(class) == 0 {
+			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + other, Want: "of canaries that were in and of such that were out"}
 		}
 	}
-	if len(s.In) != len(s.Out) {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d scores of canaries that were in, %d of canaries that were out", len(s.In), len(s.Out)))
+	if in != out {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d scores of canaries that were in, %d of canaries that were out", in, out))
 	}
-	all := slices.Concat(s.In, s.Out)
-	slices.Sort(all)
-	distinct := 1
-	for i := 1; i < len(all); i++ {
-		if all[i] != all[i-1] {
-			distinct++
-		}
-	}
-	switch total := len(all); {
+	switch total, distinct := in+out, s.Ranks.Distinct(); {
 	case distinct == 1:
-		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they tell nothing", total, word(all[0])))
+		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they tell nothing", total, word(s.Ranks.Value(0))))
 	case distinct < total/10:
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
 	}
-	if m := median(s.In, all) - median(s.Out, all); m < 0 {
+	if s.Ranks.Nth(In, in/2) < s.Ranks.Nth(Out, out/2) {
 		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores?")
 	}
-	return nil
-}
-
-// median sorts x in room, which is as long at least.
-func median(x, room []float64) float64 {
-	sorted := append(room[:0], x...)
-	slices.Sort(sorted)
-	return sorted[len(sorted)/2]
+	return s.Ranks.Err()
 }
 
 func word(v float64) string {

@@ -23,6 +23,15 @@ func scores(t *testing.T, data ...string) (*recorded.Scores, error) {
 	return recorded.ReadScores(files)
 }
 
+// scoresOf are the scores of a class.
+func scoresOf(s *recorded.Scores, class int) []float64 {
+	var out []float64
+	for _, rank := range s.Ranks.Load(class) {
+		out = append(out, s.Ranks.Value(rank))
+	}
+	return out
+}
+
 // The same scores in every form.
 func TestScoreForms(t *testing.T) {
 	in, out := []float64{3, 4.5, 2}, []float64{1, -0.5}
@@ -44,8 +53,8 @@ func TestScoreForms(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !slices.Equal(s.In, in) || !slices.Equal(s.Out, out) || s.Matrix != nil {
-			t.Errorf("%s: in %v, out %v, matrix %v", name, s.In, s.Out, s.Matrix)
+		if got := [][]float64{scoresOf(s, recorded.In), scoresOf(s, recorded.Out)}; !slices.Equal(got[0], in) || !slices.Equal(got[1], out) || s.Matrix != nil {
+			t.Errorf("%s: %v, matrix %v", name, got, s.Matrix)
 		}
 	}
 }
@@ -72,8 +81,16 @@ func TestScoreMatrix(t *testing.T) {
 		if s.Matrix == nil || fmt.Sprint(*s.Matrix) != fmt.Sprint(x.want) {
 			t.Errorf("%s: %v, want %v", x.name, s.Matrix, x.want)
 		}
-		if len(s.In)+len(s.Out) != 6 {
-			t.Errorf("%s: %d scores in, %d out", x.name, len(s.In), len(s.Out))
+		for class, member := range []bool{recorded.In: true, recorded.Out: false} {
+			var of []float64
+			for i, x := range s.Matrix.Score {
+				if s.Matrix.Member[i] == member {
+					of = append(of, x)
+				}
+			}
+			if got := scoresOf(s, class); !slices.Equal(got, of) {
+				t.Errorf("%s: %v, want %v", x.name, got, of)
+			}
 		}
 	}
 }
