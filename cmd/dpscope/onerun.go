@@ -107,7 +107,10 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	show := newMeter(stderr)
+	show.sometimes("auditing the scores")
 	report, err := scores.Run(plan, *in, cli.Generator())
+	show.clear()
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -129,6 +132,10 @@ func (in intake) scores(names []string) (*scores.Scores, error) {
 		}
 		parsed = append(parsed, f)
 	}
+	clear()
+	show := in.meter()
+	defer show.clear()
+	show.sometimes("putting the scores in order")
 	return scores.ReadScores(parsed)
 }
 

@@ -135,7 +135,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 		e := file.Audits[i]
 		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Given{Catalogue: catalogue}}
 		heard = heard || e.Brought != nil || e.Trains()
-		if err := all[k].read(e); err != nil {
+		if err := all[k].read(e, intake{stderr: notes}); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
 	}
@@ -166,10 +166,10 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 }
 
 // read reads the audit's files.
-func (p *planned) read(e suite.Entry) (err error) {
+func (p *planned) read(e suite.Entry, in intake) (err error) {
 	switch {
 	case e.Scores != nil:
-		p.given.Scores, err = intake{}.scores(e.Scores.Files)
+		p.given.Scores, err = in.scores(e.Scores.Files)
 		return err
 	case e.Data != "":
 		p.given.File, err = readData(e.Data)
@@ -177,7 +177,7 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, intake{})
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, in)
 	return err
 }
 

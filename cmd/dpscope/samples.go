@@ -44,11 +44,19 @@ type intake struct {
 
 // reader reads the files of one audit. clear removes what is shown of its progress.
 func (in intake) reader() (r *recordings.Reader, clear func()) {
-	if in.stderr == nil {
-		return &recordings.Reader{}, func() {}
+	m := in.meter()
+	if m.w == nil {
+		return &recordings.Reader{}, m.clear
 	}
-	m := newMeter(in.stderr)
 	return &recordings.Reader{Tell: m.reading}, m.clear
+}
+
+// meter shows progress, if somebody sees it.
+func (in intake) meter() *meter {
+	if in.stderr == nil {
+		return &meter{}
+	}
+	return newMeter(in.stderr)
 }
 
 // samples reads the files; their names are without their folders.
@@ -77,10 +85,7 @@ func (in intake) samples(paths []string, o recorded.Options) (files []*recorded.
 
 // arranged is what is registered, and the samples, put in order before the audit begins.
 func (in intake) arranged(samples *recorded.Samples, seed uint64) (audit.Catalogue, error) {
-	show := &meter{}
-	if in.stderr != nil {
-		show = newMeter(in.stderr)
-	}
+	show := in.meter()
 	defer show.clear()
 	err := samples.Arrange(seed, func(share float64) error {
 		show.sometimes(fmt.Sprintf("putting rows in random order %3.0f %%", 100*share))

@@ -52,8 +52,8 @@ func Count(in, out []float64, beta float64) *Evidence {
 // CountRanks is Count of scores by rank: of canaries that were in, and that were out.
 func CountRanks(r *spill.Ranks, beta float64) *Evidence {
 	in, out := r.Load(0), r.Load(1)
-	slices.Sort(in)
-	slices.Sort(out)
+	spill.Sort(in)
+	spill.Sort(out)
 	e := &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(r, in, out)}
 	for i := range e.ROC.Steps {
 		at := &e.ROC.Steps[i].At

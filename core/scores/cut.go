@@ -159,11 +159,11 @@ func (p Plan) explore(r *spill.Ranks) *half {
 	for _, x := range []*[]uint32{&h.pairedIn, &h.pairedOut} {
 		if len(*x) > n {
 			*x = slices.Clone((*x)[:n])
-			slices.Sort(*x)
+			spill.Sort(*x)
 		}
 	}
 	for _, x := range [][]uint32{h.in, h.out, h.lower} {
-		slices.Sort(x)
+		spill.Sort(x)
 	}
 	return h
 }

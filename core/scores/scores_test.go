@@ -1,8 +1,11 @@
 package scores
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +17,10 @@ import (
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/spill"
 )
 
 func samplePlan(eps, delta float64, m report.Method) Plan {
@@ -510,4 +515,56 @@ func TestConcludesReleased(t *testing.T) {
 		v, err := Verify(r, nil)
 		return r, v, err
 	})
+}
+
+// A report of scores that lie on a disk is the one of scores in memory.
+func TestScratch(t *testing.T) {
+	given := gaussianScores(0, 3000, 0.8)
+	var text strings.Builder
+	text.WriteString("member,score\n")
+	for i := range given.In {
+		fmt.Fprintf(&text, "1,%v\n0,%v\n", given.In[i], given.Out[i])
+		if i%3 == 0 {
+			fmt.Fprintf(&text, "0,%.1f\n", given.Out[i]) // more of one class, and ties
+		}
+	}
+	reported := func(scratch *spill.Scratch) string {
+		f, err := recorded.Read(strings.NewReader(text.String()), recorded.ScoreOptions(recorded.Options{Name: "s.csv", Scratch: scratch}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadScores([]*recorded.File{f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(replaced(samplePlan(2, 1e-5, report.MethodExact)), *s, audit.Generator{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	want, got := reported(nil), reported(spill.New(file, 0))
+	if size, err := file.Seek(0, io.SeekEnd); err != nil || size < 4*7000 {
+		t.Fatalf("%d bytes on the disk, %v", size, err)
+	}
+	if got != want {
+		t.Error("the report is another one")
+	}
+	file.Close()
+	f, err := recorded.Read(strings.NewReader(text.String()), recorded.ScoreOptions(recorded.Options{Scratch: spill.New(file, 0)}))
+	if err == nil {
+		_, err = ReadScores([]*recorded.File{f})
+	}
+	if !errors.Is(err, os.ErrClosed) {
+		t.Errorf("of a disk that is gone: %v", err)
+	}
 }

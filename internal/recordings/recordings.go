@@ -23,7 +23,7 @@ const (
 	maxCells = 1 << 40
 	inMemory = 64 << 20
 	// leastHeap is what the heap should not pass where values are in a temporary file.
-	leastHeap = 700 << 20
+	leastHeap = 500 << 20
 )
 
 // Progress is how far a file is read.

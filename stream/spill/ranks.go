@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -298,6 +299,37 @@ func Nth(i int, a, b []uint32) uint32 {
 		return b[i-k]
 	}
 	return a[k]
+}
+
+// Sort sorts ranks, by 11 bits at a time, with as much room again.
+func Sort(ranks []uint32) {
+	const digit = 11
+	if len(ranks) < 1<<digit {
+		slices.Sort(ranks)
+		return
+	}
+	from, to := ranks, make([]uint32, len(ranks))
+	for shift := 0; shift < 32; shift += digit {
+		var starts [1 << digit]int
+		for _, k := range from {
+			starts[k>>shift&(1<<digit-1)]++
+		}
+		sum, most := 0, 0
+		for i, n := range starts {
+			starts[i] = sum
+			sum, most = sum+n, max(most, n)
+		}
+		if most == len(from) {
+			continue // all have the same digit
+		}
+		for _, k := range from {
+			at := &starts[k>>shift&(1<<digit-1)]
+			to[*at] = k
+			*at++
+		}
+		from, to = to, from
+	}
+	copy(ranks, from)
 }
 
 // Distinct is the number of distinct values.

@@ -70,6 +70,9 @@ func TestRank(t *testing.T) {
 			distinct := slices.Compact(slices.Clone(all))
 			for _, most := range []int{1 << 20, 1000, 7, 1} {
 				for _, memory := range []int64{-1, 0, 4000, 100_000} {
+					if size > 100*most {
+						continue // so many runs take long
+					}
 					var s *Scratch
 					if memory >= 0 {
 						s = New(&disk{}, memory)
@@ -172,6 +175,22 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, most := range []uint32{1, 2, 300, 1 << 16, math.MaxUint32} {
+		for _, n := range []int{0, 1, 5, 2047, 2048, 50_000} {
+			ranks := make([]uint32, n)
+			for i := range ranks {
+				ranks[i] = math.MaxUint32 - rng.Uint32N(most)
+			}
+			want := slices.Sorted(slices.Values(ranks))
+			if Sort(ranks); !slices.Equal(ranks, want) {
+				t.Fatalf("%d below %d are not sorted", n, most)
+			}
+		}
+	}
+}
+
 func BenchmarkRank(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := make([]float64, 1<<22)
@@ -181,5 +200,26 @@ func BenchmarkRank(b *testing.B) {
 	b.SetBytes(8 * int64(len(values)))
 	for b.Loop() {
 		Rank(New(&disk{}, 0), slices.Values(values))
+	}
+}
+
+func BenchmarkSort(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	ranks := make([]uint32, 1<<23)
+	some := make([]uint32, len(ranks))
+	for i := range ranks {
+		ranks[i] = rng.Uint32N(1 << 26)
+	}
+	b.SetBytes(4 * int64(len(ranks)))
+	for _, by := range []struct {
+		name string
+		sort func([]uint32)
+	}{{"digits", Sort}, {"comparisons", slices.Sort[[]uint32]}} {
+		b.Run(by.name, func(b *testing.B) {
+			for b.Loop() {
+				copy(some, ranks)
+				by.sort(some)
+			}
+		})
 	}
 }
