@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -212,8 +213,8 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
 		}
 	}
-	if o := f.outside; f.shards.Given() && (o.brought() != "" || len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
-		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a program or a file of yours, or one that goes on from a report", Want: "a mechanism that dpscope has", Remedy: "leave out -shards and audit on one machine, with more -workers"})
+	if o := f.outside; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
+		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a file of yours, or one that goes on from a report", Want: "one of a mechanism that begins", Remedy: "leave out -shards and audit on one machine, with more -workers"})
 	}
 	cat, err := f.files(plan, from, intake{stdin, stderr})
 	if err != nil {
@@ -244,7 +245,11 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
 		}
 	}
-	pool, err := f.shards.Begin(core.KindOf(plan), plan, nil, core.LocalPool(cat, *f.workers))
+	brought, err := broughtData(cat, plan.Mechanism)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	pool, err := f.shards.Begin(core.KindOf(plan), plan, brought, core.LocalPool(cat, *f.workers))
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -269,6 +274,16 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		name = s.Files[0].Name
 	}
 	return f.out.finish(stdout, stderr, name, report)
+}
+
+// broughtData is what the parts of an audit say of a mechanism of the user's, nil of one that
+// dpscope has.
+func broughtData(cat audit.Catalogue, mechanism string) ([]byte, error) {
+	spec, err := cat.Mechanism(mechanism)
+	if err != nil || spec.Brought == nil {
+		return nil, nil // the audit says what is wrong with its name
+	}
+	return json.Marshal(spec.Brought)
 }
 
 // meter shows progress on one line of a terminal, and nothing elsewhere.

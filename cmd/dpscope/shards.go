@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/partial"
 	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/suite"
@@ -48,10 +49,13 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	defer stop()
 	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
 	audits, err := parts.Read(m.Header.Kind, m.Search, g)
+	if err == nil && audits.Brought != nil {
+		g.Catalogue, err = pair.Named(g.Catalogue, *audits.Brought)
+	}
 	if err != nil {
 		return fail(stderr, err)
 	}
-	g.Pool = core.LocalPool(catalogue, *workers).ForDivision(m.Division())
+	g.Pool = g.LocalPool(*workers).ForDivision(m.Division())
 	if err := audits.Run(ctx, g, nil); err != nil {
 		return fail(stderr, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -45,14 +46,18 @@ func sharesDrawn(t *testing.T, n int, args ...string) string {
 var divided = map[string]struct {
 	shares int
 	args   string
+	exec   string
 }{
-	"pair":             {3, "audit -mechanism svt4 -epsilon 1 -seed 7 -samples 100000 -trials 2"},
-	"pair, few shards": {5, "audit -mechanism laplace-mean -epsilon 0.5 -seed 3 -samples 20000 -trials 2 -fixed"},
-	"until refuted":    {2, "audit -mechanism svt5 -epsilon 1 -seed 7 -until-refuted"},
-	"canaries":         {3, "canaries -epsilon 1 -delta 1e-5 -n 301 -k 4 -m 4 -seed 5"},
-	"sequential":       {3, "canaries -epsilon 1 -delta 1e-5 -n 200 -k 4 -m 4 -seed 5 -sequential"},
-	"one run":          {2, "one-run -epsilon 1 -delta 1e-5 -seed 5"},
-	"plan":             {3, "audit -plan testdata/shards.json"},
+	"pair":                     {3, "audit -mechanism svt4 -epsilon 1 -seed 7 -samples 100000 -trials 2", ""},
+	"pair, few shards":         {5, "audit -mechanism laplace-mean -epsilon 0.5 -seed 3 -samples 20000 -trials 2 -fixed", ""},
+	"until refuted":            {2, "audit -mechanism svt5 -epsilon 1 -seed 7 -until-refuted", ""},
+	"canaries":                 {3, "canaries -epsilon 1 -delta 1e-5 -n 301 -k 4 -m 4 -seed 5", ""},
+	"sequential":               {3, "canaries -epsilon 1 -delta 1e-5 -n 200 -k 4 -m 4 -seed 5 -sequential", ""},
+	"a program":                {3, "audit -epsilon 1 -seed 5 -samples 12000 -trials 2", "python3 ../../docs/examples/count_mechanism.py half"},
+	"a program, until refuted": {2, "audit -epsilon 1 -seed 5 -until-refuted -samples 20000", "python3 ../../docs/examples/count_mechanism.py half"},
+	"a module":                 {3, "audit -wasm ../../docs/examples/abi/count.wasm -epsilon 1 -seed 5 -samples 100000 -trials 2", ""},
+	"one run":                  {2, "one-run -epsilon 1 -delta 1e-5 -seed 5", ""},
+	"plan":                     {3, "audit -plan testdata/shards.json", ""},
 }
 
 // TestMerge holds that the shares of several machines give the bytes of one machine's
@@ -62,6 +67,12 @@ func TestMerge(t *testing.T) {
 	for name, c := range divided {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(c.args)
+			if c.exec != "" {
+				if _, err := exec.LookPath("python3"); err != nil {
+					t.Skip(err)
+				}
+				args = append(args, "-exec", c.exec)
+			}
 			code, one, errs := dpscope(t, append(args, "-format", "json")...)
 			if code > cli.ExitViolation {
 				t.Fatalf("one machine ended with %d: %s", code, errs)
@@ -207,4 +218,36 @@ func resealed(t *testing.T, data []byte, before, after string) []byte {
 		t.Fatalf("the partial has no %s", before)
 	}
 	return fmt.Appendf(changed, "{\"sha256\":\"%x\"}\n", sha256.Sum256(changed))
+}
+
+// TestProgramInShares: shares of a program that takes no seed join, by a merge that starts no
+// program; a share that is drawn twice is another one, and a search of another program is
+// refused.
+func TestProgramInShares(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	program := func(form string) []string {
+		return append(strings.Fields("audit -epsilon 1 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
+	}
+	dir := sharesDrawn(t, 2, program("unseeded")...)
+	after := func(form, file string) (code int, errs string) {
+		code, _, errs = dpscope(t, append(program(form), "-after", filepath.Join(dir, "search"), "-shards", "1/2", "-partial", filepath.Join(t.TempDir(), file))...)
+		return code, errs
+	}
+	if code, errs := after("correct", "other"); code != cli.ExitUsage || !strings.Contains(errs, "the search of another audit") {
+		t.Errorf("a share of another program ended with %d: %s", code, errs)
+	}
+	again := filepath.Join(t.TempDir(), "again")
+	if code, _, errs := dpscope(t, append(program("unseeded"), "-after", filepath.Join(dir, "search"), "-shards", "1/2", "-partial", again)...); code != cli.ExitOK {
+		t.Fatalf("a share that is drawn again ended with %d: %s", code, errs)
+	}
+	t.Setenv("PATH", t.TempDir()) // no python3
+	code, out, errs := dpscope(t, "merge", dir, "-format", "json")
+	if code != cli.ExitOK || !strings.Contains(out, `"unseeded": "`) || !strings.Contains(out, `"n1": 9000`) {
+		t.Errorf("the merge ended with %d: %s %.2000s", code, errs, out)
+	}
+	if code, _, errs := dpscope(t, "merge", dir, again); code != cli.ExitUsage || !strings.Contains(errs, again) || !strings.Contains(errs, "part-1") {
+		t.Errorf("a share that was drawn twice ended with %d: %s", code, errs)
+	}
 }

@@ -30,12 +30,21 @@ func Recompute(cat audit.Catalogue, r Report) (engine.Verification, error) {
 		cat = cat.With(rows.Spec(told(rec.Columns)))
 	}
 	if b := r.Inputs.Brought; b != nil {
-		if err := b.Datasets.Validate(); err != nil {
+		var err error
+		if cat, err = Named(cat, *b); err != nil {
 			return engine.Verification{}, err
 		}
-		cat = cat.With(b.Spec(told(b.Columns)))
 	}
 	return verify(context.Background(), cat, nil, r, false, true)
+}
+
+// Named is the catalogue with a mechanism of the user's that is only named: bounds follow
+// from what others drew of it, and nothing draws.
+func Named(cat audit.Catalogue, b audit.Brought) (audit.Catalogue, error) {
+	if err := b.Datasets.Validate(); err != nil {
+		return cat, err
+	}
+	return cat.With(b.Spec(told(b.Columns))), nil
 }
 
 // told is a mechanism of which only its columns are known, by a report.

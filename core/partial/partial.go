@@ -49,7 +49,7 @@ type Header struct {
 // Search is what is not divided: the audit itself, and what its single tasks came to.
 type Search struct {
 	Plan    json.RawMessage            `json:"plan"`
-	Data    []byte                     `json:"data,omitempty"` // file of an audit with canaries
+	Data    []byte                     `json:"data,omitempty"` // file of an audit with canaries; of a pair, the user's mechanism, an audit.Brought
 	Answers map[string]json.RawMessage `json:"answers"`
 }
 

@@ -33,6 +33,9 @@ type Audits struct {
 	File    *suite.File     // nil: a single audit
 	Chosen  []int           // indices of the file's audits that are done
 	Audited []suite.Audited // what they came to, once they have run; a single one has no name
+	// Brought is the user's mechanism of a single audit, nil if there is none: shares start
+	// it, and a merge knows its name alone, see [pair.Named].
+	Brought *audit.Brought
 
 	todo []todo
 }
@@ -49,7 +52,12 @@ type todo struct {
 func Read(kind string, search partial.Search, g core.Given) (*Audits, error) {
 	if kind != suite.ReportKind {
 		plan, err := Parse(kind, search.Plan)
-		return &Audits{todo: []todo{{plan: plan, data: search.Data}}}, err
+		a := &Audits{todo: []todo{{plan: plan, data: search.Data}}}
+		if err == nil && kind == report.Pair && len(search.Data) > 0 {
+			a.todo[0].data, a.Brought = nil, &audit.Brought{}
+			err = audit.DecodeStrict(search.Data, "partial: mechanism", a.Brought)
+		}
+		return a, err
 	}
 	var s Several
 	if err := audit.DecodeStrict(search.Plan, "partial: plan", &s); err != nil {
