@@ -3,6 +3,7 @@ package recorded
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ type textReader struct {
 	blank   int      // number of the first blank line, 0 for none
 	first   *heldRow // the first line, until it is known whether it is a header
 	tab     *tabulator
+	plain   []plainRows // rooms, one a piece
 }
 
 func (t *textReader) write(chunk []byte) error {
@@ -28,10 +30,10 @@ func (t *textReader) write(chunk []byte) error {
 		t.rest = append(t.rest, chunk...)
 		body := bytes.TrimPrefix(t.rest, byteOrderMark)
 		end := bytes.IndexByte(body, '\n')
+		if end > MaxLine || end < 0 && len(body) > MaxLine {
+			return t.tooLong()
+		}
 		if end < 0 {
-			if len(body) > MaxLine {
-				return t.tooLong()
-			}
 			return nil
 		}
 		if err := t.begin(body[:end]); err != nil {
@@ -39,20 +41,33 @@ func (t *textReader) write(chunk []byte) error {
 		}
 		chunk, t.rest = body, nil
 	}
-	data := chunk
+	return t.lines(chunk)
+}
+
+// sequential reads text of which some may be there before it, record by record.
+func (t *textReader) sequential(text []byte) error {
+	data := text
 	if len(t.rest) > 0 {
-		t.rest = append(t.rest, chunk...)
+		t.rest = append(t.rest, text...)
 		data = t.rest
 	}
 	used, err := t.cut.Records(data, false, t.record)
-	if err != nil {
-		return err
+	if err == nil && len(data)-used > MaxLine {
+		err = csv.ErrLong
 	}
-	if len(data)-used > MaxLine {
-		return t.tooLong()
+	if err != nil {
+		return t.named(err)
 	}
 	t.rest = append(t.rest[:0], data[used:]...)
 	return nil
+}
+
+// named names the line that is too long.
+func (t *textReader) named(err error) error {
+	if errors.Is(err, csv.ErrLong) {
+		return t.tooLong()
+	}
+	return err
 }
 
 func (t *textReader) tooLong() error {
@@ -100,7 +115,7 @@ func (t *textReader) close() ([]*Table, error) {
 		}
 	}
 	if _, err := t.cut.Records(t.rest, true, t.record); err != nil {
-		return nil, err
+		return nil, t.named(err)
 	}
 	if t.first == nil && t.tab == nil {
 		return nil, &audit.InputError{Field: t.p.o.Name, Found: "without any row", Want: "a file with data"}
