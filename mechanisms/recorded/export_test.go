@@ -31,6 +31,3 @@ func ReadPieces(r io.Reader, o Options, chunk, piece, workers int) (*File, error
 
 // Number is a number in one of the common forms.
 var Number = number
-
-// Shuffled are the places of rows in the order of a seed.
-var Shuffled = places

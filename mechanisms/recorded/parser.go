@@ -267,7 +267,7 @@ func (p *Parser) choose(head []byte) error {
 		return nil
 	}
 	p.o.Decimal = decimal
-	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1, Longest: MaxLine}}
+	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1, Longest: MaxLine + 1}}
 	return nil
 }
 

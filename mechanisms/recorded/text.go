@@ -45,28 +45,17 @@ func (t *textReader) write(chunk []byte) error {
 }
 
 // sequential reads text of which some may be there before it, record by record.
-func (t *textReader) sequential(text []byte) error {
+func (t *textReader) sequential(text []byte, end bool) error {
 	data := text
 	if len(t.rest) > 0 {
 		t.rest = append(t.rest, text...)
 		data = t.rest
 	}
-	used, err := t.cut.Records(data, false, t.record)
-	if err == nil && len(data)-used > MaxLine {
-		err = csv.ErrLong
-	}
-	if err != nil {
-		return t.named(err)
-	}
-	t.rest = append(t.rest[:0], data[used:]...)
-	return nil
-}
-
-// named names the line that is too long.
-func (t *textReader) named(err error) error {
-	if errors.Is(err, csv.ErrLong) {
+	used, err := t.cut.Records(data, end, t.record)
+	if errors.Is(err, csv.ErrLong) || err == nil && len(data)-used > MaxLine {
 		return t.tooLong()
 	}
+	t.rest = append(t.rest[:0], data[used:]...)
 	return err
 }
 
@@ -114,8 +103,8 @@ func (t *textReader) close() ([]*Table, error) {
 			return nil, err
 		}
 	}
-	if _, err := t.cut.Records(t.rest, true, t.record); err != nil {
-		return nil, t.named(err)
+	if err := t.sequential(nil, true); err != nil {
+		return nil, err
 	}
 	if t.first == nil && t.tab == nil {
 		return nil, &audit.InputError{Field: t.p.o.Name, Found: "without any row", Want: "a file with data"}

@@ -31,7 +31,7 @@ type Reader struct {
 	What      string // names the text in errors
 	Separator byte
 	Trim      bool // blanks before a cell are no part of it
-	Longest   int  // bytes of a record, without the end of its line, or [ErrLong]; 0: any
+	Longest   int  // bytes of a record with the end of its line, or [ErrLong]; 0: any
 	Line      int  // number of the line in which the record begins that comes next
 
 	cells    [][]byte
@@ -79,7 +79,7 @@ func (r *Reader) Records(data []byte, end bool, record func(cells [][]byte) erro
 			}
 			r.split(line)
 		}
-		if r.Longest > 0 && len(bytes.TrimSuffix(data[at:at+size], []byte{'\n'})) > r.Longest {
+		if r.Longest > 0 && size > r.Longest {
 			return at, ErrLong
 		}
 		if err := record(r.cells); err != nil {

@@ -1,3 +1,5 @@
+//go:build !js
+
 package recorded
 
 import (
@@ -13,7 +15,7 @@ import (
 // Text of plain rows is read in pieces, by several workers. [csv.Reader] and [tabulator]
 // define the format: what is here takes the rows of a piece as long as they need nothing of
 // what those two notice, and leaves the others to them. So errors and notes are theirs, and
-// neither pieces nor workers change what is read.
+// neither pieces nor workers change what is read. A browser has none of this.
 
 const (
 	// pieceBytes is about how long a piece is.
@@ -43,7 +45,7 @@ func (t *textReader) lines(text []byte) error {
 		if n == 0 {
 			n = len(text)
 		}
-		if err := t.sequential(text[:n]); err != nil {
+		if err := t.sequential(text[:n], false); err != nil {
 			return err
 		}
 		text = text[n:]
@@ -51,7 +53,7 @@ func (t *textReader) lines(text []byte) error {
 	for len(text) > 0 {
 		batch, n := t.batch(text)
 		if n == 0 { // a line without an end
-			return t.sequential(text)
+			return t.sequential(text, false)
 		}
 		if err := t.parallel(batch); err != nil {
 			return err
@@ -140,7 +142,7 @@ func (t *textReader) piece(text []byte) error {
 		if least < n {
 			n = least + bytes.IndexByte(text[least:], '\n') + 1
 		}
-		if err := t.sequential(text[:n]); err != nil {
+		if err := t.sequential(text[:n], false); err != nil {
 			return err
 		}
 		text, least = text[n:], 2*least+100
