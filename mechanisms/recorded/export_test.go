@@ -29,5 +29,5 @@ func ReadPieces(r io.Reader, o Options, chunk, piece, workers int) (*File, error
 	}
 }
 
-// Number is a number in one of the common forms.
+// Number reads a number in one of the common forms.
 var Number = number

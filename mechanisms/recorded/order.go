@@ -187,10 +187,10 @@ func (s *Samples) onScratch(seed uint64, side int, scratch *spill.Scratch, progr
 	return o, scratch.Err()
 }
 
-// places are the inverse of what [permute] makes of 0, 1, ..., n-1: the place of each in the
-// order of the seed. A permutation is a product of swaps, and its inverse the same swaps in
-// the opposite order: so they are noted where they will be used, from the last to the first,
-// and then done from the first on, the elements not yet reached being where they began.
+// places is the inverse of the order that [permute] makes of rows 0, 1, ..., n-1: the place
+// of each. The inverse of some swaps is the same swaps in the opposite order. So the partner
+// of each i is noted first, and the swaps are done from i = 1 on: when i is reached, p holds
+// its partner still, and the places of those before it.
 func places(n int, seed uint64, side int) []uint32 {
 	p := make([]uint32, n)
 	shuffle(n, seed, side, func(i, j int) { p[i] = uint32(j) })

@@ -230,8 +230,8 @@ func (t *textReader) read(text []byte, r *plainRows) {
 				n++
 			}
 			cell := text[at:n]
-			if ends == '\n' {
-				cell = bytes.TrimSuffix(cell, []byte{'\r'})
+			if ends == '\n' && n > at && text[n-1] == '\r' {
+				cell = text[at : n-1]
 			}
 			if text[n] != ends || !t.cell(c, k, cell, r) {
 				return
