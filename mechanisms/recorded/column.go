@@ -418,12 +418,8 @@ func parseNumber(b []byte) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
 	}
-	if len(b) <= 15 && jsonscan.Digits(b, 0) == len(b) { // exact, below 2^53
-		n := 0
-		for _, c := range b {
-			n = 10*n + int(c-'0')
-		}
-		return float64(n), numberCell
+	if v, n := number(b, '.'); n == len(b) {
+		return v, numberCell
 	}
 	switch c := b[0]; {
 	case c >= '0' && c <= '9', c == '.':

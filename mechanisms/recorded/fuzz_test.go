@@ -41,8 +41,19 @@ func fuzz(f *testing.F) {
 		if (err == nil) != (perr == nil) || err != nil && err.Error() != perr.Error() {
 			t.Fatalf("read at once: %v; in chunks of %d: %v", err, int(size)+1, perr)
 		}
+		small := 1 << (size % 5)
+		pieces, werr := recorded.ReadPieces(bytes.NewReader(data), o, 1+3*int(size), small, 1+int(size%3))
+		alone, aerr := recorded.ReadPieces(bytes.NewReader(data), o, 1+3*int(size), 0, 1)
+		for _, e := range []error{werr, aerr} {
+			if (err == nil) != (e == nil) || err != nil && err.Error() != e.Error() {
+				t.Fatalf("read at once: %v; in pieces of %d, or without any: %v", err, small, e)
+			}
+		}
 		if err != nil {
 			return
+		}
+		if a, b, c := dump(whole), dump(pieces), dump(alone); a != b || a != c {
+			t.Fatalf("read at once:\n%s\nin pieces of %d:\n%s\nsequentially:\n%s", a, small, b, c)
 		}
 		if a, b := dump(whole), dump(parts); a != b {
 			t.Fatalf("read at once:\n%s\nin chunks:\n%s", a, b)
@@ -90,7 +101,7 @@ func fuzz(f *testing.F) {
 }
 
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{"x,dataset\n1,0\n2,1\n", "a\tb\r\n\"q\"\"\nr\"\tNaN\r\n", "\uFEFF1;2\n3;4", "\"", "in,out\n1,\n", ",,\n", "score,member\n1,1\n0,0\n", "run,score,member\n1,1,1\n1,1,0\n", "run,score,member\n,,\n", "1e999\n", "\"a\"\r", csv(250), "1,5;2\n3;4,5\n", "x\ty\n-9007199254740993\t81129638414606681695789005144064\n", "1." + strings.Repeat("9", 320), packed(csv(3))} {
+	for _, s := range []string{"x,dataset\n1,0\n2,1\n", "a\tb\r\n\"q\"\"\nr\"\tNaN\r\n", "\uFEFF1;2\n3;4", "\"", "in,out\n1,\n", ",,\n", "score,member\n1,1\n0,0\n", "run,score,member\n1,1,1\n1,1,0\n", "run,score,member\n,,\n", "1e999\n", "\"a\"\r", csv(250), "1,5;2\n3;4,5\n", "x\ty\n-9007199254740993\t81129638414606681695789005144064\n", "1." + strings.Repeat("9", 320), packed(csv(3)), csv(502) + "\"3\",yes,1\n4,no,0\n", csv(501) + "NaN,yes,1\n,no,0\n1,new,0\n"} {
 		f.Add([]byte(s), uint8(3))
 		if len(s) > 1000 {
 			continue

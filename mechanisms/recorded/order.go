@@ -67,8 +67,12 @@ func (s *Samples) arranged(seed uint64, side int, progress func(share float64) e
 // permute puts rows in the order of a seed. They are as many as the outputs on the dataset,
 // in the order of the file.
 func permute(rows []uint32, seed uint64, side int) {
-	stream.New(stream.Key{Seed: seed, Purpose: purposeSplit, Side: side}).
-		Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	shuffle(len(rows), seed, side, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+}
+
+// shuffle swaps i = n-1, n-2, ..., 1 with some j <= i each.
+func shuffle(n int, seed uint64, side int, swap func(i, j int)) {
+	stream.New(stream.Key{Seed: seed, Purpose: purposeSplit, Side: side}).Shuffle(n, swap)
 }
 
 // inMemory is the order where all values are in memory: the rows of the table that it takes
@@ -137,12 +141,7 @@ func (s *Samples) onScratch(seed uint64, side int, scratch *spill.Scratch, progr
 	o := &sorted{scratch: scratch, n: s.n[side], width: audit.Width(s.Columns)}
 	o.shift = bits.Len(uint(max(leastPiece, (o.n+mostPieces-1)/mostPieces) - 1))
 	o.base = scratch.Take(int64(o.n) * int64(o.record()))
-	places := make([]uint32, o.n)
-	for i := range places {
-		places[i] = uint32(i)
-	}
-	permute(places, seed, side)
-	invert(places)
+	places := places(o.n, seed, side)
 	pieces := make([]struct {
 		buf     []byte
 		written int64
@@ -188,22 +187,19 @@ func (s *Samples) onScratch(seed uint64, side int, scratch *spill.Scratch, progr
 	return o, scratch.Err()
 }
 
-// invert turns a permutation of at most 2^31 numbers into its inverse.
-func invert(p []uint32) {
-	const done = 1 << 31
+// places is the inverse of the order that [permute] makes of rows 0, 1, ..., n-1: the place
+// of each. The inverse of some swaps is the same swaps in the opposite order. So the partner
+// of each i is noted first, and the swaps are done from i = 1 on: when i is reached, p holds
+// its partner still, and the places of those before it.
+func places(n int, seed uint64, side int) []uint32 {
+	p := make([]uint32, n)
+	shuffle(n, seed, side, func(i, j int) { p[i] = uint32(j) })
 	for i := range p {
-		if p[i]&done != 0 {
-			p[i] &^= done
-			continue
-		}
-		at, next := uint32(i), p[i]
-		for next != uint32(i) { // p[at] = next, so the inverse has at in place next
-			then := p[next]
-			p[next] = at | done
-			at, next = next, then
-		}
-		p[i] = at
+		j := p[i]
+		p[i] = p[j]
+		p[j] = uint32(i)
 	}
+	return p
 }
 
 func (o *sorted) read(at int, out []float64) error {

@@ -29,6 +29,9 @@ type Parser struct {
 	err    error
 	closed bool
 
+	piece   int // bytes of text that one worker reads at once; 0: no worker does
+	workers int
+
 	unpacked bool        // what is read was in gzip
 	source   io.ReaderAt // the whole file, where it need not be held
 }
@@ -53,7 +56,7 @@ func NewParser(o Options) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parser{o: o, hash: newDigest(), left: o.MaxCells}, nil
+	return &Parser{o: o, hash: newDigest(), left: o.MaxCells, piece: pieceBytes, workers: defaultWorkers()}, nil
 }
 
 // headBytes is how much of a file tells its format, if it is that long.
@@ -69,19 +72,20 @@ func (p *Parser) Write(chunk []byte) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	if p.err = cmp.Or(p.write(chunk), p.o.Scratch.Err()); p.err != nil {
+	if p.err = p.parse(chunk); p.err != nil {
 		return 0, p.err
 	}
+	p.hash.Write(chunk)
 	return len(chunk), nil
 }
 
-func (p *Parser) write(chunk []byte) error {
+// parse takes the next chunk, but for its digest.
+func (p *Parser) parse(chunk []byte) error {
 	p.bytes += int64(len(chunk))
 	if err := CheckSize(p.o.Name, p.bytes, p.o); err != nil {
 		return err
 	}
-	p.hash.Write(chunk)
-	return p.feed(chunk)
+	return cmp.Or(p.feed(chunk), p.o.Scratch.Err())
 }
 
 // feed takes what the reader is to read.
@@ -263,7 +267,7 @@ func (p *Parser) choose(head []byte) error {
 		return nil
 	}
 	p.o.Decimal = decimal
-	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1}}
+	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1, Longest: MaxLine + 1}}
 	return nil
 }
 
@@ -299,17 +303,16 @@ func Read(r io.Reader, o Options) (*File, error) {
 	}
 	p.source, _ = r.(io.ReaderAt)
 	raw := &reading{r: r}
-	into := io.Writer(struct{ io.Writer }{p})
-	buf := make([]byte, 1<<18)
-	n, err := io.ReadFull(raw, buf[:len(gzipMagic)])
-	if n == len(gzipMagic) && string(buf[:n]) == gzipMagic {
-		return p.unpackFrom(io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), raw), raw)
+	head := make([]byte, len(gzipMagic))
+	n, err := io.ReadFull(raw, head)
+	if string(head[:n]) == gzipMagic {
+		return p.unpackFrom(io.MultiReader(bytes.NewReader(head), raw), raw)
 	}
 	if n > 0 {
-		_, err = into.Write(buf[:n])
+		_, err = p.Write(head[:n])
 	}
 	if err == nil {
-		io.CopyBuffer(into, raw, buf) // an error is kept by p or by raw
+		p.readAll(raw)
 	}
 	switch {
 	case p.err != nil:
@@ -360,7 +363,10 @@ func (r *held) whole() io.ReaderAt {
 func inPieces(in io.Reader, broken func(error) error, take func(piece []byte) error) error {
 	buf := make([]byte, 1<<18)
 	for {
-		n, err := in.Read(buf)
+		n, err := 0, error(nil)
+		for m := 0; n < len(buf) && err == nil; n += m {
+			m, err = in.Read(buf[n:])
+		}
 		if n > 0 {
 			if err := take(buf[:n]); err != nil {
 				return err

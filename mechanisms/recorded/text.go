@@ -3,6 +3,7 @@ package recorded
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ type textReader struct {
 	blank   int      // number of the first blank line, 0 for none
 	first   *heldRow // the first line, until it is known whether it is a header
 	tab     *tabulator
+	plain   []plainRows // rooms, one a piece
 }
 
 func (t *textReader) write(chunk []byte) error {
@@ -28,10 +30,10 @@ func (t *textReader) write(chunk []byte) error {
 		t.rest = append(t.rest, chunk...)
 		body := bytes.TrimPrefix(t.rest, byteOrderMark)
 		end := bytes.IndexByte(body, '\n')
+		if end > MaxLine || end < 0 && len(body) > MaxLine {
+			return t.tooLong()
+		}
 		if end < 0 {
-			if len(body) > MaxLine {
-				return t.tooLong()
-			}
 			return nil
 		}
 		if err := t.begin(body[:end]); err != nil {
@@ -39,20 +41,22 @@ func (t *textReader) write(chunk []byte) error {
 		}
 		chunk, t.rest = body, nil
 	}
-	data := chunk
+	return t.lines(chunk)
+}
+
+// sequential reads text of which some may be there before it, record by record.
+func (t *textReader) sequential(text []byte, end bool) error {
+	data := text
 	if len(t.rest) > 0 {
-		t.rest = append(t.rest, chunk...)
+		t.rest = append(t.rest, text...)
 		data = t.rest
 	}
-	used, err := t.cut.Records(data, false, t.record)
-	if err != nil {
-		return err
-	}
-	if len(data)-used > MaxLine {
+	used, err := t.cut.Records(data, end, t.record)
+	if errors.Is(err, csv.ErrLong) || err == nil && len(data)-used > MaxLine {
 		return t.tooLong()
 	}
 	t.rest = append(t.rest[:0], data[used:]...)
-	return nil
+	return err
 }
 
 func (t *textReader) tooLong() error {
@@ -99,7 +103,7 @@ func (t *textReader) close() ([]*Table, error) {
 			return nil, err
 		}
 	}
-	if _, err := t.cut.Records(t.rest, true, t.record); err != nil {
+	if err := t.sequential(nil, true); err != nil {
 		return nil, err
 	}
 	if t.first == nil && t.tab == nil {

@@ -145,6 +145,21 @@ func (b *List[T]) Add(v T) {
 	b.n++
 }
 
+// AddAll adds values.
+func (b *List[T]) AddAll(values []T) {
+	size := 1 << b.shift()
+	for len(values) > 0 {
+		at := b.n & (size - 1)
+		if at == 0 {
+			b.grow(size)
+		}
+		n, last := min(len(values), size-at), len(b.full)-1
+		b.full[last] = append(b.full[last], values[:n]...)
+		b.n += n
+		values = values[n:]
+	}
+}
+
 // grow begins a block.
 func (b *List[T]) grow(size int) {
 	var room []T

@@ -6,6 +6,7 @@ package csv
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -22,11 +23,15 @@ func Separator(line []byte) byte {
 	return ','
 }
 
+// ErrLong is that a record is too long.
+var ErrLong = errors.New("csv: the record is too long")
+
 // Reader cuts records into cells.
 type Reader struct {
 	What      string // names the text in errors
 	Separator byte
 	Trim      bool // blanks before a cell are no part of it
+	Longest   int  // bytes of a record with the end of its line, or [ErrLong]; 0: any
 	Line      int  // number of the line in which the record begins that comes next
 
 	cells    [][]byte
@@ -73,6 +78,9 @@ func (r *Reader) Records(data []byte, end bool, record func(cells [][]byte) erro
 				line = line[:n-1]
 			}
 			r.split(line)
+		}
+		if r.Longest > 0 && size > r.Longest {
+			return at, ErrLong
 		}
 		if err := record(r.cells); err != nil {
 			return at, err
