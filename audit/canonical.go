@@ -155,21 +155,21 @@ func (w *canonical) object(depth int) {
 		quote []byte // the name as it is written
 		value []byte
 	}
-	var members []member
+	var members []*member
 	begin := len(w.out)
 	for {
 		w.take(1) // { or a comma
 		quote := w.text()
 		w.take(1)
 		w.value(depth + 1) // to be moved to its place
-		members = append(members, member{name: unquoted(quote), quote: plain(quote), value: slices.Clone(w.out[begin:])})
+		members = append(members, &member{name: unquoted(quote), quote: plain(quote), value: slices.Clone(w.out[begin:])})
 		w.out = w.out[:begin]
 		if w.in[0] == '}' {
 			w.take(1)
 			break
 		}
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(members, func(a, b *member) int { return strings.Compare(a.name, b.name) })
 	w.out = append(w.out, '{')
 	for i, m := range members {
 		if i+1 < len(members) && members[i+1].name == m.name {

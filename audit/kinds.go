@@ -53,7 +53,7 @@ func columnNumber(name string) int {
 
 // KindTexts are what [ParseKind] reads again.
 func KindTexts(kinds map[string]ColumnKind) []string {
-	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
+	names := slices.SortedStableFunc(maps.Keys(kinds), func(a, b string) int {
 		m, n := columnNumber(a), columnNumber(b)
 		return cmp.Or(cmp.Compare(m, n), strings.Compare(a, b)) // of those with names of their own, 0
 	})

@@ -64,31 +64,30 @@ func NewROC(in, out []float64, rates []float64, beta float64) ROC {
 func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
 	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
 	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
-	var cuts []T
+	var cuts []float64
 	for _, x := range [][]T{in, out} {
 		for _, k := range rocCounts(len(x)) {
 			if k > 0 {
-				cuts = append(cuts, x[len(x)-k])
+				cuts = append(cuts, float64(x[len(x)-k]))
 			}
 		}
 	}
 	// next is the lowest threshold with fewer than k scores out above.
 	next := func(k int) {
-		some := false
-		var least T
+		least := math.Inf(1)
 		for _, x := range [][]T{in, out} {
-			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) && (!some || x[i] < least) {
-				some, least = true, x[i]
+			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) {
+				least = math.Min(least, float64(x[i]))
 			}
 		}
-		if some {
+		if !math.IsInf(least, 1) {
 			cuts = append(cuts, least)
 		}
 	}
 	for _, rate := range rates {
 		few, many := rocRanks(len(out), rate, beta)
 		if many <= len(out) {
-			cuts = append(cuts, out[len(out)-many])
+			cuts = append(cuts, float64(out[len(out)-many]))
 		}
 		if few > 0 {
 			next(few)
@@ -98,9 +97,28 @@ func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
 	slices.Sort(cuts)
 	slices.Reverse(cuts)
 	for _, at := range slices.Compact(cuts) {
-		below := func(x []T) int { return sort.Search(len(x), func(i int) bool { return x[i] >= at }) }
-		r.Steps = append(r.Steps, ROCStep{At: float64(at) + 0, In: len(in) - below(in), Out: len(out) - below(out)}) // no negative zero
+		at += 0 // no negative zero
+		from := func(x []T) int {
+			return len(x) - sort.Search(len(x), func(i int) bool { return float64(x[i]) >= at })
+		}
+		r.Steps = append(r.Steps, ROCStep{At: at, In: from(in), Out: from(out)})
 	}
+	r.Wins, r.Ties = won(in, out)
+	return r
+}
+
+// AUROC is [ROC.AUROC] of scores in any order.
+func AUROC(in, out []float64) float64 {
+	in, out = slices.Clone(in), slices.Clone(out)
+	slices.Sort(in)
+	slices.Sort(out)
+	r := ROC{In: len(in), Out: len(out)}
+	r.Wins, r.Ties = won(in, out)
+	return r.AUROC()
+}
+
+// won are the pairs of sorted scores that [ROC] counts.
+func won[T ScoreOrRank](in, out []T) (wins, ties int) {
 	first, last := 0, 0 // of those out, how many are below, and at most, the score in
 	for _, x := range in {
 		for first < len(out) && out[first] < x {
@@ -109,10 +127,10 @@ func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
 		for last < len(out) && out[last] <= x {
 			last++
 		}
-		r.Wins += first
-		r.Ties += last - first
+		wins += first
+		ties += last - first
 	}
-	return r
+	return wins, ties
 }
 
 // Sound reports whether scores can give these counts.

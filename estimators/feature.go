@@ -359,7 +359,7 @@ func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
 // countFeatures are the counts of symbols over all columns, halves and quarters
 // of them, and where they come first.
 func countFeatures(all map[float64]int, columns int) []feature {
-	symbols := slices.SortedFunc(maps.Keys(all), func(a, b float64) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) })
+	symbols := slices.SortedStableFunc(maps.Keys(all), func(a, b float64) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) })
 	var list []feature
 	for _, s := range symbols[:min(sharedMost, len(symbols))] {
 		list = append(list, feature{Kind: firstFeature, Symbol: s})

@@ -67,7 +67,7 @@ func (e *Evidence) Within(n int, of func(i int) (in, out []float64)) {
 	r := &Runs{}
 	for i := range n {
 		if in, out := of(i); len(in) > 0 && len(out) > 0 {
-			r.AUROC += bounds.NewROC(in, out, nil, 0.5).AUROC()
+			r.AUROC += bounds.AUROC(in, out)
 			r.Number++
 		}
 	}

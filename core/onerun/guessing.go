@@ -162,9 +162,10 @@ func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.rule.Claim.Delta, g.rule.Beta)
 }
 
-// Made counts the right ones of all guesses. scores must be in an order that says nothing of
-// membership, as it breaks ties, and its first canaries are those set aside.
-func Made[T bounds.ScoreOrRank](g Guessing, scores []T, member []bool) (guesses, gdp []Guess) {
+// Made counts the right ones of all guesses. The ranks of the scores must be in an
+// order that says nothing of membership, as it breaks ties, and the first canaries are those
+// set aside.
+func (g Guessing) Made(scores []uint32, member []bool) (guesses, gdp []Guess) {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	scores, member = scores[k:], member[k:]

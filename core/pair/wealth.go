@@ -354,8 +354,11 @@ func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
 // and those below it, in their order. So of all limits that hold, only the least on
 // either way can be refuted by chance, and the error is shared by the two.
 func (a *Audit) rejected(accounts []account) float64 {
-	order := slices.Clone(accounts)
-	slices.SortFunc(order, func(a, b account) int { return cmp.Compare(a.limit, b.limit) })
+	order := make([]*account, len(accounts))
+	for i := range accounts {
+		order[i] = &accounts[i]
+	}
+	slices.SortStableFunc(order, func(a, b *account) int { return cmp.Compare(a.limit, b.limit) })
 	claim := accounts[0].limit
 	most, below := 0.0, true
 	for _, x := range order {

@@ -195,7 +195,7 @@ func (p Plan) guesses(r *spill.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
 		scores[i], scores[j] = scores[j], scores[i]
 		member[i], member[j] = member[j], member[i]
 	})
-	return onerun.Made(p.guessing(h), scores, member)
+	return p.guessing(h).Made(scores, member)
 }
 
 // run are the scores of run i of a matrix, by class.

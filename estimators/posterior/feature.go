@@ -392,9 +392,9 @@ func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carrier
 	for symbol := range all {
 		frequent = append(frequent, symbol)
 	}
-	slices.SortFunc(frequent, byCount)
+	slices.SortStableFunc(frequent, byCount)
 	for _, list := range inColumn {
-		slices.SortFunc(list, byCount)
+		slices.SortStableFunc(list, byCount)
 	}
 	slices.Sort(carriers)
 	return frequent, inColumn, carriers

@@ -117,7 +117,7 @@ var rooms = []room{
 		"counts scores, whatever audit they are of"},
 	{p("core/canary"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/...", "core/membership", "mechanisms/train"),
 		"one kind of audit does not know another"},
-	{p("core/onerun"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/source", "core/membership", "mechanisms/train"),
+	{p("core/onerun"), p("audit/...", "stream/...", "bounds", "report", "core/engine", "core/canary/source", "core/membership", "mechanisms/train"),
 		"one run plants what many runs plant"},
 	{p("core/scores"), p("audit/...", "stream/...", "bounds", "report", "core/engine", "core/canary/...", "core/membership", "core/onerun", "mechanisms/recorded"),
 		"scores of others are judged as the canaries' own are, by guesses as those of one run"},

@@ -56,7 +56,7 @@ func (s *Samples) arranged(seed uint64, side int, progress func(share float64) e
 		}
 	}
 	var err error
-	if scratch == nil {
+	if !spill.Possible || scratch == nil {
 		s.order[side] = s.inMemory(seed, side)
 	} else {
 		s.order[side], err = s.onScratch(seed, side, scratch, progress)

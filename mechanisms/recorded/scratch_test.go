@@ -68,6 +68,9 @@ func manyRows(n int) string {
 // the order of a seed, from wherever they are asked for. This holds for all formats that
 // hold more rows than a block.
 func TestScratchChangesNothing(t *testing.T) {
+	if !spill.Possible {
+		t.Skip("no file to spill to")
+	}
 	const rows = 69_000
 	var values []float64
 	for i := range rows {
@@ -159,6 +162,9 @@ func outputs(t *testing.T, s *recorded.Samples) audit.Recorded {
 // A scratch that cannot be written to, or read, is an error of whoever reads the file or
 // asks for outputs.
 func TestScratchFails(t *testing.T) {
+	if !spill.Possible {
+		t.Skip("no file to spill to")
+	}
 	text := manyRows(40_000)
 	reading := audit.Reading{Kinds: map[string]audit.ColumnKind{"mixed": audit.Mixed}}
 	for _, most := range []int{1, 1 << 20} {

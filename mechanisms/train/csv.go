@@ -274,7 +274,7 @@ func (p *csvReader) finish() (*Dataset, error) {
 	if len(value) < len(names) {
 		clear(value)
 	}
-	slices.SortFunc(names, func(a, b string) int {
+	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(value[a], value[b]), strings.Compare(a, b))
 	})
 	if len(names) < 2 {

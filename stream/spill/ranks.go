@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -32,7 +31,7 @@ const (
 	rankBuffer   = 1 << 18 // ranks that are written or read at a time
 )
 
-// Rank ranks the numbers of lists, none of which is NaN, and fewer than 2^32 in all. Where
+// Rank ranks the numbers of lists, fewer than 2^32 in all. It panics on NaN. Where
 // they are too many for the memory of the scratch, they are sorted there, in runs that are
 // merged: four bytes a number stay in memory until it returns.
 func Rank(s *Scratch, lists ...iter.Seq[float64]) *Ranks { return rank(s, mostInRun, lists) }
@@ -45,7 +44,7 @@ func rank(s *Scratch, most int, lists []iter.Seq[float64]) *Ranks {
 	end := func() {
 		open, room = sortRecords(open, room)
 		x := &run{left: len(open)}
-		if s.keeps(int64(16 * len(open))) {
+		if !Possible || s.keeps(int64(16*len(open))) {
 			x.held, open = open, nil
 		} else {
 			x.put(s, open)
@@ -68,7 +67,7 @@ func rank(s *Scratch, most int, lists []iter.Seq[float64]) *Ranks {
 	open, room = nil, nil
 	r.all = make([]uint32, n)
 	r.merge(s, runs)
-	if !s.keeps(int64(4 * n)) {
+	if Possible && !s.keeps(int64(4*n)) {
 		r.at = s.Take(int64(4 * n))
 		buf := make([]byte, 0, 4*rankBuffer)
 		for i := 0; i < n; i += rankBuffer {
@@ -158,7 +157,7 @@ func (x *run) put(s *Scratch, records []record) {
 
 // next takes a record, where some are left.
 func (x *run) next(s *Scratch) record {
-	if len(x.held) == 0 {
+	if Possible && len(x.held) == 0 {
 		n := min(x.left, recordBuffer)
 		if x.buf == nil {
 			x.buf, x.room = make([]byte, recordBytes*n), make([]record, n)
@@ -179,6 +178,9 @@ func (x *run) next(s *Scratch) record {
 
 // keyOf is a number in the order of numbers; equal ones, as 0 and -0, have one key.
 func keyOf(v float64) uint64 {
+	if v != v {
+		panic("spill: NaN has no rank")
+	}
 	if b := math.Float64bits(v + 0); b>>63 == 0 {
 		return b | 1<<63
 	} else {
@@ -249,7 +251,7 @@ func (r *Ranks) Load(lists ...int) []uint32 {
 func (r *Ranks) pieces(list int) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		from, to := r.starts[list], r.starts[list+1]
-		if r.all != nil {
+		if !Possible || r.all != nil {
 			yield(r.all[from:to])
 			return
 		}
@@ -301,11 +303,16 @@ func Nth(i int, a, b []uint32) uint32 {
 	return a[k]
 }
 
-// Sort sorts ranks, by 11 bits at a time, with as much room again.
+// Sort sorts ranks, by 11 bits at a time with as much room again where they are many.
 func Sort(ranks []uint32) {
 	const digit = 11
-	if len(ranks) < 1<<digit {
-		slices.Sort(ranks)
+	if len(ranks) < 1<<6 {
+		for i, k := range ranks {
+			for ; i > 0 && ranks[i-1] > k; i-- {
+				ranks[i] = ranks[i-1]
+			}
+			ranks[i] = k
+		}
 		return
 	}
 	from, to := ranks, make([]uint32, len(ranks))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"runtime"
 	"sync"
 )
 
@@ -41,6 +42,10 @@ func (s *Scratch) Err() error {
 	defer s.mu.Unlock()
 	return s.err
 }
+
+// Possible is false in a browser, which has no file to spill to: there nothing that reads or
+// writes one is linked, and a scratch stays empty.
+const Possible = runtime.GOOS != "js"
 
 // keeps reports whether so many bytes more stay in memory.
 func (s *Scratch) keeps(bytes int64) bool {
@@ -163,7 +168,7 @@ func (b *List[T]) AddAll(values []T) {
 // grow begins a block.
 func (b *List[T]) grow(size int) {
 	var room []T
-	if last := len(b.full) - 1; last >= 0 && !b.scratch.keeps(int64(8*size)) {
+	if last := len(b.full) - 1; last >= 0 && Possible && !b.scratch.keeps(int64(8*size)) {
 		room = b.full[last][:0]
 		b.put(last, b.full[last])
 	} else {
@@ -179,7 +184,7 @@ func (b *List[T]) At(i int) T {
 	if values := b.full[k]; values != nil {
 		return values[i]
 	}
-	if b.cached != k+1 {
+	if Possible && b.cached != k+1 {
 		b.cache, b.cached = b.get(k), k+1
 	}
 	return b.cache[i]
@@ -261,7 +266,7 @@ func (b *List[T]) get(k int) []T {
 // Replace puts of(v) in the place of each value v.
 func (b *List[T]) Replace(of func(T) T) {
 	for k, values := range b.full {
-		away := values == nil
+		away := Possible && values == nil
 		if away {
 			values = b.get(k)
 		}

@@ -226,7 +226,7 @@ func (v *Outputs) lists(n int, bin func(from, to int) mark) {
 		mark
 		at int
 	}
-	var list []placed
+	var list []*placed
 	for i := range n {
 		m := bin(i, i+1)
 		if m.first+m.second == 0 {
@@ -243,10 +243,10 @@ func (v *Outputs) lists(n int, bin func(from, to int) mark) {
 		if v.event != nil && v.event.Where != nil {
 			m.in = choose(in[i], 1.0, 0)
 		}
-		list = append(list, placed{m, i})
+		list = append(list, &placed{m, i})
 	}
 	whole := len(list) == 0 || list[len(list)-1].at < n-1 // nothing but what has a name
-	slices.SortStableFunc(list, func(a, b placed) int {
+	slices.SortStableFunc(list, func(a, b *placed) int {
 		switch {
 		case a.at == n-1 || b.at == n-1:
 			return cmp.Compare(a.at, b.at)
