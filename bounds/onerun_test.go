@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -331,5 +332,21 @@ func TestOneRunRightIsThatOfASort(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func BenchmarkOneRunRight(b *testing.B) {
+	for _, m := range []int{200, 1000, 1_000_000} {
+		s := stream.New(stream.Key{Seed: 1, Purpose: "bench/one run right"})
+		scores, in := make([]float64, m), make([]bool, m)
+		s.Gaussian(scores, 1)
+		for i := range in {
+			in[i] = s.Uint64()>>63 == 1
+		}
+		b.Run(fmt.Sprint(m), func(b *testing.B) {
+			for b.Loop() {
+				OneRunRight(scores, in, m/20, m/20)
+			}
+		})
 	}
 }

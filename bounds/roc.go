@@ -49,14 +49,6 @@ func rocCounts(n int) []int {
 	return slices.Compact(all)
 }
 
-// NewROC is [SortedROC] of scores in any order.
-func NewROC(in, out []float64, rates []float64, beta float64) ROC {
-	in, out = slices.Clone(in), slices.Clone(out)
-	slices.Sort(in)
-	slices.Sort(out)
-	return SortedROC(in, out, rates, beta)
-}
-
 // SortedROC counts scores, which are finite, or ranks of scores, of both classes in ascending
 // order: at thresholds at which either has one of the numbers of [ROC.Band] above, and at
 // those that [ROC.TPRAt] wants at the given false positive rates and beta. At most some 200

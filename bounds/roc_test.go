@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -150,7 +151,7 @@ func TestROCCoverage(t *testing.T) {
 				if outside {
 					lost++
 				}
-				r := NewROC(in, out, rates, beta)
+				r := rocOf(in, out, rates, beta)
 				if trial < 2 {
 					sameROC(t, law.name, r, in, out, rates, beta)
 				}
@@ -179,6 +180,28 @@ func atLeast(x []float64, at float64) (n int) {
 		}
 	}
 	return n
+}
+
+// rocOf is [SortedROC] of scores in any order, which it holds to be that of their ranks.
+func rocOf(in, out []float64, rates []float64, beta float64) ROC {
+	in, out = slices.Sorted(slices.Values(in)), slices.Sorted(slices.Values(out))
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(in, out))))
+	ranks := func(scores []float64) []uint32 {
+		r := make([]uint32, len(scores))
+		for i, x := range scores {
+			k, _ := slices.BinarySearch(all, x)
+			r[i] = uint32(k)
+		}
+		return r
+	}
+	r, by := SortedROC(in, out, rates, beta), SortedROC(ranks(in), ranks(out), rates, beta)
+	for i, s := range by.Steps {
+		by.Steps[i].At = all[int(s.At)] + 0
+	}
+	if !reflect.DeepEqual(r, by) {
+		panic("the curve of ranks is another one")
+	}
+	return r
 }
 
 // sameROC holds the steps against the scores, counted one by one.
@@ -297,7 +320,7 @@ func TestROCLimit(t *testing.T) {
 
 // Counts that no scores give are refused.
 func TestROCSound(t *testing.T) {
-	good := NewROC([]float64{3, 2, 2, 1, 0, -1}, []float64{2, 1, 0, 0}, []float64{0.25}, 0.1)
+	good := rocOf([]float64{3, 2, 2, 1, 0, -1}, []float64{2, 1, 0, 0}, []float64{0.25}, 0.1)
 	if !good.Sound() {
 		t.Fatal("scores are refused")
 	}
@@ -322,7 +345,7 @@ func TestROCSound(t *testing.T) {
 	in, out := make([]float64, 300_000), make([]float64, 100_000)
 	s.Gaussian(in, 1)
 	s.Gaussian(out, 1)
-	if r := NewROC(in, out, []float64{0.001, 0.01, 0.1}, 0.05); len(r.Steps) > 220 || !r.Sound() {
+	if r := rocOf(in, out, []float64{0.001, 0.01, 0.1}, 0.05); len(r.Steps) > 220 || !r.Sound() {
 		t.Errorf("%d steps", len(r.Steps))
 	}
 }

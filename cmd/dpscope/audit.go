@@ -214,7 +214,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		}
 	}
 	if o := f.outside; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
-		return fail(stderr, &audit.InputError{Field: "-shards", Found: "an audit of a file of yours, or one that goes on from a report", Want: "one of a mechanism that begins", Remedy: "leave out -shards and audit on one machine, with more -workers"})
+		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file, -table or -continue", Want: "absent: a file of yours, or an audit that goes on from a report, is read on one machine", Remedy: "leave it out, and give more -workers"})
 	}
 	cat, err := f.files(plan, from, intake{stdin, stderr})
 	if err != nil {
@@ -376,6 +376,9 @@ func timeLeft(seconds *float64, most bool) string {
 
 // show puts a line in place of the last.
 func (m *meter) show(line string) {
+	if m.w == nil {
+		return
+	}
 	if m.lines {
 		fmt.Fprintf(m.w, "\r%s\n", line)
 		return

@@ -75,7 +75,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if program != nil && show.w != nil {
+	if program != nil {
 		show.show("training")
 	}
 	report, err := onerun.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
@@ -108,7 +108,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	show := newMeter(stderr)
-	show.sometimes("auditing the scores")
+	show.show("auditing the scores")
 	report, err := scores.Run(plan, *in, cli.Generator())
 	show.clear()
 	if err != nil {
@@ -122,8 +122,8 @@ func (in intake) scores(names []string) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
-	r, clear := in.reader()
-	defer clear()
+	r, show := in.reader()
+	defer show.clear()
 	var parsed []*recorded.File
 	for _, name := range names {
 		f, err := r.Read(name, recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)}))
@@ -132,10 +132,7 @@ func (in intake) scores(names []string) (*scores.Scores, error) {
 		}
 		parsed = append(parsed, f)
 	}
-	clear()
-	show := in.meter()
-	defer show.clear()
-	show.sometimes("putting the scores in order")
+	show.show("putting the scores in order")
 	return scores.ReadScores(parsed)
 }
 

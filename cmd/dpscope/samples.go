@@ -42,13 +42,13 @@ type intake struct {
 	stderr io.Writer // nil: nothing is shown
 }
 
-// reader reads the files of one audit. clear removes what is shown of its progress.
-func (in intake) reader() (r *recordings.Reader, clear func()) {
-	m := in.meter()
-	if m.w == nil {
-		return &recordings.Reader{}, m.clear
+// reader reads the files of one audit, and show what it has read of them.
+func (in intake) reader() (r *recordings.Reader, show *meter) {
+	r, show = &recordings.Reader{}, in.meter()
+	if show.w != nil {
+		r.Tell = show.reading
 	}
-	return &recordings.Reader{Tell: m.reading}, m.clear
+	return r, show
 }
 
 // meter shows progress, if somebody sees it.
@@ -61,8 +61,8 @@ func (in intake) meter() *meter {
 
 // samples reads the files; their names are without their folders.
 func (in intake) samples(paths []string, o recorded.Options) (files []*recorded.File, err error) {
-	r, clear := in.reader()
-	defer clear()
+	r, show := in.reader()
+	defer show.clear()
 	for i, path := range paths {
 		var file *recorded.File
 		switch o.Name = path; {

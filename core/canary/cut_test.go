@@ -28,7 +28,7 @@ func TestTableOfScores(t *testing.T) {
 		want := bounds.NewCanaryTable(k, m)
 		for i := range runs {
 			run := scores[i*(k+m):][:k+m]
-			want.Add(Above(run[:k], at), Above(run[k:], at), 1)
+			want.Add(above(run[:k], at), above(run[k:], at), 1)
 		}
 		if got := e.Table(at, runs); !slices.Equal(got.Cells, want.Cells) {
 			t.Errorf("at %v: %v, want %v", at, got, want)

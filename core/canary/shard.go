@@ -146,7 +146,7 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 		if t.Phase != Certifying {
 			d.Scores = append(d.Scores, source.PackFloats(scores)...)
 		} else {
-			d.Table.Add(Above(in, t.Cut), Above(out, t.Cut), 1)
+			d.Table.Add(above(in, t.Cut), above(out, t.Cut), 1)
 		}
 		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
 			if err := hook(i + 1 - told); err != nil {
@@ -158,8 +158,8 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 	return d, nil
 }
 
-// Above counts the scores above the cut.
-func Above(side []float64, cut float64) int {
+// above counts the scores above the cut.
+func above(side []float64, cut float64) int {
 	n := 0
 	for _, x := range side {
 		if x > cut {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -569,5 +570,48 @@ func TestScratch(t *testing.T) {
 	}
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("of a disk that is gone: %v", err)
+	}
+}
+
+// What sorted lists tell of the half that explores is what its scores and pairs tell: counts,
+// pairs, and the cuts in their order, of ties and of classes of any size.
+func TestHalf(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 9, Purpose: "test/half"})
+	for trial := range 200 {
+		var lists [2][]float64
+		for class := range lists {
+			for range 2 + st.Uint64()%40 {
+				lists[class] = append(lists[class], float64(st.Uint64()%uint64(2+trial)))
+			}
+		}
+		r, p := spill.Rank(nil, slices.Values(lists[recorded.In]), slices.Values(lists[recorded.Out])), Plan{Seed: uint64(trial)}
+		h := p.explore(r)
+		in, _ := p.split(r, recorded.In)
+		out, _ := p.split(r, recorded.Out)
+		for _, below := range []bool{false, true} {
+			c := cuts{h, below}
+			var all []float64
+			for _, x := range slices.Concat(in, out) {
+				all = append(all, map[bool]float64{false: float64(x), true: -float64(x)}[below])
+			}
+			slices.Sort(all)
+			for i, at := range all {
+				e := eventOf(below, at)
+				x, y := e.likelier(in, out)
+				beyond := 0
+				for _, v := range all {
+					beyond += one(v > at)
+				}
+				if c.At(i) != at || c.Above(at) != beyond {
+					t.Fatalf("cut %d is %v with %d above, want %v with %d", i, c.At(i), c.Above(at), at, beyond)
+				}
+				if want := (bounds.Counts{X: e.count(x), N1: len(x), Y: e.count(y), N0: len(y)}); h.counts(e) != want {
+					t.Fatalf("%+v: %v, want %v", e, h.counts(e), want)
+				}
+				if got, want := h.pairTable(e), *pairTable(e, x, y); !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v: pairs %v, want %v", e, got, want)
+				}
+			}
+		}
 	}
 }

@@ -67,7 +67,7 @@ type room struct {
 // rooms is the order of imports. Patterns are the go command's: x/... is x and all
 // below it.
 var rooms = []room{
-	{p("stream/..."), nil,
+	{p("stream/..."), p("stream"),
 		"random streams, elementary functions and lists of numbers are the same whatever is audited"},
 	{p("bounds/..."), p("bounds", "stream"),
 		"a bound is a theorem about counts, whatever made them; the published forms lean on ours and none of ours on them; the wealth of a bet decides which outputs are drawn next, so it needs elementary functions of the same bits everywhere"},

@@ -6,43 +6,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/memdisk"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream/spill"
 )
-
-// disk is a file in memory, which is full beyond so many bytes.
-type disk struct {
-	mu   sync.Mutex
-	data []byte
-	most int
-}
-
-var errFull = errors.New("the disk is full")
-
-func (d *disk) WriteAt(p []byte, at int64) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	end := int(at) + len(p)
-	if d.most > 0 && end > d.most {
-		return 0, errFull
-	}
-	d.data = append(d.data, make([]byte, max(0, end-len(d.data)))...)
-	return copy(d.data[at:], p), nil
-}
-
-func (d *disk) ReadAt(p []byte, at int64) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := copy(p, d.data[min(int(at), len(d.data)):])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
 
 // manyRows is a CSV of numbers of all widths, of names, of both, of whole numbers beyond
 // 2^53 and of a row number, with a dataset in words.
@@ -111,9 +81,9 @@ func TestScratchChangesNothing(t *testing.T) {
 				}
 				return samples
 			}
-			d := &disk{}
+			d := &memdisk.Disk{}
 			memory, aside := read(nil), read(spill.New(d, 1<<10))
-			if len(d.data) == 0 {
+			if d.Len() == 0 {
 				t.Fatal("nothing was put aside")
 			}
 			if !slices.Equal(memory.Notes, aside.Notes) || fmt.Sprint(memory.Columns) != fmt.Sprint(aside.Columns) || memory.Files[0].SHA256 != aside.Files[0].SHA256 {
@@ -168,12 +138,12 @@ func TestScratchFails(t *testing.T) {
 	text := manyRows(40_000)
 	reading := audit.Reading{Kinds: map[string]audit.ColumnKind{"mixed": audit.Mixed}}
 	for _, most := range []int{1, 1 << 20} {
-		_, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: spill.New(&disk{most: most}, 0)})
-		if !errors.Is(err, errFull) {
+		_, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: spill.New(&memdisk.Disk{Most: most}, 0)})
+		if !errors.Is(err, memdisk.ErrFull) {
 			t.Errorf("%v", err)
 		}
 	}
-	d := &disk{}
+	d := &memdisk.Disk{}
 	f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: reading, Scratch: spill.New(d, 0)})
 	if err != nil {
 		t.Fatal(err)
@@ -182,9 +152,9 @@ func TestScratchFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.most = len(d.data)
+	d.Most = d.Len()
 	out := make([]float64, audit.Width(samples.Columns))
-	if err := outputs(t, samples).Recorded(1, 0, 0, out); !errors.Is(err, errFull) {
+	if err := outputs(t, samples).Recorded(1, 0, 0, out); !errors.Is(err, memdisk.ErrFull) {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,8 +3,9 @@ package spill
 import (
 	"encoding/binary"
 	"iter"
-	"math"
 	"sort"
+
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Ranks are lists of numbers by their order: each number is its rank among the distinct
@@ -114,7 +115,7 @@ func (r *Ranks) merge(s *Scratch, runs []*run) {
 		top := &heap[0]
 		if r.values.n == 0 || top.key != last {
 			last = top.key
-			r.values.Add(valueOf(last))
+			r.values.Add(stream.AtPlace(last))
 		}
 		r.all[top.place] = uint32(r.values.n - 1)
 		if top.run.left > 0 {
@@ -176,23 +177,12 @@ func (x *run) next(s *Scratch) record {
 	return r
 }
 
-// keyOf is a number in the order of numbers; equal ones, as 0 and -0, have one key.
+// keyOf is a number's place; equal ones have one key.
 func keyOf(v float64) uint64 {
 	if v != v {
 		panic("spill: NaN has no rank")
 	}
-	if b := math.Float64bits(v + 0); b>>63 == 0 {
-		return b | 1<<63
-	} else {
-		return ^b
-	}
-}
-
-func valueOf(key uint64) float64 {
-	if key>>63 == 0 {
-		return math.Float64frombits(^key)
-	}
-	return math.Float64frombits(key &^ (1 << 63))
+	return stream.Place(v)
 }
 
 // sortRecords sorts records by key, by 11 bits at a time from the last ones on, and returns
@@ -272,23 +262,22 @@ func (r *Ranks) pieces(list int) iter.Seq[[]uint32] {
 
 // Nth is the rank number i, from 0 on, of those of a list in ascending order.
 func (r *Ranks) Nth(list, i int) uint32 {
-	const half = 16
-	var counts [1 << half]int
-	high := uint32(0)
-	for _, shift := range []int{half, 0} {
-		clear(counts[:])
+	const digit = 8
+	high := uint32(0) // the first digits of it
+	for shift := 32 - digit; shift >= 0; shift -= digit {
+		var counts [1 << digit]int
 		for some := range r.pieces(list) {
 			for _, k := range some {
-				if shift > 0 || k>>half == high {
-					counts[k>>shift&(1<<half-1)]++
+				if k >>= shift; k>>digit == high {
+					counts[k&(1<<digit-1)]++
 				}
 			}
 		}
 		k := uint32(0)
-		for ; i >= counts[k] && k < 1<<half-1; k++ { // to the end after a failure only
+		for ; i >= counts[k] && k < 1<<digit-1; k++ { // to the end after a failure only
 			i -= counts[k]
 		}
-		high = high<<half | k
+		high = high<<digit | k
 	}
 	return high
 }

@@ -2,44 +2,14 @@ package spill
 
 import (
 	"errors"
-	"io"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/memdisk"
 )
-
-// disk is a file in memory, which is full beyond so many bytes.
-type disk struct {
-	mu   sync.Mutex
-	data []byte
-	most int
-}
-
-var errFull = errors.New("the disk is full")
-
-func (d *disk) WriteAt(p []byte, at int64) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	end := int(at) + len(p)
-	if d.most > 0 && end > d.most {
-		return 0, errFull
-	}
-	d.data = append(d.data, make([]byte, max(0, end-len(d.data)))...)
-	return copy(d.data[at:], p), nil
-}
-
-func (d *disk) ReadAt(p []byte, at int64) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := copy(p, d.data[min(int(at), len(d.data)):])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
 
 // Ranks are those that a search among all distinct values finds, whatever memory there is
 // and however many are sorted at a time.
@@ -78,7 +48,7 @@ func TestRank(t *testing.T) {
 					}
 					var s *Scratch
 					if memory >= 0 {
-						s = New(&disk{}, memory)
+						s = New(&memdisk.Disk{}, memory)
 					}
 					var seqs []iter.Seq[float64]
 					for _, list := range lists {
@@ -140,10 +110,10 @@ func TestRankOnFullDisk(t *testing.T) {
 		values[i] = rng.NormFloat64()
 	}
 	for most := 1; most < 60_000; most += 997 {
-		s := New(&disk{most: most}, 0)
+		s := New(&memdisk.Disk{Most: most}, 0)
 		r := rank(s, 100, []iter.Seq[float64]{slices.Values(values)})
 		r.Load(0)
-		if !errors.Is(s.Err(), errFull) && most < 12*len(values) {
+		if !errors.Is(s.Err(), memdisk.ErrFull) && most < 12*len(values) {
 			t.Errorf("%d bytes: %v", most, s.Err())
 		}
 	}
@@ -158,7 +128,7 @@ func TestList(t *testing.T) {
 	for _, memory := range []int64{-1, 0, 1 << 20} {
 		var s *Scratch
 		if memory >= 0 {
-			s = New(&disk{}, memory)
+			s = New(&memdisk.Disk{}, memory)
 		}
 		numbers, wholes := NewList[float64](3, s), NewList[uint32](1, s)
 		var wantNumbers []float64
@@ -208,7 +178,7 @@ func BenchmarkRank(b *testing.B) {
 	}
 	b.SetBytes(8 * int64(len(values)))
 	for b.Loop() {
-		Rank(New(&disk{}, 0), slices.Values(values))
+		Rank(New(&memdisk.Disk{}, 0), slices.Values(values))
 	}
 }
 
