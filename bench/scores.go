@@ -85,9 +85,14 @@ func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 // 8967688c26d4), written anew from what they compute: all canaries at or above a
 // threshold are guessed in.
 type jaxPrivacy struct {
-	scores []float64 // falling
-	in     []bool
+	scores     []float64 // falling
+	in         []bool
+	thresholds []guesses // those that it looks at, from none above to all
 }
+
+// guesses are what a threshold makes: how many canaries are at or above it, and how many of
+// them were in.
+type guesses struct{ made, right int }
 
 func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
 	order := make([]int, len(scores))
@@ -99,21 +104,39 @@ func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
 	for _, i := range order {
 		a.scores, a.in = append(a.scores, scores[i]), append(a.in, in[i])
 	}
+	a.thresholds = a.frontier()
 	return a
 }
 
-// best are the best bounds of all thresholds, each at level beta, and their numbers of
+// frontier are the thresholds of _pareto_frontier: the corners of the least concave curve
+// above the points (wrong, right) of all thresholds, its two ends among them.
+func (a jaxPrivacy) frontier() []guesses {
+	hull, g := []guesses{{}}, guesses{}
+	for k, in := range a.in {
+		g.made++
+		if in {
+			g.right++
+		}
+		if k+1 < len(a.scores) && a.scores[k+1] == a.scores[k] {
+			continue
+		}
+		// A corner that is not above the line from the one before it to g is none. The area
+		// is as large by numbers of guesses as by wrong ones.
+		for n := len(hull); n > 1 && (hull[n-1].right-hull[n-2].right)*(g.made-hull[n-2].made) <= (g.right-hull[n-2].right)*(hull[n-1].made-hull[n-2].made); n-- {
+			hull = hull[:n-1]
+		}
+		hull = append(hull, g)
+	}
+	return hull
+}
+
+// best are the best bounds of the thresholds, each at level beta, and their numbers of
 // guesses.
 func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
-	m, right := len(a.scores), 0
-	for k, in := range a.in {
-		if in {
-			right++
-		}
-		made := k + 1
-		// Of thresholds with as many wrong the lowest is best, so that it is enough to
-		// look before a wrong one.
-		if 2*right <= made || made < m && a.in[made] {
+	m := len(a.scores)
+	for _, g := range a.thresholds {
+		made, right := g.made, g.right
+		if 2*right <= made {
 			continue
 		}
 		if published.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
@@ -137,11 +160,9 @@ func (a jaxPrivacy) at(threshold float64) (made, right int) {
 	return made, right
 }
 
-// bonferroni is the default: every threshold, with the error divided by the number of
-// distinct scores and one.
+// bonferroni is the default: the error is divided by the number of thresholds of the frontier.
 func (a jaxPrivacy) bonferroni() (pure, gaussian float64) {
-	distinct := len(slices.Compact(slices.Clone(a.scores)))
-	pure, mu, _, _ := a.best(canaryBeta / float64(distinct+1))
+	pure, mu, _, _ := a.best(canaryBeta / float64(len(a.thresholds)))
 	return pure, bounds.GaussianEpsilon(mu, canaryDelta)
 }
 
@@ -206,7 +227,7 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 		Columns:   []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
 		Notes: []string{
 			"Before: as many guesses in as out, their number by m alone, the published p-value. Now: dpscope scores as it is called without flags for guesses",
-			"Bonferroni takes the best of all thresholds and divides the error by their number, which is valid where no two scores are equal: then a threshold is a number of guesses that is fixed. Split guesses a number that depends on the output, which theorem 5.2 of Steinke et al. does not cover at delta above 0; OneRunChosenPValue in bounds does",
+			"Bonferroni takes the best of the thresholds on the Pareto frontier of the counts and divides the error by their number. The coins choose which and how many these are, and the union bound is for thresholds that are fixed: of 1000 canaries that tell nothing, at epsilon = 0 and delta = 0, it refutes epsilon = 0 in 7 per cent of draws at beta = 0.05. Split guesses a number that depends on the output, which theorem 5.2 of Steinke et al. does not cover at delta above 0; OneRunChosenPValue in bounds does",
 			"Split of the f-DP method is no reference: its number of guesses depends on the output, while the theorem of Mahloujifar et al. is of a number that is fixed. With a fixed number now is what is left",
 			"f-DP bounds take the trade-off to be Gaussian; of the exponentials and the mixture it is not, and the bound says nothing of epsilon",
 			"Truth: epsilon at delta; the shifted exponential has none that is finite",

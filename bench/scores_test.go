@@ -52,3 +52,62 @@ func TestJaxPrivacyReference(t *testing.T) {
 		t.Errorf("split: %v", p)
 	}
 }
+
+// The frontier against its definition: what it leaves out lies on or below a line between
+// two thresholds around it, and what it keeps does not.
+func TestJaxPrivacyFrontier(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 3, Purpose: "test"})
+	for range 50 {
+		scores, in := make([]float64, 40), make([]bool, 40)
+		for i := range scores {
+			scores[i], in[i] = math.Floor(30*st.Float64()), st.Float64() < .5 // ties
+		}
+		a := newJaxPrivacy(scores, in)
+		all, kept := []guesses{{}}, map[guesses]bool{}
+		for k, x := range a.scores {
+			if k+1 == len(scores) || a.scores[k+1] != x {
+				made, right := a.at(x)
+				all = append(all, guesses{made, right})
+			}
+		}
+		for _, g := range a.thresholds {
+			kept[g] = true
+		}
+		for i, g := range all {
+			below := false
+			for _, before := range all[:i] {
+				for _, after := range all[i+1:] {
+					share := float64(g.made-before.made) / float64(after.made-before.made)
+					line := float64(before.right) + share*float64(after.right-before.right)
+					below = below || float64(g.right) <= line+1e-9
+				}
+			}
+			if kept[g] == below {
+				t.Fatalf("threshold %v of %v: kept %v, below a line %v", g, all, kept[g], below)
+			}
+		}
+	}
+}
+
+// The note on its level: of scores that tell nothing it refutes epsilon = 0 more often than
+// beta.
+func TestJaxPrivacyLevel(t *testing.T) {
+	const m, draws = 1000, 4000
+	st, refuted := stream.New(stream.Key{Seed: 4, Purpose: "test"}), 0
+	scores, in := make([]float64, m), make([]bool, m)
+	for range draws {
+		for i := range scores {
+			scores[i], in[i] = float64(i), st.Float64() < .5
+		}
+		a := newJaxPrivacy(scores, in)
+		for _, g := range a.thresholds {
+			if 2*g.right > g.made && published.SteinkePValue(m, g.made, g.right, 0, 0) <= canaryBeta/float64(len(a.thresholds)) {
+				refuted++
+				break
+			}
+		}
+	}
+	if share := float64(refuted) / draws; math.Round(100*share) != 7 {
+		t.Errorf("refuted in %v of draws, the note says 7 per cent", share)
+	}
+}
