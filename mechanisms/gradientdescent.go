@@ -74,13 +74,13 @@ var (
 			return audit.Pair{Label: "{-G} against {-G, 2}", First: audit.Records(-clip), Second: audit.Records(-clip, gradientReach)}
 		}}
 	dpSGDReusedKey = descent{name: "dp-sgd-reused-key", title: "Gradient descent that draws the noise of all steps from one key",
-		source: "the differentially private SGD example of JAX until 2020; " + descentSource,
+		source: descentSource,
 		fault:  "draws the noise of each step from the same key: the difference of two steps is free of noise",
 		extra:  &audit.ParamSpec{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true},
 		parts:  "steps", steps: true,
 		gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{name: "dp-sgd-clip-late", title: "Gradient descent that clips the average of the batch",
-		source:   "Stevens et al., Backpropagation Clipping for Deep Learning with Differential Privacy (2022); " + descentSource,
+		source:   descentSource + descentAuditor,
 		fault:    "clips the average of the batch and accounts for clipped records: the clip does not bound what one record does",
 		extra:    &audit.ParamSpec{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000},
 		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },

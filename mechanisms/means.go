@@ -124,7 +124,10 @@ func (f meanFamily) truth(p audit.Params) string {
 	case f.rawMean && f.renyi && p.Num("epsilon") > 0.5:
 		return "unknown: at small epsilon, such as 0.5, it breaks the claim on few records"
 	case f.clampedScale:
-		return neverPrivate(", whether a record is added, removed or replaced")(p)
+		// The densities at 0 on {0} and {0, 1}: e^(-e/2)/2 / (2·leastScale) against
+		// e/4·e^(-e/2)·E max(0, 2 + Lap(2/e)). Of {0} against {1} the ratio is no smaller.
+		e := p.Num("epsilon")
+		return "epsilon at least " + show(math.Floor(10*math.Log(1/(leastScale*(2*e+math.Exp(-e)))))/10) + ", whether a record is added, removed or replaced"
 	case f.rawMean:
 		return "not private at the claim on few records, whether one is added, removed or replaced"
 	case f.renyi:

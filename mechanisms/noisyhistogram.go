@@ -53,7 +53,7 @@ var (
 	}
 	domainFromData = histogramFamily{
 		name: "domain-from-data", title: "Histogram over the categories that occur in the data",
-		source:    histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (Holohan et al., diffprivlib, PrivacyLeakWarning)",
+		source:    histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
 		fault:     "releases a noisy count for each category that occurs, and nothing for others: that a category is there shows that somebody is in it",
 		byDefault: 1, bins: 5, present: true,
 		scale: inverse,

@@ -114,7 +114,9 @@ func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 // gives (1 + e^-eps)^2 delta^2, printed without the square, so that the solution
 // of the quadratic is too large: a mechanism that is (0, .2) private is given a
 // delta of .275 in every run (the paper asks for eps > 0: at .01 a (.01, .196)
-// private one is given .26). Besides, h spans 8, not 4, for kernels in [-1, 1].
+// private one is given .26). Besides, h spans 8, not 4, for kernels in [-1, 1]. For
+// kernels in [0, 1] neither does harm: there 2T^2 is at most the printed quadratic,
+// T = (e^eps - 1 + 2 delta)/(e^eps + 1).
 func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)

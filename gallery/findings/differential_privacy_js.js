@@ -18,7 +18,7 @@ const mean = (view) => {
 };
 
 async function main() {
-  for (const data of [[1, 1, 1], [1, 1, 0]]) {
+  for (const data of [[1, 1, 1], [1, 1, 1, 0]]) {
     const view = newArrayView(data);
     let exact = 0;
     for (let i = 0; i < 1000; i++) {

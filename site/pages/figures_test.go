@@ -168,6 +168,15 @@ func TestMMDPages(t *testing.T) {
 	// With exact figures: MMD² = .16 and no limit around it.
 	a, b := math.Exp(eps)-math.Exp(-eps), 1+math.Exp(-eps)
 	rest := 0.16 - math.Pow(math.Expm1(eps), 2)
+	// With kernels in [0, 1] the printed right side is no smaller than 2T².
+	for eps := 0.0; eps < 5; eps += 0.01 {
+		for delta := 0.0; delta <= 1; delta += 0.01 {
+			printed := math.Pow(math.Expm1(eps), 2) + 2*(math.Exp(eps)-math.Exp(-eps))*delta + (1+math.Exp(-eps))*delta*delta
+			if tight := published.TightMMDThreshold(eps, delta, false); printed < tight*tight-1e-12 {
+				t.Fatalf("epsilon %v, delta %v: printed %v, below %v", eps, delta, printed, tight*tight)
+			}
+		}
+	}
 	f.says("the printed quadratic gives delta = %.4f, and the right one %.4f", (math.Sqrt(a*a+b*rest)-a)/b, (math.Sqrt(a*a+b*b*rest)-a)/(b*b))
 }
 
@@ -552,7 +561,7 @@ func TestMuseumFigures(t *testing.T) {
 		listed[m.Name] = m
 	}
 	for name, truth := range map[string]string{
-		"svt4": "1.75", "noisy-max-value-laplace": "2.5", "dp-sgd-microbatch": "0.5625", "dp-sgd-clip-late": "1", "dp-sgd-scaled-noise": "1",
+		"svt4": "1.75", "laplace-mean-clamped-scale": "26.7", "noisy-max-value-laplace": "2.5", "dp-sgd-microbatch": "0.5625", "dp-sgd-clip-late": "1", "dp-sgd-scaled-noise": "1",
 		"noisy-histogram-wrong-scale": "2", "truncated-geometric": "0.1177830357",
 	} {
 		if !strings.Contains(listed[name].Truth, truth) {
@@ -580,8 +589,16 @@ func TestMuseumFigures(t *testing.T) {
 		t.Errorf("E[..] = %v in closed form, %v by quadrature", lower+upper, sum)
 	}
 	vanishing := fmt.Sprintf("= %.4f", math.Exp(-0.5)/2)
-	open(t, "museum/mean-clamped-scale.md").says("%s", vanishing)
-	open(t, "findings/vanishing-noise.md").says("%s", vanishing)
+	f = open(t, "museum/mean-clamped-scale.md")
+	f.says("%s", vanishing)
+	f.says("= %.2f at ε = 1", math.Log(1e12/(2+math.Exp(-1))))
+	f.says("= %.3f on {0, 1}", math.Exp(-0.5)/4*(2+math.Exp(-1)))
+	f = open(t, "findings/vanishing-noise.md")
+	f.says("%s", vanishing)
+	// The chance on {0, 1} of an output within 1e-9 of 0 is the density at 0 times the width.
+	window := 2e-9 * math.Exp(-0.5) / 4 * (2 + math.Exp(-1))
+	f.says("%.1e in all", window)
+	f.says("an epsilon of %.1f;", math.Floor(10*(math.Log(math.Exp(-0.5)/2/window)))/10)
 	open(t, "museum/svt5.md").says("%.4f at ε = 1", -math.Expm1(-0.25))
 	f = open(t, "museum/truncated-geometric.md")
 	f.says("ln(1 + 1/8) = %.4f", math.Log1p(1.0/8))

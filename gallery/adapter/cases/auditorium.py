@@ -56,5 +56,7 @@ CASES = {
        ("private_mean", "non_private_mean_v1", "non_private_mean_v2")},
     **{"auditorium-svt%d" % i: auditorium_svt("SVT%d" % i) for i in range(1, 7)},
     "auditorium-svt3": auditorium_values,
+    # The class promises (1 + 6 * max_answered_queries) * epsilon / 4.
+    "auditorium-svt4": lambda folder, epsilon: auditorium_svt("SVT4")(folder, epsilon * 4 / 7),
     "auditorium-noisy-max": auditorium_max,
 }
