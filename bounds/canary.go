@@ -12,7 +12,7 @@ type CanaryInterval string
 
 const (
 	// CanaryPairedBetting bets against X/K - e^eps Y/M - delta, a run of each side
-	// at a time, with the whole of beta: the tightest of the valid ones.
+	// at a time, with the whole of beta.
 	CanaryPairedBetting CanaryInterval = "paired-betting"
 	// CanaryBetting bets on each side alone, beta/2 each.
 	CanaryBetting CanaryInterval = "betting"
