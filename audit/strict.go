@@ -154,7 +154,7 @@ func JsonError(data []byte, what string, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return &InputError{Field: what + ": field " + name, Path: "/" + strings.Trim(name, `"`), Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return &InputError{Field: what, Path: "/", Found: err.Error(), Want: "what this version writes", Remedy: "save or copy the file again"}
 }
 
 // jsonType says what JSON a Go type is read from.

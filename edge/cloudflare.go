@@ -10,9 +10,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"strings"
-	"syscall/js"
-	"time"
 	"unicode/utf8"
 
 	"github.com/syumai/workers"
@@ -26,15 +23,6 @@ func serve(h http.Handler) { workers.Serve(h) }
 
 // setting is a variable of the Worker's configuration.
 func setting(name string) string { return cloudflare.Getenv(name) }
-
-// visitor is the address that a request is from, as the edge says it.
-func visitor(r *http.Request) string {
-	who := r.Header.Get("CF-Connecting-IP")
-	if strings.Contains(who, ":") {
-		who = "[" + who + "]"
-	}
-	return share.Peer(&http.Request{RemoteAddr: who + ":0"})
-}
 
 // binding is the name of the Worker's namespace of keys and values.
 const binding = "REPORTS"
@@ -93,39 +81,4 @@ func (values) Delete(_ context.Context, key string) error {
 		return err
 	}
 	return ns.Delete(key)
-}
-
-// counter is a [share.Limit] by the edge's own counters, which the configuration gives a
-// name and the same number a minute. They say no more than whether there was one too many,
-// and each place of the edge counts for itself.
-type counter struct {
-	name string
-	most int
-}
-
-// Take implements [share.Limit].
-func (c counter) Take(who string, now time.Time) (left, of int, anew time.Duration) {
-	anew = time.Minute - time.Duration(now.Second())*time.Second
-	limiter := cloudflare.GetBinding(c.name)
-	if limiter.IsUndefined() {
-		return c.most - 1, c.most, anew // configured without: then there is none
-	}
-	asked := js.Global().Get("Object").New()
-	asked.Set("key", who)
-	done := make(chan bool, 1)
-	answered := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		done <- len(args) > 0 && args[0].Type() == js.TypeObject && args[0].Get("success").Truthy()
-		return nil
-	})
-	failed := js.FuncOf(func(js.Value, []js.Value) any {
-		done <- true // a counter that fails keeps nobody out
-		return nil
-	})
-	defer answered.Release()
-	defer failed.Release()
-	limiter.Call("limit", asked).Call("then", answered, failed)
-	if !<-done {
-		return -1, c.most, anew
-	}
-	return c.most - 1, c.most, anew
 }

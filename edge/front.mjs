@@ -10,21 +10,21 @@ export { Log } from "./log.mjs";
 
 const KEPT = 30 * 24 * 3600; // seconds
 /** Headers that are of one request. */
-const PASSING = ["ratelimit", "ratelimit-policy", "content-length", "transfer-encoding"];
+const PASSING = ["content-length", "transfer-encoding"];
 const LOG = /^\/api\/log(\/growth)?$/;
 
 /** The key of what is made of a report, or nothing where it is not kept. */
 function keyOf(url) {
   const [, r, id, part, ...more] = url.pathname.split("/");
-  if (r !== "r" || !id || more.length || url.search) return undefined;
+  if (r !== "r" || more.length || url.search) return undefined;
   return part === undefined ? `${id}.page` : part === "badge.svg" ? `${id}.badge` : undefined;
 }
 
 const madeOf = (id) => [[`${id}.page`, `/r/${id}`], [`${id}.badge`, `/r/${id}/badge.svg`]];
 
 /** Has Go make a page or a badge, and keeps it. */
-async function make(key, address, who, env, ctx) {
-  const said = await go.fetch(new Request(address, { headers: { "cf-connecting-ip": who } }), env, ctx), body = await said.text();
+async function make(key, address, env, ctx) {
+  const said = await go.fetch(new Request(address), env, ctx), body = await said.text();
   if (said.status === 200) {
     const headers = Object.fromEntries([...said.headers].filter(([name]) => !PASSING.includes(name)));
     try {
@@ -42,6 +42,29 @@ function refuse(status, error, more) {
   return new Response(`${JSON.stringify({ error })}\n`, { status, headers: { "content-type": "application/json", "content-security-policy": "default-src 'none'; sandbox", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store", ...more } });
 }
 
+/** What Go calls an id, and the bytes of the largest report that it takes. */
+const ID = /^[1-9A-HJ-NP-Za-km-z]{10,44}$/, MOST = 1 << 20;
+
+/** Whom an address counts as: of IPv6 its network of 64 bits, which one visitor has whole. @param {string} ip */
+export function visitor(ip) {
+  if (!ip.includes(":")) return ip;
+  const [head, tail] = ip.split("::"), parts = (text) => (text ? text.split(":") : []);
+  const first = parts(head), last = parts(tail), zeros = tail === undefined ? 0 : 8 - first.length - last.length;
+  return [...first, ...Array(Math.max(0, zeros)).fill("0"), ...last].slice(0, 4).map((part) => parseInt(part, 16).toString(16)).join(":");
+}
+
+/** Refuses what is not worth waking anything for; nothing where it is. */
+async function refused(request, url, env, who) {
+  const reading = request.method === "GET" || request.method === "HEAD";
+  if (!(await within(reading ? env.READS : env.UPLOADS, who))) return refuse(429, TOO_MANY, { "retry-after": "60" });
+  const [, r, id] = url.pathname.replace(/^\/api\/reports\/?/, "/r/").split("/");
+  if (r !== "r" || (id !== "" && !ID.test(id)) || (id === "" && url.pathname.startsWith("/r/"))) return refuse(404, "There is no report at this address. It may have been deleted, or the address is cut short: copy it again.");
+  const length = request.headers.get("content-length");
+  if (request.method === "POST" && length === null) return refuse(411, "Say with Content-Length how many bytes the report has.");
+  if (Number(length) > MOST) return refuse(413, "The report is larger than 1 MiB. Share it as a file.");
+  return undefined;
+}
+
 const within = async (limit, key) => (await limit?.limit({ key }))?.success ?? true;
 const TOO_MANY = "too many requests in a minute; try again in 60 s";
 
@@ -54,8 +77,10 @@ async function log(request, url, env, who) {
 }
 
 async function answer(request, env, ctx) {
-  const url = new URL(request.url), who = request.headers.get("cf-connecting-ip") ?? "";
+  const url = new URL(request.url), who = visitor(request.headers.get("cf-connecting-ip") ?? "");
   if (LOG.test(url.pathname)) return log(request, url, env, who);
+  const no = await refused(request, url, env, who);
+  if (no) return no;
   if (request.method !== "GET" && request.method !== "HEAD") {
     const said = await go.fetch(request, env, ctx);
     if (!said.ok) return said;
@@ -64,26 +89,17 @@ async function answer(request, env, ctx) {
     const body = said.body ? await said.text() : null, id = at || JSON.parse(body ?? "{}").id;
     if (at) await Promise.all(madeOf(id).map(([key]) => env.REPORTS.delete(key)));
     if (request.method !== "DELETE" && said.status !== 200) { // 200: it was there already
-      if (request.method === "POST") ctx.waitUntil(env.REPLAYS?.send(id) ?? Promise.resolve());
-      ctx.waitUntil(Promise.all(madeOf(id).map(([key, path]) => make(key, url.origin + path, who, env, ctx))));
+      ctx.waitUntil(Promise.all(madeOf(id).map(([key, path]) => make(key, url.origin + path, env, ctx))));
     }
     return new Response(body, { status: said.status, headers: said.headers });
   }
   const key = request.method === "GET" ? keyOf(url) : undefined;
   if (!key) return go.fetch(request, env, ctx);
-  const [{ value, metadata }, free] = await Promise.all([env.REPORTS.getWithMetadata(key, "stream"), within(env.READS, `front ${who}`)]);
-  if (!free) return refuse(429, TOO_MANY, { "retry-after": "60" });
-  if (value === null || metadata?.origin !== url.origin) return make(key, url.href, who, env, ctx);
-  if (metadata.build !== BUILD) ctx.waitUntil(make(key, url.href, who, env, ctx));
+  const { value, metadata } = await env.REPORTS.getWithMetadata(key, "stream");
+  if (value === null || metadata?.origin !== url.origin) return make(key, url.href, env, ctx);
+  if (metadata.build !== BUILD) ctx.waitUntil(make(key, url.href, env, ctx));
   if (request.headers.get("if-none-match") === metadata.headers.etag) return new Response(null, { status: 304, headers: metadata.headers });
   return new Response(value, { headers: metadata.headers });
 }
 
-/** Marks reports to be replayed: the edge runs no audits. The mark goes into the page when that is made next. */
-async function mark(batch, env) {
-  for (const { body: id } of batch.messages) {
-    if ((await env.REPORTS.get(id)) !== null) await env.REPORTS.put(`${id}.due`, `t${JSON.stringify({ outcome: "due", day: new Date().toISOString().slice(0, 10) })}`);
-  }
-}
-
-export default { fetch: answer, queue: mark };
+export default { fetch: answer };

@@ -1,7 +1,8 @@
 //go:build js
 
 // Command edge is the host of reports as a Cloudflare Worker: the handlers of package
-// share over a service for keys and values. It runs no audit; the page does.
+// share over a service for keys and values. It runs no audit; the page does. What
+// it may be asked for how often, front.mjs counts before this program is started.
 package main
 
 import (
@@ -15,8 +16,7 @@ import (
 
 func main() {
 	serve(&share.Host{
-		Store: values{}, Catalogue: catalogue.All(), Random: rand.Reader, Now: time.Now, Who: visitor,
-		Uploads: counter{"UPLOADS", 30}, Reads: counter{"READS", 600},
+		Store: values{}, Catalogue: catalogue.All(), Random: rand.Reader, Now: time.Now,
 		Origin: func(r *http.Request) string {
 			if origin := setting("ORIGIN"); origin != "" {
 				return origin

@@ -32,14 +32,25 @@ type content struct {
 }
 
 // checked reads what was uploaded, and refuses with an [audit.InputError] what is neither a
-// report nor the content of a link with code. A report is held against its own counts.
-func checked(cat audit.Catalogue, data []byte) (*content, error) {
+// report nor the content of a link with code. A report is held against its own counts,
+// and the cost of its replay against what the host has.
+func (s *Host) checked(data []byte) (*content, error) {
 	c, err := read(data)
 	if err != nil {
 		return nil, err
 	}
+	if s.Most != (core.Cost{}) {
+		var cost core.Cost
+		for _, a := range c.audits {
+			one := core.CostOf(a.Report, core.Given{Catalogue: s.Catalogue})
+			cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
+		}
+		if err := cost.Within(s.Most); err != nil {
+			return nil, err
+		}
+	}
 	for _, a := range c.audits {
-		v, err := core.Recompute(cat, a.Report)
+		v, err := core.Recompute(s.Catalogue, a.Report)
 		if err == nil && !v.OK() {
 			err = differs(v.Differences)
 		}

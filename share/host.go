@@ -8,38 +8,58 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
 )
 
 // Paths of a host.
 const (
-	ReportsPath = "/api/reports" // POST; below it GET, DELETE, and PUT of a picture
+	ReportsPath = "/api/reports" // POST; below it GET and DELETE
 	ShownPath   = "/r/"          // a report in words
-	oembedPath  = "/oembed"
 )
 
-// Host is a host of reports. All fields are needed but Pictures.
+// A host answers at most mostOpen requests at once, and works on at most mostWorking of
+// them: a report is read into some megabytes.
+const (
+	mostOpen    = 128
+	mostWorking = 4
+)
+
+// Host is a host of reports. All fields are needed but limits, Most and Pictures.
 type Host struct {
 	Store     Store
 	Catalogue audit.Catalogue // of the mechanisms that reports may be of
-	Uploads   Limit           // POST, PUT and DELETE of an address
-	Reads     Limit           // all else of an address
+	Uploads   Limit           // POST and DELETE of an address; nil: any
+	Reads     Limit           // all else of an address; nil: any
+	Most      core.Cost       // that a replay of an upload may have; zero: any
 	Origin    func(*http.Request) string
 	Who       func(*http.Request) string // the address of who asks, see [Peer]
 	Now       func() time.Time
 	Random    io.Reader // of tokens
 	Pictures  func(report.View) ([]format.Picture, error)
+
+	open    atomic.Int32
+	once    sync.Once
+	working chan struct{}
+}
+
+// turn waits until this request may be worked on.
+func (s *Host) turn() (done func()) {
+	s.once.Do(func() { s.working = make(chan struct{}, mostWorking) })
+	s.working <- struct{}{}
+	return func() { <-s.working }
 }
 
 // Owns reports whether a path is one of the host's, and not one of the page's files.
 func Owns(path string) bool {
-	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath) || path == oembedPath || path == ReplaysPath
+	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath)
 }
 
 // Policies of answers: nothing runs, nothing is loaded, nothing is sent. A page in words
@@ -82,6 +102,8 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, errDamaged):
 		w.Header().Set("Retry-After", "60")
 		answer(w, http.StatusServiceUnavailable, refusal{Error: "What is kept at this address is not what was stored. Tell whoever runs this host."})
+	case errors.Is(err, ErrFull):
+		answer(w, http.StatusInsufficientStorage, refusal{Error: "This host is full. Share the report as a file, and tell whoever runs this host."})
 	case errors.As(err, &in):
 		answer(w, http.StatusUnprocessableEntity, refusalOf(err))
 	default:
@@ -101,12 +123,18 @@ type stored struct {
 // ServeHTTP implements [http.Handler] for the paths that [Owns] names.
 func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
+	defer s.open.Add(-1)
+	if s.open.Add(1) > mostOpen {
+		w.Header().Set("Retry-After", "5")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "This host is busy. Try again in a few seconds."})
+		return
+	}
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	limit, what := s.Uploads, "uploads"
 	if reading {
 		limit, what = s.Reads, "reads"
 	}
-	if !allowed(w, limit, what, s.Who(r), s.Now()) {
+	if limit != nil && !allowed(w, limit, what, s.Who(r), s.Now()) {
 		drain(r)
 		return
 	}
@@ -123,16 +151,11 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == ReportsPath:
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes, "picture": MostPicture})
+		answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
 	case strings.HasPrefix(path, ReportsPath+"/"):
 		s.give(w, r, strings.TrimPrefix(path, ReportsPath+"/"))
 	case strings.HasPrefix(path, ShownPath):
 		s.show(w, r, strings.TrimPrefix(path, ShownPath))
-	case path == oembedPath:
-		s.oembed(w, r)
-	case path == ReplaysPath:
-		all, err := getJSON[Replays](r.Context(), s.Store, allReplays)
-		s.giveReplay(w, r, all, err)
 	default:
 		fail(w, ErrAbsent)
 	}
@@ -158,7 +181,6 @@ func body(r *http.Request, most int) ([]byte, error) {
 
 // change answers what is not reading.
 func (s *Host) change(w http.ResponseWriter, r *http.Request, below string) {
-	id, part, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
 	// A form of another site can send a body, but not with this header's name or type.
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		drain(r)
@@ -168,27 +190,26 @@ func (s *Host) change(w http.ResponseWriter, r *http.Request, below string) {
 	switch {
 	case below == "" && r.Method == http.MethodPost:
 		s.post(w, r)
-	case below != "" && part == "" && !strings.HasSuffix(below, "/") && r.Method == http.MethodDelete:
+	case strings.HasPrefix(below, "/") && r.Method == http.MethodDelete:
 		drain(r)
-		s.delete(w, r, id)
-	case part == "picture" && r.Method == http.MethodPut:
-		s.picture(w, r, id)
+		s.delete(w, r, below[1:])
 	default:
 		drain(r)
-		w.Header().Set("Allow", "GET, HEAD, POST, PUT, DELETE")
-		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", DELETE it at its id, or PUT its picture."})
+		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", or DELETE it at its id."})
 	}
 }
 
 func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 	data, err := body(r, MostBytes)
+	defer s.turn()()
 	if err == nil && len(data) > MostBytes {
 		answer(w, http.StatusRequestEntityTooLarge, refusal{Error: "The report is larger than 1 MiB. Share it as a file.", Field: "report", Found: "larger than 1 MiB", Want: "at most that"})
 		return
 	}
 	var c *content
 	if err == nil {
-		c, err = checked(s.Catalogue, data)
+		c, err = s.checked(data)
 	}
 	random := make([]byte, tokenBytes)
 	if err == nil {
@@ -238,28 +259,10 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	var err error
-	for _, key := range []string{pictureOf(id), replayOf(id), dueOf(id), id} { // last: the token is with the report
+	for _, key := range []string{replayOf(id), id} { // last: the token is with the report
 		if err == nil {
 			err = s.Store.Delete(r.Context(), key)
 		}
-	}
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (s *Host) picture(w http.ResponseWriter, r *http.Request, id string) {
-	data, err := body(r, MostPicture)
-	if err == nil && len(data) > 0 && !s.owner(w, r, id) {
-		return
-	}
-	if err == nil {
-		data, err = cleaned(data)
-	}
-	if err == nil {
-		err = s.Store.Replace(r.Context(), pictureOf(id), data)
 	}
 	if err != nil {
 		fail(w, err)
@@ -330,10 +333,9 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
 		fail(w, ErrAbsent)
 		return
 	}
-	if part == "picture.png" {
-		s.givePicture(w, r, id)
-		return
-	}
+	var out bytes.Buffer
+	done := sync.OnceFunc(s.turn())
+	defer done()
 	c, err := load(r.Context(), s.Store, id)
 	if err != nil {
 		fail(w, err)
@@ -351,14 +353,10 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
 		return
 	}
 	if name := r.URL.Query().Get("format"); name != "" && name != format.HTML {
-		s.showAs(w, r, c, name)
+		s.showAs(w, r, c, name, done)
 		return
 	}
 	page := s.page(r, id, c)
-	if _, err := s.Store.Get(r.Context(), pictureOf(id)); err == nil {
-		page.Image = page.Address + "/picture.png"
-	}
-	var out bytes.Buffer
 	if c.code != nil {
 		err = codePage(&out, page, c)
 	} else {
@@ -370,11 +368,12 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
 		fail(w, err)
 		return
 	}
+	done() // whoever reads slowly keeps nobody waiting
 	w.Header().Set("Content-Security-Policy", wordsPolicy)
 	s.write(w, r, "text/html; charset=utf-8", out.Bytes())
 }
 
-func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string) {
+func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string, done func()) {
 	kind, known := forms[name]
 	if !known || c.code != nil && name != format.JSON {
 		fail(w, audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown}))
@@ -382,6 +381,7 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 	}
 	open(w.Header())
 	if name == format.JSON && c.code == nil {
+		done()
 		s.write(w, r, kind, c.data)
 		return
 	}
@@ -398,21 +398,8 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 		fail(w, err)
 		return
 	}
+	done()
 	s.write(w, r, kind, out.Bytes())
-}
-
-func (s *Host) givePicture(w http.ResponseWriter, r *http.Request, id string) {
-	data, err := s.Store.Get(r.Context(), pictureOf(id))
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	if data, err = cleaned(data); err != nil {
-		fail(w, errDamaged)
-		return
-	}
-	open(w.Header())
-	s.write(w, r, "image/png", data)
 }
 
 // page is what the page of an id says of itself.
@@ -431,7 +418,6 @@ func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 		p.Note = "This host keeps the code and runs none of it. Nothing of it runs in the instrument until you press Run."
 	}
 	p.Title, p.Description = c.words()
-	p.OEmbed = origin + oembedPath + "?" + url.Values{"url": {p.Address}, "format": {"json"}}.Encode()
 	for _, name := range []string{format.JSON, format.Markdown, format.SARIF, format.JUnit} {
 		if c.code == nil || name == format.JSON {
 			p.Forms = append(p.Forms, format.Link{Name: name, Address: p.Address + "?format=" + name})

@@ -3,14 +3,10 @@ package share
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"image"
-	"image/png"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -20,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,7 +117,7 @@ func ask(t testing.TB, h http.Handler, method, target string, body []byte, heade
 		}
 	}
 	for _, name := range []string{"Cross-Origin-Resource-Policy", "RateLimit", "RateLimit-Policy", "Cache-Control"} {
-		if out.Header.Get(name) == "" {
+		if out.Header.Get(name) == "" && out.StatusCode != 503 {
 			t.Errorf("%s %s: no %s", method, target, name)
 		}
 	}
@@ -191,8 +188,8 @@ func TestKinds(t *testing.T) {
 			if r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 				t.Fatalf("%d %s: %s", r.StatusCode, r.Header.Get("Content-Type"), page)
 			}
-			for _, part := range []string{`<meta property="og:title" content="`, `<meta name="description" content="`, `href="` + out.Address + `"`, `type="application/json&#43;oembed"`} {
-				if !strings.Contains(page, part) && !strings.Contains(page, strings.ReplaceAll(part, "&#43;", "+")) {
+			for _, part := range []string{`<meta property="og:title" content="`, `<meta name="description" content="`, `href="` + out.Address + `"`} {
+				if !strings.Contains(page, part) {
 					t.Errorf("the page lacks %s", part)
 				}
 			}
@@ -345,6 +342,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"nothing":      {nil, 422, "report"},
 		"no JSON":      {[]byte("report"), 422, "report"},
+		"bad base64":   {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"sequential":{"epochs":[{"counts":["*"]}]},"kind"`), 1), 422, "report"},
 		"another kind": {[]byte(`{"kind":"poem","schemaVersion":2}`), 422, "report: field kind"},
 		"cut off":      {kept020(t, "approximate.json")[:3000], 422, "report"},
 		"two":          {append(kept020(t, "scores.json"), kept020(t, "scores.json")...), 422, "report"},
@@ -521,14 +519,6 @@ func holdsTexts(t *testing.T, what string, c *content) {
 	if strings.Count(svg, "<") != strings.Count(badgeOf(svg), "<") || strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
 		t.Fatalf("%s: the badge is %s", what, svg)
 	}
-	r := ask(t, h, "GET", oembedPath+"?url="+origin+ShownPath+id, nil)
-	var out embedded
-	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil {
-		t.Fatal(what, err)
-	}
-	if tags := regexp.MustCompile(`<[^>]*>`).FindAllString(out.HTML, -1); len(tags) > 3 || strings.Contains(out.HTML, "<script") {
-		t.Fatalf("%s: embedded as %s", what, out.HTML)
-	}
 }
 
 // badgeOf are the elements of a badge alone.
@@ -558,80 +548,77 @@ func TestBadge(t *testing.T) {
 	}
 }
 
-// TestOEmbed: an address of this host is embedded, one of another is not.
-func TestOEmbed(t *testing.T) {
+// TestCost: what costs more than the host has is refused with what it costs, and kept where
+// the host replays nothing.
+func TestCost(t *testing.T) {
 	h, _ := aHost()
-	own, scores := upload(t, h, must(os.ReadFile("../site/example.json"))), upload(t, h, kept020(t, "scores.json"))
-	var out embedded
-	r := ask(t, h, "GET", oembedPath+"?format=json&maxwidth=400&url="+own.Address, nil)
-	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil || !strings.Contains(out.HTML, `<iframe src="`+origin+`/embed.html#`) || out.Width != 400 || out.Type != "rich" || out.Version != "1.0" {
-		t.Errorf("%v %+v", err, out)
+	data := must(os.ReadFile("../site/example.json"))
+	r, err := core.ParseReport(data)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r = ask(t, h, "GET", oembedPath+"?url="+scores.Address, nil)
-	if err := json.Unmarshal([]byte(said(t, r)), &out); err != nil || !strings.Contains(out.HTML, "/badge.svg") {
-		t.Errorf("%v %+v", err, out)
+	cost := core.CostOf(r, core.Given{Catalogue: h.Catalogue})
+	p := core.PlanOf(r).(pair.Plan)
+	if cost.Outputs < 2*(p.Samples+p.Explore) || cost.Bytes < 16*p.Explore {
+		t.Fatalf("%+v of %+v", cost, p)
 	}
-	for _, bad := range []string{"", "https://other.example/r/" + own.ID, origin + "/r/", origin + "/r/../" + own.ID} {
-		if r := ask(t, h, "GET", oembedPath+"?url="+bad, nil); r.StatusCode != 404 {
-			t.Errorf("%q: %d", bad, r.StatusCode)
+	for _, most := range []core.Cost{{Outputs: cost.Outputs - 1, Bytes: cost.Bytes}, {Outputs: cost.Outputs, Bytes: cost.Bytes - 1}} {
+		h.Most = most
+		r := ask(t, h, "POST", ReportsPath, data)
+		if got := said(t, r); r.StatusCode != 422 || !strings.Contains(got, fmt.Sprintf("an audit of %d outputs", cost.Outputs)) {
+			t.Errorf("%d %s", r.StatusCode, got)
 		}
 	}
-	if r := ask(t, h, "GET", oembedPath+"?format=xml&url="+own.Address, nil); r.StatusCode != 501 {
-		t.Errorf("XML: %d", r.StatusCode)
+	h.Most = cost
+	upload(t, h, data)
+}
+
+// crowded is a store of which each answer waits until so many ask.
+type crowded struct {
+	Store
+	inside, most atomic.Int32
+	go_          chan struct{}
+}
+
+func (c *crowded) Get(ctx context.Context, key string) ([]byte, error) {
+	n := c.inside.Add(1)
+	defer c.inside.Add(-1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
 	}
+	<-c.go_
+	return c.Store.Get(ctx, key)
 }
 
-func aPicture(width, height int) []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-// chunk is a part of a PNG.
-func chunk(name, body string) []byte {
-	out := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-	out = append(append(out, name...), body...)
-	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
-}
-
-// TestPicture: a PNG with the token is shown in previews, without its texts; nothing else
-// is taken.
-func TestPicture(t *testing.T) {
+// TestCrowd: however many upload at once, few are worked on, and those that are too many are
+// told to come again.
+func TestCrowd(t *testing.T) {
 	h, m := aHost()
-	out := upload(t, h, kept020(t, "scores.json"))
-	path, token := ReportsPath+"/"+out.ID+"/picture", "Bearer "+out.Token
-	good := aPicture(1200, 630)
-	end := len(good) - chunkOverhead
-	noted := append(append(bytes.Clone(good[:end]), chunk("tEXt", "Comment\x00<script>")...), good[end:]...)
-	for name, bad := range map[string][]byte{"nothing": {}, "text": []byte("<svg>"), "small": aPicture(100, 630), "large": aPicture(2500, 630), "cut off": good[:end], "goes on": append(bytes.Clone(good), "<script>"...),
-		"damaged": bytes.Replace(good, []byte("IHDR"), []byte("IHDr"), 1), "too large": append(bytes.Clone(good), make([]byte, MostPicture)...), "no pixels": append(append([]byte(pngSignature), good[8:33]...), chunk("IEND", "")...)} {
-		if r := ask(t, h, "PUT", path, bad, "Authorization", token); r.StatusCode != 422 {
-			t.Errorf("%s: %d", name, r.StatusCode)
+	c := &crowded{Store: m, go_: make(chan struct{})}
+	h.Store, h.Random = c, repeated{}
+	var wait sync.WaitGroup
+	codes := make(chan int, 2*mostOpen)
+	data := linked(t, "x")
+	for range cap(codes) {
+		wait.Go(func() { codes <- ask(t, h, "POST", ReportsPath, data).StatusCode })
+	}
+	for range mostOpen { // all that are too many are answered while the others wait
+		if code := <-codes; code != 503 {
+			t.Errorf("%d", code)
 		}
 	}
-	if r := ask(t, h, "PUT", path, good, "Authorization", "Bearer x"); r.StatusCode != 401 {
-		t.Errorf("without the token: %d", r.StatusCode)
+	close(c.go_)
+	wait.Wait()
+	if c.most.Load() > mostWorking {
+		t.Errorf("%d were worked on at once", c.most.Load())
 	}
-	if page := said(t, ask(t, h, "GET", ShownPath+out.ID, nil)); strings.Contains(page, "og:image") {
-		t.Error("a preview where there is none")
-	}
-	if r := ask(t, h, "PUT", path, noted, "Authorization", token); r.StatusCode != 204 {
-		t.Fatal(r.StatusCode, said(t, r))
-	}
-	r := ask(t, h, "GET", ShownPath+out.ID+"/picture.png", nil)
-	if got := said(t, r); r.Header.Get("Content-Type") != "image/png" || got != string(good) {
-		t.Errorf("%s, %d bytes of %d", r.Header.Get("Content-Type"), len(got), len(good))
-	}
-	if page := said(t, ask(t, h, "GET", ShownPath+out.ID, nil)); !strings.Contains(page, `<meta property="og:image" content="`+out.Address+`/picture.png"/>`) {
-		t.Error("no preview")
-	}
-	ask(t, h, "DELETE", ReportsPath+"/"+out.ID, nil, "Authorization", token)
-	if len(m.values) != 0 {
-		t.Error("the picture stays")
+	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 200 {
+		t.Errorf("after the crowd: %d", r.StatusCode)
 	}
 }
+
+type repeated struct{}
+
+func (repeated) Read(b []byte) (int, error) { return len(b), nil }
 
 // TestStorm: who asks too often is told for how long to wait, and nobody else.
 func TestStorm(t *testing.T) {
@@ -704,8 +691,6 @@ func FuzzHost(f *testing.F) {
 	}
 	f.Add("POST", ReportsPath, linked(f, "x"), "")
 	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
-	f.Add("PUT", ReportsPath+"/1111111111/picture", aPicture(200, 200), "Bearer x")
-	f.Add("GET", oembedPath, []byte("url="+origin), "")
 	h, m := aHost()
 	f.Fuzz(func(t *testing.T, method, path string, body []byte, token string) {
 		clear(m.values)

@@ -9,16 +9,12 @@ import (
 	"time"
 )
 
-// ReplaysPath is where a host says what its replays came to, in all.
-const ReplaysPath = "/api/replays"
-
 // Outcomes of a replay by a host.
 const (
 	Same      = "same"      // every output was drawn again, and all is as the report says
 	Different = "different" // it is not
 	Derived   = "derived"   // nothing could be drawn again; all follows from the report's counts
-	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more time than the host has
-	Due       = "due"       // marked to be replayed, by a host that runs no audits itself
+	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more memory or time than the host has
 )
 
 // Replayed is what came of a report that a host replayed.
@@ -29,46 +25,14 @@ type Replayed struct {
 	Version string `json:"version,omitempty"` // of the program that replayed it
 }
 
-// replayOf is the key of what came of replaying an id, dueOf that of the day on which a host
-// that runs no audits marked it, allReplays that of the sum.
+// replayOf is the key of what came of replaying an id.
 func replayOf(id string) string { return id + ".replay" }
-func dueOf(id string) string    { return id + ".due" }
 
-const allReplays = "replays"
-
-// Replays is the sum over all that a host keeps. It names no report: there is no list of
-// what is stored.
-type Replays struct {
-	Reports   int    `json:"reports"` // that are stored
-	Same      int    `json:"same"`
-	Different int    `json:"different"`
-	Derived   int    `json:"derived"`
-	Cannot    int    `json:"cannot"`
-	Day       string `json:"day"` // of the last replay
-}
-
-func getJSON[T any](ctx context.Context, s Store, key string) (out T, err error) {
-	text, err := s.Get(ctx, key)
+// LastReplay is what came of the last replay of an id, or [ErrAbsent].
+func LastReplay(ctx context.Context, s Store, id string) (r Replayed, err error) {
+	text, err := s.Get(ctx, replayOf(id))
 	if err == nil {
-		err = json.Unmarshal(text, &out)
-	}
-	return out, err
-}
-
-func putJSON(ctx context.Context, s Store, key string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return s.Replace(ctx, key, text)
-}
-
-// LastReplay is what came of the last replay of an id, or that it is due; [ErrAbsent] where
-// it is neither.
-func LastReplay(ctx context.Context, s Store, id string) (Replayed, error) {
-	r, err := getJSON[Replayed](ctx, s, replayOf(id))
-	if errors.Is(err, ErrAbsent) {
-		return getJSON[Replayed](ctx, s, dueOf(id))
+		err = json.Unmarshal(text, &r)
 	}
 	return r, err
 }
@@ -79,13 +43,15 @@ func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 	if _, _, err := find(ctx, s, id); err != nil {
 		return err
 	}
-	return putJSON(ctx, s, replayOf(id), r)
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.Replace(ctx, replayOf(id), text)
 }
 
-// KeepReplays keeps and publishes the sum.
-func KeepReplays(ctx context.Context, s Store, r Replays) error {
-	return putJSON(ctx, s, allReplays, r)
-}
+// DropReplay forgets what came of replaying an id.
+func DropReplay(ctx context.Context, s Store, id string) error { return s.Delete(ctx, replayOf(id)) }
 
 // Stored is the content of an id, as it was stored.
 func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
@@ -93,7 +59,7 @@ func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 	return data, err
 }
 
-// giveReplay answers what came of replaying an id, or the sum.
+// giveReplay answers what came of replaying an id.
 func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, value any, err error) {
 	var text []byte
 	if err == nil {
@@ -122,8 +88,6 @@ func (r Replayed) words() string {
 		return by + " drew every output again on this host, and something else came out: " + r.Says + ". Do not rely on this report. "
 	case Derived:
 		return by + " found on this host that all follows from the report’s counts, which nobody but its author can draw again. "
-	case Due:
-		return "It is marked to be replayed since " + r.Day + ". "
 	case Cannot:
 		return by + " could not replay it on this host: " + r.Says + ". "
 	}

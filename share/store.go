@@ -29,6 +29,8 @@ var (
 	ErrAbsent = errors.New("there is nothing under this key")
 	// ErrExists says that there is one already.
 	ErrExists = errors.New("there is a value under this key")
+	// ErrFull says that the store takes nothing more.
+	ErrFull = errors.New("the store is full")
 	// errDamaged says that a store gave out something else than it took.
 	errDamaged = errors.New("what is kept here is damaged")
 )
@@ -92,6 +94,3 @@ func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNe
 	}
 	return "", false, fmt.Errorf("all ids of %s are taken", sum)
 }
-
-// pictureOf is the key of the picture of an id.
-func pictureOf(id string) string { return id + ".png" }

@@ -2,15 +2,11 @@ package share
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"html/template"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -69,85 +65,6 @@ func text(s string) string {
 	return b.String()
 }
 
-// embedded is an answer of oEmbed 1.0 (https://oembed.com), of type rich.
-type embedded struct {
-	Version  string `json:"version"`
-	Type     string `json:"type"`
-	Title    string `json:"title"`
-	Provider string `json:"provider_name"`
-	Home     string `json:"provider_url"`
-	CacheAge int    `json:"cache_age"`
-	HTML     string `json:"html"`
-	Width    int    `json:"width"`
-	Height   int    `json:"height"`
-}
-
-// Size of the frame of an embed, in px, where whoever asks allows it.
-const (
-	frameWidth  = 760
-	frameHeight = 640
-)
-
-var frame = template.Must(template.New("frame").Parse(`<iframe src="{{.Source}}" title="{{.Title}}" width="{{.Width}}" height="{{.Height}}" loading="lazy" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads" style="border:0"></iframe>`))
-
-// oembed answers what an address of this host is embedded as: the embed with the
-// settings of the report, which asks before it runs, or where no address holds them the
-// badge with a link.
-func (s *Host) oembed(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	if f := q.Get("format"); f != "" && f != "json" {
-		answer(w, http.StatusNotImplemented, refusal{Error: "Only format=json is answered."})
-		return
-	}
-	origin := s.Origin(r)
-	id, ok := strings.CutPrefix(q.Get("url"), origin+ShownPath)
-	if id, _, _ = strings.Cut(id, "?"); !ok || !IsID(id) {
-		fail(w, ErrAbsent)
-		return
-	}
-	c, err := load(r.Context(), s.Store, id)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	title, _ := c.words()
-	out := embedded{Version: "1.0", Type: "rich", Title: phrase.Line(title), Provider: "dpscope", Home: origin + "/", CacheAge: 300,
-		Width: within(q.Get("maxwidth"), frameWidth), Height: within(q.Get("maxheight"), frameHeight)}
-	var b strings.Builder
-	settings := ""
-	if len(c.audits) == 1 && c.suite == nil {
-		settings = c.audits[0].Report.Head().Reproduce.URL
-	}
-	if values, bad := url.ParseQuery(strings.TrimPrefix(settings, "#")); settings != "" && bad == nil && values.Get("mechanism") != "" && values.Get("view") == "" {
-		err = frame.Execute(&b, map[string]any{"Source": origin + "/embed.html" + settings, "Title": out.Title, "Width": out.Width, "Height": out.Height})
-	} else {
-		out.Height = min(out.Height, 40)
-		err = badgeLink.Execute(&b, map[string]any{"Address": origin + ShownPath + id, "Title": out.Title})
-	}
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	out.HTML = b.String()
-	text, err := json.Marshal(out)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	open(w.Header())
-	s.write(w, r, "application/json", text)
-}
-
-var badgeLink = template.Must(template.New("badge").Parse(`<a href="{{.Address}}"><img src="{{.Address}}/badge.svg" alt="{{.Title}}" height="20"></a>`))
-
-// within is a size that is at most what was asked for.
-func within(most string, usual int) int {
-	if n, err := strconv.Atoi(most); err == nil && n > 0 {
-		return min(n, usual)
-	}
-	return usual
-}
-
 // codePage writes the page of code with its settings.
 func codePage(w io.Writer, p *format.Page, c *content) error {
 	type setting struct{ Name, Value string }
@@ -177,13 +94,9 @@ var codeTemplate = sync.OnceValue(func() *template.Template {
 <title>{{.Page.Title}} · dpscope</title>
 <meta name="description" content="{{.Page.Description}}"/>
 <link rel="canonical" href="{{.Page.Address}}"/>
-<link rel="alternate" type="application/json+oembed" href="{{.Page.OEmbed}}" title="{{.Page.Title}}"/>
 <meta property="og:title" content="{{.Page.Title}}"/>
 <meta property="og:description" content="{{.Page.Description}}"/>
 <meta property="og:url" content="{{.Page.Address}}"/>
-{{- with .Page.Image}}
-<meta property="og:image" content="{{.}}"/>
-{{- end}}
 <style>` + format.Style() + `</style>
 </head>
 <body>

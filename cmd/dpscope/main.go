@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
+	"github.com/dpscope/dpscope/share/replay"
 )
 
 // catalogue is all that is registered.
@@ -106,6 +107,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return galleryCommand(args[1:], stdin, stdout, stderr)
 	case "bench":
 		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
+	case replayHost:
+		return replay.Serve(catalogue, stdin, stdout)
 	case moduleHost:
 		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":

@@ -33,7 +33,8 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
 	store := flags.String("store", "", "`folder` for reports that visitors share and for the log of receipts: this server is a host then")
 	origin := flags.String("origin", "", "public `address` of the host, with -store, where a server before this one has another")
-	replays := flags.Duration("replay", time.Hour, "how often, with -store, a sample of the stored reports is replayed and the outcome published; 0: never")
+	replays := flags.Duration("replay", time.Minute, "how often, with -store, a stored report that this version has not replayed is replayed and the outcome published; 0: never")
+	quota := flags.Int("quota", 4096, "`MiB` that reports may take with -store; uploads are refused beyond")
 	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}
@@ -45,10 +46,12 @@ func serve(args []string, stdout, stderr io.Writer) int {
 		err = &audit.InputError{Field: "-origin", Found: "given", Want: "absent without -store", Remedy: "give a folder with -store too"}
 	case *replays < 0:
 		err = &audit.InputError{Field: "-replay", Found: replays.String(), Want: "a duration such as 1h, or 0 for never"}
+	case *quota < 1:
+		err = &audit.InputError{Field: "-quota", Found: fmt.Sprint(*quota), Want: "at least 1 MiB"}
 	case err == nil && *store != "":
 		var handler http.Handler
 		var end func()
-		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, *replays, stdout); err == nil {
+		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, *replays, int64(*quota)<<20, stdout); err == nil {
 			err = sites.Run(ctx, handler, *addr, stdout, *origin)
 			end()
 		}

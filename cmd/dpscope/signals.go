@@ -7,13 +7,18 @@ import (
 	"syscall"
 )
 
-// untilSignal is a context that ends with the first SIGINT or SIGTERM, so that a run
-// can tell what it has. The second one ends the process.
+// untilSignal is a context that ends with the first SIGINT or SIGTERM, or when the terminal
+// is closed (SIGHUP; nohup has that ignored), so that a run can tell what it has. The
+// second one ends the process.
 //
 // Before it, and where there is nothing to tell, signals are left alone: they end the
 // process at once, whatever it waits for. So all input is read first.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop = signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

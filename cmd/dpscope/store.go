@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -39,20 +38,24 @@ const (
 	readsAMinute   = 600
 )
 
-// A sample of replays, and the most that one report may take.
-const (
-	replaysAtOnce = 3
-	replayMost    = 10 * time.Minute
-)
+// replayHost is the command, of no use to others, with which this program replays a
+// stranger's report in a process of its own.
+const replayHost = "host-replay"
+
+// replayer replays in such processes.
+func replayer(workers int) (replay.Child, error) {
+	self, err := os.Executable()
+	return replay.Child{Host: []string{self, replayHost}, Workers: workers}, err
+}
 
 // storeHeader tells the page that its server stores reports.
 const storeHeader = "Dpscope-Store"
 
 // withStore is a site together with a host of reports and a log of receipts, both in a
 // folder. origin is the public address of the host, "" where it is that of the request.
-// Every so often it replays some of the reports; 0 is never. What it says on out is the key
+// Every so often it replays one of the reports; 0 is never. What it says on out is the key
 // of the log, and what goes wrong with replays.
-func withStore(site http.Handler, dir, origin string, replays time.Duration, out io.Writer) (_ http.Handler, end func(), err error) {
+func withStore(site http.Handler, dir, origin string, replays time.Duration, most int64, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
@@ -60,7 +63,7 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, out
 		}
 		origin = strings.TrimSuffix(u.String(), "/")
 	}
-	store, err := folder.Open(filepath.Join(dir, "reports"))
+	store, err := folder.Open(filepath.Join(dir, "reports"), most)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +90,13 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, out
 			return "http://" + r.Host
 		}}
 	if replays > 0 {
-		job := replay.Job{Store: store, Catalogue: catalogue, Every: replays, Sample: replaysAtOnce, Most: replayMost, Now: time.Now, Random: mathrand.New(mathrand.NewPCG(mathrand.Uint64(), 0)),
+		child, err := replayer(1) // visitors have the rest
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		reports.Most = replay.Most
+		job := replay.Job{Store: store, Child: child, Every: replays, Now: time.Now,
 			Failed: func(err error) { fmt.Fprintf(out, "dpscope: replays: %v\n", err) }}
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
@@ -254,16 +263,23 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stdout, phrase.Visible(report.Text(core.Plain(r))))
 	if !*quick {
-		g := core.Given{Catalogue: catalogue, Whole: true, Pool: core.LocalPool(catalogue, *workers)}
-		v, err := core.Verify(ctx, r, g)
+		var a replay.Answer
+		if err = core.CostOf(r, core.Given{Catalogue: catalogue}).Within(replay.Most); err == nil {
+			var child replay.Child
+			if child, err = replayer(*workers); err == nil {
+				a, err = child.Replay(ctx, data)
+			}
+		}
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		}
-		if err == nil {
-			return printVerification(stdout, v, r)
+		if err == nil && a.Cannot == "" {
+			return printVerification(stdout, a.Verification, r)
 		}
-		// It needs files or a program of whoever made it.
-		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\n", phrase.Block(phrase.Short(err.Error())))
+		if err == nil { // it needs files or a program of whoever made it
+			err = errors.New(a.Cannot)
+		}
+		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nWithout the limits on memory and time that a stranger's report has here: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
 	}
 	v, err := core.Recompute(catalogue, r)
 	if err != nil {

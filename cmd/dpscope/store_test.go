@@ -34,7 +34,7 @@ func aStore(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, end, err := withStore(sites.Site(files, nil), dir, "", 0, io.Discard)
+	h, end, err := withStore(sites.Site(files, nil), dir, "", 0, 1<<30, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestStoreStays(t *testing.T) {
 	dir := t.TempDir()
 	var said [2]bytes.Buffer
 	for i := range said {
-		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", 0, &said[i])
+		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", 0, 1<<30, &said[i])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestStoreStays(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, "log.key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
-	if _, _, err := withStore(nil, dir, "audits.example", 0, io.Discard); err == nil {
+	if _, _, err := withStore(nil, dir, "audits.example", 0, 1<<30, io.Discard); err == nil {
 		t.Error("an origin without a scheme is taken")
 	}
 }
@@ -161,7 +161,7 @@ func TestOpenRefuses(t *testing.T) {
 		w.Write(answer)
 	}))
 	defer server.Close()
-	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, io.Discard)
+	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestHostileHost(t *testing.T) {
 // idOf is the id that a host gives to a content.
 func idOf(t *testing.T, content []byte) string {
 	t.Helper()
-	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, io.Discard)
+	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

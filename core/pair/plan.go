@@ -370,6 +370,17 @@ func (a *Audit) resolveExplore() error {
 	return nil
 }
 
+// Cost is how many outputs the audit draws at most, on both datasets, and how many bytes
+// of them it holds at once.
+func (a *Audit) Cost() (outputs, bytes int) {
+	p := a.Plan
+	outputs = 2 * (p.Samples + p.Explore)
+	if p.Mode == VerdictAndBound {
+		outputs += 2 * a.raceBudget()
+	}
+	return outputs, 2 * 8 * p.Explore * audit.Width(a.Columns)
+}
+
 // Keys are the settings of a plan, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
 	number := func(of func(*audit.Claim) *float64) settings.Value[Plan] {

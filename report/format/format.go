@@ -55,8 +55,6 @@ type Run struct {
 type Page struct {
 	Title, Description string
 	Address            string // its own
-	Image              string // a PNG; empty: none
-	OEmbed             string // of what it is embedded as
 	Open               string // of the instrument with this report
 	Forms              []Link // the report in other formats
 	Note               string // stands above the report

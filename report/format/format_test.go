@@ -247,10 +247,15 @@ func TestSARIFSchemaRefuses(t *testing.T) {
 func TestJUnit(t *testing.T) {
 	schema := readXSD(t, "testdata/junit-10.xsd")
 	run := each(t)
-	run.Audits[1].Name = "control \x00\x1b & \"quoted\" <name>"
+	run.Audits[1].Name = "control \x00\x1b\u202e & \"quoted\" <name>"
+	run.Summary = "all \u2066sound"
 	for _, strict := range []bool{false, true} {
 		run.Strict = strict
-		doc := readXML(t, strings.NewReader(write(t, format.JUnit, run)))
+		text := write(t, format.JUnit, run)
+		if strings.ContainsAny(text, "\u202e\u2066") {
+			t.Error("marks that turn text around stand in JUnit XML")
+		}
+		doc := readXML(t, strings.NewReader(text))
 		if err := schema.validate(doc); err != nil {
 			t.Errorf("not JUnit XML: %v", err)
 		}

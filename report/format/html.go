@@ -252,17 +252,11 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 {{- with .Page}}
 <meta name="description" content="{{.Description}}"/>
 <link rel="canonical" href="{{.Address}}"/>
-<link rel="alternate" type="application/json+oembed" href="{{.OEmbed}}" title="{{.Title}}"/>
 <meta property="og:type" content="article"/>
 <meta property="og:site_name" content="dpscope"/>
 <meta property="og:title" content="{{.Title}}"/>
 <meta property="og:description" content="{{.Description}}"/>
 <meta property="og:url" content="{{.Address}}"/>
-{{- with .Image}}
-<meta property="og:image" content="{{.}}"/>
-<meta property="og:image:type" content="image/png"/>
-<meta name="twitter:card" content="summary_large_image"/>
-{{- end}}
 {{- end}}
 <style>` + htmlStyle + `</style>
 </head>

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -56,15 +57,15 @@ type junitProblem struct {
 // junit is a suite with a case an audit: a violation fails, an inconclusive
 // audit is skipped unless it counts as a failure, a run that failed is an error.
 func junit(run Run) ([]byte, error) {
-	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits), Out: run.Summary}
+	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits), Out: phrase.Visible(run.Summary)}
 	total := 0.0
 	for i, a := range run.Audits {
 		r := a.Report.Head()
 		if i == 0 {
-			suite.Properties = []junitProperty{{"generator", r.Generator.Name + " " + r.Generator.Version}, {"platform", r.Generator.GoOS + "/" + r.Generator.GoArch}}
+			suite.Properties = []junitProperty{{"generator", phrase.Line(r.Generator.Name + " " + r.Generator.Version)}, {"platform", phrase.Line(r.Generator.GoOS + "/" + r.Generator.GoArch)}}
 		}
-		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: report.Text(a.Report)}
-		problem := &junitProblem{Type: string(r.Verdict), Message: r.Summary, Text: details(a)}
+		c := junitCase{Name: phrase.Line(a.Name), Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: phrase.Visible(report.Text(a.Report))}
+		problem := &junitProblem{Type: string(r.Verdict), Message: phrase.Visible(r.Summary), Text: phrase.Visible(details(a))}
 		switch {
 		case r.Verdict == audit.Invalid:
 			c.Error = problem

@@ -26,13 +26,20 @@ type Store struct {
 	root *os.Root
 	dir  *os.File // the folder itself, to be written to the disk
 	// mu is held while a name is given, so that what was read is on the disk.
-	mu sync.RWMutex
+	mu   sync.RWMutex
+	most int64 // bytes that it keeps
+	used int64
 }
 
-// Open opens a folder, or makes it, and clears away what was not written to its end when
-// a process ended. Several processes may have it open: what they clear away of each other
-// is written again by whoever asks again.
-func Open(name string) (*Store, error) {
+// sizeOf is what a value takes on the disk: a file takes whole blocks.
+func sizeOf(bytes int64) int64 { return (bytes/blockSize + 1) * blockSize }
+
+const blockSize = 4096
+
+// Open opens a folder, or makes it, for at most so many bytes, and clears away what was not
+// written to its end when a process ended. While one process has it open, no other gets
+// it, where the system has locks (Windows has none of this kind).
+func Open(name string, most int64) (*Store, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return nil, err
 	}
@@ -45,10 +52,17 @@ func Open(name string) (*Store, error) {
 		root.Close()
 		return nil, err
 	}
-	s := &Store{root: root, dir: dir}
-	left, err := fs.Glob(root.FS(), "*"+ending)
-	for _, name := range left {
-		err = errors.Join(err, root.Remove(name))
+	s := &Store{root: root, dir: dir, most: most}
+	var entries []fs.DirEntry
+	if err = lock(dir); err == nil {
+		entries, err = fs.ReadDir(root.FS(), ".")
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ending) {
+			err = errors.Join(err, root.Remove(e.Name()))
+		} else if info, gone := e.Info(); gone == nil {
+			s.used += sizeOf(info.Size())
+		}
 	}
 	if err == nil {
 		err = syncFolder(filepath.Dir(name)) // the folder may be new
@@ -76,8 +90,14 @@ func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
 	return value, err
 }
 
-// Create implements [share.Store].
+// Create implements [share.Store]. Only what is new finds the store full.
 func (s *Store) Create(_ context.Context, key string, value []byte) error {
+	s.mu.RLock()
+	full := s.used+sizeOf(int64(len(value))) > s.most
+	s.mu.RUnlock()
+	if full {
+		return share.ErrFull
+	}
 	return s.put(key, value, func(from, to string) error {
 		err := s.root.Link(from, to) // which fails where there is one
 		if errors.Is(err, fs.ErrExist) {
@@ -107,10 +127,21 @@ func (s *Store) put(key string, value []byte, name func(from, to string) error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := s.size(key)
 	if err := name(part, nameOf(key)); err != nil {
 		return err
 	}
+	s.used += s.size(key) - before
 	return s.dir.Sync()
+}
+
+// size is what a key takes on the disk.
+func (s *Store) size(key string) int64 {
+	info, err := s.root.Stat(nameOf(key))
+	if err != nil {
+		return 0
+	}
+	return sizeOf(info.Size())
 }
 
 // create makes a file of a name that nobody has.
@@ -128,9 +159,11 @@ func (s *Store) create() (*os.File, string, error) {
 func (s *Store) Delete(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	size := s.size(key)
 	if err := s.root.Remove(nameOf(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	s.used -= size
 	return s.dir.Sync()
 }
 

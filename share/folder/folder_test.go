@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ import (
 // opened again; what was not written to its end is cleared away.
 func TestStore(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "new", "store")
-	s, err := Open(dir)
+	s, err := Open(dir, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	if s, err = Open(dir); err != nil {
+	if s, err = Open(dir, 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
@@ -68,6 +69,35 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestOneProcess: a folder that is open is opened by nobody else, and nothing of it is
+// cleared away meanwhile. A full one takes nothing new until something is deleted.
+func TestOneProcess(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	s, err := Open(dir, 2*blockSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	part := filepath.Join(dir, "1-1"+ending)
+	if err := os.WriteFile(part, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, 1<<40); err == nil && runtime.GOOS != "windows" {
+		t.Error("it was opened twice")
+	}
+	if _, err := os.Stat(part); err != nil {
+		t.Error("what is being written was cleared away")
+	}
+	for i, want := range []error{nil, nil, share.ErrFull} {
+		if err := s.Create(ctx, fmt.Sprint(i), []byte("x")); !errors.Is(err, want) {
+			t.Errorf("value %d: %v", i, err)
+		}
+	}
+	if err := errors.Join(s.Replace(ctx, "1", []byte("y")), s.Delete(ctx, "0"), s.Create(ctx, "2", []byte("x"))); err != nil {
+		t.Error(err)
+	}
+}
+
 // hostDir names the folder that the test's own program serves instead of testing.
 const hostDir = "DPSCOPE_TEST_HOST_DIR"
 
@@ -76,7 +106,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	s, err := Open(dir)
+	s, err := Open(dir, 1<<40)
 	if err != nil {
 		panic(err)
 	}
@@ -168,7 +198,7 @@ func TestKilled(t *testing.T) {
 		kill()
 		next = upTo
 	}
-	s, err := Open(dir)
+	s, err := Open(dir, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,10 +22,25 @@ import (
 
 const released = "../../core/testdata/released/0.2.0/"
 
+// asChild has the test's own program replay instead of testing.
+const asChild = "DPSCOPE_TEST_REPLAY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asChild) != "" {
+		os.Exit(Serve(cli.Catalogue(), os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+func child(t *testing.T) Child {
+	t.Setenv(asChild, "yes")
+	return Child{Host: []string{os.Args[0]}, Workers: 1}
+}
+
 // host is a host over a folder, and how to ask it.
 func host(t *testing.T) (*folder.Store, func(method, path string, body []byte) (int, string)) {
 	t.Helper()
-	store, err := folder.Open(t.TempDir())
+	store, err := folder.Open(t.TempDir(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +58,7 @@ func host(t *testing.T) (*folder.Store, func(method, path string, body []byte) (
 func clock() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
 // TestJob: what a host replays says at its address what came of it, a report whose counts
-// nobody drew among them; what was replayed for longest comes first, nothing is left out,
-// and what was deleted stays so.
+// nobody drew among them; nothing is left out or replayed twice, and what was deleted stays so.
 func TestJob(t *testing.T) {
 	store, ask := host(t)
 	file := func(name string) []byte {
@@ -79,8 +94,8 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: before any replay: %d", c.name, status)
 		}
 	}
-	job := Job{Store: store, Catalogue: cli.Catalogue(), Sample: 2, Most: time.Minute, Now: clock, Random: rand.New(rand.NewPCG(1, 2))}
-	for range 4 {
+	job := Job{Store: store, Child: child(t), Now: clock}
+	for range want {
 		if err := job.Once(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -97,20 +112,19 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: its page does not say %q", id, says)
 		}
 	}
-	status, said := ask("GET", share.ReplaysPath, nil)
-	var all share.Replays
-	if err := json.Unmarshal([]byte(said), &all); err != nil || status != 200 || all != (share.Replays{Reports: 7, Same: 1, Different: 1, Derived: 4, Cannot: 1, Day: "2026-01-31"}) {
-		t.Errorf("in all: %d %s", status, said)
+	job.Child.Host = []string{"/no/program"} // nothing is left to replay
+	if err := job.Once(context.Background()); err != nil {
+		t.Fatal(err)
 	}
 
-	// A day later the first sample is of what another version replayed.
+	// What another version replayed is replayed again.
 	for id := range want {
 		if err := share.KeepReplay(context.Background(), store, id, share.Replayed{Outcome: share.Same, Day: "2026-01-01", Version: "0.1.0"}); err != nil {
 			t.Fatal(err)
 		}
 		break
 	}
-	job.Sample = 1
+	job.Child = child(t)
 	if err := job.Once(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +151,7 @@ func TestTooLong(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &out); err != nil {
 		t.Fatal(err)
 	}
-	job := Job{Store: store, Catalogue: cli.Catalogue(), Sample: 1, Most: time.Nanosecond, Now: clock, Random: rand.New(rand.NewPCG(1, 2))}
+	job := Job{Store: store, Child: child(t), Now: clock}
 	ended, end := context.WithCancel(context.Background())
 	end()
 	if err := job.Once(ended); err == nil {
@@ -146,10 +160,62 @@ func TestTooLong(t *testing.T) {
 	if _, err := share.LastReplay(context.Background(), store, out.ID); err == nil {
 		t.Error("it kept an outcome")
 	}
-	if err := job.Once(context.Background()); err != nil {
+	for _, c := range []struct {
+		limit func(*Child)
+		says  string
+	}{
+		{func(c *Child) { c.Time = time.Nanosecond }, "longer than 1ns"},
+		{func(c *Child) { c.Memory = 1 << 20 }, "more memory than 1 MiB"}, // less than the program itself has
+	} {
+		if c.says == "more memory than 1 MiB" && runtime.GOOS != "linux" {
+			continue
+		}
+		job.Child = child(t)
+		c.limit(&job.Child)
+		if err := share.DropReplay(context.Background(), store, out.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := share.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != share.Cannot || !strings.Contains(r.Says, c.says) {
+			t.Errorf("%s: %+v %v", c.says, r, err)
+		}
+	}
+}
+
+// watched is a store that is looked at when a replay begins.
+type watched struct {
+	*folder.Store
+	kept func(key string, value []byte)
+}
+
+func (w watched) Replace(ctx context.Context, key string, value []byte) error {
+	w.kept(key, value)
+	return w.Store.Replace(ctx, key, value)
+}
+
+// TestEndsOnIt: before a replay begins the store says that it cannot be done, so a host that
+// ended on it does not begin with it again.
+func TestEndsOnIt(t *testing.T) {
+	store, ask := host(t)
+	data, err := os.ReadFile(released + "approximate.json")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := share.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != share.Cannot || !strings.Contains(r.Says, "longer than") {
-		t.Errorf("%+v %v", r, err)
+	ask("POST", share.ReportsPath, data)
+	var kept []string
+	job := Job{Store: watched{store, func(_ string, value []byte) { kept = append(kept, string(value)) }}, Child: child(t), Now: clock}
+	if err := job.Once(context.Background()); err != nil || len(kept) != 2 || !strings.Contains(kept[0], `"cannot"`) || !strings.Contains(kept[0], "ended while") || !strings.Contains(kept[1], `"same"`) {
+		t.Errorf("%v %q", err, kept)
+	}
+	var first share.Replayed
+	ids, _ := store.IDs()
+	if err := json.Unmarshal([]byte(kept[0]), &first); err != nil || share.KeepReplay(context.Background(), store, ids[0], first) != nil {
+		t.Fatal(err)
+	}
+	job.Child.Host = []string{"/no/program"}
+	if err := job.Once(context.Background()); err != nil || len(kept) != 2 {
+		t.Errorf("it was begun again: %v %q", err, kept)
 	}
 }

@@ -102,21 +102,13 @@ export async function pageOf({ report, text }, shown) {
 }
 
 /**
- * Stores a report with the server of this page, and a picture for previews of it.
- * @param {string} text @param {import("../page/picture.js").Picture} picture
+ * Stores a report with the server of this page.
+ * @param {string} text
  * @returns {Promise<{id: string, address: string, token?: string}>}
  */
-export async function store(text, picture) {
-  const at = (path) => new URL(`api/reports${path}`, document.baseURI);
-  const answer = await fetch(at(""), { method: "POST", body: text }), said = await answer.json();
+export async function store(text) {
+  const answer = await fetch(new URL("api/reports", document.baseURI), { method: "POST", body: text }), said = await answer.json();
   if (!answer.ok) throw new Error(said.error);
-  if (!said.token) return said;
-  try {
-    const { markup } = await picture.ask({ width: WIDTH, theme: coloursAt(picture.box).map((colour) => colour.rgb), heading: stem(picture.box) });
-    await fetch(at(`/${said.id}/picture`), { method: "PUT", headers: { authorization: `Bearer ${said.token}` }, body: await png(markup) });
-  } catch {
-    // a report without a preview is a report
-  }
   return said;
 }
 

@@ -292,7 +292,7 @@ export class Shown {
   /** Has the server of this page keep the report. */
   async #store({ store }) {
     try {
-      const { id, address, token } = await store(this.text, outputs());
+      const { id, address, token } = await store(this.text);
       byId("share-url").value = address;
       byId("copy-link").disabled = false;
       byId("share-store").hidden = true;

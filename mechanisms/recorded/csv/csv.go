@@ -77,6 +77,9 @@ func (r *Reader) Records(data []byte, end bool, record func(cells [][]byte) erro
 			if n > 0 && line[n-1] == '\r' {
 				line = line[:n-1]
 			}
+			if bytes.IndexByte(line, '\r') >= 0 {
+				return at, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.What, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these ends of lines, or put a cell with a carriage return in quotes"}
+			}
 			r.split(line)
 		}
 		if r.Longest > 0 && size > r.Longest {

@@ -125,3 +125,15 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+// TestCarriageReturns: lines that end with CR alone are refused with a remedy, and not taken
+// for one line with words over several.
+func TestCarriageReturns(t *testing.T) {
+	for _, text := range []string{"a,b\r1,x\r2,y\r", "a,b\n1,x\rz\n"} {
+		r := Reader{What: "f.csv", Separator: ','}
+		err := r.Each([]byte(text), func(int, [][]byte) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "LF or CRLF") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

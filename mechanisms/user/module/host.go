@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
 // mostMemory is how much memory a process with a module may take: that of the
@@ -47,7 +48,7 @@ type answer struct {
 func Host(in io.Reader, out io.Writer) int { return hostWithin(mostMemory, in, out) }
 
 func hostWithin(bytes uint64, in io.Reader, out io.Writer) int {
-	limitMemory(bytes)
+	process.LimitMemory(bytes)
 	// What is written to in is read even while the module runs: its end, which
 	// comes when whoever started this is gone, ends it.
 	r, w := io.Pipe()

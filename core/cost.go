@@ -1,0 +1,50 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Cost is what drawing an audit takes, at most.
+type Cost struct {
+	Outputs int // drawn, or scores of canaries
+	Bytes   int // of outputs that are held at once
+}
+
+// CostOf is the cost of replaying a report; none where it cannot be drawn again from what
+// is given.
+func CostOf(r report.View, g Given) Cost {
+	plan, err := Resolve(PlanOf(r), g)
+	if err != nil {
+		return Cost{}
+	}
+	switch p := plan.(type) {
+	case pair.Plan:
+		if a, err := p.Resolve(g.Catalogue); err == nil {
+			outputs, bytes := a.Cost()
+			return Cost{outputs, bytes}
+		}
+	case canary.Plan:
+		return Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}
+	case onerun.Plan:
+		return Cost{p.Canaries, 8 * p.Canaries}
+	}
+	return Cost{}
+}
+
+// Within refuses what costs more than most.
+func (c Cost) Within(most Cost) error {
+	if c.Outputs <= most.Outputs && c.Bytes <= most.Bytes {
+		return nil
+	}
+	words := func(c Cost) string {
+		return fmt.Sprintf("%d outputs, of which %d MiB are held at once", c.Outputs, c.Bytes>>20)
+	}
+	return &audit.InputError{Field: "report: plan", Path: "/plan", Found: "an audit of " + words(c), Want: "at most " + words(most),
+		Remedy: "send the report as a file: dpscope verify replays it without this limit"}
+}

@@ -1,8 +1,0 @@
-package module
-
-import "syscall"
-
-// limitMemory limits what this process may write to, its code and stacks apart.
-func limitMemory(bytes uint64) {
-	syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: bytes, Max: bytes})
-}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// lock keeps other processes from opening the folder as a store.
+func lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%s is in use by another process", f.Name())
+	}
+	return err
+}
