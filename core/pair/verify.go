@@ -42,9 +42,6 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err := a.checkSizes(r); err != nil {
 		return v, err
 	}
-	if r.Plan.Continued != nil {
-		v.Skip(ownWord, "plan.continued")
-	}
 	found := Found{Trials: r.Trials, Surrogate: r.Surrogate, Raced: r.Sequential, Evidence: r.Evidence}
 	end := audit.Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
 	if end.Reason == audit.Failed {
