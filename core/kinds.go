@@ -281,7 +281,6 @@ func Edition(plan any, r report.View) any {
 			if p.Version = r.Plan.Version; p.Version == 1 {
 				p.Mode = ""
 			}
-			p.Commit, p.Continued = r.Plan.Commit, r.Plan.Continued
 		}
 		return p
 	case onerun.Plan:

@@ -240,7 +240,7 @@ func (c *comparison) tell() {
 		} else if len(found) > 0 {
 			c.v.Differences = append(c.v.Differences, found...)
 		} else {
-			c.v.Checked = append(c.v.Checked, p)
+			c.v.Checked = append(c.v.Checked, p+c.butFor(p))
 		}
 	}
 	if found := c.found["evidence"]; len(found) > 0 && !slices.Contains(c.parts, "evidence") {
@@ -254,6 +254,20 @@ func (c *comparison) tell() {
 		c.v.Skip("version "+version+" wrote none", compact(c.older)...)
 	}
 	c.v.Skip("the report's own word", c.own...)
+}
+
+// butFor names what of a part was taken.
+func (c *comparison) butFor(p string) string {
+	var names []string
+	for _, path := range c.taken {
+		if name, within := strings.CutPrefix(path, p+"."); within {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " (but for " + strings.Join(names, " ") + ")"
 }
 
 // parts are the parts of paths, each once.

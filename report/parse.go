@@ -90,6 +90,9 @@ func (r Report) Check() error {
 	if !slices.Contains(verdicts, string(r.Verdict)) {
 		return audit.UnknownName("report: field verdict", string(r.Verdict), verdicts)
 	}
+	if reasons := []string{string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)}; !slices.Contains(reasons, string(r.Termination.Reason)) {
+		return audit.UnknownName("report: termination.reason", string(r.Termination.Reason), reasons)
+	}
 	if err := r.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

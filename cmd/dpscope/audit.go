@@ -1,8 +1,8 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,12 +19,10 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
-	"github.com/dpscope/dpscope/report"
 )
 
 // auditFlags are the flags of dpscope audit.
@@ -35,7 +33,6 @@ type auditFlags struct {
 	workers *int
 	outside outsideFlags
 	curve   string // file of a claim that is a curve
-	from    string // report that the run goes on from
 
 	out   formatFlags
 	suite planFlags
@@ -46,7 +43,9 @@ type auditFlags struct {
 func newAuditFlags(stderr io.Writer) *auditFlags {
 	f := newSettingsFlags("dpscope audit", stderr)
 	s := f.Flags
-	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
+	s.Func("continue", "of canaries alone: an audit of a pair begins anew", func(string) error {
+		return errors.New("an audit of a pair cannot go on from a report, as nobody can check which outputs it rests on; raise -samples, or give -until-refuted, which ends once the claim is refuted, with the most -samples that you can spend")
+	})
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.shards.Register(s)
@@ -85,60 +84,15 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	}
 	name := f.outside.Mechanism()
 	switch {
-	case f.from != "" && f.bare():
-		return p, nil
 	case name != "":
 		p.Mechanism = name
 		return p, checkOwnClaim(p.Claim)
-	case p.Mechanism == "" && f.from != "":
-		return p, &audit.InputError{Field: "-continue", Found: "given beside some settings", Want: "alone, or beside all settings of the report", Remedy: "the report has them; -samples, -commit and where outputs come from may stand beside it"}
 	case p.Mechanism == "":
 		return p, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	case p.Samples == 0:
 		p.Samples = google.Samples(p.Mechanism)
 	}
 	return p, nil
-}
-
-// bare reports whether no setting of the audit is given but what may change from run to
-// run: the report that the run goes on from has the others.
-func (f *auditFlags) bare() bool {
-	bare := true
-	for _, k := range pair.Keys() {
-		bare = bare && (k.Name == "samples" || k.Name == "commit" || !f.given(k.Name))
-	}
-	return bare && f.curve == ""
-}
-
-// given reports whether a flag was.
-func (f *auditFlags) given(name string) bool {
-	found := false
-	f.Visit(func(x *flag.Flag) { found = found || x.Name == name })
-	return found
-}
-
-// commit is what -commit says.
-func (f *auditFlags) commit() string { return f.Lookup("commit").Value.String() }
-
-// earlier is the report of an earlier run.
-type earlier struct {
-	pair.Report
-	sum [32]byte // SHA-256 of its bytes
-}
-
-func readEarlier(name string, stdin io.Reader) (*earlier, error) {
-	data, err := readReport(name, stdin)
-	if err != nil {
-		return nil, err
-	}
-	if kind := report.KindOf(data); kind == suite.ReportKind {
-		return nil, &audit.InputError{Field: "-continue", Found: "the report of a plan", Want: "the report of one audit", Remedy: "give -plan as well"}
-	}
-	r, err := pair.ParseReport(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &earlier{r, sha256.Sum256(data)}, nil
 }
 
 // readCurve puts the claim of a file into the plan.
@@ -168,17 +122,11 @@ func strayArgument(args []string) error {
 }
 
 // files reads the files that the audit is of, and returns what can be audited with them.
-func (f *auditFlags) files(plan pair.Plan, from *earlier, in intake) (audit.Catalogue, error) {
+func (f *auditFlags) files(plan pair.Plan, in intake) (audit.Catalogue, error) {
 	switch r := f.outside.Recorded; {
-	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
-		cat, _, err := f.outside.replayLabelled(from.Report)
-		return cat, err
 	case f.outside.Table.File != "":
 		return f.outside.labelled(plan)
 	case len(r.Files) > 0:
-		if from != nil {
-			plan.Seed = from.Report.Plan.Seed
-		}
 		return recordedCatalogue(r, plan.Seed, in)
 	}
 	return catalogue, nil
@@ -201,22 +149,13 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.out.forBuilds() && f.from == "" {
+	if f.out.forBuilds() {
 		plan = plan.ForVerdict()
 	}
-	var from *earlier
-	if f.from != "" {
-		if from, err = readEarlier(f.from, stdin); err != nil {
-			return fail(stderr, err)
-		}
-		if plan.Mechanism == "" || f.bare() {
-			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
-		}
+	if o := f.outside; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "") {
+		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"})
 	}
-	if o := f.outside; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "" || f.from != "") {
-		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file, -table or -continue", Want: "absent: a file of yours, or an audit that goes on from a report, is read on one machine", Remedy: "leave it out, and give more -workers"})
-	}
-	cat, err := f.files(plan, from, intake{stdin, stderr})
+	cat, err := f.files(plan, intake{stdin, stderr})
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -237,14 +176,6 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		return fail(stderr, err)
 	}
 	defer end()
-	if from != nil {
-		if f.bare() {
-			plan = pair.Plan{Samples: plan.Samples, Commit: plan.Commit}
-		}
-		if plan, err = plan.GoOn(cat, from.Report, from.sum); err != nil {
-			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
-		}
-	}
 	brought, err := broughtData(cat, plan.Mechanism)
 	if err != nil {
 		return fail(stderr, err)

@@ -79,7 +79,7 @@ func (f *auditFlags) subjects(ctx context.Context, names []string, stdin io.Read
 		if err != nil {
 			return nil, err
 		}
-		cat, err := f.files(plan, nil, intake{stdin, notes})
+		cat, err := f.files(plan, intake{stdin, notes})
 		if err == nil && f.outside.brought() != "" {
 			var end func()
 			if cat, end, err = f.outside.catalogue(ctx, plan, notes); err == nil {

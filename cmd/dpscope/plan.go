@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
@@ -50,7 +47,7 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 func (f *planFlags) given() bool { return f.file != "" || len(f.only) > 0 }
 
 // withPlan are the flags that may stand beside -plan; the file says all else.
-var withPlan = []string{"plan", "only", "continue", "commit", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
+var withPlan = []string{"plan", "only", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
@@ -265,13 +262,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	defer endAll()
-	if err := f.suite.goOn(todo, f.from, f.commit(), stdin, stderr); err != nil {
-		return fail(stderr, err)
-	}
 	if f.shards.Given() {
-		if f.from != "" {
-			return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "audits that begin", Remedy: "go on from a report on one machine"})
-		}
 		return f.dividePlan(ctx, todo, stderr)
 	}
 	return f.runPlan(ctx, file, chosen, todo, stdout, stderr)
@@ -320,54 +311,8 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 	return told(stderr, whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
-// goOn gives audits until the claim is refuted the commit, and what they came to in an
-// earlier report of the plan. Those that have no like there begin anew, with a note.
-func (f *planFlags) goOn(all []planned, from, commit string, stdin io.Reader, notes io.Writer) error {
-	var before suite.Report
-	var sum [32]byte
-	if from != "" {
-		data, err := readReport(from, stdin)
-		if err != nil {
-			return err
-		}
-		sum = sha256.Sum256(data)
-		if before, err = suite.ParseReport(data); err != nil {
-			return fmt.Errorf("%s: %w", from, err)
-		}
-	}
-	for i := range all {
-		p, ok := all[i].plan.(pair.Plan)
-		if !ok {
-			continue
-		}
-		p.Commit = commit
-		all[i].plan = p
-		if from == "" || p.Mode != pair.UntilRefuted {
-			continue
-		}
-		at := slices.IndexFunc(before.Audits, func(a suite.Audited) bool { return a.Name == all[i].name })
-		if at < 0 {
-			fmt.Fprintf(notes, "dpscope: note: %s begins anew: it is not in %s\n", all[i].name, from)
-			continue
-		}
-		r, ok := before.Audits[at].Report.(pair.Report)
-		var err error
-		if !ok {
-			err = errors.New("the report is of an audit of another kind")
-		} else {
-			p, err = p.GoOn(all[i].given.Catalogue, r, sum)
-		}
-		if err != nil {
-			fmt.Fprintf(notes, "dpscope: note: %s begins anew: %s\n", all[i].name, phrase.Line(err.Error()))
-			continue
-		}
-		all[i].plan = p
-	}
-	return nil
-}
-
 // verifyPlan is dpscope verify of a plan's report.
-func verifyPlan(name string, data []byte, f planFlags, from string, workers int, whole bool, stdin io.Reader, stdout, stderr io.Writer) int {
+func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, stdin io.Reader, stdout, stderr io.Writer) int {
 	report, err := suite.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
@@ -397,21 +342,10 @@ func verifyPlan(name string, data []byte, f planFlags, from string, workers int,
 			todo[p.name] = p
 		}
 	}
-	before, err := readBefore(from, stdin)
-	if err != nil {
-		return fail(stderr, err)
-	}
 	code := cli.ExitOK
 	for _, a := range report.Audits {
 		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
 		v, err := verifyAudit(ctx, a, todo, workers, whole)
-		if err == nil {
-			cat := catalogue
-			if p, ok := todo[a.Name]; ok {
-				cat = p.given.Catalogue
-			}
-			err = before.check(cat, &v, a.Name, a.Report)
-		}
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		}

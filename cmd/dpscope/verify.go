@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +37,6 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 	outside := outsideFlags{stdin: stdin, stdout: stdout, stderr: stderr}
 	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
-	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
 	plan.registerFile(set)
 	var registered receiptFlags
@@ -64,7 +62,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return cli.ExitViolation
 	}
 	if report.KindOf(data) == suite.ReportKind {
-		return verifyPlan(name, data, plan, *from, n, !*quick, stdin, stdout, stderr)
+		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
@@ -116,14 +114,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer end()
 	g.Pool = g.LocalPool(n)
-	before, err := readBefore(*from, stdin)
-	if err != nil {
-		return fail(stderr, err)
-	}
 	v, err := core.Verify(ctx, r, g)
-	if err == nil {
-		err = before.check(g.Catalogue, &v, "", r)
-	}
 	if ctx.Err() != nil {
 		return fail(stderr, cli.ErrStopped)
 	}
@@ -134,54 +125,6 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		v.Notes = append(v.Notes, note)
 	}
 	return printVerification(stdout, v, r)
-}
-
-// before is the report that another one went on from: of one audit or of a plan.
-type before struct {
-	name   string // of the file; empty: none was given
-	report report.View
-	plan   suite.Report
-	sum    [32]byte // SHA-256 of its bytes
-}
-
-func readBefore(name string, stdin io.Reader) (b before, err error) {
-	if name == "" {
-		return b, nil
-	}
-	data, err := readReport(name, stdin)
-	if err != nil {
-		return b, err
-	}
-	b.name, b.sum = name, sha256.Sum256(data)
-	if report.KindOf(data) == suite.ReportKind {
-		b.plan, err = suite.ParseReport(data)
-	} else {
-		b.report, err = core.ParseReport(data)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return b, err
-}
-
-// check holds what the report of an audit says of earlier runs against the earlier
-// report. audit is its name in a plan.
-func (b before) check(cat audit.Catalogue, v *engine.Verification, name string, r report.View) error {
-	own, ok := r.(pair.Report)
-	if b.name == "" || name != "" && (!ok || own.Plan.Continued == nil) {
-		return nil
-	}
-	from := b.report
-	for _, a := range b.plan.Audits {
-		if a.Name == name {
-			from = a.Report
-		}
-	}
-	last, same := from.(pair.Report)
-	if !ok || !same {
-		return &audit.InputError{Field: "-from", Found: b.name, Want: "a report of the same audit"}
-	}
-	return pair.CheckContinued(cat, v, own, last, b.sum)
 }
 
 // readGiven reads the files that the audit of r was given.

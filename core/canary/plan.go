@@ -194,22 +194,17 @@ func (a *Audit) resolveCounts() error {
 			p.Runs *= 2 // a fixed audit explores with as many
 		}
 	}
-	if p.Runs < 1 || p.Runs > source.MaxRuns {
-		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", source.MaxRuns)}
-	}
 	if p.K == 0 {
-		p.K = int(math.Ceil(math.Sqrt(float64(p.Runs))))
+		p.K = int(math.Ceil(math.Sqrt(float64(max(1, p.Runs)))))
 	}
 	if p.M == 0 {
 		p.M = p.K
 	}
-	for _, n := range []struct {
-		name, what string
-		value      int
-	}{{"k", "number of canaries inside", p.K}, {"m", "number of fresh canaries", p.M}} {
-		if n.value < 1 || n.value > source.MaxCanaries {
-			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", source.MaxCanaries, n.what)}
-		}
+	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
+		return err
+	}
+	if err := p.checkNumbers(); err != nil {
+		return err
 	}
 	most := p.mostExplored()
 	if p.sequential() {
@@ -229,11 +224,24 @@ func (a *Audit) resolveCounts() error {
 	return nil
 }
 
+// checkNumbers refuses numbers that no audit has.
+func (p Plan) checkNumbers() error {
+	for _, n := range []struct {
+		name, path, what string
+		value, most      int
+	}{{"runs", "n", "", p.Runs, source.MaxRuns}, {"k", "", ": the number of canaries inside", p.K, source.MaxCanaries}, {"m", "", ": the number of fresh canaries", p.M, source.MaxCanaries}} {
+		if n.value < 1 || n.value > n.most {
+			return &audit.InputError{Field: n.name, Path: n.path, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]%s", n.most, n.what)}
+		}
+	}
+	if beta := p.Beta; beta != 0 {
+		return report.ResolveBetaSeed(&beta, p.Seed)
+	}
+	return &audit.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
+}
+
 func (a *Audit) resolveBound() error {
 	p := &a.Plan
-	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
-		return err
-	}
 	if p.Interval == "" {
 		p.Interval = bounds.CanaryPairedBetting
 	}

@@ -2,6 +2,7 @@ package canary
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -69,8 +70,18 @@ func (r Report) check() error {
 	if err := r.CheckByMethod(r.Plan.Claim); err != nil {
 		return err
 	}
+	if err := r.Plan.checkNumbers(); err != nil {
+		return fmt.Errorf("report: plan: %w", err)
+	}
 	if r.Plan.Single == nil {
 		return &audit.InputError{Field: "report: plan.single", Found: audit.Absent, Want: "it, as every report of this version does"}
+	}
+	least := 1
+	for i, c := range r.Continued {
+		if sum, err := hex.DecodeString(c.Report); err != nil || len(sum) != 32 || c.Runs < least || c.Runs > r.Plan.Runs || !r.Plan.sequential() {
+			return &audit.InputError{Field: fmt.Sprintf("report: continued[%d]", i), Found: fmt.Sprintf("%d runs, report %.70q", c.Runs, c.Report), Want: fmt.Sprintf("%d to %d runs of a sequential audit, and the SHA-256 of its report", least, r.Plan.Runs)}
+		}
+		least = c.Runs
 	}
 	if r.Evidence != nil {
 		if err := r.Evidence.check(r.Plan); err != nil {
@@ -172,8 +183,8 @@ func (r Report) verifySequential(ctx context.Context, sources []source.Spec, poo
 		return v, err
 	}
 	end := audit.Termination{Reason: r.Termination.Reason}
-	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || !complete && end.Reason == audit.Completed {
-		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d trainings of %d in a run that ended as %q", s.Runs(), r.Plan.Runs, end.Reason), Want: "all trainings if it completed, and some in any case"}
+	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || complete != (end.Reason == audit.Completed) || end.Reason == audit.Refuted {
+		return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", end.Reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
 	}
 	ev := r.Evidence
 	taken := []string{}

@@ -265,8 +265,8 @@ func (s *state) bet(ctx context.Context) error {
 		}
 		s.evidence = ev
 	}
-	if over() {
-		return nil
+	if over() || s.leader.trained() == p.Runs {
+		return nil // whoever stops it then comes too late
 	}
 	if err == nil && s.leader.trained() != most {
 		err = fmt.Errorf("%d trainings of %d", s.leader.trained(), most)

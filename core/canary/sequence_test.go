@@ -320,6 +320,96 @@ func TestContinue(t *testing.T) {
 	}
 }
 
+// TestContinuedForgeries: a report of which one training is repeated fits itself, and a run
+// goes on from it; who replays the run sees it, and who does not is told that the scores
+// were taken. What a report says of the runs before it is a number and a SHA-256.
+func TestContinuedForgeries(t *testing.T) {
+	good := runAudit(t, sequentialPlan(40), 2)
+	if good.Verdict == audit.Violation {
+		t.Fatal(good.Headline)
+	}
+	p := good.Plan
+	p.Runs = 300
+	scores, size := source.UnpackFloats(good.Evidence.Sequential.Scores), p.K+p.M
+	best, most := 0, math.Inf(-1)
+	for i := range good.Plan.Runs {
+		run := scores[i*size:][:size]
+		if gap := slices.Min(run[:p.K]) - slices.Max(run[p.K:]); gap > most {
+			best, most = i, gap
+		}
+	}
+	_, ev, err := replayed(p, source.PackFloats(slices.Repeat(scores[best*size:][:size], p.Runs)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.Resolve(source.Sources(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := Conclude(a, ev, audit.Termination{Reason: audit.Completed}, nil)
+	data, err := audit.Canonical(forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := Continue(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := parent.Plan()
+	plan.Runs = 310
+	pool := LocalPool(source.Sources(), 2)
+	on, err := Run{Plan: plan, Sources: source.Sources(), Pool: pool, Continue: parent}.Do(t.Context())
+	if err != nil || on.Verdict != audit.Violation {
+		t.Fatalf("the forgery shows nothing: %v, %s", err, on.Headline)
+	}
+	for _, r := range []Report{forged, on} {
+		if v, err := Verify(t.Context(), source.Sources(), pool, r, nil, true); err != nil || v.OK() {
+			t.Errorf("a replay finds nothing: %v", err)
+		}
+		if v, err := Verify(t.Context(), source.Sources(), pool, r, nil, false); err != nil || !slices.Contains(v.NotCompared, "evidence.sequential.scores") {
+			t.Errorf("%v, %v", err, v.NotCompared)
+		}
+	}
+	for name, part := range map[string]Part{"words": {Runs: 40, Report: "certified"}, "none": {Report: strings.Repeat("0", 64)}, "more": {Runs: 41, Report: strings.Repeat("0", 64)}} {
+		r := good
+		r.Continued = []Part{part}
+		if data, err = audit.Canonical(r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseReport(data); err == nil || !strings.Contains(err.Error(), "continued[0]") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWhyASequentialRunEnded: the reason is that which the trainings have, and numbers that
+// no plan has are refused before anything is computed of them.
+func TestWhyASequentialRunEnded(t *testing.T) {
+	good := runAudit(t, sequentialPlan(40), 2)
+	for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed, "proved private", ""} {
+		r := good
+		r.Termination.Reason = reason
+		v, err := Verify(t.Context(), source.Sources(), nil, r, nil, false)
+		if ok := err == nil && v.OK(); ok != (reason == audit.Completed) {
+			t.Errorf("%q: %v, %v", reason, err, v.Differences)
+		}
+	}
+	for name, change := range map[string]func(*Plan){
+		"k": func(p *Plan) { p.K = 0 }, "m": func(p *Plan) { p.M = 1_000_000 }, "beta": func(p *Plan) { p.Beta = 0 }, "runs": func(p *Plan) { p.Runs = -1 },
+	} {
+		for _, r := range []Report{good, runAudit(t, samplePlan(64, 4), 1)} {
+			change(&r.Plan)
+			data, err := audit.Canonical(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), name+" is ") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // TestUntilRefuted: the run ends at the training that refutes the claim, wherever others
 // are under way, verifies, and goes on for its bound.
 func TestUntilRefuted(t *testing.T) {

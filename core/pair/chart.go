@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -373,6 +374,34 @@ func checkCounts(field string, bins int, lists ...[]int) error {
 		}
 		if i := slices.IndexFunc(counts, func(n int) bool { return n < 0 }); i >= 0 {
 			return &audit.InputError{Field: fmt.Sprintf("%s: count of bin %d", field, i), Found: fmt.Sprint(counts[i]), Want: "at least 0"}
+		}
+	}
+	return nil
+}
+
+// counts refuses a chart whose counts are not of the outputs in a table, and of those in
+// an event.
+func (ch Chart) counts(t bounds.Table, event Cut) error {
+	c := t.Event(event.bins(t.Bins))
+	for side, x := range []struct {
+		all, in    []int
+		drawn, hit int
+	}{{ch.First, ch.FirstIn, c.N1, c.X}, {ch.Second, ch.SecondIn, c.N0, c.Y}} {
+		bad := func(found string) error {
+			return &audit.InputError{Field: "chart: counts on the " + sideName(side) + " dataset", Found: found, Want: fmt.Sprintf("of %d outputs, %d of them in the event, as the table has it", x.drawn, x.hit)}
+		}
+		if len(x.all) != ch.bins() || len(x.in) != ch.bins() {
+			return bad(fmt.Sprintf("of %d and %d bins", len(x.all), len(x.in)))
+		}
+		all, in := 0, 0
+		for i, n := range x.all {
+			if n < 0 || n > x.drawn || x.in[i] < 0 || x.in[i] > n {
+				return bad(fmt.Sprintf("%d in bin %d, %d of them in the event", n, i, x.in[i]))
+			}
+			all, in = all+n, in+x.in[i]
+		}
+		if all != x.drawn || in != x.hit {
+			return bad(fmt.Sprintf("of %d outputs, %d of them in the event", all, in))
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ type Found struct {
 // timing and what happened to workers are the run's to add.
 func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Report, error) {
 	var c *Certified
-	if e := f.Evidence; e != nil && e.Table != nil && (end.Reason == audit.Completed || e.Looked != nil) {
+	if e := f.Evidence; f.bounded(end) {
 		bound := Bound{Plan: a.Plan, Table: *e.Table, Explored: e.Explored, Prepared: e.Prepared}
 		var err error
 		if c, err = bound.execute(cat); err != nil {
@@ -42,8 +42,19 @@ func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Re
 	return conclude(cat, a, f, end, c)
 }
 
+// bounded reports whether the second stage of a run that ended so has bounds: one for a
+// fixed number of samples is of a run that completed, even if it was computed before
+// another was stopped.
+func (f Found) bounded(end audit.Termination) bool {
+	e := f.Evidence
+	return e != nil && e.Table != nil && (end.Reason == audit.Completed || e.Looked != nil)
+}
+
 // conclude makes the report with bounds that were computed already; nil: there are none.
 func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) (Report, error) {
+	if !f.bounded(end) {
+		c = nil
+	}
 	p, spec, e := a.Plan, a.Spec, f.Evidence
 	whole := a
 	var point *audit.ProfilePoint

@@ -100,5 +100,8 @@ func (e Evidence) check(plan Plan) error {
 	if l := e.Looked; l != nil && !(l.LowerBound >= 0 && l.LowerBound <= math.MaxFloat64) || (l != nil) && !plan.Anytime {
 		return &audit.InputError{Field: "looked", Found: fmt.Sprintf("%+v", *l), Want: "a bound of at least 0, in an anytime run"}
 	}
-	return e.Chart.check()
+	if err := e.Chart.check(); err != nil || e.Table == nil {
+		return err
+	}
+	return e.Chart.counts(*e.Table, e.Prepared.Event)
 }

@@ -147,20 +147,6 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	// A run that goes on bets on the same group.
-	faintly := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Group: 8, Mode: pair.UntilRefuted, Finder: "candidates", Trials: 2, Samples: 1000, Seed: 5}
-	for range 2 {
-		r, err := pair.Run{Plan: faintly, Catalogue: cat, Pool: pool}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if faintly, err = faintly.GoOn(cat, r, sumOf(t, r)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if known := faintly.Continued.Known; len(known) == 0 || len(known[0].Bets) == 0 {
-		t.Errorf("nothing was learnt of a group: %+v", known)
-	}
 	// Of so faint a mechanism one row shows little.
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Finder: "candidates", Samples: 10_000, Seed: 5}
 	if _, err := (pair.Run{Plan: plan, Catalogue: cat, Pool: pool}).Do(context.Background()); err == nil {

@@ -57,11 +57,6 @@ type Plan struct {
 	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
 	// divergence of that order; 0: by an event.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
-	// Commit says which state of the mechanism's code is audited: a line of at most 200
-	// bytes. Reports that go on from this one's list it.
-	Commit string `json:"commit,omitempty"`
-	// Continued is what earlier runs came to, see [Plan.GoOn].
-	Continued *Continued `json:"continued,omitempty"`
 }
 
 // first says whether the plan is of the first edition.
@@ -335,7 +330,7 @@ func (a *Audit) resolveBudget() error {
 	if p.Seed > audit.MaxSeed {
 		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
 	}
-	return a.resolveContinued()
+	return nil
 }
 
 // resolveExplore fills in and checks how many outputs are explored.
@@ -468,8 +463,6 @@ func Keys() []settings.Key[Plan] {
 		{Name: "seed", Option: "Seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
 			Usage: "seed of all randomness",
 			Form:  &settings.Form{Place: "budget", Label: "Seed"}},
-		{Name: "commit", At: settings.Word(func(p *Plan) *string { return &p.Commit }),
-			Usage: "which state of the mechanism's code is audited, such as the hash of a commit; reports that go on from this one (-continue) list it"},
 		{Name: "param", Field: "parameters", At: settings.Params(func(p *Plan) *audit.Params { return &p.Parameters }),
 			Usage: "parameter of the mechanism as name=value; may be given more than once"},
 	}
@@ -548,9 +541,6 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	}
 	args, params := a.arguments()
 	args = append(args, params...)
-	if a.Plan.Continued != nil {
-		return audit.Reproduce{Note: "The report holds what it went on from: dpscope verify draws its outputs again."}
-	}
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
 	switch b := a.Spec.Brought; {
 	case a.Spec.Recording != nil:
@@ -581,7 +571,7 @@ func (a *Audit) goTest(params []audit.Argument) string {
 		k.Always = k.Option != "" && number // of words those that are not the default
 		for _, x := range settings.Written([]settings.Key[Plan]{k}, a.Plan, a.otherwise()) {
 			switch {
-			case k.Field == "mode" || k.Name == "commit":
+			case k.Field == "mode":
 			case k.Option != "" && number:
 				numbers += fmt.Sprintf(", %s: %s", k.Option, x.Value)
 			case k.Option != "":

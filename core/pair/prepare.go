@@ -227,11 +227,11 @@ func (p Prepared) check(plan Plan, bins int) error {
 	if n := len(p.Hedges); n > 0 && (plan.first() || plan.Anytime) || n > mostHedges {
 		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d, and none in an anytime run or a plan of version 1", mostHedges)}
 	}
-	cuts := []Cut{p.DeltaEvent, p.MuEvent}
-	for _, h := range p.events() {
+	cuts := []Cut{p.Event, p.DeltaEvent, p.MuEvent}
+	for _, h := range p.Hedges {
 		cuts = append(cuts, h.Cut)
-		if !(h.Share > 0 && h.Share <= 1) {
-			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: "above 0, and all together below 1"}
+		if h.Share != hedgeShare {
+			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(hedgeShare)}
 		}
 	}
 	for _, c := range cuts {

@@ -139,7 +139,6 @@ type arm struct {
 	model  *posterior.Model
 	bets   [][]Bet // of each account, candidates by their own number
 	growth float64 // of the claim's best bet on past outputs that its model had not seen
-	past   int     // outputs a side of earlier runs that the model learnt from; 0 once it learnt from this one's
 	chart  *armChart
 }
 
@@ -166,15 +165,6 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
 	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts(), raced: Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
-	if c := a.Plan.Continued; c != nil {
-		for i, k := range c.Known {
-			known, err := k.arm(a, r.accounts, i+1)
-			if err != nil {
-				return nil, err
-			}
-			r.enter(known)
-		}
-	}
 	defer func() { r.raced.Chart = r.chart() }()
 	told := 0 // pairs
 	for r.used < a.raceBudget() && !r.raced.Refuted && (t.Epochs == 0 || len(r.raced.Epochs) < t.Epochs) {
@@ -199,7 +189,7 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 func (r *racer) next() (int, error) {
 	best, most := -1, 0.0
 	for i, a := range r.arms {
-		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*(a.past+a.drawn)+raceFirst)
+		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*a.drawn+raceFirst)
 		if best < 0 || index > most {
 			best, most = i, index
 		}
@@ -211,7 +201,7 @@ func (r *racer) next() (int, error) {
 	for len(r.queue) == 0 {
 		history := make([]audit.Trial, len(r.arms))
 		for i, a := range r.arms {
-			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*(a.past+a.drawn))}
+			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*a.drawn)}
 		}
 		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.arms))
 		if len(proposed) == 0 {
@@ -225,49 +215,28 @@ func (r *racer) next() (int, error) {
 			if _, err := r.audit.steps(p); err != nil {
 				return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
 			}
-			if r.audit.Plan.Continued == nil || !r.known(p) {
-				r.queue = append(r.queue, p)
-			}
+			r.queue = append(r.queue, p)
 		}
 	}
 	steps, err := r.audit.steps(r.queue[0])
 	if err != nil {
 		return 0, err
 	}
-	r.enter(&arm{pair: r.queue[0], steps: steps, rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
-	r.queue = r.queue[1:]
+	r.arms = append(r.arms, &arm{pair: r.queue[0], steps: steps, rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
+	r.raced.Pairs, r.queue = append(r.raced.Pairs, r.queue[0]), r.queue[1:]
 	return len(r.arms) - 1, nil
-}
-
-// known reports whether a pair is in the race, as those of earlier runs are from the
-// start.
-func (r *racer) known(p audit.Pair) bool {
-	return slices.ContainsFunc(r.arms, func(a *arm) bool { return audit.EqualJSON(a.pair, p) })
-}
-
-// racePurpose names the streams of the run's outputs: those of each part are its own.
-func (a *Audit) racePurpose() string {
-	if c := a.Plan.Continued; c != nil {
-		return fmt.Sprintf("%s/%d", purposeRace, len(c.Parts)+1)
-	}
-	return purposeRace
-}
-
-// enter adds a pair.
-func (r *racer) enter(a *arm) {
-	r.arms, r.raced.Pairs = append(r.arms, a), append(r.raced.Pairs, a.pair)
 }
 
 // epoch draws the next outputs of a pair, bets on them, and learns from them.
 func (r *racer) epoch(at int) error {
 	a, m := r.arms[at], r.audit
-	n := min(max(raceFirst, (a.past+a.drawn)/raceGrowth), m.raceBudget()-r.used)
+	n := min(max(raceFirst, a.drawn/raceGrowth), m.raceBudget()-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
 	var streams [2]*stream.Stream
 	var sources [2]source
 	for side := range streams {
-		sources[side] = newSource(m, a.pair, m.racePurpose(), at, side).alive(r.hook)
+		sources[side] = newSource(m, a.pair, purposeRace, at, side).alive(r.hook)
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)
@@ -293,7 +262,6 @@ func (r *racer) epoch(at int) error {
 		done += k
 		r.raced.Refuted = r.accounts[0].wealth+bets.log(0) >= m.raceThreshold()
 	}
-	before := r.accounts[0].wealth
 	for i := range r.accounts {
 		r.accounts[i].add(bets.log(i))
 	}
@@ -311,11 +279,6 @@ func (r *racer) epoch(at int) error {
 	if err := r.hook(0); err != nil {
 		return err
 	}
-	if a.past > a.drawn { // what is known rests on more outputs than this run has
-		a.growth += r.accounts[0].wealth - before
-		return nil
-	}
-	a.past = 0
 	var tables [posterior.Candidates]*posterior.Table
 	a.model, tables = a.learn.Learn(a.data)
 	if err := r.hook(0); err != nil {

@@ -242,7 +242,9 @@ func (s *state) do(ctx context.Context) error {
 	})
 	if p.Mode == UntilRefuted {
 		err := s.race(ctx, s.pool)
-		s.refuted = s.raced != nil && s.raced.Refuted
+		if s.refuted = s.raced.Refuted; s.refuted || s.raced.outputs() == 2*s.audit.raceBudget() {
+			return nil // whoever stops it then comes too late
+		}
 		return err
 	}
 	wait := func() error { return nil }
@@ -424,7 +426,7 @@ func (s *state) prepare(ctx context.Context) error {
 // start begins to count.
 func (s *state) start() {
 	s.best.Chart = s.best.Chart.bordered(s.best.Edges, s.prepared.Event)
-	s.counted = newTally(s.best.Edges, s.best.Chart)
+	s.counted = newTally(s.best.Edges, s.best.Chart, s.prepared.Event)
 	if s.Progress != nil {
 		if m, err := s.best.Witness.decode(s.Catalogue, s.audit.Columns); err == nil {
 			s.event = described(s.audit.Columns, s.best.Chart, m, s.best.Edges, s.prepared.Event)
@@ -774,12 +776,14 @@ type Counted struct {
 type tally struct {
 	rows  int
 	table bounds.Table
+	of    Chart
+	event Cut
 	chart [4][]int
 	plane [2][]int // nil where the chart has none
 }
 
-func newTally(edges []float64, ch Chart) tally {
-	return tally{table: bounds.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
+func newTally(edges []float64, ch Chart, event Cut) tally {
+	return tally{table: bounds.NewTable(len(edges) + 1), of: ch, event: event, plane: ch.Plane.counts()}
 }
 
 // packed is the sum as one shard would have told it.
@@ -797,6 +801,13 @@ func (t *tally) packed() *Counted {
 func (t *tally) add(c Counted) error {
 	cells, err := unpackCounts(c.Cells, len(t.table.N))
 	if err != nil {
+		return err
+	}
+	counted := bounds.Table{Bins: t.table.Bins, N: cells}
+	if n := counted.Pairs(); n != c.Rows {
+		return fmt.Errorf("a shard counts %d pairs of %d outputs a side", n, c.Rows)
+	}
+	if err := t.of.with(c.Chart, [2][]int{}).counts(counted, t.event); err != nil {
 		return err
 	}
 	for side, packed := range c.Plane {

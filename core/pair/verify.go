@@ -42,9 +42,6 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err := a.checkSizes(r); err != nil {
 		return v, err
 	}
-	if r.Plan.Continued != nil {
-		v.Skip(ownWord, "plan.continued")
-	}
 	found := Found{Trials: r.Trials, Surrogate: r.Surrogate, Raced: r.Sequential, Evidence: r.Evidence}
 	end := audit.Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
 	if end.Reason == audit.Failed {
@@ -57,11 +54,21 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 			s.epochs++
 		}
 	}
+	var given []string
+	if r.Inputs.Samples != nil && counted {
+		given = append(given, "inputs.samples")
+	}
+	if r.Inputs.Brought != nil && counted {
+		given = append(given, "inputs.brought")
+	}
+	if given != nil {
+		v.Skip("what was audited is the report's own word, as no file was read and nothing ran", given...)
+	}
 	if !r.Certified() {
 		if err := checkUncertified(r); err != nil {
 			return v, err
 		}
-		taken := append(slices.Clone(searched), "evidence.prepared", "evidence.chart")
+		taken := append(append(slices.Clone(searched), "evidence.prepared", "evidence.chart"), given...)
 		if found.Raced == nil {
 			v.Skip("the run ended before certification, so there is nothing to replay", taken...)
 		} else if r.Plan.Mode != UntilRefuted {
@@ -90,18 +97,28 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	}
 	if counted || a.Spec.Unseeded != "" {
 		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked", "sequential")
+		drawn := []string{"edges", "outcomes", "first", "firstInEvent", "second", "secondInEvent"}
+		if r.Evidence.Chart.Plane != nil {
+			drawn = append(drawn, "plane.terms", "plane.slope", "plane.offset", "plane.scoreEdges", "plane.edges", "plane.first", "plane.second")
+			if counted && a.Spec.Recording != nil {
+				drawn = append(drawn, "plane.words") // symbols have their words in the file
+			}
+		}
+		for _, field := range drawn {
+			taken = append(taken, "evidence.chart."+field)
+		}
 		v.Recomputed = true
 		why := "the counts are the report's own word, which were not drawn again"
 		if a.Spec.Unseeded != "" {
 			why = "the counts are the report's own word, as they cannot be drawn again from the seed: " + a.Spec.Unseeded
 		}
-		if counted && a.Spec.Recording != nil {
-			taken = append(taken, "evidence.chart.plane.words") // symbols have their words in the file
-		}
-		v.Skip(why, taken...)
-		if found.Evidence, err = a.prepareAgain(*r.Evidence); err != nil {
+		e, chosen, err := a.prepareAgain(*r.Evidence)
+		if err != nil {
 			return v, err
 		}
+		found.Evidence, taken = e, append(taken, chosen...)
+		v.Skip(why, taken...)
+		taken = append(taken, given...)
 		want, err := Conclude(cat, a, found, end)
 		if err == nil {
 			compare(&v, r, want, taken...)
@@ -158,37 +175,45 @@ func compare(v *engine.Verification, r, want Report, taken ...string) {
 }
 
 // prepareAgain is evidence whose counts are taken for granted, with what follows from
-// the explored ones.
-func (a *Audit) prepareAgain(e Evidence) (*Evidence, error) {
+// the explored ones. What does not follow is chosen: the events of a claim that is no
+// curve, which rest on the order of the explored scores.
+func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
 	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Hedges, e.Prepared.Steps)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if a.Claim.Kind != audit.Profile {
+		chosen = []string{"evidence.prepared.event", "evidence.prepared.hedges"}
 	}
 	if e.Chart.Plane != nil {
 		if err := e.Chart.Plane.fits(audit.Width(a.Columns)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	e.Chart, e.Prepared = e.Chart.named(a.Columns).bordered(e.Edges, p.Event), p
-	return &e, nil
+	return &e, chosen, nil
 }
 
 // checkUncertified refuses a report without a second stage that no run of its plan makes.
 func checkUncertified(r Report) error {
 	reason := r.Termination.Reason
-	ended := reason == audit.Stopped || reason == audit.Failed || r.Plan.Mode == UntilRefuted && r.Sequential != nil
-	if !ended || r.Evidence != nil && (r.Evidence.Table != nil || r.Plan.Mode == UntilRefuted) {
+	raced := r.Plan.Mode == UntilRefuted && r.Sequential != nil
+	if reason != audit.Stopped && reason != audit.Failed && !raced || r.Evidence != nil && (r.Evidence.Table != nil || r.Plan.Mode == UntilRefuted) {
 		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", reason), Want: "stopped or failed in a report without counts and results"}
 	}
-	if r.Sequential == nil {
+	if !raced {
 		return nil
 	}
-	if (reason == audit.Refuted) != (r.Sequential.Refuted && r.Plan.Mode == UntilRefuted) && reason != audit.Stopped && reason != audit.Failed {
-		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", reason), Want: "refuted if and only if the sequential stage refuted the claim"}
-	}
+	want := []audit.TerminationReason{audit.Stopped, audit.Failed}
 	drawn := r.Sequential.outputs() / 2
-	if reason == audit.Completed && drawn != r.Plan.Samples {
-		return &audit.InputError{Field: "report: sequential.epochs", Found: fmt.Sprintf("%d outputs a side", drawn), Want: fmt.Sprintf("plan.samples = %d in a run that completed", r.Plan.Samples)}
+	switch {
+	case r.Sequential.Refuted:
+		want = []audit.TerminationReason{audit.Refuted}
+	case drawn == r.Plan.Samples:
+		want = []audit.TerminationReason{audit.Completed}
+	}
+	if !slices.Contains(want, reason) {
+		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), Want: fmt.Sprintf("one of %v, as these and whether they refute the claim have it", want)}
 	}
 	return nil
 }
@@ -222,12 +247,17 @@ func (s *state) searchAgain(ctx context.Context, v *engine.Verification, r Repor
 		}
 		return nil, s.prepare(ctx)
 	}
-	taken := append(slices.Clone(searched), "evidence.prepared")
+	taken := slices.Clone(searched)
+	prepared, chosen, err := s.audit.prepareAgain(*r.Evidence)
+	if err != nil {
+		return nil, err
+	}
+	taken = append(taken, chosen...)
 	v.Skip("taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run", append(taken, "evidence.chart")...)
-	e := *r.Evidence
+	e := *prepared
 	v.Same(chosenTrial(r.Trials, e.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
 	s.trials, s.surrogate, s.prepared = r.Trials, r.Surrogate, e.Prepared
-	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Hedges: e.Prepared.Hedges, Table: e.Explored, Learners: e.Learners, Chart: e.Chart.named(s.audit.Columns)}
+	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Hedges: e.Prepared.Hedges, Table: e.Explored, Learners: e.Learners, Chart: e.Chart}
 	if s.bestAt = chosenTrial(r.Trials, e.Pair); s.bestAt < 0 {
 		s.trials, s.bestAt = []TrialNote{{Pair: e.Pair}}, 0
 	}

@@ -76,6 +76,8 @@ func TestForgedReports(t *testing.T) {
 		"hedge share":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0.5 },
 		"share of row":  func(r *pair.Report) { r.Rows(report.Bounds)[0].Beta = 0.05 },
 		"share above":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1.1 },
+		"tiny share":    func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1e-300 },
+		"prepared":      func(r *pair.Report) { r.Evidence.Prepared.Renyi[0].H[3] += 0.25 },
 		"no share":      func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0 },
 		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Edge = 1000 },
 		"many hedges": func(r *pair.Report) {
@@ -97,7 +99,6 @@ func TestForgedReports(t *testing.T) {
 	// Only the whole replay sees what the search saw.
 	for name, forge := range map[string]func(*pair.Report){
 		"explored": func(r *pair.Report) { r.Evidence.Explored.N[0]++ },
-		"prepared": func(r *pair.Report) { r.Evidence.Prepared.Renyi[0].H[3] += 0.25 },
 		"learners": func(r *pair.Report) { r.Evidence.Learners[0].Value = 7 },
 		"trial":    func(r *pair.Report) { r.Trials[0].Value = 7 },
 	} {
@@ -116,6 +117,90 @@ func TestForgedReports(t *testing.T) {
 	r.Generator.Version, r.Summary = "0.0.9", "No violation, in older words."
 	if v, err := pair.Verify(context.Background(), catalogue, pool, r, true); err != nil || !v.OK() || len(v.Notes) != 2 || v.Summary != good.Summary {
 		t.Errorf("a report of another version: %v %+v", err, v)
+	}
+}
+
+// TestWhatAReportBrings: where nothing is drawn again, chart and event are named as not
+// compared, and a chart whose counts are not the table's is refused.
+func TestWhatAReportBrings(t *testing.T) {
+	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
+	good.Generator.Version = audit.Version
+	v, err := pair.Recompute(catalogue, good)
+	if err != nil || !v.OK() {
+		t.Fatalf("%v, %v", err, v.Differences)
+	}
+	for _, field := range []string{"evidence.prepared.event", "evidence.prepared.hedges", "evidence.chart.first", "evidence.chart.secondInEvent"} {
+		if !slices.Contains(v.NotCompared, field) {
+			t.Errorf("%s is not named among %v", field, v.NotCompared)
+		}
+	}
+	if same := strings.Join(v.Checked, ", "); strings.Contains(same+",", "evidence.chart,") || !strings.Contains(same, "evidence.prepared (but for event hedges)") {
+		t.Errorf("said to be the same: %s", same)
+	}
+	if err := pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}); err != nil {
+		t.Error(err)
+	}
+	for name, forge := range map[string]func(*pair.Chart){
+		"more":       func(c *pair.Chart) { c.First[0]++ },
+		"fewer":      func(c *pair.Chart) { c.Second = c.Second[1:] },
+		"none":       func(c *pair.Chart) { c.First, c.FirstIn, c.Second, c.SecondIn = nil, nil, nil, nil },
+		"below none": func(c *pair.Chart) { c.First[0] -= 1 << 40; c.First[1] += 1 << 40 },
+		"overflow": func(c *pair.Chart) {
+			c.First[0] += 1 << 62
+			c.First[1] += 1 << 62
+			c.First[2] += 1 << 62
+			c.First[3] += 1 << 62
+		},
+		"out of the event": func(c *pair.Chart) { clear(c.FirstIn) },
+	} {
+		r := copied(t, good)
+		forge(&r.Evidence.Chart)
+		if _, err := pair.Recompute(catalogue, r); err == nil || !strings.Contains(err.Error(), "chart") {
+			t.Errorf("%s: %v", name, err)
+		}
+		counted := func(c *pair.Counted) {
+			x := r.Evidence.Chart
+			c.Chart = [4][]int{x.First, x.FirstIn, x.Second, x.SecondIn}
+		}
+		if err := pair.Merged(*copied(t, good).Evidence, counted); err == nil {
+			t.Errorf("%s: is merged", name)
+		}
+	}
+}
+
+// TestStoppedAfterItsBounds: a run that is stopped when its bounds for a fixed number of
+// samples are there, and its sequential stage goes on, has no such bound, and verifies.
+func TestStoppedAfterItsBounds(t *testing.T) {
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &audit.Claim{Epsilon: 1}, Samples: 4_000, Trials: 1, Seed: 4}
+	pool := pair.LocalPool(catalogue, 2)
+	r, err := pair.StoppedAfterBounds(pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}, 5)
+	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 4_000 || len(r.Sequential.Epochs) != 5 {
+		t.Fatalf("%v, %s", err, r.Headline)
+	}
+	for _, whole := range []bool{true, false} {
+		if v, err := pair.Verify(t.Context(), catalogue, pool, copied(t, r), whole); err != nil || !v.OK() {
+			t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
+		}
+	}
+	if v, err := pair.Recompute(catalogue, copied(t, r)); err != nil || !v.OK() {
+		t.Errorf("%v, %v", err, v.Differences)
+	}
+}
+
+// TestWhyARunEnded: the reason is one of few, and that which the outputs have.
+func TestWhyARunEnded(t *testing.T) {
+	pool := pair.LocalPool(catalogue, 2)
+	for mechanism, right := range map[string]audit.TerminationReason{"svt5": audit.Refuted, "laplace-mean": audit.Completed} {
+		good := runAudit(t, pair.Plan{Mechanism: mechanism, Claim: &audit.Claim{Epsilon: 1}, Mode: pair.UntilRefuted, Samples: 2_000, Seed: 4}, 2)
+		for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed, "proved private", ""} {
+			r := copied(t, good)
+			r.Termination.Reason = reason
+			r.Reword()
+			v, err := pair.Verify(t.Context(), catalogue, pool, r, false)
+			if ok := err == nil && v.OK(); ok != (reason == right) {
+				t.Errorf("%s, %q: %v, %v", mechanism, reason, err, v.Differences)
+			}
+		}
 	}
 }
 

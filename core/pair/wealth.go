@@ -96,17 +96,13 @@ var cellOdds = func() []float64 {
 // strength is the limit that an account's claim has.
 func (a *Audit) strength(number int) float64 { return float64(strengths[number] * a.Claim.Limit()) }
 
-// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones,
-// with what earlier runs left in them.
+// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []account {
 	_, delta := a.dpLimits()
 	made := a.madeStakes(delta)
 	list := make([]account, len(strengths))
 	for i := range strengths {
 		list[i] = account{limit: a.strength(i), delta: delta, stakes: made[i], groups: map[int]*bounds.Stakes{}}
-		if c := a.Plan.Continued; c != nil {
-			list[i].wealth, list[i].most = c.Accounts[i][0], c.Accounts[i][1]
-		}
 	}
 	return list
 }
@@ -320,7 +316,7 @@ func (a *Audit) reachable() bool {
 			best = max(best, stakes.Most(i))
 		}
 	}
-	return claim.wealth+float64(best*float64(a.raceBudget())) >= a.raceThreshold()
+	return float64(best*float64(a.raceBudget())) >= a.raceThreshold()
 }
 
 // follow multiplies the accounts by what an epoch made of them, which is of one of these

@@ -42,10 +42,7 @@ func (r *Report) Reword() {
 		return
 	}
 	if r.Plan.Mode == UntilRefuted && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil {
-		drawn := phrase.Grouped(r.Termination.Outputs+r.Plan.Continued.outputs()) + " outputs"
-		if c := r.Plan.Continued; c != nil {
-			drawn += fmt.Sprintf(" of %d runs", len(c.Parts)+1)
-		}
+		drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
 		if r.Verdict == audit.NoViolation {
 			r.Say(fmt.Sprintf("No violation found in %s: %s; %s.", drawn, bound(), claimed), "This is not a proof of privacy.")
 		} else {
@@ -59,9 +56,6 @@ func (r *Report) Reword() {
 		after := ""
 		if s := r.Sequential; s != nil && s.Refuted {
 			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
-			if c := r.Plan.Continued; c != nil {
-				after = strings.TrimSuffix(after, ".") + fmt.Sprintf(", %s of %s before.", phrase.Grouped(c.outputs()), phrase.Count(len(c.Parts), "run"))
-			}
 		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
@@ -186,12 +180,6 @@ func (r Report) Facts() []audit.FactRow {
 			words += ": the claim is refuted"
 		}
 		add("Sequential", "%s", words)
-	}
-	if c := r.Plan.Continued; c != nil {
-		add("Goes on", "%s", c.words())
-	}
-	if r.Plan.Commit != "" {
-		add("Commit", "%s", r.Plan.Commit)
 	}
 	if r.Power != nil {
 		most := "any lower bound above 0"

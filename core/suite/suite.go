@@ -152,8 +152,6 @@ var wholePlan = [][2]string{
 	{"seed", "it follows from the plan's seed and the audit's name"},
 	{"beta", "it is the plan's beta over the number of audits"},
 	{"version", "it is the plan's"},
-	{"commit", "dpscope audit -commit says it for all audits of the plan"},
-	{"continued", "dpscope audit -continue takes it from the report of an earlier run"},
 }
 
 // checkFields refuses unknown fields by name. Anything that is not of the right

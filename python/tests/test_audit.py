@@ -100,13 +100,6 @@ def test_pairs_drawn_by_hypothesis():
     assert hypothesis
 
 
-def test_until_refuted_goes_on():
-    r = dpscope.audit(mechanisms.count, epsilon=1, until_refuted=True, samples=2000, progress=False)
-    assert not r.violation
-    more = dpscope.audit(mechanisms.count, resume=r, samples=2000, progress=False)
-    assert more.report["plan"]["continued"]
-
-
 def test_ignored_rng_is_said():
     def own(dataset, n, rng):
         import random

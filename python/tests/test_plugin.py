@@ -49,17 +49,6 @@ def test_one_pass_one_failure(project):
     assert re.search(r"c1 (<|>|in|is)", text) or "event" in text.lower()
 
 
-def test_evidence_goes_on(project):
-    r = run(project, "--dp-evidence=evidence", "-k", "private")
-    r.assert_outcomes(passed=1, deselected=1)
-    (file,) = (project.path / "evidence").glob("*.json")
-    first = file.read_bytes()
-    run(project, "--dp-evidence=evidence", "-k", "private").assert_outcomes(passed=1, deselected=1)
-    (file,) = (project.path / "evidence").glob("*.json")
-    assert b'"continued"' in file.read_bytes() and b'"continued"' not in first
-    run(project, "--dp-evidence=evidence", "-k", "half").assert_outcomes(failed=1, deselected=1)
-
-
 def test_settings(project):
     r = run(project, "--dp-false-alarms=2")
     assert r.ret != 0 and "must be a probability" in r.stderr.str()

@@ -109,7 +109,6 @@ export interface DPAuditElement extends HTMLElement {
   untilRefuted: boolean;
   fixed: boolean;
   seed: string | number | null;
-  commit: string | null;
   workers: string | number | null;
   // Of a canary audit, with view="canaries".
   source: string | null;
@@ -189,7 +188,6 @@ export interface DPAuditAttributes {
   "until-refuted"?: boolean;
   fixed?: boolean;
   seed?: string | number;
-  commit?: string;
   workers?: string | number;
   source?: string;
   design?: string;

@@ -26,7 +26,6 @@ export const AUDIT = [
   {"name":"until-refuted","fields":["/mode"],"type":"switch","word":"until-refuted","form":{"place":"budget","label":"Until refuted","hint":"the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
   {"name":"fixed","fields":["/mode"],"type":"switch","word":"fixed","form":{"place":"more","label":"Fixed","hint":"no sequential verdict: the tightest bound at this number of samples"}},
   {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"42","form":{"place":"budget","label":"Seed"}},
-  {"name":"commit","fields":["/commit"],"type":"word"},
   {"name":"param","fields":["/parameters"],"type":"params"},
 ];
 
@@ -129,7 +128,7 @@ export const OUTSIDE = [
 // Versions of the plans of each kind that the panel makes.
 export const CANARY_VERSIONS = {"run": 2, "one": 2, "scores": 2};
 
-export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed", "commit"];
+export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];
 
 export const AUDIT_SWITCHES = ["until-refuted", "fixed"];
 

@@ -961,16 +961,6 @@ export interface Committed {
   subjects: string;
 }
 
-/** Continued is what earlier runs of the same settings came to: where a run until the claim is refuted goes on from. Outputs of all runs are independent, and what each bets is fixed by its past, to which earlier runs belong: so the wealth of an account multiplies, and its product over all runs is a test supermartingale if the mechanism kept its claim in each of them. */
-export interface Continued {
-  /** the earlier runs, the first one first */
-  parts: Part[];
-  /** Accounts are the log wealth at the end of the last of them, and the largest that it ever was, of each of the claims that are bet against, the claim itself first. */
-  accounts: [number, number][];
-  /** the loudest pair first */
-  known?: Known[];
-}
-
 /** Course is how a run's bound came about. */
 export interface Course {
   moments: Moment[];
@@ -1208,20 +1198,6 @@ export interface Interval {
 
 /** Kind names what a Query is about. */
 export type Kind = "gaussian" | "laplace" | "randomised-response" | "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
-
-/** Known is a pair with how it was bet on last. */
-export interface Known {
-  pair: Pair;
-  /** outputs a side that the model learnt from */
-  learnt: number;
-  /** of the claim's log wealth by one output a side */
-  growth: number;
-  model: unknown;
-  /** candidates by their place in Learner */
-  bets: string[];
-  /** names of candidates */
-  learner: string[];
-}
 
 /** Label is the word for one symbol. */
 export interface Label {
@@ -1473,20 +1449,6 @@ export interface ParamSpec {
   choices?: string[];
 }
 
-/** Part is an earlier run. */
-export interface Part {
-  /** SHA-256 of the report's bytes, hexadecimal */
-  report: string;
-  /** of dpscope */
-  version: string;
-  /** as the plan had it */
-  commit?: string;
-  /** drawn, of all pairs and sides */
-  outputs: number;
-  /** Files are the SHA-256 of recorded outputs. */
-  files?: string[];
-}
-
 /** Phase is a stage of a run. */
 export type Phase = "bet" | "explore" | "certify" | "bound";
 
@@ -1562,10 +1524,6 @@ export interface Plan {
   mode?: Mode;
   /** ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi divergence of that order; 0: by an event. */
   throughRenyi?: number;
-  /** Commit says which state of the mechanism's code is audited: a line of at most 200 bytes. Reports that go on from this one's list it. */
-  commit?: string;
-  /** Continued is what earlier runs came to, see Plan.GoOn. */
-  continued?: Continued;
 }
 
 /** Plane is what outputs of several numbers look like by the witness's score and one more direction, as counts of the first certification outputs. The direction is the leading principal component of the standardised numbers of an output after what the score explains of them is taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and else 0. Chosen on training samples, it shows and decides nothing: where the score holds all that tells the datasets apart, their ratio does not change along it. */

@@ -120,12 +120,18 @@ func toJS(m message) js.Value {
 	return out
 }
 
-// fromJS reads a message; what is absent or of another type is zero.
-func fromJS(v js.Value) message {
+// fromJS reads a message; what is absent or of another type is zero, and so is all of one
+// that syscall/js panics at, as at a BigInt.
+func fromJS(v js.Value) (m message) {
+	defer func() {
+		if recover() != nil {
+			m = message{}
+		}
+	}()
 	if v.Type() != js.TypeObject {
 		return message{}
 	}
-	m := message{Type: text(v, "type"), ID: number(v, "id"), JSON: text(v, "json"), Worker: number(v, "worker"),
+	m = message{Type: text(v, "type"), ID: number(v, "id"), JSON: text(v, "json"), Worker: number(v, "worker"),
 		Rows: number(v, "rows"), Reason: text(v, "reason")}
 	if p := v.Get("port"); p.Type() == js.TypeObject {
 		m.Port = &messagePort{value: p}

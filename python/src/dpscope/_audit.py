@@ -39,7 +39,6 @@ def audit(
     confidence: Optional[float] = None,
     seed: Optional[int] = None,
     until_refuted: bool = False,
-    resume: Union[Result, str, "os.PathLike[str]", None] = None,
     workers: Optional[int] = None,
     timeout: Optional[float] = None,
     name: Optional[str] = None,
@@ -62,9 +61,8 @@ def audit(
     those that a strategy of hypothesis draws, it is the loudest, by outputs that the bound
     is not computed from. ``confidence`` is that of
     verdict and bound, 0.95 by default; ``samples`` how many outputs a side certify.
-    ``until_refuted`` ends as soon as the claim is refuted, and ``resume`` goes on from the
-    report of such an audit. ``timeout`` is what one request may take, in seconds. Further
-    settings are those of ``dpscope audit -h``, with _ for -.
+    ``until_refuted`` ends as soon as the claim is refuted. ``timeout`` is what one request
+    may take, in seconds. Further settings are those of ``dpscope audit -h``, with _ for -.
 
     Raises what the mechanism raised; :class:`InputError` for outputs that cannot be taken;
     :class:`Error` for an audit that cannot be done; :class:`Stopped`, a
@@ -94,13 +92,6 @@ def audit(
         given["pair"] = json.dumps({"first": _dataset(chosen[0]), "second": _dataset(chosen[1])})
     flags += ["-exec-parent", "-exec", name or command_of(mechanism)]
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
-        if resume is not None:
-            file = os.path.join(folder, "before.json")
-            if isinstance(resume, Result):
-                resume.save(file)
-            else:
-                file = os.fspath(resume)
-            flags += ["-continue", file]
         return execute("audit", _flags(given) + _kinds(kinds) + flags, folder, server, progress)
 
 

@@ -7,16 +7,13 @@ session states.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 
 from . import _audit
 from ._errors import Error, InputError
-from ._result import Result, load
+from ._result import Result
 from ._serve import Mechanism
 
 _DEFAULT = 0.01
@@ -26,9 +23,7 @@ def pytest_addoption(parser: Any) -> None:
     """The settings, as options and in the configuration file."""
     group = parser.getgroup("dpscope")
     group.addoption("--dp-false-alarms", metavar="P", help="probability at most that a session fails in which every mechanism keeps its claim (default 0.01)")
-    group.addoption("--dp-evidence", metavar="DIR", help="folder that keeps the evidence of audits, so that the next session goes on from it")
     parser.addini("dp_false_alarms", "as --dp-false-alarms")
-    parser.addini("dp_evidence", "as --dp-evidence")
 
 
 def pytest_configure(config: Any) -> None:
@@ -40,13 +35,12 @@ def pytest_configure(config: Any) -> None:
         rate = 0.0
     if not 0 < rate < 1:
         raise pytest.UsageError(f"dp_false_alarms is {text!r}, must be a probability above 0 and below 1: for example 0.01")
-    folder = config.getoption("--dp-evidence") or config.getini("dp_evidence")
-    config._dpscope = _Session(rate, Path(config.rootpath, folder) if folder else None)
+    config._dpscope = _Session(rate)
 
 
 def pytest_collection_finish(session: Any) -> None:
     """Counts the tests that audit. It is rounded up to a power of two, so that a new test
-    seldom changes the share of the others, and with it where their evidence goes on."""
+    seldom changes the share of the others."""
     n = sum("dp_audit" in getattr(item, "fixturenames", ()) for item in session.items)
     session.config._dpscope.tests = 1 << max(0, n - 1).bit_length()
 
@@ -63,8 +57,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
 class _Session:
     """What the audits of a session share."""
 
-    def __init__(self, rate: float, folder: Optional[Path]) -> None:
-        self.rate, self.folder, self.tests, self.audits = rate, folder, 1, 0
+    def __init__(self, rate: float) -> None:
+        self.rate, self.tests, self.audits = rate, 1, 0
 
     def share(self, call: int) -> float:
         """The false-alarm rate of the call-th audit of a test, counted from 1. Tests share
@@ -85,48 +79,19 @@ class Auditor:
         arguments are those of :func:`dpscope.audit`, but for the confidence, which the
         session gives."""
         __tracebackhide__ = True
-        for name in ("confidence", "beta", "resume"):
+        for name in ("confidence", "beta"):
             if name in settings:
                 raise InputError(f"{name} is given to dp_audit, must be absent: the session shares its rate of false alarms (dp_false_alarms) among its audits")
         self._calls += 1
         self._session.audits += 1
         share = self._session.share(self._calls)
         settings = {"progress": False, **settings, "epsilon": epsilon, "delta": delta, "beta": share}
-        file = self._evidence(settings)
-        if file is None:
-            result = _audit.audit(mechanism, **settings)
-        else:
-            result = self._further(mechanism, settings, file)
+        result = _audit.audit(mechanism, **settings)
         self.results.append(result)
         if result.violation:
-            if file is not None and file.exists():
-                file.unlink()  # what is mended begins anew
             pytest.fail(self._message(result, share), pytrace=False)
-        if result.verdict != "no-violation-found" and file is None:
+        if result.verdict != "no-violation-found":
             pytest.fail(f"{result.report['summary']}\nThe audit could not have shown a violation at this size: give it more samples.", pytrace=False)
-        return result
-
-    def _evidence(self, settings: Dict[str, Any]) -> Optional[Path]:
-        """The file of what earlier sessions saw of this audit, with these settings."""
-        if self._session.folder is None:
-            return None
-        told = {k: repr(v) for k, v in settings.items() if k not in ("samples", "progress", "workers", "timeout")}
-        key = json.dumps([self._node, self._calls, told], sort_keys=True)
-        return self._session.folder / (hashlib.sha256(key.encode()).hexdigest()[:24] + ".json")
-
-    def _further(self, mechanism: Mechanism, settings: Dict[str, Any], file: Path) -> Result:
-        """Goes on from the evidence in the file, and keeps what comes of it."""
-        if file.exists():
-            before = load(file)
-            again: Dict[str, Any] = {k: v for k, v in settings.items() if k in ("samples", "progress", "workers", "timeout")}
-            result = _audit.audit(mechanism, resume=before, **again)
-        else:
-            settings["until_refuted"] = True
-            result = _audit.audit(mechanism, **settings)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_suffix(".new.json")
-        result.save(new)
-        new.replace(file)
         return result
 
     def _message(self, result: Result, share: float) -> str:
