@@ -23,6 +23,8 @@ type ParamSpec struct {
 	Open    bool     `json:"open,omitempty"` // the lower end is not allowed
 	Integer bool     `json:"integer,omitempty"`
 	Choices []string `json:"choices,omitempty"` // the first is the default
+	// Noise says that a smaller value adds more noise, which the page has a slider for.
+	Noise bool `json:"noise,omitempty"`
 }
 
 // ParamValue is the value of one parameter: a number or a word.

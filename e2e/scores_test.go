@@ -46,7 +46,7 @@ func nativeScores(t *testing.T, plan scores.Plan, files ...scored) scores.Report
 		}
 		parsed = append(parsed, p)
 	}
-	s, err := scores.ReadScores(parsed)
+	s, err := scores.ReadScores(parsed, plan.ScoreColumns)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,10 +68,14 @@ func (f histogramFamily) spec() audit.MechanismSpec {
 	if f.replaces {
 		least, relation = 2, audit.Replace
 	}
+	epsilon := epsilonParam(f.byDefault)
+	if epsilon.Noise = f.scale(1) > f.scale(2); !epsilon.Noise {
+		epsilon.Doc = "privacy parameter, which is taken for the scale of the noise"
+	}
 	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
 		Params: []audit.ParamSpec{
-			epsilonParam(f.byDefault),
+			epsilon,
 			{Name: "bins", Doc: "number of bins; records are 0 to bins-1", Default: float64(f.bins), Min: float64(least), Max: 64, Integer: true},
 		},
 		Relations: only(relation),

@@ -92,7 +92,7 @@ func eachBlock(out []float64, width int, fill func(block []float64, rows int)) {
 // epsilonParam is the parameter that every mechanism has. Its range keeps the
 // noise of every mechanism finite.
 func epsilonParam(byDefault float64) audit.ParamSpec {
-	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100}
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
 }
 
 // pureClaim is the claim of most mechanisms: (epsilon, 0).

@@ -242,3 +242,18 @@ func refused(t *testing.T, err error, what, says string) {
 		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
 	}
 }
+
+// Of a mechanism whose noise follows epsilon the page says that it is enough for it: so
+// one that keeps its claim claims that epsilon. Where more epsilon is more noise, it says
+// nothing.
+func TestNoiseOfEpsilon(t *testing.T) {
+	for _, spec := range All() {
+		for _, param := range spec.Params {
+			p := defaults(spec)
+			p[param.Name] = number(0.7)
+			if param.Noise && (spec.Name == noisyHistogramWrongScale.name || spec.Fault == "" && math.Abs(spec.Claim(p).Epsilon-0.7) > 1e-9) {
+				t.Errorf("%s, %s = 0.7: claims %v", spec.Name, param.Name, spec.Claim(p))
+			}
+		}
+	}
+}

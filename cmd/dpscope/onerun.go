@@ -103,7 +103,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
-	in, err := intake{stderr: stderr}.scores(files)
+	in, err := intake{stderr: stderr}.scores(files, plan.ScoreColumns)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -118,7 +118,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 }
 
 // scores reads one or two files of scores.
-func (in intake) scores(names []string) (*scores.Scores, error) {
+func (in intake) scores(names []string, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
@@ -133,7 +133,7 @@ func (in intake) scores(names []string) (*scores.Scores, error) {
 		parsed = append(parsed, f)
 	}
 	show.show("putting the scores in order")
-	return scores.ReadScores(parsed)
+	return scores.ReadScores(parsed, columns)
 }
 
 // readOneFile reads the one file that most audits take, nil for none.

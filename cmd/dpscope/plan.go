@@ -166,7 +166,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 func (p *planned) read(e suite.Entry, in intake) (err error) {
 	switch {
 	case e.Scores != nil:
-		p.given.Scores, err = in.scores(e.Scores.Files)
+		p.given.Scores, err = in.scores(e.Scores.Files, e.Scores.Plan.ScoreColumns)
 		return err
 	case e.Data != "":
 		p.given.File, err = readData(e.Data)

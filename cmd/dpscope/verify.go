@@ -136,7 +136,7 @@ func readGiven(g *core.Given, r report.View, files []string, stderr io.Writer) (
 	case g.Whole && len(files) == 0 && len(own.Plan.Data) > 0:
 		return &audit.InputError{Field: "-data", Found: audit.Absent, Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
 	case g.Whole:
-		g.Scores, err = intake{stderr: stderr}.scores(files)
+		g.Scores, err = intake{stderr: stderr}.scores(files, own.Plan.ScoreColumns)
 	}
 	return err
 }

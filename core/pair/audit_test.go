@@ -411,3 +411,19 @@ func TestPlanErrors(t *testing.T) {
 		t.Errorf("%v: explores %d, notes %v", err, a.Plan.Explore, a.Notes)
 	}
 }
+
+// TestRefutedSaysNoLess: once the claim is refuted, no bound so far says less than that.
+func TestRefutedSaysNoLess(t *testing.T) {
+	refuted := false
+	_, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "noisy-max-value-laplace", Claim: &audit.Claim{Epsilon: 1}, Samples: 5_000, Beta: 0.001},
+		Progress: func(p pair.Progress) {
+			refuted = refuted || p.Refuted > 0
+			if p.Refuted > 0 && p.Provisional != nil && *p.Provisional <= p.Claimed {
+				t.Errorf("%s: refuted, and at least %v of %v", p.Phase, *p.Provisional, p.Claimed)
+			}
+		}}.Do(t.Context())
+	if err != nil || !refuted {
+		t.Errorf("refuted: %v, error %v", refuted, err)
+	}
+}

@@ -41,7 +41,8 @@ type Progress struct {
 	// Provisional is the bound on the goal so far: in exploration the best
 	// value of a trial, in certification a bound from the counts so far, as if
 	// the run ended here. It is not a certificate, unless Valid: then it holds
-	// whenever the run is stopped.
+	// whenever the run is stopped. Where the claim is refuted it is absent until it is above
+	// the claim.
 	Provisional *float64 `json:"provisional,omitempty"`
 	Valid       bool     `json:"valid,omitempty"`
 	Quantity    string   `json:"quantity"`          // what it bounds, in words
@@ -194,6 +195,9 @@ func (s *state) tell(change func(*Progress)) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	change(&s.progress)
+	if v := s.progress.Provisional; v != nil && s.progress.Refuted > 0 && *v <= s.progress.Claimed {
+		s.progress.Provisional = nil // that the claim is refuted says more
+	}
 	s.progress.Rows = s.rows[0] + s.rows[1] + s.rows[2]
 	if s.Progress != nil {
 		s.estimate(&s.progress)

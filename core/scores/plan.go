@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -27,6 +28,7 @@ type Plan struct {
 	// Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No
 	// default: scores do not tell.
 	Relation audit.Relation `json:"relation"`
+	recorded.ScoreColumns
 	// Method is whose bound the verdict is by: named before, since the largest of
 	// all has no confidence. Default: one-run, which holds for scores of one training
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
@@ -167,6 +169,15 @@ func Keys() []settings.Key[Plan] {
 		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
 			Usage: "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
 			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "whose bound the verdict is by; the table has all", Wide: true}},
+		{Name: "score", At: settings.Text(func(p *Plan) *string { return &p.Score }),
+			Usage: "column of the scores; default score",
+			Form:  &settings.Form{Place: "scores", Label: "Column of the scores", Empty: "score"}},
+		{Name: "member", At: settings.Text(func(p *Plan) *string { return &p.Member }),
+			Usage: "column that says who was in: 1 or 0; default member",
+			Form:  &settings.Form{Place: "scores", Label: "Column of membership", Hint: "1: in, 0: out", Empty: "member"}},
+		{Name: "lower", At: settings.Switch(func(p *Plan) *bool { return &p.Lower }),
+			Usage: "a lower score speaks for membership, as a loss does; default: a higher one",
+			Form:  &settings.Form{Place: "scores", Label: "A lower score means in", Hint: "as a loss does"}},
 	}...)
 	keys = append(keys, onerun.GuessKeys(func(p *Plan) (*onerun.Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)

@@ -38,8 +38,8 @@ type ScoreFile struct {
 
 // ReadScores takes the scores of one parsed file, or of two, as [intake.ReadScores]
 // does.
-func ReadScores(files []*recorded.File) (*Scores, error) {
-	in, err := recorded.ReadScores(files)
+func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores, error) {
+	in, err := recorded.ReadScores(files, columns)
 	if err != nil {
 		return nil, err
 	}

@@ -537,7 +537,7 @@ func TestScratch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ReadScores([]*recorded.File{f})
+		s, err := ReadScores([]*recorded.File{f}, recorded.ScoreColumns{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -566,7 +566,7 @@ func TestScratch(t *testing.T) {
 	file.Close()
 	f, err := recorded.Read(strings.NewReader(text.String()), recorded.ScoreOptions(recorded.Options{Scratch: spill.New(file, 0)}))
 	if err == nil {
-		_, err = ReadScores([]*recorded.File{f})
+		_, err = ReadScores([]*recorded.File{f}, recorded.ScoreColumns{})
 	}
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("of a disk that is gone: %v", err)

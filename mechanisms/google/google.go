@@ -169,7 +169,7 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 // Parameters, named as the library's own.
 
 var (
-	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100}
+	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100, Noise: true}
 	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter that the library is given with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
 )
 

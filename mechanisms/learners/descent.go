@@ -57,7 +57,7 @@ var (
 
 func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
-		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
+		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100, Noise: true},
 		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
 		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 1000, Integer: true},
 		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},

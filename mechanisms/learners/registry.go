@@ -111,7 +111,7 @@ const mostGroup = 8
 //
 //go:noinline
 func epsilonParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 1, Min: 1e-6, Max: 100}
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 1, Min: 1e-6, Max: 100, Noise: true}
 }
 
 // neighboursParam says which datasets are neighbours, where noise depends on it.

@@ -94,7 +94,7 @@ func fuzz(f *testing.F) {
 		if _, err := recorded.Pair([]*recorded.File{whole, parts}, audit.Reading{Dataset: "c1"}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
-		if _, err := recorded.ReadScores([]*recorded.File{parts}); err != nil && !audit.IsInput(err) {
+		if _, err := recorded.ReadScores([]*recorded.File{parts}, recorded.ScoreColumns{}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
 	})

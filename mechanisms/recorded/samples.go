@@ -200,8 +200,12 @@ func (s *Samples) split(f *File, t *Table) error {
 	name := s.datasetName()
 	by := t.Column(name)
 	if by == nil {
+		remedy := "name the column that tells the datasets apart, or give a file for each dataset"
+		if two := f.TwoValued(); len(two) > 0 {
+			remedy = fmt.Sprintf("name the column that tells the datasets apart (%s: two values), or give a file for each dataset", strings.Join(firstFew(two), ", "))
+		}
 		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
-			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: "name the column that tells the datasets apart, or give a file for each dataset"}
+			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: remedy}
 	}
 	s.By = by.Name
 	values, codes, err := twoValues(f, by)
@@ -227,6 +231,21 @@ func (s *Samples) split(f *File, t *Table) error {
 	s.columns = [2][]*Column{columns, columns}
 	s.n = [2]int{s.by.n - s.by.ones, s.by.ones}
 	return nil
+}
+
+// TwoValued are the columns of a file that may tell its datasets apart: those of two
+// values, where the file is one table of several columns.
+func (f *File) TwoValued() []string {
+	if len(f.Tables) != 1 || len(f.Tables[0].Columns) < 2 {
+		return nil
+	}
+	var out []string
+	for _, c := range f.Tables[0].Columns {
+		if _, _, err := twoValues(f, c); err == nil {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }
 
 // key tells values of a real or a symbol column apart.

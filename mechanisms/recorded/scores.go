@@ -21,6 +21,8 @@ type Scores struct {
 	Matrix *Matrix
 	Files  []*File
 	Notes  []string // in words: what was taken for granted, ties
+
+	columns ScoreColumns
 }
 
 // Matrix is scores of the same canaries in several independent runs of the
@@ -29,6 +31,16 @@ type Matrix struct {
 	Runs, Canaries int
 	Score          []float64
 	Member         []bool // whether the canary was in, in that run
+}
+
+// ScoreColumns say which columns or arrays hold scores, and what a score means.
+type ScoreColumns struct {
+	// Score and Member name the column of scores and that which says who was in; default
+	// score and member.
+	Score  string `json:"score,omitempty"`
+	Member string `json:"member,omitempty"`
+	// Lower says that a lower score speaks for in, as a loss does. The scores are negated.
+	Lower bool `json:"lower,omitempty"`
 }
 
 // Classes of canaries: those that were in, and those that were out.
@@ -59,9 +71,12 @@ func ScoreOptions(o Options) Options {
 //     which may differ in length; as arrays of two dimensions, a matrix whose
 //     canaries are those of in, then those of out.
 //
-// The files are read with [ScoreOptions].
-func ReadScores(files []*File) (*Scores, error) {
-	s := &Scores{Files: files}
+// The files are read with [ScoreOptions]; columns say what is called otherwise.
+func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
+	s := &Scores{Files: files, columns: columns}
+	if columns.Lower {
+		s.Notes = append(s.Notes, "a lower score is taken as a sign of membership: all scores are negated, and so are thresholds")
+	}
 	for _, f := range files {
 		s.Notes = append(s.Notes, f.Notes...)
 		for _, t := range f.Tables {
@@ -96,7 +111,7 @@ func (s *Scores) oneFile(f *File) error {
 			split.Tables = append(split.Tables, &Table{Name: c.Name, Columns: []*Column{c}})
 		}
 		if run := split.Table("run"); run != nil {
-			return s.byRun(f, t)
+			return s.byRun(f, t, split)
 		}
 		return s.arrays(split)
 	}
@@ -115,11 +130,16 @@ func find(f *File, names []string) *Table {
 // arrays takes scores from arrays by name.
 func (s *Scores) arrays(f *File) error {
 	in, out := find(f, inNames), find(f, outNames)
-	score, member := f.Table("score"), f.Table("member")
-	if score == nil {
-		score = f.Table("scores")
+	score, member, err := s.named(f)
+	if err != nil {
+		return err
 	}
 	switch {
+	case s.columns.Score != "" || s.columns.Member != "":
+		if score == nil || member == nil {
+			break
+		}
+		return s.scoreMember(f.Name, score, member)
 	case in != nil && out != nil && score == nil:
 		return s.inOut(f.Name, in, out)
 	case score != nil && member != nil && in == nil && out == nil:
@@ -129,7 +149,25 @@ func (s *Scores) arrays(f *File) error {
 	case score != nil && member == nil:
 		return &audit.InputError{Field: f.Name, Found: "scores without membership (" + arrayNames(f) + ")", Want: wantScores, Remedy: "add a column member: 1 where the canary was in, 0 where it was out"}
 	}
-	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores}
+	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores, Remedy: "name the column of the scores and that of membership; where a lower score speaks for in, as a loss does, say so"}
+}
+
+// named finds the arrays of scores and of membership; nil where one that nobody named is
+// not there.
+func (s *Scores) named(f *File) (score, member *Table, err error) {
+	if score = f.Table(cmp.Or(s.columns.Score, "score")); score == nil && s.columns.Score == "" {
+		score = f.Table("scores")
+	}
+	member = f.Table(cmp.Or(s.columns.Member, "member"))
+	for _, x := range []struct {
+		setting, name string
+		found         *Table
+	}{{"score", s.columns.Score, score}, {"member", s.columns.Member, member}} {
+		if x.name != "" && x.found == nil {
+			return nil, nil, &audit.InputError{Field: x.setting, Path: "/" + x.setting, Found: quoted(x.name), Want: "a column of " + f.Name + ": " + arrayNames(f)}
+		}
+	}
+	return score, member, nil
 }
 
 func (s *Scores) twoFiles(a, b *File) error {
@@ -155,7 +193,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		if err := cmp.Or(in.Columns[0].haveScores(name, "in"), out.Columns[0].haveScores(name, "out")); err != nil {
 			return err
 		}
-		s.Ranks = spill.Rank(in.Columns[0].reals.Scratch(), in.Columns[0].all(), out.Columns[0].all())
+		s.Ranks = spill.Rank(in.Columns[0].reals.Scratch(), s.all(in.Columns[0]), s.all(out.Columns[0]))
 		return nil
 	}
 	if in.Rows() != out.Rows() {
@@ -168,7 +206,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 				if err := c.areScores(name); err != nil {
 					return err
 				}
-				m.Score, m.Member = append(m.Score, c.Real(i)), append(m.Member, k == 0)
+				m.Score, m.Member = append(m.Score, s.of(c, i)), append(m.Member, k == 0)
 			}
 		}
 	}
@@ -196,7 +234,7 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 			if err != nil {
 				return err
 			}
-			m.Score, m.Member = append(m.Score, c.Real(i)), append(m.Member, in)
+			m.Score, m.Member = append(m.Score, s.of(c, i)), append(m.Member, in)
 		}
 	}
 	s.setMatrix(m)
@@ -216,7 +254,7 @@ func (s *Scores) classes(name string, score, member *Column) error {
 	of := func(mark bool) iter.Seq[float64] {
 		return func(yield func(float64) bool) {
 			for i := range were.each(mark) {
-				if !yield(score.Real(i)) {
+				if !yield(s.of(score, i)) {
 					return
 				}
 			}
@@ -227,11 +265,15 @@ func (s *Scores) classes(name string, score, member *Column) error {
 }
 
 // byRun takes columns run, score and member; each run has as many rows.
-func (s *Scores) byRun(f *File, t *Table) error {
-	run, score, member := t.Column("run"), t.Column("score"), t.Column("member")
-	if score == nil || member == nil {
+func (s *Scores) byRun(f *File, t *Table, split *File) error {
+	scores, members, err := s.named(split)
+	if err != nil {
+		return err
+	}
+	if scores == nil || members == nil {
 		return &audit.InputError{Field: f.Name, Found: "with the columns " + strings.Join(firstFew(t.names()), ", "), Want: "run, score and member"}
 	}
+	run, score, member := t.Column("run"), scores.Columns[0], members.Columns[0]
 	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name)); err != nil {
 		return err
 	}
@@ -242,27 +284,27 @@ func (s *Scores) byRun(f *File, t *Table) error {
 		return &audit.InputError{Field: f.Name + ", column run", Found: "of whole numbers beyond 2^53", Want: "smaller ones", Remedy: "number the runs 1, 2, ..."}
 	}
 	at := map[float64]int{}
-	var scores [][]float64
-	var members [][]bool
+	var scored [][]float64
+	var were [][]bool
 	for i := range t.Rows() {
 		k, ok := at[run.key(i)]
 		if !ok {
-			k = len(scores)
+			k = len(scored)
 			at[run.key(i)] = k
-			scores, members = append(scores, nil), append(members, nil)
+			scored, were = append(scored, nil), append(were, nil)
 		}
 		in, err := isMember(f.Name, member, i)
 		if err != nil {
 			return err
 		}
-		scores[k], members[k] = append(scores[k], score.Real(i)), append(members[k], in)
+		scored[k], were[k] = append(scored[k], s.of(score, i)), append(were[k], in)
 	}
-	m := &Matrix{Runs: len(scores), Canaries: len(scores[0])}
-	for k := range scores {
-		if len(scores[k]) != m.Canaries {
-			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("run number %d with %d canaries, the first with %d", k+1, len(scores[k]), m.Canaries), Want: "as many in every run"}
+	m := &Matrix{Runs: len(scored), Canaries: len(scored[0])}
+	for k := range scored {
+		if len(scored[k]) != m.Canaries {
+			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("run number %d with %d canaries, the first with %d", k+1, len(scored[k]), m.Canaries), Want: "as many in every run"}
 		}
-		m.Score, m.Member = append(m.Score, scores[k]...), append(m.Member, members[k]...)
+		m.Score, m.Member = append(m.Score, scored[k]...), append(m.Member, were[k]...)
 	}
 	s.setMatrix(m)
 	return nil
@@ -303,11 +345,19 @@ func (c *Column) haveScores(name, class string) error {
 	return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
 }
 
-// all are the numbers of a real column.
-func (c *Column) all() iter.Seq[float64] {
+// of is a score of a real column: the higher, the likelier in.
+func (s *Scores) of(c *Column, i int) float64 {
+	if s.columns.Lower {
+		return 0 - c.Real(i) // no -0
+	}
+	return c.Real(i)
+}
+
+// all are the scores of a real column.
+func (s *Scores) all(c *Column) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		for i := range c.Len() {
-			if !yield(c.Real(i)) {
+			if !yield(s.of(c, i)) {
 				return
 			}
 		}
@@ -348,7 +398,7 @@ func (s *Scores) check() error {
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
 	}
 	if s.Ranks.Nth(In, in/2) < s.Ranks.Nth(Out, out/2) {
-		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores?")
+		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores? Then say that a lower one does")
 	}
 	return s.Ranks.Err()
 }

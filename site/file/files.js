@@ -20,7 +20,8 @@ async function kindOf(file) {
 }
 
 /** Is the user typing, so that pasted text is his? */
-export const typing = (event) => event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]") !== null;
+// By the path, not the target: an editor that took the paste may have removed the line that it began at.
+export const typing = (event) => event.composedPath().some((at) => at instanceof Element && at.matches("input, textarea, [contenteditable]"));
 
 /**
  * Listens for reports and samples.

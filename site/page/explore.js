@@ -9,7 +9,7 @@ const groups = [
   ["Broken classics", [["svt4", "Sparse vector", "too little noise"], ["noisy-max-value-laplace", "Noisy max", "tells its value"], ["noisy-histogram-wrong-scale", "Histogram", "wrong scale"], ["laplace-mean-raw-count", "Mean", "leaks the count"]]],
 ];
 const SETTLED = 120; // ms after a knob's last move
-const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds: enough for that epsilon
+const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds, where it is one of those
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
 const SAMPLES = "5000"; // an answer at once; there is a button for more
 
@@ -25,6 +25,8 @@ export class Explore {
   #sliders = {};
   /** @type {Map<string, string>} of mechanisms to be explored; what one claims is then free of what it adds */
   #addresses = new Map();
+  #apart = false; // the mechanism claims another epsilon than the one it adds noise for
+  #truth = ""; // of a broken mechanism, in words
   #on;
 
   /** @param {import("./form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
@@ -49,7 +51,16 @@ export class Explore {
     slider("claim", "What it claims", "epsilon");
     slider("noise", "Noise it really adds", `p.${NOISE}`);
     byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
-    byId("form").addEventListener("input", () => this.show());
+    byId("form").addEventListener("input", () => {
+      this.#truth = "";
+      this.show();
+    });
+    byId("form").addEventListener("checked", (event) => {
+      const { plan, ownClaim, truth } = /** @type {CustomEvent<import("../worker/protocol").CheckedValue>} */ (event).detail, epsilon = Number(plan.parameters?.[NOISE]);
+      this.#apart = Math.abs(ownClaim.epsilon - epsilon) > 1e-9 * epsilon;
+      this.#truth = truth;
+      this.show();
+    });
   }
 
   /** Offers what the catalogue has of the picks. @param {import("../worker/files").FullCatalogue} catalogue */
@@ -111,7 +122,7 @@ export class Explore {
     const pure = ["", "pure", "approximate"].includes(byId("guarantee").value) && !mechanism?.claim.alpha && !mechanism?.claim.rho && !mechanism?.claim.mu;
     const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
     claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);
-    noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE);
+    noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE && p.noise) || this.#apart;
     const put = ({ input, said, words }, log, text, hint) => {
       if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);
       said.textContent = text;
@@ -119,9 +130,11 @@ export class Explore {
       words.replaceChildren(...hint);
     };
     put(claim, Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
-    put(noise, -Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", html("b", {}, `ε = ${added}`), ". ▾ marks what the claim needs."]);
+    const broken = Boolean(mechanism?.fault), as = html("b", {}, `ε = ${added}`);
+    if (broken) put(noise, -Math.log10(added), `as for ε = ${added}`, ["As much as the published code adds to claim ", as, this.#truth && `. In truth: ${this.#truth}`, "."]);
+    else put(noise, -Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", as, ". ▾ marks what the claim needs."]);
     const at = -Math.log10(claimed);
-    noise.need.hidden = !(Math.abs(at) <= 1);
+    noise.need.hidden = broken || !(Math.abs(at) <= 1);
     noise.need.style.setProperty("--at", String((at + 1) / 2));
     let known = "";
     for (const link of document.querySelectorAll("#picks a")) {

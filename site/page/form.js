@@ -57,7 +57,7 @@ export class Form {
     byId("alpha").value = DEFAULT_ALPHA;
     this.#dependents();
     byId("form").addEventListener("input", (event) => {
-      if (/** @type {HTMLElement} */ (event.target).dataset.key === "mechanism") this.#mechanismChanged();
+      if (/** @type {HTMLElement} */ (event.target).dataset.key === "mechanism") this.#chosen();
       this.#dependents();
       if (/** @type {HTMLElement} */ (event.target).dataset.key) on.changed();
     });
@@ -110,7 +110,8 @@ export class Form {
   offer(own) {
     const select = byId("mechanism");
     if (!this.#own && !own) return;
-    if (own && select.value !== own.name) this.#before = select.value;
+    const other = select.value !== own?.name;
+    if (own && other) this.#before = select.value;
     if (!own && select.value === this.#own.name) select.value = this.#before;
     const chosen = own?.name ?? select.value;
     select.querySelector('optgroup[label="Your samples"]')?.remove();
@@ -118,7 +119,8 @@ export class Form {
     this.#own = own;
     select.value = chosen;
     if (!select.value) select.value = this.#catalogue ? this.defaultMechanism : "";
-    this.#mechanismChanged();
+    if (own && other) this.#chosen();
+    else this.#mechanismChanged();
     this.#dependents();
   }
 
@@ -168,6 +170,17 @@ export class Form {
     this.clearErrors();
   }
 
+  /** A mechanism was chosen by hand, or samples came: it makes its own claim, not that of the one before. */
+  #chosen() {
+    const claims = AUDIT.filter((key) => key.form?.place === "claim" && key.name !== "relation");
+    for (const { name } of claims) for (const key of [name, `p.${name}`]) if (this.#fields.has(key)) this.#fields.get(key).control.value = "";
+    this.#mechanismChanged();
+    const claim = this.mechanism?.claim ?? {};
+    byId("guarantee").value = claim.kind && !["pure", "approximate"].includes(claim.kind) ? claim.kind : "";
+    byId("alpha").value = claim.alpha ?? DEFAULT_ALPHA;
+    this.#dependents();
+  }
+
   #mechanismChanged() {
     const m = this.mechanism;
     for (const key of this.#params) {
@@ -191,7 +204,7 @@ export class Form {
     if (!m.relations.includes(byId("relation").value)) byId("relation").value = "";
     this.#about(m, m.claimWords, m.truth);
     byId("epsilon").placeholder = m.claim.epsilon ?? "";
-    if (m.own) byId("rho").placeholder = byId("mu").placeholder = "";
+    for (const key of ["rho", "mu"]) byId(key).placeholder = m.claim[key] ?? "";
     byId("delta").placeholder = m.claim.delta ?? 0;
   }
 
@@ -234,6 +247,7 @@ export class Form {
     if (this.mechanism) this.#about(this.mechanism, checked.ownClaimWords, checked.truth);
     byId("notes").replaceChildren(...checked.notes.map((note) => html("p", {}, note)));
     byId("notes").hidden = !checked.notes.length;
+    byId("form").dispatchEvent(new CustomEvent("checked", { detail: checked }));
   }
 
   /** Shows an error at its field. Returns false where there is no such field. */

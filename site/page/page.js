@@ -165,13 +165,13 @@ const canaries = new Canaries({
   open: () => byId("file").click(),
   opened: openText,
 });
-/** Hands files that were taken for samples to the panel of scores. @param {File[]} files */
-function toScores(files) {
+/** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
+function toScores(files, columns = { score: "", member: "", lower: "" }) {
   canaries.untouched = false;
   samples.forget();
   dismiss("file");
   enter("training");
-  canaries.take(files, "scores");
+  canaries.take(files, "scores", columns);
   byId("k-scores-group").scrollIntoView();
 }
 const samples = new Samples({
@@ -191,6 +191,7 @@ const samples = new Samples({
   },
   refused: (title, refusal, table) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal, action: table && [{ label: "It is a table with labels", run: table }, { label: "Dismiss", run() {} }] }),
   settled: () => dismiss("file"),
+  asks: (title, text, action) => notify({ key: "file", kind: "info", title, text, action }),
   labelled: (file) => table.take(file),
   scores(files, name, sure) {
     const hand = { label: "They are scores", run: () => toScores(files) };

@@ -21,6 +21,8 @@ const presets = [
   ["A copy that forgets to clip", { ...perceptron, "p.fault": "no-clipping" }],
   ["A quarter of the noise", { ...perceptron, "p.fault": "quarter-noise" }],
 ];
+/** @typedef {{score: string, member: string, lower: string}} ScoreColumns texts of the form: which columns are what, and whether a lower score means in */
+
 export class Canaries {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
@@ -83,8 +85,11 @@ export class Canaries {
   /** Does it take scores? */
   get scores() { return Boolean(this.#form.offer); }
 
-  /** Takes files of the user's. They stay in the browser. @param {File[]} files */
-  take(files, box) { return this.#files.take(files, box); }
+  /** Takes files of the user's. They stay in the browser. @param {File[]} files @param {Partial<ScoreColumns>} [columns] of scores */
+  take(files, box, columns = {}) {
+    this.#form.put(columns);
+    return this.#files.take(files, box);
+  }
 
   /** Other files are there. */
   #changed() {

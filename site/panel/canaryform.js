@@ -139,6 +139,15 @@ export class CanaryForm {
     return bad;
   }
 
+  /** Sets some fields, and no others. @param {Record<string, string>} texts */
+  put(texts) {
+    for (const [key, text] of Object.entries(texts)) {
+      const { control } = this.#fields.get(key);
+      if (control.type === "checkbox") control.checked = text === "true";
+      else control.value = text;
+    }
+  }
+
   /** Sets what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
     const one = texts.view === "one-run";

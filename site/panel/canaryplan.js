@@ -38,12 +38,14 @@ export function canaryPlan(how, source, text, file, design) {
     put(plan, KEYS[how].filter((key) => !idle(key)), (name) => {
       const words = own[name] ?? text(nameIn(how, name));
       if (words === NO_NUMBER) throw new Unusable(name, words, "a number");
-      return words || (name === "epsilon" ? CLAIM.epsilon : name === "source" ? source.name : "");
+      return words || (name === "epsilon" && how !== "scores" ? CLAIM.epsilon : name === "source" ? source.name : "");
     });
   } catch (error) {
     error.key = nameIn(how, error.key); // where the page shows it
     throw error;
   }
+  // Of scores nobody knows what was claimed, nor what they mean.
+  if (how === "scores" && !plan.claim?.epsilon) throw new Unusable("epsilon", "absent", "the epsilon that the model's training claims");
   if (how === "scores" && !plan.relation) throw new Unusable("scores-relation", "not chosen", "add-remove or replace: what the claim calls neighbours, which scores do not tell");
   if (how === "scores") return plan;
   for (const spec of source.params) {

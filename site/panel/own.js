@@ -275,8 +275,12 @@ export class Own {
     if (at >= 0) this.#code.goTo(this.#code.text.slice(0, at).split("\n").length);
   }
 
-  /** Is the template's bug gone from the code? */
-  get #mended() { return this.#template !== null && !this.#code.text.includes(this.#template.in[this.#code.language][1]); }
+  /** Is the template's bug gone from the code, under the template's own claim and datasets? */
+  get #mended() {
+    const t = this.#template, texts = { epsilon: "1", ...t?.texts };
+    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#text(key) === presetOf(f.control, texts[key]);
+    return t !== null && !this.#code.text.includes(t.in[this.#code.language][1]) && [...this.#fields].every(same);
+  }
 
   /** Has anything been audited here? */
   get there() { return this.#result !== null; }
@@ -367,7 +371,7 @@ export class Own {
     for (const [key, { control, fail }] of this.#fields) {
       fail("");
       if (control.type === "checkbox") control.checked = Boolean(texts[key]);
-      else if (key !== "code") control.value = texts[key] ?? control.options?.[0].value ?? "";
+      else if (key !== "code") control.value = presetOf(control, texts[key]);
     }
     this.#code.fail("");
     if (code !== undefined) {
@@ -582,6 +586,9 @@ export function linkOf({ inputs, claim, plan }) {
   const texts = { ...spaceOf(b), output: b.columns.every((c) => c.kind === "symbol") ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed };
   return { code: b.code, language: b.kind, settings: Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)])) };
 }
+
+/** What a field holds where a text, or none, is set. */
+const presetOf = (control, text) => text ?? control.options?.[0].value ?? "";
 
 /** Does a relation say how far a value may move? */
 const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";

@@ -13,8 +13,12 @@ import { inTurns } from "../page/turns.js";
 
 /** How large a file may be, in bytes; the core says the same. */
 const MOST_BYTES = 2 ** 30;
+const MOST_ASKED = 6; // columns in a question
 /** Names of files of scores. */
 const LIKE_SCORES = /canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i;
+
+/** Names of columns that say who was in a training, and of such that may be a score of it. */
+const LIKE_MEMBER = /member|train|canary|^in$/i, LIKE_SCORE = /score|loss|logit|conf|prob|error/i;
 
 const kinds = [{ value: "", text: "by content" }, { value: "real", text: "numbers" }, { value: "symbol", text: "names" }, { value: "mixed", text: "numbers and names" }];
 const kindWords = Object.fromEntries(kinds.map(({ value, text }) => [value, text]));
@@ -49,8 +53,8 @@ export class Samples {
   /**
    * @param {{core(): Promise<WebAssembly.Module | null>, busy(): void,
    *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal, table?: () => void): void, labelled(file: File): void,
-   *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, membership(): void, toScores(files: File[]): void}} on
-   *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; table: takes the file as a table with labels, which labelled does; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
+   *   settled(): void, asks(title: string, text: string, action: import("../page/notice.js").Action[]): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, membership(): void, toScores(files: File[], columns?: import("./canaries.js").ScoreColumns): void}} on
+   *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; asks: what only the user knows; table: takes the file as a table with labels, which labelled does; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
    */
   constructor(on) {
     this.#on = on;
@@ -170,7 +174,8 @@ export class Samples {
     if (found.problem) {
       this.#on.offer(null);
       byId("yours-status").textContent = `${names} cannot be audited as it is: see the notice.`;
-      if (found.scores) this.#on.scores(this.#files, names, true);
+      if (found.twoValued) this.#ask(found, names);
+      else if (found.scores) this.#on.scores(this.#files, names, true);
       else this.#on.refused(`${names}: no samples to audit`, found.problem, this.#asTable(this.#files));
       return;
     }
@@ -182,6 +187,19 @@ export class Samples {
     const fresh = Object.keys(this.#reading).length === 0; // nothing was said of the columns yet
     if (fresh && (found.scores || (this.#pairOfColumns && this.#files.some(({ name }) => LIKE_SCORES.test(name))))) this.#on.scores(this.#files, names, false);
     this.#on.offer({ ...found.samples.listing, claim: {}, title: names, own: true });
+  }
+
+  /** Asks what a column of two values says: which dataset, or who was in a training. @param {import("../worker/protocol").Inspected} found */
+  #ask({ twoValued: two, columns, problem }, names) {
+    const files = this.#files, member = two.find((name) => LIKE_MEMBER.test(name)), [first] = two;
+    const numbers = columns.filter(({ name, kind }) => kind === "real" && name !== member).map(({ name }) => name), score = numbers.find((name) => LIKE_SCORE.test(name)) ?? numbers[0];
+    const none = { label: "None of these", run: () => this.#on.refused(`${names}: no samples to audit`, problem, this.#asTable(files)) };
+    const apart = (name, label) => ({ label, run: () => this.#change({ dataset: name }) });
+    if (member && score) {
+      const is = (how, lower) => ({ label: `Yes, and a ${how} ${score} means in`, run: () => this.#on.toScores(files, { score, member, lower }) });
+      this.#on.asks(`Does “${member}” say who was in the training?`, `It has two values. Then “${score}” is taken as the membership score.`, [is("lower", "true"), is("higher", ""), apart(member, "No, it tells two datasets apart"), none]);
+    } else if (two.length > 1) this.#on.asks("Which column tells the datasets apart?", "Each of these has two values: the rows with one are outputs on one dataset, those with the other outputs on its neighbour.", [...two.slice(0, MOST_ASKED).map((name) => apart(name, name)), none]);
+    else this.#on.asks(`Does “${first}” tell the datasets apart?`, "It has two values: the rows with one would be outputs on one dataset, those with the other outputs on its neighbour.", [apart(first, "Yes"), { ...none, label: "No" }]);
   }
 
   /** Are there two files of one column of numbers each, which may be outputs or scores? */

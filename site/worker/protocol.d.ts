@@ -1188,6 +1188,8 @@ export interface Inspected {
   problem?: Refusal;
   /** Scores: the file looks like one of membership scores. With Samples it may be either: arrays in and out could be outputs with a record in and out. */
   scores: boolean;
+  /** TwoValued are the columns of which one may tell the datasets apart, where none is known to; see recorded.File.TwoValued. */
+  twoValued?: string[];
 }
 
 /** Interval of an axis; an end that is absent lies beyond all outputs. */
@@ -1447,6 +1449,8 @@ export interface ParamSpec {
   integer?: boolean;
   /** the first is the default */
   choices?: string[];
+  /** Noise says that a smaller value adds more noise, which the page has a slider for. */
+  noise?: boolean;
 }
 
 /** Phase is a stage of a run. */
@@ -1643,7 +1647,7 @@ export interface ProgressValue {
   left?: number;
   /** AtMost says that Left is the most: what follows costs less an output, or need not be done once the claim is refuted. */
   atMost?: boolean;
-  /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound from the counts so far, as if the run ended here. It is not a certificate, unless Valid: then it holds whenever the run is stopped. */
+  /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound from the counts so far, as if the run ended here. It is not a certificate, unless Valid: then it holds whenever the run is stopped. Where the claim is refuted it is absent until it is above the claim. */
   provisional?: number;
   valid?: boolean;
   /** what it bounds, in words */
@@ -1937,6 +1941,11 @@ export interface ScoresPlan {
   deltaDefaulted?: boolean;
   /** Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No default: scores do not tell. */
   relation: Relation;
+  /** Score and Member name the column of scores and that which says who was in; default score and member. */
+  score?: string;
+  member?: string;
+  /** Lower says that a lower score speaks for in, as a loss does. The scores are negated. */
+  lower?: boolean;
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is no default under replace. */
   method?: string;
   /** Sides, Guesses and GDPGuesses are as in onerun.Plan; sides by default are chosen, or both where numbers are given. */

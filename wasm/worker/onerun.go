@@ -48,7 +48,7 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 		return message{}, err
 	}
 	c.tellOne(id, readingScores)
-	s, err := readScores(req.Files)
+	s, err := readScores(req.Files, plan.ScoreColumns)
 	if err != nil {
 		return message{}, err
 	}
@@ -59,7 +59,7 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 	return c.reportAnswer(r, nil, nil)
 }
 
-func readScores(files []scoreFile) (*scores.Scores, error) {
+func readScores(files []scoreFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	var parsed []*recorded.File
 	for _, f := range files {
 		p, err := recorded.NewParser(recorded.ScoreOptions(recorded.Options{Name: f.Name}))
@@ -75,5 +75,5 @@ func readScores(files []scoreFile) (*scores.Scores, error) {
 		}
 		parsed = append(parsed, read)
 	}
-	return scores.ReadScores(parsed)
+	return scores.ReadScores(parsed, columns)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -187,14 +188,15 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 		if r.Plan.Version > 1 {
 			p.Total = max(1, r.Termination.Outputs)
 		}
+	case scores.Report:
+		if len(req.Files) > 0 {
+			given.Scores, err = readScores(req.Files, r.Plan.ScoreColumns)
+		}
 	case canary.Report:
 		given.Sources = grained(r.Plan.Runs, len(req.File))
 		if p.Total = r.Plan.Explore + r.Plan.Runs; *r.Plan.Single {
 			p.Total *= 2
 		}
-	}
-	if err == nil && len(req.Files) > 0 {
-		given.Scores, err = readScores(req.Files)
 	}
 	if err != nil {
 		return message{}, err

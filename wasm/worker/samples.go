@@ -61,6 +61,9 @@ type inspected struct {
 	// Scores: the file looks like one of membership scores. With Samples it may be
 	// either: arrays in and out could be outputs with a record in and out.
 	Scores bool `json:"scores"`
+	// TwoValued are the columns of which one may tell the datasets apart, where none is
+	// known to; see [recorded.File.TwoValued].
+	TwoValued []string `json:"twoValued,omitempty"`
 }
 
 type fileFacts struct {
@@ -153,6 +156,9 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	out.describe(files)
 	samples, err := recorded.Pair(files, reading)
 	if err != nil {
+		if len(files) == 1 && reading.Dataset == "" {
+			out.TwoValued = slices.DeleteFunc(files[0].TwoValued(), func(name string) bool { return strings.EqualFold(name, "dataset") })
+		}
 		return problem(err)
 	}
 	spec := samples.Spec()

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// TestPasteOverAll: what is pasted over all of the code stays in the editor.
+func TestPasteOverAll(t *testing.T) {
+	t.Parallel()
+	tab := owning(t)
+	until(t, tab, editor+` !== null`, 10*time.Second)
+	eval[bool](t, tab, `(() => {
+		const line = `+editor+`.children[0], data = new DataTransfer();
+		`+editor+`.focus();
+		getSelection().selectAllChildren(`+editor+`);
+		document.dispatchEvent(new Event("selectionchange"));
+		data.setData("text/plain", "function mechanism(rows, random) {\n  return rows.length;\n}\n");
+		line.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+		return true;
+	})()`)
+	until(t, tab, written+`.includes("return rows.length;")`, 5*time.Second)
+	if door, said := eval[string](t, tab, `document.body.dataset.door`), eval[string](t, tab, noticed); door != "code" || said != "" {
+		t.Errorf("it goes to the door %s and says %q", door, said)
+	}
+}
+
+// TestFound: who mends the template's bug found it; who raises the claim until the leak
+// passes did not.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	tab := owning(t)
+	until(t, tab, editor+` !== null`, 10*time.Second)
+	m := templates(t)[0]
+	in := m.In["javascript"]
+	template(t, tab, m.Name)
+	set(t, tab, "own-samples", "5000")
+	set(t, tab, "own-seed", "")
+	const told = `document.querySelector("#own-told").textContent`
+	for _, c := range []struct {
+		epsilon, scale string
+		found          bool
+	}{{"3", "0.5 / epsilon", false}, {"1", in[2], true}} {
+		set(t, tab, "own-epsilon", c.epsilon)
+		write(t, tab, strings.Replace(in[0], in[1], c.scale, 1))
+		if r := runOwn(t, tab); r.Verdict == audit.Violation {
+			t.Errorf("claim %s, scale %s: %s", c.epsilon, c.scale, r.Summary)
+		}
+		if said := eval[string](t, tab, told); strings.HasPrefix(said, "You found it.") != c.found {
+			t.Errorf("claim %s, scale %s: it says %q", c.epsilon, c.scale, said)
+		}
+	}
+}
+
+// TestNoiseWords: of a broken mechanism the slider says what its code adds and what that
+// is worth; where more epsilon is more noise there is no slider.
+func TestNoiseWords(t *testing.T) {
+	t.Parallel()
+	tab := open(t, svt4+"2")
+	const said, slider = `document.querySelector("#slide-noise").closest(".slider").textContent`, `document.querySelector("#slide-noise").checkVisibility()`
+	until(t, tab, said+`.includes("As much as the published code adds to claim ε = 1. In truth: at most epsilon = (1+6c)/4 times the claimed = 1.75.")`, 10*time.Second)
+	if eval[bool](t, tab, `document.querySelector(".need").checkVisibility()`) {
+		t.Error("a mark says what the claim needs, which is not known")
+	}
+	for fragment, words := range map[string]string{
+		"#v=1&mechanism=laplace-count&epsilon=2&p.epsilon=0.5":               "Enough for ε = 0.5.",
+		"#v=1&mechanism=noisy-histogram-wrong-scale&epsilon=1&p.epsilon=0.5": "",
+		"#v=1&mechanism=randomised-response&epsilon=1&p.p=0.9":               "",
+	} {
+		eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment))
+		until(t, tab, fmt.Sprintf(`%s === %v && (!%[1]s || %[3]s.includes(%[4]q)) && location.hash.includes(document.querySelector("#mechanism").value)`, slider, words != "", said, words), 10*time.Second)
+	}
+}
+
+// TestChosenClaim: a mechanism that is chosen makes its own claim, whatever was claimed
+// of the one before.
+func TestChosenClaim(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-count&epsilon=1&p.epsilon=1&samples=2000")
+	claim := func(epsilon, guarantee, alpha string) {
+		t.Helper()
+		until(t, tab, fmt.Sprintf(`["epsilon", "guarantee", "alpha"].map(id => document.querySelector("#" + id)).map(e => e.value || e.placeholder || "").join() === %q`, epsilon+","+guarantee+","+alpha), 10*time.Second)
+	}
+	set(t, tab, "mechanism", "dp-sgd-scaled-noise")
+	claim("0.25", "renyi", "2")
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.report?.plan.mechanism === "dp-sgd-scaled-noise" && document.body.dataset.state === "done"`, time.Minute)
+	if c := eval[audit.Claim](t, tab, `window.dpscope.report.claim`); c != (audit.Claim{Kind: audit.Renyi, Epsilon: 0.25, Alpha: 2}) {
+		t.Errorf("the audit is of %+v", c)
+	}
+	set(t, tab, "mechanism", "rappor-once")
+	claim("0.8", "", "2")
+	// Nobody but the user knows what the mechanism of his outputs claims.
+	set(t, tab, "epsilon", "3")
+	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "count.csv")]`, noisyCounts(2000, 1, 1)))
+	until(t, tab, samplesRead, 10*time.Second)
+	click(t, tab, "#run")
+	until(t, tab, `document.querySelector("#epsilon-error").textContent.includes("what the mechanism of these samples claims")`, 5*time.Second)
+}
+
+// TestAsksOfColumns: of a column with two values the page asks what it says.
+func TestAsksOfColumns(t *testing.T) {
+	t.Parallel()
+	tab := open(t, svt4+"2")
+	press := func(title, words string) {
+		t.Helper()
+		until(t, tab, fmt.Sprintf(`%s.includes(%q)`, noticed, title), 10*time.Second)
+		if eval[bool](t, tab, `document.querySelector("#notice .error") !== null`) {
+			t.Errorf("%s: there is an error, too", title)
+		}
+		eval[bool](t, tab, fmt.Sprintf(`([...document.querySelectorAll("#notice button")].find(b => b.textContent === %q).click(), true)`, words))
+	}
+	arm := strings.NewReplacer("dataset", "arm", ",1\n", ",treated\n", ",0\n", ",control\n").Replace(noisyCounts(2000, 1, 1))
+	one := "value,arm\n" // without the column of words
+	for _, line := range strings.Split(strings.TrimSpace(arm), "\n")[1:] {
+		cells := strings.Split(line, ",")
+		one += cells[0] + "," + cells[2] + "\n"
+	}
+	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "one.csv")]`, one))
+	press("Does “arm” tell the datasets apart?", "No")
+	until(t, tab, noticed+`.includes("arm: two values")`, 5*time.Second)
+	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "arm.csv")]`, arm))
+	press("Which column tells the datasets apart?", "arm")
+	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").textContent.includes("rows with arm = control: 2,000 rows")`, 10*time.Second)
+
+	r := rand.New(rand.NewPCG(7, 8))
+	loss := "loss,is_member\n"
+	for i := range 400 {
+		loss += fmt.Sprintf("%.6f,%d\n", r.NormFloat64()-2*float64(i%2), i%2)
+	}
+	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "loss.csv")]`, loss))
+	press("Does “is_member” say who was in the training?", "Yes, and a lower loss means in")
+	until(t, tab, `document.body.dataset.door === "training" && document.querySelector("#k-epsilon-error").textContent.includes("claims") && `+canaryIdle, 10*time.Second)
+	set(t, tab, "k-epsilon", "0.5")
+	set(t, tab, "k-scores-relation", "add-remove")
+	click(t, tab, "#canaries-scores")
+	until(t, tab, canaryReport+`?.files?.[0].name === "loss.csv" && `+canaryIdle, time.Minute)
+	if got := eval[string](t, tab, `((p) => [p.score, p.member, p.lower, p.claim.epsilon, `+canaryReport+`.verdict].join())(`+canaryReport+`.plan)`); got != "loss,is_member,true,0.5,violation" {
+		t.Errorf("the audit is %s", got)
+	}
+	click(t, tab, "#canaries-verify")
+	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
+}
