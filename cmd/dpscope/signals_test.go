@@ -179,7 +179,14 @@ func TestSignalsWhileVerifying(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Plan.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
-	r.Evidence.Table.N[0] += pair.MaxSamples - r.Evidence.Table.Pairs()
+	more, e := pair.MaxSamples-r.Evidence.Table.Pairs(), r.Evidence
+	e.Table.N[0] += more
+	e.Chart.First[0] += more
+	e.Chart.Second[0] += more
+	if !e.Prepared.Event.Above { // the first bin is in the event
+		e.Chart.FirstIn[0] += more
+		e.Chart.SecondIn[0] += more
+	}
 	data, err := audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
 	if err != nil {
 		t.Fatal(err)
