@@ -17,7 +17,6 @@ Usage: ./build.sh COMMAND
                   platform with its binary inside
   edge            build, and write the Worker of a host of reports into edge/build, for
                   npx wrangler deploy in edge/
-  arrow           build bin/dpscope-arrow, by which dpscope reads Parquet and Arrow files
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
   test            what every change must pass: formatting, vet, staticcheck, Go, the
@@ -84,13 +83,6 @@ edge() {
 	tar -C dist --exclude='*.br' --exclude='*.gz' -cf - . | tar -C edge/site -xf -
 	cp edge/_headers edge/site/_headers
 	printf 'The Worker: %d bytes of gzip. Deploy it: cd edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c edge/build/app.wasm | wc -c)"
-}
-
-# Runs the go command on the program for Parquet and Arrow files, a module of its own,
-# with these arguments.
-arrow() {
-	need_go
-	(cd arrow && GOWORK=off go "$@" ./dpscope-arrow)
 }
 
 # Installs the editor of "Your code" and what runs Python there, as npm's packages in
@@ -215,9 +207,6 @@ run_tests() {
 	go run ./site/build -out "$site" "${flags[@]}"
 
 	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
-		say "Parquet and Arrow files"
-		arrow vet
-		arrow test
 		say "the Worker at the edge"
 		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 		edge
@@ -278,11 +267,6 @@ wheel)
 	compile_builder
 	bin/site -plain -out dist/wheel-site # for notebooks; a wheel compresses it
 	go run ./python/wheel -site dist/wheel-site "$@"
-	;;
-arrow)
-	shift
-	(($# == 0)) || die "arrow takes no arguments"
-	arrow build -o ../bin/dpscope-arrow
 	;;
 edge)
 	shift
