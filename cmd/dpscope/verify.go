@@ -41,8 +41,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
 	plan.registerFile(set)
-	var registered receiptFlags
-	registered.register(set)
+	commitment := set.String("commitment", "", "`file` with the two lines that dpscope commit printed, or their text: the report must be of the plan that was committed")
+	set.Gone("receipt", gone)
+	set.Gone("log-key", gone)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
@@ -58,10 +59,12 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if holds, err := registered.check(data, stdin, stdout); err != nil {
-		return fail(stderr, err)
-	} else if !holds {
-		return cli.ExitViolation
+	if *commitment != "" {
+		if holds, err := checkCommitment(*commitment, data, stdin, stdout); err != nil {
+			return fail(stderr, err)
+		} else if !holds {
+			return cli.ExitViolation
+		}
 	}
 	if report.KindOf(data) == suite.ReportKind {
 		return verifyPlan(name, data, plan, *from, n, !*quick, stdin, stdout, stderr)
