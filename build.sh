@@ -9,8 +9,6 @@ usage() {
 Usage: ./build.sh COMMAND
 
   build           make the site in dist/, with sizes; fails over budget
-  npm             build, and write the site into dist/npm as a package for npm publish, and
-                  where npm is there into a tarball beside it
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
   wheel           write the Python package as wheels into dist/wheels, one for each
@@ -250,12 +248,6 @@ build)
 	shift
 	(($# == 0)) || die "build takes no arguments"
 	build
-	;;
-npm)
-	shift
-	(($# == 0)) || die "npm takes no arguments"
-	build -npm dist/npm
-	! command -v npm >/dev/null || printf 'dist/%s\n' "$(cd dist/npm && npm pack --silent --pack-destination ..)"
 	;;
 zip)
 	shift
