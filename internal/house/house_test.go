@@ -28,7 +28,6 @@ var outside = map[string]string{
 	"gallery/google":          "Google's library draws its noise from the system's generator, and logs",
 	"internal/cli":            "what commands share: standard error, the terminal, the clock",
 	"internal/edge":           "of tests: starts the Worker",
-	"internal/fuzzgear":       "a command of the tests: starts go test",
 	"internal/gear":           "of tests: reads the environment",
 	"internal/nativetest":     "of tests",
 	"internal/canarytest":     "of tests",
