@@ -9,15 +9,12 @@ usage() {
 Usage: ./build.sh COMMAND
 
   build           make the site in dist/, with sizes; fails over budget
-  npm             build, and write the site into dist/npm as a package for npm publish, and
-                  where npm is there into a tarball beside it
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
   wheel           write the Python package as wheels into dist/wheels, one for each
                   platform with its binary inside
   edge            build, and write the Worker of a host of reports into edge/build, for
                   npx wrangler deploy in edge/
-  arrow           build bin/dpscope-arrow, by which dpscope reads Parquet and Arrow files
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
   test            what every change must pass: formatting, vet, staticcheck, Go, the
@@ -86,13 +83,6 @@ edge() {
 	printf 'The Worker: %d bytes of gzip. Deploy it: cd edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c edge/build/app.wasm | wc -c)"
 }
 
-# Runs the go command on the program for Parquet and Arrow files, a module of its own,
-# with these arguments.
-arrow() {
-	need_go
-	(cd arrow && GOWORK=off go "$@" ./dpscope-arrow)
-}
-
 # Installs the editor of "Your code" and what runs Python there, as npm's packages in
 # site/code that its lock file pins. With "must" it fails where it cannot; otherwise the
 # site is built without them.
@@ -145,12 +135,24 @@ need_system() {
 	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
-# Runs every fuzz test of the module for so many seconds, with further flags of
-# internal/fuzzgear, which fails when one hardly tried anything.
+# Runs every fuzz test of the module for so many seconds, with further flags of go test.
+# One that hardly tries anything fails; an input that reaches new code is minimised by one
+# try, and not for up to a minute. Each input of dptest is an audit, which has a false alarm,
+# and no parser.
 run_fuzz() {
 	need_go
 	[[ $1 =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a whole number of seconds, not $1"
-	go run ./internal/fuzzgear -time "${1}s" "${@:2}"
+	local package name said tried failed=()
+	for package in $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs dirname | sort -u | grep -v '^./dptest$'); do
+		for name in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
+			say "$name of $package, $1 s"
+			said=$(go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "${1}s" -fuzzminimizetime 1x "${@:2}" 2>&1) || failed+=("$name of $package")
+			printf '%s\n' "$said"
+			tried=$(sed -n 's/.*, execs: \([0-9]*\) .*/\1/p' <<<"$said" | tail -n 1)
+			((${tried:-0} >= 1000)) || failed+=("$name of $package, which tried ${tried:-0} inputs of at least 1000")
+		done
+	done
+	((${#failed[@]} == 0)) || die "fuzz tests failed: $(printf '%s; ' "${failed[@]}")"
 }
 
 # What decides counts, and what follows from them: it runs in the browser too.
@@ -215,16 +217,9 @@ run_tests() {
 	go run ./site/build -out "$site" "${flags[@]}"
 
 	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
-		say "Parquet and Arrow files"
-		arrow vet
-		arrow test
 		say "the Worker at the edge"
 		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 		edge
-		say "what is exported, beside the last release"
-		(cd internal/apidiff && export GOWORK=off && go vet . && go test -count=1 . && go run .)
-		say "the manifests of docs/examples/scale"
-		(cd internal/manifests && export GOWORK=off && go vet . && go test -count=1 .)
 		say "audits on Apache Beam"
 		(cd beam && export GOWORK=off && go vet . && go test -count=1 .)
 	fi
@@ -253,7 +248,10 @@ run_tests() {
 # What only the long run has time for beside the browser.
 all_beside() {
 	in_node "${pure[@]}"
-	run_fuzz 60 -parallel 1 -fresh
+	local corpus # of its own, as a short run would only try again what earlier ones found
+	corpus=$(mktemp -d)
+	run_fuzz 60 -parallel 1 -args -test.fuzzcachedir="$corpus"
+	rm -rf "$corpus"
 }
 
 case "${1:-help}" in
@@ -261,12 +259,6 @@ build)
 	shift
 	(($# == 0)) || die "build takes no arguments"
 	build
-	;;
-npm)
-	shift
-	(($# == 0)) || die "npm takes no arguments"
-	build -npm dist/npm
-	! command -v npm >/dev/null || printf 'dist/%s\n' "$(cd dist/npm && npm pack --silent --pack-destination ..)"
 	;;
 zip)
 	shift
@@ -278,11 +270,6 @@ wheel)
 	compile_builder
 	bin/site -plain -out dist/wheel-site # for notebooks; a wheel compresses it
 	go run ./python/wheel -site dist/wheel-site "$@"
-	;;
-arrow)
-	shift
-	(($# == 0)) || die "arrow takes no arguments"
-	arrow build -o ../bin/dpscope-arrow
 	;;
 edge)
 	shift

@@ -15,7 +15,6 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/yuin/goldmark v1.7.13
-	golang.org/x/mod v0.28.0
 	golang.org/x/sync v0.17.0
 	gonum.org/v1/gonum v0.17.0
 	pgregory.net/rapid v1.3.0

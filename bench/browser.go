@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -178,4 +180,19 @@ func runInBrowser(b context.Context, address string, of pair.Report, workers int
 		return r, 0, err
 	}
 	return r, ms / 1000, json.Unmarshal([]byte(text), &r)
+}
+
+// served serves a folder, and starts a browser in front of it.
+func served(ctx context.Context, dir string) (b context.Context, address string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(listener)
+	b, end, err := browser.Start(ctx)
+	if err != nil {
+		server.Close()
+	}
+	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }, err
 }

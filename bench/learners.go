@@ -19,7 +19,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -94,7 +93,6 @@ type learnersPlan struct {
 // learnersRun is what all cells have in common.
 type learnersRun struct {
 	learnersPlan
-	sharing
 	claims  []float64
 	call    *call
 	workers int
@@ -130,7 +128,6 @@ func benchLearners(c *call) (int, error) {
 	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: two minutes on two cores")
 	c.StringVar(&r.Only, "only", "", "only learners whose name contains this")
 	workers := c.workersFlag()
-	r.register(c)
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
@@ -146,9 +143,6 @@ func benchLearners(c *call) (int, error) {
 	if r.Quick {
 		c.unlessGiven("seeds", &r.Seeds, 1)
 	}
-	if err := r.begin(c, "bench learners", &r.learnersPlan, "samples", "seeds", "audits", "quick", "only"); err != nil {
-		return 0, err
-	}
 	if r.Quick {
 		r.claims = []float64{0.5, 1, 2}
 	}
@@ -159,7 +153,7 @@ func benchLearners(c *call) (int, error) {
 		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: math.Log(n) - z*math.Sqrt(1-1/n)}
 	var progress sync.Mutex
 	done := 0
-	cells, err := staged(c.ctx, &r.sharing, r.workers, "cells", len(out.Cells), func(ctx context.Context, job int) (learnerBounds, error) {
+	cells, err := results(c.ctx, r.workers, len(out.Cells), func(ctx context.Context, job int) (learnerBounds, error) {
 		x := out.Cells[job]
 		found, err := r.measure(ctx, x)
 		progress.Lock()
@@ -176,9 +170,6 @@ func benchLearners(c *call) (int, error) {
 	}
 	if out.FalseAlarms, err = r.falseAlarms(); err != nil {
 		return 0, err
-	}
-	if r.Divided() {
-		return cli.ExitOK, r.End(c.ctx, nil)
 	}
 	for i, x := range cells {
 		out.Cells[i].learnerBounds = x
@@ -518,7 +509,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 			}
 		}
 	}
-	return staged(r.call.ctx, &r.sharing, r.workers, "twins", len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
+	return results(r.call.ctx, r.workers, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{jobs[i].spec}
 		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.Samples, Trials: 4, Seed: 1}
@@ -562,7 +553,7 @@ func (r learnersRun) falseAlarms() (learnersAlarms, error) {
 	for law.CDF(float64(out.Most)) < 1-1e-4 {
 		out.Most++
 	}
-	flagged, err := staged(r.call.ctx, &r.sharing, r.workers, "false alarms", r.Audits, func(ctx context.Context, i int) (bool, error) {
+	flagged, err := results(r.call.ctx, r.workers, r.Audits, func(ctx context.Context, i int) (bool, error) {
 		m := private[i%len(private)]
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{m}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,40 +50,6 @@ func TestLearners(t *testing.T) {
 	for _, part := range []string{"Figure 2", "Figure 3", "Broken learners", "Held to", "random-forest (depth=1)"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in what is printed", part)
-		}
-	}
-}
-
-// Shares join to what one machine measures, whatever was drawn twice.
-func TestLearnersShares(t *testing.T) {
-	nativetest.Only(t)
-	dir := t.TempDir()
-	measured := func(args ...string) string {
-		var out, errs strings.Builder
-		if code := run(append([]string{"learners", "-format", "json"}, args...), &out, &errs); code != cli.ExitOK && code != cli.ExitViolation || errs.Len() > 0 {
-			t.Fatalf("%q: exit code %d: %s", args, code, errs.String())
-		}
-		return out.String()
-	}
-	args := []string{"-quick", "-only", "naive-bayes-counts", "-samples", "1000"}
-	one := measured(args...)
-	for _, part := range []string{"0/3 0", "1/3 1", "2/3 2", "1/3 again"} {
-		share, name, _ := strings.Cut(part, " ")
-		if out := measured(append(args[:len(args):len(args)], "-shards", share, "-partial", filepath.Join(dir, name))...); out != "" {
-			t.Errorf("a share printed %.100q", out)
-		}
-	}
-	if merged := measured("-merge", dir); merged != one || len(one) < 1000 {
-		t.Errorf("the merge is other bytes: %d and %d", len(one), len(merged))
-	}
-	for name, c := range map[string]struct{ args, says string }{
-		"settings":  {"-merge " + dir + " -samples 1000", "-samples"},
-		"one share": {"-merge " + filepath.Join(dir, "0"), "1 to 2"},
-		"no file":   {"-shards 0/3", "-partial"},
-	} {
-		var out, errs strings.Builder
-		if code := run(append([]string{"learners"}, strings.Fields(c.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), c.says) {
-			t.Errorf("%s: exit code %d: %s", name, code, errs.String())
 		}
 	}
 }

@@ -26,9 +26,7 @@ var benches = []struct {
 	name, what string
 	run        func(*call) (exit int, err error)
 }{
-	{"detection", "how often known violations are caught and private mechanisms flagged, beside published figures", benchDetection},
 	{"sequential", "outputs and seconds until a broken claim is refuted", benchSequential},
-	{"anytime", "the error of the anytime bounds under a thousand looks", benchAnytime},
 	{"portfolio", "the portfolio against each single learner", benchPortfolio},
 	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},
 	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
@@ -39,9 +37,7 @@ var benches = []struct {
 	{"hidden-state", "what adversaries of different power show of one training by DP-SGD", benchHidden},
 	{"learners", "attacks on private learners: bounds by learner, table, attack and claim, and the ablations of ML-Audit", benchLearners},
 	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
-	{"files", "seconds and memory of the command on large files, beside a count of their lines", benchFiles},
 	{"browser", "one audit natively and in Chromium", benchBrowser},
-	{"network", "training natively and as WebAssembly", benchNetwork},
 }
 
 // seeded is all that is registered and draws from the seed; catalogue is all that is

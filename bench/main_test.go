@@ -15,17 +15,9 @@ func TestRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                       "bench is called without a name",
 		"nothing":                `bench is "nothing"`,
-		"anytme":                 `did you mean "anytime"`,
-		"anytime -runs 4":        "-runs is 4, must be in [5, 1000000]",
-		"anytime -pairs 500":     "-looks is 1000, must be in [10, 500]; there is at most one look a pair; raise -pairs",
-		"anytime -beta 0":        "-beta is 0, must be in [1e-06, 0.5]",
-		"anytime -beta NaN":      "-beta is NaN",
-		"anytime -format yaml":   `-format is "yaml"`,
-		"anytime -workers -1":    "-workers is -1",
-		"network -units 257":     "-units is 257, must be in [1, 256]",
-		"network -outputs 1e6":   "-outputs is 1000000, must be in [100, 100000]",
-		"network -runs 0":        "-runs is 0",
-		"detection -format none": `-format is "none"`,
+		"zo":                     `did you mean "zoo"`,
+		"portfolio -format yaml": `-format is "yaml"`,
+		"portfolio -workers -1":  "-workers is -1",
 		"scores -m 5":            "-seeds and -m is 20 and 5",
 	} {
 		refused(t, strings.Fields(args), want)

@@ -60,6 +60,36 @@ func flipPair(a, b int) *audit.Pair {
 
 func number(x float64) audit.ParamValue { return audit.ParamValue{Number: x} }
 
+// detectionCell is one cell of the table of known violations: a claim on a
+// broken mechanism at delta = 0, and what an oracle could see there.
+type detectionCell struct {
+	epsilon   float64
+	mechanism string
+	ceiling   string // power of the oracle's exact test at 50k a side, beta 0.05
+	hockey    string // hockey-stick divergence at the claim, on the best known pair
+}
+
+// detectionCells: DP-Auditorium, Tables 1 and 2, and the exact ceiling of the
+// oracle's likelihood-ratio event.
+var detectionCells = []detectionCell{
+	{0.01, "laplace-mean-raw-count", "1", ".25"},
+	{0.01, "laplace-mean-raw-denominator", "1", ".10"},
+	{0.01, "gaussian-mean-raw-count", "1", ".32"},
+	{0.01, "gaussian-mean-raw-denominator", "1", ".03"},
+	{0.01, "svt3", ".07", ".0002"},
+	{0.01, "svt4", ".07", ".0002"},
+	{0.01, "svt5", "1", ".0025"},
+	{0.01, "svt6", ".11", ".0009"},
+	{1, "laplace-mean-raw-count", "1", ".10"},
+	{1, "laplace-mean-raw-denominator", "1", ".019"},
+	{1, "gaussian-mean-raw-count", "1", ".20"},
+	{1, "gaussian-mean-raw-denominator", "0", "0"},
+	{1, "svt3", ".99", ".022"},
+	{1, "svt4", "1", ".027"},
+	{1, "svt5", "1", ".22"},
+	{1, "svt6", "1", ".12"},
+}
+
 // auditoriumDetections is table 1 of DP-Auditorium: detections in ten runs by
 // Histogram, HS, Rényi and MMD tester, each at 50, 100 and 500 thousand samples;
 // -1 where the tester does not apply. One line for each mechanism and claim, 0.01

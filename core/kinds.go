@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -294,36 +293,6 @@ func Edition(plan any, r report.View) any {
 
 // Resolve checks a plan of any kind and fills in its defaults.
 func Resolve(plan any, g Given) (any, error) { return kindOf(plan).Resolve(plan, g) }
-
-// Registered is what the report of a plan will say of it, for a receipt: the kind of the
-// report, the plan with every default filled in, and the SHA-256, in hexadecimal, of the
-// user's code or files, in the report's order.
-func Registered(plan any, g Given) (kind string, resolved []byte, files []string, err error) {
-	full, err := Resolve(plan, g)
-	if err == nil {
-		resolved, err = json.Marshal(full)
-	}
-	p, ok := full.(pair.Plan)
-	if err != nil || !ok {
-		return KindOf(plan), resolved, nil, err
-	}
-	spec, err := g.Catalogue.Mechanism(p.Mechanism)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	if spec.Recording != nil {
-		for _, f := range spec.Recording.Files {
-			files = append(files, f.SHA256)
-		}
-	}
-	if spec.Brought != nil && spec.Brought.SHA256 != "" {
-		files = append(files, spec.Brought.SHA256)
-	}
-	if spec.Labelled != nil {
-		files = append(files, spec.Labelled.File.SHA256)
-	}
-	return KindOf(plan), resolved, files, nil
-}
 
 // Run does the audit of a plan of any kind, see [Kind].
 func Run(ctx context.Context, plan any, g Given) (report.View, error) {

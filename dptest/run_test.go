@@ -173,8 +173,6 @@ func TestSizeGiven(t *testing.T) {
 
 // FuzzCount is a fuzz test of a mechanism that keeps its claim; go test runs its
 // seeds.
-//
-//fuzzgear:skip each input is an audit, which has a false alarm, and no parser
 func FuzzCount(f *testing.F) {
 	dptest.Fuzz(f, count{1}, audit.DPClaim(1, 0), dptest.Options{Samples: 5000, Learner: "histogram",
 		Domain: &audit.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}}})

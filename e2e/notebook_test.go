@@ -160,3 +160,15 @@ func TestNotebook(t *testing.T) {
 		}
 	}
 }
+
+// inFolder runs a command there and returns what it printed.
+func inFolder(t *testing.T, folder, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = folder
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}

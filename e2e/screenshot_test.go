@@ -31,12 +31,12 @@ func resize(tab *browser.Tab, width, height int64) error {
 	return chromedp.Do(tab.Ctx, chromedp.EmulateViewport(width, height))
 }
 
-// TestScreenshots writes the README's picture of the page, and five of each door of the
-// page into screens/: wide, on a laptop, on a phone, dark, and with a result; with
+// TestScreenshots writes the README's picture of the page, page.png, and five of each door
+// of the page: wide, on a laptop, on a phone, dark, and with a result; with
 // -everything also the page after runs with each kind of chart, light and dark, wide and
 // on a small phone:
 //
-//	go test ./e2e -run TestScreenshots -screenshots ../docs
+//	go test ./e2e -run TestScreenshots -screenshots ../screens
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no -screenshots folder")
@@ -81,7 +81,7 @@ func shootRoom(t *testing.T, r room) {
 		dress(t, tab, width, height, dark)
 		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // marks have moved
 		until(t, tab, drawn, 20*time.Second)
-		develop(t, tab, filepath.Join("screens", r.door+"-"+name), chromedp.CaptureScreenshot())
+		develop(t, tab, r.door+"-"+name, chromedp.CaptureScreenshot())
 	}
 	tab := live(t, site+"#door="+r.door)
 	arrived := map[string]string{ // what is audited on arrival has ended

@@ -5,27 +5,19 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"golang.org/x/mod/sumdb/note"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/edge"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/serve"
-	"github.com/dpscope/dpscope/receipt"
-	loghost "github.com/dpscope/dpscope/receipt/host"
 	"github.com/dpscope/dpscope/share"
 	"github.com/dpscope/dpscope/share/folder"
 )
@@ -41,19 +33,6 @@ func aHost(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, key, err := note.GenerateKey(mathrand.NewChaCha8([32]byte{1}), "log.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := loghost.OpenFile(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := receipt.Open(records, signer, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	logged := loghost.Handler(log, key)
 	most, site := &share.Minute{Most: 1000}, serve.Site(files, nil)
 	reports := &share.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: share.Peer, Now: time.Now, Random: rand.Reader,
 		Origin: func(r *http.Request) string { return "http://" + r.Host }}
@@ -62,17 +41,12 @@ func aHost(t *testing.T) string {
 			reports.ServeHTTP(w, r)
 			return
 		}
-		if strings.HasPrefix(r.URL.Path, loghost.Path) {
-			logged.ServeHTTP(w, r)
-			return
-		}
 		w.Header().Set("Dpscope-Store", "yes")
 		site.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
 		server.Close()
 		store.Close()
-		records.Close()
 	})
 	return server.URL
 }
@@ -170,86 +144,5 @@ func sharing(t *testing.T, base string) {
 	time.Sleep(300 * time.Millisecond)
 	if !eval[bool](t, plain, `document.querySelector("#share-store").hidden`) {
 		t.Error("a server without a store is offered")
-	}
-}
-
-// TestReceipt: a plan is registered from the page before it runs; the receipt holds for the
-// report of that run, in the page, offline, and by the command line, and for no other; a log
-// that went back is refused.
-func TestReceipt(t *testing.T) {
-	t.Parallel()
-	receipts(t, aHost(t))
-}
-
-// TestReceiptAtTheEdge is [TestReceipt] with the log of the Worker.
-func TestReceiptAtTheEdge(t *testing.T) {
-	gear.Long(t)
-	t.Parallel()
-	signer, _, err := note.GenerateKey(mathrand.NewChaCha8([32]byte{1}), "log.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	receipts(t, edge.Start(t, "LOG_KEY:"+signer).Base)
-}
-
-func receipts(t *testing.T, base string) {
-	t.Helper()
-	tab, err := browser.Open(profile(t), base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=2000&trials=2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	until(t, tab, `["ready", "done"].includes(document.body.dataset.state) && !document.querySelector("#register").hidden`, time.Minute)
-	eval[bool](t, tab, catchFiles)
-	const told = `(document.querySelector("#notice [data-key=receipt]")?.textContent ?? "")`
-	text := string(saving(t, tab, "#register").Data)
-	until(t, tab, told+`.includes("Registered before the run")`, 20*time.Second)
-	if said := eval[string](t, tab, told); !strings.Contains(said, "as entry 0 of 1, since ") || !strings.Contains(said, "does not prove which code ran") {
-		t.Errorf("it says %q", said)
-	}
-	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
-	until(t, tab, told+`.includes("The receipt holds")`, 20*time.Second)
-
-	report, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	files := map[string][]byte{"report.json": report, "receipt.json": []byte(text)}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := exec.Command(program, "verify", "-receipt", filepath.Join(dir, "receipt.json"), filepath.Join(dir, "report.json")).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "The receipt holds: log.example") {
-		t.Errorf("by the command line: %v %s", err, out)
-	}
-
-	// Elsewhere, from files alone: for its report, and for no other.
-	fresh := open(t, "#v=1&mechanism=svt1&samples=2000")
-	drop(t, fresh, "report.json", string(report))
-	until(t, fresh, `document.body.dataset.state === "done"`, time.Minute)
-	drop(t, fresh, "receipt.json", text)
-	until(t, fresh, told+`.includes("The receipt holds")`, 20*time.Second)
-	drop(t, fresh, "receipt.json", strings.Replace(text, `"index":0`, `"index":1`, 1))
-	until(t, fresh, told+`.includes("does not hold")`, 20*time.Second)
-	drop(t, fresh, "receipt.json", text)
-	until(t, fresh, told+`.includes("The receipt holds")`, 20*time.Second)
-	click(t, fresh, "#run")
-	finish(t, fresh, time.Minute)
-	drop(t, fresh, "receipt.json", text)
-	until(t, fresh, told+`.includes("the receipt is for another plan")`, 20*time.Second)
-
-	// The log of a host that began anew, with the same key.
-	key := eval[string](t, tab, `Object.keys(localStorage).find((key) => key.startsWith("dpscope.log "))`)
-	eval[bool](t, tab, fmt.Sprintf(`fetch("api/log", { method: "POST", body: JSON.stringify({ commitment: "ab".repeat(32) }) }).then((answer) => answer.json()).then(({ head }) => { localStorage.setItem(%q, head.replace("\n2\n", "\n3\n")); return true; })`, key))
-	click(t, tab, "#register")
-	until(t, tab, told+`.includes("Nothing was registered")`, 20*time.Second)
-	for _, e := range tab.Errors() {
-		if !strings.Contains(e, "400") { // the log was asked for what it does not have
-			t.Errorf("the page complains: %s", e)
-		}
 	}
 }

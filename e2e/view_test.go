@@ -974,23 +974,14 @@ func TestViewLost(t *testing.T) {
 	}
 }
 
-// TestViewCrowd prints how many frames a second there are with 10^5 marks.
-func TestViewCrowd(t *testing.T) {
+// TestViewIdle: a picture that nobody touches costs next to nothing.
+func TestViewIdle(t *testing.T) {
 	gear.Long(t)
 	tab := open(t, svt4+"2")
 	if err := resize(tab, 1234, 900); err != nil {
 		t.Fatal(err)
 	}
 	openView(t, tab, "divergence")
-	const canvas = `querySelector("#stage canvas:not(#labels)")`
-	inView(t, tab, `stage.style.width = "800px"`)
-	until(t, tab, viewDocument+`.`+canvas+`.width === 800`, 10*time.Second)
-	inView(t, tab, `stage.style.height = "500px"`)
-	until(t, tab, viewDocument+`.`+canvas+`.height === 500`, 10*time.Second)
-	rates := eval[[4]float64](t, tab, viewHook+`.crowd(100000)`)
-	size := eval[[2]int](t, tab, `(c => [c.width, c.height])(`+viewDocument+`.`+canvas+`)`)
-	t.Logf("frames a second at %v while what is read changes: %.1f without marks, %.1f with 10^5; %.1f while all is painted anew, %.1f while 10^5 are panned", size, rates[0], rates[1], rates[2], rates[3])
-	// Idle, it costs next to nothing.
 	if _, err := chromedp.Call(tab.Ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
 		t.Fatal(err)
 	}
@@ -1012,10 +1003,5 @@ func TestViewCrowd(t *testing.T) {
 	t.Logf("idle, page and picture take %.1f ms of processor time a second", idle)
 	if idle > 25 {
 		t.Errorf("idle, page and picture take %.1f ms of processor time a second", idle)
-	}
-	// What is still is painted once: the marks cost next to nothing. A busy machine
-	// slows both.
-	if size != [2]int{800, 500} || !(rates[1] > 0.5*rates[0]) || !(rates[3] > 2*rates[2]) {
-		t.Errorf("at %v, 10^5 marks bring %.1f frames a second down to %.1f, panned to %.1f, painted anew to %.1f", size, rates[0], rates[1], rates[3], rates[2])
 	}
 }

@@ -1,17 +1,13 @@
 // The Worker's entry. A request that Go answers makes a new instance of the program, which
 // costs more than the free plan allows; so pages in words and badges are made once, when a
 // report is stored, and given out from here. One that another build made is given out
-// while this build makes it anew. Receipts are logged by an object of their own. All else
-// goes to Go.
+// while this build makes it anew. All else goes to Go.
 import BUILD from "./build/version.mjs"; // of the program in Go
 import go from "./build/worker.mjs";
-
-export { Log } from "./log.mjs";
 
 const KEPT = 30 * 24 * 3600; // seconds
 /** Headers that are of one request. */
 const PASSING = ["content-length", "transfer-encoding"];
-const LOG = /^\/api\/log(\/growth)?$/;
 
 /** The key of what is made of a report, or nothing where it is not kept. */
 function keyOf(url) {
@@ -68,17 +64,8 @@ async function refused(request, url, env, who) {
 const within = async (limit, key) => (await limit?.limit({ key }))?.success ?? true;
 const TOO_MANY = "too many requests in a minute; try again in 60 s";
 
-async function log(request, url, env, who) {
-  const posts = request.method === "POST" && url.pathname === "/api/log";
-  if (!posts && request.method !== "GET") return refuse(405, "POST a commitment to /api/log, or GET it.", { allow: "GET, POST" });
-  if (!env.LOG_KEY) return refuse(404, "This host has no log of receipts.");
-  if (!(await within(posts ? env.UPLOADS : env.READS, `log ${who}`))) return refuse(429, TOO_MANY, { "retry-after": "60" });
-  return env.LOG.get(env.LOG.idFromName("log")).fetch(request);
-}
-
 async function answer(request, env, ctx) {
   const url = new URL(request.url), who = visitor(request.headers.get("cf-connecting-ip") ?? "");
-  if (LOG.test(url.pathname)) return log(request, url, env, who);
   const no = await refused(request, url, env, who);
   if (no) return no;
   if (request.method !== "GET" && request.method !== "HEAD") {

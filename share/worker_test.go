@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/dpscope/dpscope/internal/edge"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -119,13 +116,9 @@ func served(t *testing.T, base string) {
 }
 
 // BenchmarkEdge is the processor time of the Worker, with all of the simulated edge around
-// it, for one request: what is kept, what Go makes, and the log.
+// it, for one request: what is kept, and what Go makes.
 func BenchmarkEdge(b *testing.B) {
-	signer, _, err := note.GenerateKey(rand.NewChaCha8([32]byte{1}), "log.example")
-	if err != nil {
-		b.Fatal(err)
-	}
-	w := edge.Start(b, "LOG_KEY:"+signer)
+	w := edge.Start(b)
 	data := must(os.ReadFile("../site/example.json"))
 	get := func(b *testing.B, path string, status int) {
 		b.Helper()
@@ -146,7 +139,7 @@ func BenchmarkEdge(b *testing.B) {
 	id := sumOf(data)[:shortest]
 	time.Sleep(2 * time.Second) // the page is made after the answer
 	for _, c := range []struct{ name, path string }{
-		{"page", ShownPath + id}, {"badge", ShownPath + id + "/badge.svg"}, {"log", "/api/log"},
+		{"page", ShownPath + id}, {"badge", ShownPath + id + "/badge.svg"},
 		{"file", "/build-info.json"}, {"json", ReportsPath + "/" + id}, {"markdown", ShownPath + id + "?format=markdown"},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -65,7 +64,6 @@ func accountText(a accounting.Account) string {
 	}
 	if len(a.Curve) > 0 {
 		fmt.Fprintf(w, "\nRényi divergence in nats, by order\n\n")
-		writeChart(w, a.Curve)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		if a.KL != nil {
 			fmt.Fprintf(t, "1\t%v\t\n", *a.KL)
@@ -117,60 +115,4 @@ func writeGuarantees(w io.Writer, head string, all []accounting.Guarantee) {
 		fmt.Fprintf(t, "  %s\tepsilon %v\tdelta %v\t%s\t%s\n", g.Method, g.Epsilon, g.Delta, order, g.Source)
 	}
 	t.Flush()
-}
-
-// writeChart draws a curve with logarithmic axes, if it has two points above 0.
-func writeChart(w io.Writer, curve []accounting.Point) {
-	const width, height = 60, 12
-	var points []accounting.Point
-	for _, p := range curve {
-		if p.Divergence > 0 {
-			points = append(points, p)
-		}
-	}
-	if len(points) < 2 {
-		return
-	}
-	first, last := points[0], points[len(points)-1]
-	left, right := math.Log(first.Alpha), math.Log(last.Alpha)
-	low, high := math.Log(first.Divergence), math.Log(last.Divergence)
-	if high-low < 1e-9 {
-		low, high = low-0.5, high+0.5
-	}
-	var rows [height][width]rune
-	for i := range rows {
-		for j := range rows[i] {
-			rows[i][j] = ' '
-		}
-	}
-	// Between the points the curve is drawn straight.
-	at, before := 0, 0
-	for j := range width {
-		x := left + (right-left)*float64(j)/(width-1)
-		for at < len(points)-2 && math.Log(points[at+1].Alpha) < x {
-			at++
-		}
-		a, b := points[at], points[at+1]
-		share := (x - math.Log(a.Alpha)) / math.Log(b.Alpha/a.Alpha)
-		y := math.Log(a.Divergence) + share*math.Log(b.Divergence/a.Divergence)
-		row := min(height-1, max(0, int(math.Round((high-y)/(high-low)*(height-1)))))
-		rows[row][j] = '•'
-		for between := row + 1; j > 0 && between < before; between++ {
-			rows[between][j] = '•' // a steep stretch has no gaps
-		}
-		before = row
-	}
-	for i, row := range rows {
-		label := ""
-		switch i {
-		case 0:
-			label = fmt.Sprintf("%.3g", math.Exp(high))
-		case height - 1:
-			label = fmt.Sprintf("%.3g", math.Exp(low))
-		}
-		fmt.Fprintf(w, "  %9s ┤%s\n", label, strings.TrimRight(string(row[:]), " "))
-	}
-	from, to := fmt.Sprintf("%.3g", first.Alpha), fmt.Sprintf("%.3g", last.Alpha)
-	fmt.Fprintf(w, "  %9s └%s\n", "", strings.Repeat("─", width))
-	fmt.Fprintf(w, "  %9s  %s%s%s  (both axes logarithmic)\n\n", "", from, strings.Repeat(" ", max(1, width-len(from)-len(to))), to)
 }

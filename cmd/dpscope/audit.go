@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,9 +42,7 @@ type auditFlags struct {
 func newAuditFlags(stderr io.Writer) *auditFlags {
 	f := newSettingsFlags("dpscope audit", stderr)
 	s := f.Flags
-	s.Func("continue", "of canaries alone: an audit of a pair begins anew", func(string) error {
-		return errors.New("an audit of a pair cannot go on from a report, as nobody can check which outputs it rests on; raise -samples, or give -until-refuted, which ends once the claim is refuted, with the most -samples that you can spend")
-	})
+	s.Gone("continue", "an audit of a pair cannot go on from a report, as nobody can check which outputs it rests on; raise -samples, or give -until-refuted, which ends once the claim is refuted, with the most -samples that you can spend")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.shards.Register(s)

@@ -3,74 +3,72 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/receipt"
-	"github.com/dpscope/dpscope/receipt/host"
+	"github.com/dpscope/dpscope/report"
 )
 
-// commitCommand is dpscope commit: it registers the hash of an audit, or of a file of
-// audits, with a host before it runs, and writes the receipt.
+// commitment is the scheme of a hash of plans: SHA-256 of this line, the salt's bytes and
+// the canonical JSON of a list of [committed].
+const commitment = "dpscope-commitment-v1\n"
+
+const gone = "dpscope has no receipts and no logs of them: dpscope commit prints a salted hash, which you can have timestamped anywhere, and dpscope verify -commitment checks it"
+
+// committed is what is hashed of one audit.
+type committed struct {
+	Name  string   `json:"name"` // in a file of audits
+	Kind  string   `json:"kind"` // of its report
+	Plan  any      `json:"plan"` // with every default filled in
+	Files []string `json:"files"`
+}
+
+func commit(salt []byte, audits []committed) (string, error) {
+	text, err := audit.Canonical(audits)
+	sum := sha256.Sum256(slices.Concat([]byte(commitment), salt, text))
+	return hex.EncodeToString(sum[:]), err
+}
+
+// commitCommand is dpscope commit: it prints a salted hash of an audit, or of a file of
+// audits, before it runs. All is checked as it would be before a run.
 func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newSettingsFlags("dpscope commit", stderr)
-	base := f.String("host", "", "`address` of the host that has the log")
-	key := f.String("log-key", "", "the log's `key`, as its operator publishes it; without it the host's own word is taken for it")
-	name := f.String("receipt", "dpscope.receipt.json", "`file` that gets the receipt; one that is there is kept")
+	for _, name := range []string{"host", "log-key", "receipt"} {
+		f.Gone(name, gone)
+	}
 	names, code, ok := f.ParseNames(args)
 	if !ok {
 		return code
 	}
-	if _, err := os.Stat(*name); err == nil {
-		return fail(stderr, &audit.InputError{Field: "-receipt", Found: *name + ", which is there", Want: "a new file", Remedy: "an earlier receipt cannot be had again: name another file"})
-	}
 	ctx, stop := untilSignal()
 	defer stop()
-	subjects, err := f.subjects(ctx, names, stdin, stderr)
+	audits, err := f.committed(ctx, names, stdin, stderr)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	salt := make([]byte, receipt.SaltBytes)
+	salt := make([]byte, 16)
 	rand.Read(salt)
-	sum, err := receipt.Commit(subjects, salt)
+	sum, err := commit(salt, audits)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	r := receipt.Receipt{Schema: receipt.Schema, Salt: hex.EncodeToString(salt), Subjects: subjects}
-	ask, end := context.WithTimeout(ctx, time.Minute)
-	defer end()
-	client := host.Client{Base: *base, Key: *key, Seen: headSeen, Keep: keepHead}
-	if r.Proven, r.Key, err = client.Register(ask, sum); err != nil {
-		return fail(stderr, err)
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err == nil {
-		err = cli.WriteWhole(*name, append(text, '\n'))
-	}
-	if err != nil {
-		return fail(stderr, err)
-	}
-	h, err := receipt.OpenHead(r.Head, r.Key)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	fmt.Fprintf(stdout, "Registered as entry %d of %s at %s: %s\n%s\nAfter the run: dpscope verify -receipt %[5]s REPORT\n%[6]s\n", r.Index, h.Origin, r.Entry.Time, r.Entry.Commitment, *name, receipt.Limits)
+	fmt.Fprintf(stdout, "salt: %x\nsha256: %s\n", salt, sum)
+	fmt.Fprintln(stderr, "Have the sha256 timestamped where others trust the clock, before the run. Keep the plan and these two lines; after the run: dpscope verify -commitment FILE REPORT")
 	return cli.ExitOK
 }
 
-// subjects are what the flags, or a file of audits, ask to be registered. All is checked as
-// it would be before a run.
-func (f *auditFlags) subjects(ctx context.Context, names []string, stdin io.Reader, notes io.Writer) ([]receipt.Subject, error) {
+// committed is what the flags, or a file of audits, say is audited.
+func (f *auditFlags) committed(ctx context.Context, names []string, stdin io.Reader, notes io.Writer) ([]committed, error) {
 	if len(names) > 1 {
 		return nil, &audit.InputError{Field: "dpscope commit", Found: fmt.Sprintf("called with %q", names), Want: "given one file of audits, or the flags of one audit"}
 	}
@@ -89,120 +87,117 @@ func (f *auditFlags) subjects(ctx context.Context, names []string, stdin io.Read
 		if err != nil {
 			return nil, err
 		}
-		s, err := subjectOf("", plan, core.Given{Catalogue: cat})
-		return []receipt.Subject{s}, err
+		c, err := committedOf("", plan, core.Given{Catalogue: cat})
+		return []committed{c}, err
 	}
-	suite := planFlags{file: names[0]}
-	file, err := suite.read(stdin)
+	file := planFlags{file: names[0]}
+	plan, err := file.read(stdin)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int, len(file.Audits))
+	all := make([]int, len(plan.Audits))
 	for i := range all {
 		all[i] = i
 	}
-	_, todo, end, err := suite.prepare(file, all, false, notes)
+	_, todo, end, err := file.prepare(plan, all, false, notes)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	subjects := make([]receipt.Subject, len(todo))
+	audits := make([]committed, len(todo))
 	for i, p := range todo {
-		if subjects[i], err = subjectOf(p.name, p.plan, p.given); err != nil {
+		if audits[i], err = committedOf(p.name, p.plan, p.given); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	return subjects, nil
+	return audits, nil
 }
 
-// subjectOf is what the report of a plan will say of it.
-func subjectOf(name string, plan any, g core.Given) (receipt.Subject, error) {
-	kind, resolved, files, err := core.Registered(plan, g)
-	return receipt.Subject{Name: name, Kind: kind, Plan: resolved, Files: files}, err
-}
-
-// receiptFlags are the flags of dpscope verify about a receipt.
-type receiptFlags struct{ file, key string }
-
-func (f *receiptFlags) register(s *cli.Flags) {
-	s.StringVar(&f.file, "receipt", "", "`file` that dpscope commit wrote: the report must be of what was registered")
-	s.StringVar(&f.key, "log-key", "", "the `key` of the receipt's log, as its operator publishes it; without it the receipt's own word is taken for it")
-}
-
-// check holds the receipt, if one is given, against a report. It prints what that shows,
-// and returns whether it holds.
-func (f *receiptFlags) check(reportText []byte, stdin io.Reader, stdout io.Writer) (bool, error) {
-	if f.file == "" {
-		if f.key != "" {
-			return false, &audit.InputError{Field: "-log-key", Found: "given", Want: "absent without -receipt"}
-		}
-		return true, nil
+func committedOf(name string, plan any, g core.Given) (committed, error) {
+	full, err := core.Resolve(plan, g)
+	c := committed{Name: name, Kind: core.KindOf(plan), Plan: full}
+	if p, ok := full.(pair.Plan); ok && err == nil {
+		var spec audit.MechanismSpec
+		spec, err = g.Catalogue.Mechanism(p.Mechanism)
+		c.Files = sums(spec.Recording, spec.Brought, spec.Labelled)
 	}
-	text, err := readReport(f.file, stdin)
+	return c, err
+}
+
+// sums are the SHA-256 of the user's files and code.
+func sums(r *audit.Recording, b *audit.Brought, l *audit.Labelled) (all []string) {
+	if r != nil {
+		for _, f := range r.Files {
+			all = append(all, f.SHA256)
+		}
+	}
+	if b != nil && b.SHA256 != "" {
+		all = append(all, b.SHA256)
+	}
+	if l != nil {
+		all = append(all, l.File.SHA256)
+	}
+	return all
+}
+
+// committedIn is what a report says was audited.
+func committedIn(text []byte) ([]committed, error) {
+	if report.KindOf(text) != suite.ReportKind {
+		r, err := core.ParseReport(text)
+		if err != nil {
+			return nil, err
+		}
+		return []committed{committedBy("", r)}, nil
+	}
+	all, err := suite.ParseReport(text)
+	if err != nil {
+		return nil, err
+	}
+	audits := make([]committed, len(all.Audits))
+	for i, a := range all.Audits {
+		audits[i] = committedBy(a.Name, a.Report)
+	}
+	return audits, nil
+}
+
+func committedBy(name string, r report.View) committed {
+	c := committed{Name: name, Plan: core.PlanOf(r)}
+	c.Kind = core.KindOf(c.Plan)
+	if own, ok := r.(pair.Report); ok {
+		c.Files = sums(own.Inputs.Samples, own.Inputs.Brought, own.Inputs.Labelled)
+	}
+	return c
+}
+
+var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{64})\s*$`)
+
+// checkCommitment says on stdout whether a report's plan is the one that a commitment, a
+// file or its text, is of.
+func checkCommitment(given string, text []byte, stdin io.Reader, stdout io.Writer) (bool, error) {
+	said := given
+	if !strings.Contains(given, "sha256:") {
+		data, err := readReport(given, stdin)
+		if err != nil {
+			return false, err
+		}
+		said = string(data)
+	}
+	m := hexLines.FindStringSubmatch(said)
+	if m == nil {
+		return false, &audit.InputError{Field: "-commitment", Found: "without a salt and a hash", Want: "the two lines that dpscope commit printed, salt: and sha256:, or a file with them"}
+	}
+	audits, err := committedIn(text)
 	if err != nil {
 		return false, err
 	}
-	r, err := receipt.Parse(text)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", f.file, err)
-	}
-	h, err := r.Check(reportText, f.key)
-	if err != nil {
-		fmt.Fprintf(stdout, "The receipt does not hold: %v\n", err)
+	salt, _ := hex.DecodeString(m[1])
+	sum, err := commit(salt, audits)
+	if err == nil && sum != m[2] {
+		fmt.Fprintf(stdout, "The commitment does not hold: the hash of the report’s plan is %s with this salt, not %s. Another plan, claim, seed or file was committed: compare the plan that was kept with the report’s.\n", sum, m[2])
 		return false, nil
 	}
-	known := ""
-	if f.key == "" {
-		known = " The key of the log is the receipt’s own word: compare " + r.Key + " with what its operator publishes."
-	}
-	fmt.Fprintf(stdout, "The receipt holds: %s has the report’s plan as entry %d of %d, since %s.%s\n%s\n", h.Origin, r.Index, h.Size, r.Entry.Time, known, receipt.Limits)
-	return true, nil
-}
-
-// headsFile is where the last heads of logs are kept, by key.
-func headsFile() (string, error) {
-	dir, err := os.UserConfigDir()
-	return filepath.Join(dir, "dpscope", "logs.json"), err
-}
-
-func readHeads() (map[string]string, error) {
-	heads := map[string]string{}
-	name, err := headsFile()
-	if err != nil {
-		return heads, err
-	}
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return heads, nil
-	}
 	if err == nil {
-		err = json.Unmarshal(text, &heads)
+		fmt.Fprintf(stdout, "The commitment holds: %s is of the report’s plan. When it was made, its timestamp says; that no other plan was committed, nothing says.\n", sum)
 	}
-	return heads, err
-}
-
-// headSeen is the last head of a log that was seen on this machine.
-func headSeen(key string) (string, error) {
-	heads, err := readHeads()
-	return heads[key], err
-}
-
-func keepHead(key, head string) error {
-	heads, err := readHeads()
-	if err != nil {
-		return err
-	}
-	heads[key] = head
-	name, err := headsFile()
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(heads, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return cli.WriteWhole(name, text)
+	return err == nil, err
 }

@@ -36,7 +36,7 @@ Usage:
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
   dpscope merge PART... [-o FILE]                      one report of the shares that several machines drew (docs/scale.md)
-  dpscope commit -host ADDRESS FILE | [flags]          register an audit, or a file of them, before it runs
+  dpscope commit FILE | [flags]                        print a salted hash of an audit, or of a file of them, before it runs
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,14 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/receipt"
-	"github.com/dpscope/dpscope/receipt/host"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/share"
 	"github.com/dpscope/dpscope/share/client"
@@ -51,10 +45,9 @@ func replayer(workers int) (replay.Child, error) {
 // storeHeader tells the page that its server stores reports.
 const storeHeader = "Dpscope-Store"
 
-// withStore is a site together with a host of reports and a log of receipts, both in a
-// folder. origin is the public address of the host, "" where it is that of the request.
-// Every so often it replays one of the reports; 0 is never. What it says on out is the key
-// of the log, and what goes wrong with replays.
+// withStore is a site together with a host of reports in a folder. origin is the public
+// address of the host, "" where it is that of the request. Every so often it replays one of
+// the reports; 0 is never. What goes wrong with replays is said on out.
 func withStore(site http.Handler, dir, origin string, replays time.Duration, most int64, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
@@ -67,20 +60,8 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	if err != nil {
 		return nil, nil, err
 	}
-	records, err := host.OpenFile(filepath.Join(dir, "log"))
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	end = func() {
-		records.Close()
-		store.Close()
-	}
-	log, key, err := openLog(dir, origin, records)
-	if err != nil {
-		end()
-		return nil, nil, err
-	}
-	fmt.Fprintf(out, "dpscope: reports and the log are kept in %s; key of the log: %s\n", dir, key)
+	end = func() { store.Close() }
+	fmt.Fprintf(out, "dpscope: reports are kept in %s\n", dir)
 	reports := &share.Host{Store: store, Catalogue: catalogue, Uploads: &share.Minute{Most: uploadsAMinute}, Reads: &share.Minute{Most: readsAMinute},
 		Who: whoAsks(origin != ""), Now: time.Now, Random: rand.Reader, Pictures: stills.Of,
 		Origin: func(r *http.Request) string {
@@ -107,23 +88,13 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 		end = func() {
 			stop()
 			<-done
-			records.Close()
 			store.Close()
 		}
 	}
-	logged := host.Handler(log, key)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case share.Owns(path):
 			reports.ServeHTTP(w, r)
-		case path == host.Path || strings.HasPrefix(path, host.Path+"/"):
-			if left, _, _ := reports.Uploads.Take("log "+reports.Who(r), time.Now()); left < 0 {
-				w.Header().Set("Retry-After", "60")
-				w.Header().Set("Content-Security-Policy", "default-src 'none'")
-				http.Error(w, "too many requests in a minute; try again in a minute", http.StatusTooManyRequests)
-				return
-			}
-			logged.ServeHTTP(w, r)
 		default:
 			w.Header().Set(storeHeader, "yes")
 			site.ServeHTTP(w, r)
@@ -148,47 +119,6 @@ func whoAsks(behind bool) func(*http.Request) string {
 func near(peer string) bool {
 	ip := net.ParseIP(peer)
 	return ip.IsLoopback() || ip.IsPrivate()
-}
-
-// openLog opens the log, with its key, which is made where there is none.
-func openLog(dir, origin string, records receipt.Records) (*receipt.Log, string, error) {
-	name := filepath.Join(dir, "log.key")
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		of := "dpscope"
-		if u, err := url.Parse(origin); err == nil {
-			of = cmp.Or(u.Host, of)
-		}
-		signer, verifier, keyErr := note.GenerateKey(rand.Reader, of)
-		if keyErr != nil {
-			return nil, "", keyErr
-		}
-		text = []byte(signer + "\n" + verifier + "\n")
-		err = writeSecret(name, text)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	signer, verifier, ok := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	if !ok {
-		return nil, "", &audit.InputError{Field: name, Found: "not two keys", Want: "the signer's and the verifier's, a line each", Remedy: "bring back the file from a copy: with another key the log is another one"}
-	}
-	log, err := receipt.Open(records, signer, time.Now)
-	return log, verifier, err
-}
-
-// writeSecret writes a file that only this user reads, whole or not at all.
-func writeSecret(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "key-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
 }
 
 // shareCommand is dpscope share: it stores a report with a host and prints its address.

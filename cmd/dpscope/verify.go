@@ -39,8 +39,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	var plan planFlags
 	plan.registerFile(set)
-	var registered receiptFlags
-	registered.register(set)
+	commitment := set.String("commitment", "", "`file` with the two lines that dpscope commit printed, or their text: the report must be of the plan that was committed")
+	set.Gone("receipt", gone)
+	set.Gone("log-key", gone)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
@@ -56,10 +57,12 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if holds, err := registered.check(data, stdin, stdout); err != nil {
-		return fail(stderr, err)
-	} else if !holds {
-		return cli.ExitViolation
+	if *commitment != "" {
+		if holds, err := checkCommitment(*commitment, data, stdin, stdout); err != nil {
+			return fail(stderr, err)
+		} else if !holds {
+			return cli.ExitViolation
+		}
 	}
 	if report.KindOf(data) == suite.ReportKind {
 		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)

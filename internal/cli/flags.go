@@ -19,6 +19,7 @@ type Flags struct {
 	*flag.FlagSet
 	stderr io.Writer
 	checks []func() error
+	gone   map[string]string
 }
 
 // NewFlags are the flags of a command, whose name begins with the program's.
@@ -29,6 +30,14 @@ func NewFlags(name string, stderr io.Writer) *Flags {
 // Check adds a check of what was parsed. Checks run in the order in which they were
 // added.
 func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
+
+// Gone names a flag that the command had, and what to do instead.
+func (f *Flags) Gone(name, instead string) {
+	if f.gone == nil {
+		f.gone = map[string]string{}
+	}
+	f.gone[name] = instead
+}
 
 // Given reports whether the user gave the flag.
 func (f *Flags) Given(name string) bool {
@@ -93,6 +102,9 @@ func (f *Flags) known(args []string, err error) error {
 	name, _, _ := strings.Cut(strings.TrimLeft(args[at], "-"), "=")
 	if f.Lookup(name) != nil {
 		return err
+	}
+	if instead := f.gone[name]; instead != "" {
+		return fmt.Errorf("flag -%s went; %s", name, instead)
 	}
 	var names []string
 	f.VisitAll(func(x *flag.Flag) { names = append(names, x.Name) })

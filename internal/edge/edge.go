@@ -45,9 +45,9 @@ func (w *Worker) CPU() time.Duration {
 }
 
 // Start starts the Worker of edge/ on this machine, with the services that it has at the
-// edge and further variables NAME:value, and returns it. What ./build.sh edge
+// edge, and returns it. What ./build.sh edge
 // made is taken as it is; without that, the test is skipped.
-func Start(t testing.TB, variables ...string) *Worker {
+func Start(t testing.TB) *Worker {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	folder := filepath.Join(filepath.Dir(here), "..", "..", "edge")
@@ -66,9 +66,6 @@ func Start(t testing.TB, variables ...string) *Worker {
 	l.Close()
 	base := "http://127.0.0.1:" + port
 	args := []string{"dev", "--ip", "127.0.0.1", "--port", port, "--persist-to", t.TempDir(), "--var", "ORIGIN:" + base}
-	for _, v := range variables {
-		args = append(args, "--var", v)
-	}
 	cmd := exec.Command(wrangler, args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "WRANGLER_SEND_METRICS=false", "CI=1", "HOME="+t.TempDir())

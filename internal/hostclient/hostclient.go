@@ -1,4 +1,4 @@
-// Package hostclient asks a host of reports and receipts.
+// Package hostclient asks a host of reports.
 package hostclient
 
 import (

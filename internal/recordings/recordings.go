@@ -1,6 +1,5 @@
 // Package recordings reads files of recorded outputs and of scores, of any size: as a
-// stream, with the values that memory should not hold in a temporary file. Parquet and Arrow
-// files are read by a program of their own, see [Program].
+// stream, with the values that memory should not hold in a temporary file.
 package recordings
 
 import (
@@ -66,12 +65,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, err
 	}
 	r.temp.expect(before.Size())
-	var file *recorded.File
-	if columnar(f) {
-		file, err = r.columnar(f, before.Size(), o)
-	} else {
-		file, err = recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
-	}
+	file, err := recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
 	changed := func() error {
 		after, err := f.Stat()
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -130,61 +129,5 @@ func TestCutOff(t *testing.T) {
 	_, err := (&recordings.Reader{Memory: 1 << 20}).Read(written(t, "x.npy", data), recorded.Options{Name: "x.npy"})
 	if want := "the end, after 950000 of 1000000 values, must be a file of 8000128 bytes"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-// stands writes a program that stands for [recordings.Program] into PATH.
-func stands(t *testing.T, script string) {
-	t.Helper()
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh")
-	}
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, recordings.Program), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-}
-
-// What the program for Parquet files writes is read as CSV whose columns have kinds; what it
-// refuses is said in its words.
-func TestColumnar(t *testing.T) {
-	path := written(t, "x.parquet", "PAR1 and so on")
-	read := func(o recorded.Options) (*recorded.File, error) {
-		o.Name = "x.parquet"
-		return (&recordings.Reader{}).Read(path, o)
-	}
-	t.Setenv("PATH", t.TempDir())
-	if _, err := read(recorded.Options{}); !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), "go install github.com/dpscope/dpscope/arrow/dpscope-arrow") {
-		t.Error(err)
-	}
-	t.Setenv("PATH", "/usr/bin:/bin")
-	stands(t, `test "$1" = -head || exit 3
-echo '{"format":"parquet","columns":[{"name":"x","words":false},{"name":"w","words":true}]}'
-echo '"x","w"'; echo '1.5,"1"'; echo '2.5,"2"'`)
-	f, err := read(recorded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.SHA256 != "53d82c5d713db8f80fd3e264aa9d526f323718994be7def711b82c009e83b227" || f.Format != "parquet" || f.Bytes != 14 || f.Tables[0].Columns[1].Kind != audit.Symbol || f.Tables[0].Columns[0].Real(1) != 2.5 || len(f.Notes) > 0 {
-		t.Errorf("%+v", f)
-	}
-	if f, err = read(recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"W": audit.Real}}}); err != nil || f.Tables[0].Columns[1].Kind != audit.Real {
-		t.Errorf("%v %+v", err, f)
-	}
-	stands(t, `echo '{"format":"parquet","columns":[{"name":"x","words":false}]}'; echo '"x"'; echo 1
-echo '{"field":"'$2', row 2, column 1 (x)","found":"null","want":"a value"}' >&2; exit 2`)
-	if _, err := read(recorded.Options{}); fmt.Sprint(err) != "x.parquet, row 2, column 1 (x) is null, must be a value" {
-		t.Error(err)
-	}
-	for _, script := range []string{"exit 1", "echo nothing", "echo why >&2; exit 1"} {
-		stands(t, script)
-		if _, err := read(recorded.Options{}); err == nil || !strings.Contains(err.Error(), recordings.Program) {
-			t.Errorf("%s: %v", script, err)
-		}
-	}
-	stands(t, `echo '{"format":"parquet","columns":[{"name":"x","words":false}]}'; echo '"x"'; while echo bad; do :; done`)
-	if _, err := read(recorded.Options{}); !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), `"bad"`) {
-		t.Error(err)
 	}
 }

@@ -72,7 +72,10 @@ func badFiles() []bad {
 
 		{name: "binary", data: "abc\x01\x00\xff", want: []string{"not text", "0x01", "offset 3", "CSV, TSV, JSON lines, JSON, NPY or NPZ"}},
 		{name: "gzip", data: "\x1f\x8b\x08\x00", want: []string{"a damaged gzip file", "unexpected EOF", "save it again"}},
-		{name: "Parquet", data: "PAR1\x00", want: []string{"a Parquet file", "CSV"}},
+		{name: "Parquet", data: "PAR1\x00", want: []string{"a Parquet file", "as CSV or NPY", "duckdb", "pandas"}},
+		{name: "Arrow", data: "ARROW1\x00\x00", want: []string{"an Arrow file", "as CSV or NPY", "pandas"}},
+		{name: "Feather 1", data: "FEA1\x00\x00", want: []string{"a Feather file", "as CSV or NPY"}},
+		{name: "Arrow stream", data: "\xff\xff\xff\xff\x70\x01\x00\x00", want: []string{"an Arrow stream", "as CSV or NPY", "pyarrow"}},
 		{name: "HDF5", data: "\x89HDF\r\n\x1a\n", want: []string{"HDF5", "numpy.savez"}},
 		{name: "pickle", data: "\x80\x04\x95", want: []string{"pickle"}},
 		{name: "UTF-16", data: "\xff\xfex\x00", want: []string{"UTF-16", "UTF-8"}},

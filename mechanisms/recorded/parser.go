@@ -216,8 +216,10 @@ var known = []struct {
 	{"\xfd7zXZ", "an xz file", "unpack it first"},
 	{"(\xb5/\xfd", "a zstd file", "unpack it first"},
 	{"\x89HDF", "an HDF5 file", "save its arrays with numpy.savez"},
-	{"PAR1", "a Parquet file", "give it to the command dpscope as a file, or save it as CSV: DataFrame.to_csv(..., index=False)"},
-	{"ARROW1", "an Arrow file", "give it to the command dpscope as a file, or save it as CSV"},
+	{"PAR1", "a Parquet file", "write it as CSV or NPY: duckdb -c \"COPY 'FILE' TO 'FILE.csv'\", or pandas.read_parquet('FILE').to_csv('FILE.csv', index=False)"},
+	{"ARROW1", "an Arrow file", arrow},
+	{"FEA1", "a Feather file", arrow},
+	{"\xff\xff\xff\xff", "an Arrow stream", "write it as CSV or NPY: pyarrow.csv.write_csv(pyarrow.ipc.open_stream('FILE').read_all(), 'FILE.csv')"},
 	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
 	{"\x80\x02", "a Python pickle", savez},
@@ -230,6 +232,8 @@ var known = []struct {
 	{"<?xml", "XML", ""},
 	{"\x00asm", "a WebAssembly module", ""},
 }
+
+const arrow = "write it as CSV or NPY: pandas.read_feather('FILE').to_csv('FILE.csv', index=False)"
 
 const savez = "save its arrays with numpy.savez; pickles can run programs and are not read"
 

@@ -211,7 +211,7 @@ func staticFiles(site fs.FS) (files []entry, err error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{"docs", "wheels", "npm", "code"}, name):
+		case d.IsDir() && slices.Contains([]string{"docs", "wheels", "code"}, name):
 			return fs.SkipDir
 		case d.IsDir() || slices.Contains([]string{".br", ".gz"}, path.Ext(name)):
 			return nil

@@ -3,12 +3,12 @@
 // compressed siblings and build-info.json, all in one folder that any static server
 // can serve, under any path.
 //
-//	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip] [-npm dist/npm]
+//	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
 //	go run ./site/build -keys
 //	go run ./site/build -serve [-addr ADDRESS] [-out dist]
 //
 // It is run from the root of the module. The same sources and the same Go make
-// the same bytes; -check builds twice and compares; -zip packs the site too, and -npm writes it as a package for npm. It
+// the same bytes; -check builds twice and compares; -zip packs the site too. It
 // fails when a file is over its budget. With -plain nothing is compressed and no
 // budget is checked: brotli takes nearly all of the time, and a server on the same
 // machine needs none. With -serve it is such a server: it serves the page at once, and
@@ -43,7 +43,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	out := flags.String("out", "dist", "`folder` to build into")
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
-	npm := flags.String("npm", "", "`folder` to write the site into as a package for npm as well")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
 	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+" and "+elementTypes+", and types into "+typesFile+", and build nothing")
 	serves := flags.Bool("serve", false, "build as with -plain, and serve the site meanwhile and then")
@@ -71,9 +70,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = build(*out, !*plain, stdout)
 		if err == nil && *packed != "" {
 			err = pack(*out, *packed, stdout)
-		}
-		if err == nil && *npm != "" {
-			err = packNPM(*out, *npm, stdout)
 		}
 	}
 	if err != nil {

@@ -111,30 +111,3 @@ export async function store(text) {
   if (!answer.ok) throw new Error(said.error);
   return said;
 }
-
-/** How many entries a signed head of a log is of. @param {string} head */
-const sizeOf = (head) => Number(head.split("\n")[1]);
-
-/**
- * Registers a plan with the log of this page's server, before it runs, and saves the
- * receipt. A log that does not go on from what this browser saw of it before is refused.
- * @param {import("../worker/engine.js").Engine} engine
- * @param {any} plan
- */
-export async function register(engine, plan) {
-  const ask = async (path, init) => {
-    const answer = await fetch(new URL(`api/log${path}`, document.baseURI), init), said = await answer.json();
-    if (!answer.ok) throw new Error(said.error);
-    return said;
-  };
-  const { salt, subjects, commitment } = await engine.commit(plan), { key } = await ask("");
-  const proven = await ask("", { method: "POST", body: JSON.stringify({ commitment }) });
-  const place = `dpscope.log ${key}`, seen = localStorage.getItem(place) ?? "", from = sizeOf(seen), to = sizeOf(proven.head);
-  const growth = 0 < from && from < to ? (await ask(`/growth?from=${from}&to=${to}`)).proof : [];
-  // The subjects stay as the core wrote them: another writer of numbers would write other ones.
-  const receipt = `${JSON.stringify({ schema: "dpscope-receipt-v1", key, salt, ...proven }).slice(0, -1)},"subjects":${subjects}}\n`;
-  const held = await engine.receipt({ receipt, seen, growth });
-  localStorage.setItem(place, held.head);
-  save("dpscope.receipt.json", receipt);
-  return { receipt, held };
-}

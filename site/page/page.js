@@ -131,7 +131,6 @@ const core = new Core(engine, {
     settings.show();
   },
   async begun() {
-    engine.stores().then((yes) => { byId("register").hidden = !yes; });
     for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
     explore.show();
@@ -150,10 +149,7 @@ const shown = new Shown(picture, {
   drifts: () => own.drifts,
   open: (text) => engine.open(text),
   goTo: (fragment) => settings.goTo(fragment),
-  ran(run) {
-    past.add(run);
-    if (receipt) holdReceipt(receipt).catch(() => {}); // else it is of another plan
-  },
+  ran: (run) => past.add(run),
 });
 const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
 const accounting = new Accounting({ account: (query) => runs.account(query), changed: () => settings.write() });
@@ -287,34 +283,9 @@ function setState(next) {
   if (next === "ready" && arrived) shown.describe();
 }
 
-// Receipts
-
-let receipt = ""; // of the plan that was registered last
-
-/** Says that a receipt holds for the report that is shown. @param {string} text */
-async function holdReceipt(text) {
-  const { says, limits, key } = await engine.receipt({ receipt: text, report: shown.text });
-  notify({ key: "receipt", kind: "info", title: "The receipt holds", text: [says, limits, `The log’s key is the receipt’s own word. Compare it with what its operator publishes: ${key}`] });
-}
-
-byId("register").addEventListener("click", () => toFile(async (exporter) => {
-  try {
-    const { receipt: got, held } = await exporter.register(engine, settings.asked().plan);
-    receipt = got;
-    notify({ key: "receipt", kind: "info", title: "Registered before the run", text: [held.says, "Keep the receipt that was saved: the log cannot give it back. Now press Run.", held.limits] });
-  } catch (error) {
-    notify({ key: "receipt", kind: "error", title: "Nothing was registered", refusal: error.refusal ?? { message: error.message } });
-  }
-}));
-
 // Reports in
 
 async function openText(name, text) {
-  if (text.trimStart().startsWith("{") && text.includes('"dpscope-receipt-v1"')) {
-    if (!shown.text) notify({ key: "receipt", kind: "warning", title: `${name} is a receipt`, text: "Open the report that it is of first, then this file again." });
-    else await holdReceipt(text).catch((error) => notify({ key: "receipt", kind: "error", title: `${name} does not hold for the report that is shown`, refusal: error.refusal ?? { message: error.message } }));
-    return;
-  }
   const hindered = !engine.ready ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
   if (hindered) {
     notify({ key: "file", kind: "warning", title: `${name} was not opened`, text: hindered });

@@ -75,10 +75,6 @@ globalThis.dpscopeView = {
   get facts() { return facts; },
   get webgl() { return webgl; },
   pixels,
-  crowd: (n) => new Promise((resolve) => {
-    heard.crowded = resolve;
-    handle("crowd", n);
-  }),
 };
 
 const heard = {

@@ -65,12 +65,6 @@ export class Engine {
     return buildInfo ??= await jsonBeside("build-info.json");
   }
 
-  /** Does the server keep reports, and a log of receipts? */
-  async stores() {
-    await this.info();
-    return stores;
-  }
-
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
@@ -177,12 +171,6 @@ export class Engine {
 
   /** @param {import("./protocol").LookRequest} request @returns {Promise<import("./protocol").TablePreview>} */
   look(request) { return this.#request("look", JSON.stringify(request)).answer; }
-
-  /** @returns {Promise<import("./protocol").Committed>} */
-  commit(plan) { return this.#request("commit", JSON.stringify(plan)).answer; }
-
-  /** @param {import("./protocol").ReceiptRequest} request @returns {Promise<import("./protocol").ReceiptHolds>} */
-  receipt(request) { return this.#request("receipt", JSON.stringify(request)).answer; }
 
   /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
@@ -344,13 +332,10 @@ export class Engine {
   }
 }
 
-let stores = false; // the server is a host of reports
-
 /** A file beside this script, or null if it cannot be had. */
 async function jsonBeside(name) {
   try {
     const answer = await fetch(beside(name));
-    stores ||= answer.headers.has("dpscope-store");
     return answer.ok ? await answer.json() : null;
   } catch {
     return null;

@@ -27,13 +27,11 @@ export interface Requests {
   "samples": { sends: Reading; tells: ReadProgress; answer: Inspected };
   "glance": { sends: GlanceRequest; tells: never; answer: GlancedValue };
   "look": { sends: LookRequest; tells: never; answer: TablePreview };
-  "commit": { sends: Plan; tells: never; answer: Committed };
-  "receipt": { sends: ReceiptRequest; tells: never; answer: ReceiptHolds };
   "picture": { sends: PictureRequest; tells: never; answer: PictureValue };
 }
 
-export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskGlance | AskLook | Commit | AskReceipt | AskPicture | Stop | Attach | Detach | Lost;
-export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Glanced | Looked | CommittedAnswer | Holds | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskGlance | AskLook | AskPicture | Stop | Attach | Detach | Lost;
+export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Glanced | Looked | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
 
 /** A report of any kind. */
 export type AnyReport = Report | CanaryReport | OneRunReport | ScoresReport;
@@ -67,12 +65,6 @@ export interface Glanced { type: "glanced"; id: number; json: string }
 /** Coordinator to page. json: TablePreview. */
 export interface Looked { type: "looked"; id: number; json: string }
 
-/** Coordinator to page. json: Committed. */
-export interface CommittedAnswer { type: "committed"; id: number; json: string }
-
-/** Coordinator to page. json: ReceiptHolds. */
-export interface Holds { type: "holds"; id: number; json: string }
-
 /** Coordinator to page. json: PictureValue. */
 export interface Pictured { type: "pictured"; id: number; json: string }
 
@@ -105,12 +97,6 @@ export interface AskGlance { type: "glance"; id: number; json: string }
 
 /** What columns a table of labelled examples has. */
 export interface AskLook { type: "look"; id: number; json: string }
-
-/** Hashes a plan, to be registered with a log before it runs. */
-export interface Commit { type: "commit"; id: number; json: string }
-
-/** Holds a receipt against a report, without the log. */
-export interface AskReceipt { type: "receipt"; id: number; json: string }
 
 /** Draws, during a run too. */
 export interface AskPicture { type: "picture"; id: number; json: string }
@@ -951,16 +937,6 @@ export interface ColumnHistogram {
 /** ColumnKind says how the numbers of an output column are to be read. */
 export type ColumnKind = "real" | "symbol" | "mixed";
 
-/** committed is an audit to be registered with a log before it runs. */
-export interface Committed {
-  /** what the log gets */
-  commitment: string;
-  /** this and the subjects stay with whoever registers */
-  salt: string;
-  /** their JSON, whose numbers keep their digits */
-  subjects: string;
-}
-
 /** Course is how a run's bound came about. */
 export interface Course {
   moments: Moment[];
@@ -1718,29 +1694,6 @@ export interface Reading {
 export interface ReadyValue {
   version: string;
   go: string;
-}
-
-/** receiptHolds says what a receipt that holds shows. One that does not is refused. */
-export interface ReceiptHolds {
-  says: string;
-  /** what it does not prove */
-  limits: string;
-  /** of the log */
-  key: string;
-  /** signed */
-  head: string;
-}
-
-/** receiptRequest is a receipt to be held against a report, or one that was just given out against what was seen of its log before. */
-export interface ReceiptRequest {
-  /** its text */
-  receipt: string;
-  /** its text; empty: the run is still to come */
-  report?: string;
-  /** the last head that was seen of the log, signed */
-  seen?: string;
-  /** proof that the log goes on from there */
-  growth?: string[];
 }
 
 /** RecordedFile is one file of outputs. */

@@ -181,39 +181,3 @@ func (v *OverTime) Layout(f Frame) *Scene {
 	}
 	return s
 }
-
-// LiveLine is the bound of a run on its way, small: it stands beside the figures that it
-// draws.
-type LiveLine struct{ *OverTime }
-
-// NewLiveLine shows a run's course, nil where there is none.
-func NewLiveLine(c *Course) *LiveLine {
-	v := NewOverTime(c, nil, 0)
-	if v == nil {
-		return nil
-	}
-	return &LiveLine{v}
-}
-
-func (v *LiveLine) Choices() (string, []Choice) { return "", nil }
-
-func (v *LiveLine) Layout(f Frame) *Scene {
-	const height = 84
-	s := f.scene(height)
-	moments, most := v.course.Moments, v.course.most()
-	if !(most > 0) {
-		most = 1
-	}
-	s.Plot = Rect{2, 4, f.Width - 10, height - 8}
-	x := Scale{Lo: 0, Hi: float64(max(1, moments[len(moments)-1].Pairs)), From: s.Plot.X, To: s.Plot.Right()}
-	y := Scale{Lo: 0, Hi: 1.25 * most, From: s.Plot.Bottom(), To: s.Plot.Y}
-	s.line(x.From, y.From, x.To, y.From, 1, Ink(Axis), Rect{})
-	if c := v.course.Claimed; c > 0 {
-		s.dash([]Point{{x.From, y.At(c)}, {x.To, y.At(c)}}, 1.8, Ink(Text), Rect{})
-		s.label(4, y.At(c)-4, "claimed "+Short(c), Start, Muted)
-	}
-	stairs, _ := v.course.stairs(x, y)
-	s.add(Shape{Kind: Stroke, Points: stairs, Width: 2, Paint: Ink(First)})
-	s.add(Shape{Kind: Dots, Points: stairs[len(stairs)-1:], Radius: 3, Paint: Ink(First)})
-	return s
-}

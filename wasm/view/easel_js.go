@@ -18,7 +18,6 @@ type easel struct {
 	still  *ebiten.Image
 	stale  bool // still is not the scene's
 	wanted func(pixels []byte, width, height int)
-	after  func(*ebiten.Image) // paints on, each frame
 	marks  map[mark]*ebiten.Image
 	clouds []*cloud
 	white  *ebiten.Image
@@ -85,9 +84,6 @@ func (e *easel) Draw(screen *ebiten.Image) {
 		ink := scene.Ink(scene.Text)
 		box := []scene.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
 		e.paintAll(screen, []scene.Shape{{Kind: scene.Fill, Points: box, Paint: ink.At(0.08)}, {Kind: scene.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink}})
-	}
-	if e.after != nil {
-		e.after(screen)
 	}
 }
 

@@ -16,7 +16,7 @@
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
 // by scene.Role), size (px), show (view), choose (choice), point (x, y), leave,
 // pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture,
-// place (json: scene.Place, to look there again), crowd (n). What it hears: laid, read, facts, failed, crowded.
+// place (json: scene.Place, to look there again). What it hears: laid, read, facts, failed.
 package main
 
 import (
@@ -142,9 +142,6 @@ func (p *program) hear(args []js.Value) bool {
 			p.shell.Call("pixels", bytes, width, height)
 		}
 		p.schedule()
-		return false
-	case "crowd":
-		crowd(int(at(1)), p.easel, p.schedule, func(rates [4]float64) { p.json("crowded", rates) })
 		return false
 	default:
 		panic("view: the script says " + text(0))

@@ -121,10 +121,6 @@ func (c *coordinator) handle(m message) {
 		go c.answer(m, c.glance)
 	case msgLook:
 		go c.answer(m, look)
-	case msgCommit:
-		go c.answer(m, c.commit)
-	case msgReceipt:
-		go c.answer(m, holds)
 	case msgPicture:
 		go c.answer(m, c.picture)
 	case msgAccount:

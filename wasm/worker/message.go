@@ -44,8 +44,6 @@ const (
 	msgPicture   = "picture"
 	msgGlance    = "glance"
 	msgLook      = "look"
-	msgCommit    = "commit"
-	msgReceipt   = "receipt"
 	msgAttach    = "attach"
 	msgDetach    = "detach"
 	msgLost      = "lost"
@@ -61,8 +59,6 @@ const (
 	msgPictured   = "pictured"
 	msgGlanced    = "glanced"
 	msgLooked     = "looked"
-	msgCommitted  = "committed"
-	msgHolds      = "holds"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

@@ -29,7 +29,6 @@ const (
 	ofCanaries    = "canaries"    // scene.CanaryCourse
 	ofMembership  = "membership"  // the text of a report of canaries or scores
 	ofColumn      = "column"      // columnHistogram, of the user's samples
-	ofCourse      = "course"      // scene.Course, of a run on its way
 	ofSpark       = "spark"       // scene.Course, of a run on its way or of one that ended, very small
 	ofLive        = "live"        // pair.Progress, of a run on its way
 )
@@ -130,9 +129,6 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 			Bins   []scene.ColumnBin
 		}](req)
 		return some(scene.NewColumn(h.Column, h.Bins)), err
-	case ofCourse:
-		course, err := drawable[scene.Course](req)
-		return some(scene.NewLiveLine(&course)), err
 	case ofSpark:
 		course, err := drawable[scene.Course](req)
 		return some(scene.NewSpark(&course)), err

@@ -44,8 +44,6 @@ var requests = []struct {
 		also: map[string]string{"files": "File[]"}},
 	{kind: msgGlance, name: "AskGlance", doc: "What the result in a link says, before anything ran.", sends: glanceRequest{}, answer: msgGlanced},
 	{kind: msgLook, name: "AskLook", doc: "What columns a table of labelled examples has.", sends: lookRequest{}, answer: msgLooked},
-	{kind: msgCommit, name: "Commit", doc: "Hashes a plan, to be registered with a log before it runs.", sends: pair.Plan{}, answer: msgCommitted},
-	{kind: msgReceipt, name: "AskReceipt", doc: "Holds a receipt against a report, without the log.", sends: receiptRequest{}, answer: msgHolds},
 	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
 }
 
@@ -62,8 +60,6 @@ var answers = []struct {
 	{msgInspected, "InspectedAnswer", inspected{}},
 	{msgGlanced, "Glanced", glanced{}},
 	{msgLooked, "Looked", train.Preview{}},
-	{msgCommitted, "CommittedAnswer", committed{}},
-	{msgHolds, "Holds", receiptHolds{}},
 	{msgPictured, "Pictured", scene.Picture{}},
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,72 +13,7 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
-
-	"github.com/dpscope/dpscope/audit"
 )
-
-// smallSite is a built site of a few files.
-func smallSite(t *testing.T) string {
-	t.Helper()
-	out := t.TempDir()
-	files := []file{{"index.html", []byte("<!doctype html>")}, {"embed.html", []byte("<!doctype html>")}, {"dp-audit.js", []byte("0")}, {"dp-audit.d.ts", []byte("export {}")}, {"docs/a.html", []byte("a")}, {"core.wasm", []byte("\x00asm")}}
-	if _, err := write(out, "go1", files, true); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// The package holds the site and its own files and nothing else; all that package.json
-// names is there, under the product's version.
-func TestNPMContents(t *testing.T) {
-	out, to := smallSite(t), filepath.Join(t.TempDir(), "npm")
-	t.Chdir("../..")
-	for range 2 { // an earlier build goes
-		if err := packNPM(out, to, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var names []string
-	if err := fs.WalkDir(os.DirFS(to), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			names = append(names, name)
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	want := "README.md build-info.json core.wasm docs/a.html dp-audit.d.ts dp-audit.js embed.html index.d.ts index.html index.js package.json react.d.ts react.js vite.d.ts vite.js"
-	if got := strings.Join(names, " "); got != want {
-		t.Errorf("the package holds\n%s, must hold\n%s", got, want)
-	}
-	data, err := os.ReadFile(filepath.Join(to, "package.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var p npmPackage
-	if err := json.Unmarshal(data, &p); err != nil {
-		t.Fatal(err)
-	}
-	if p.Name != "dpscope" || p.Version != audit.Version || p.Type != "module" {
-		t.Errorf("package.json is of %s %s, a %s", p.Name, p.Version, p.Type)
-	}
-	for _, name := range names {
-		top, _, _ := strings.Cut(name, "/")
-		if name != "package.json" && !slices.Contains(p.Files, top) {
-			t.Errorf("%s is left out by files", name)
-		}
-	}
-	for path, e := range p.Exports {
-		for _, name := range []string{e.Types, e.Default} {
-			if name != "" && !strings.Contains(name, "*") && !slices.Contains(names, strings.TrimPrefix(name, "./")) {
-				t.Errorf("%s is exported as %s, which is not there", path, name)
-			}
-		}
-	}
-	if other := t.TempDir(); os.WriteFile(filepath.Join(other, "mine.txt"), nil, 0o644) != nil || packNPM(out, other, io.Discard) == nil {
-		t.Error("a folder of other files was taken")
-	}
-}
 
 // observed defines the element where there is no page, and prints which attribute each
 // property of the element sets.

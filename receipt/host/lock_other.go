@@ -1,7 +1,0 @@
-//go:build !unix
-
-package host
-
-import "os"
-
-func lock(*os.File) error { return nil }
