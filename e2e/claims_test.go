@@ -126,7 +126,7 @@ func TestAsksOfColumns(t *testing.T) {
 	until(t, tab, noticed+`.includes("arm: two values")`, 5*time.Second)
 	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "arm.csv")]`, arm))
 	press("Which column tells the datasets apart?", "arm")
-	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").textContent.includes("rows with arm = control: 2,000 rows")`, 10*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").textContent.includes("rows with arm = control: 2")`, 20*time.Second)
 
 	r := rand.New(rand.NewPCG(7, 8))
 	loss := "loss,is_member\n"
