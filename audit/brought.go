@@ -36,7 +36,7 @@ type Brought struct {
 	Runtime  string   `json:"runtime,omitempty" since:"0.3.0"`
 	Datasets Space    `json:"datasets"`
 	Columns  []Column `json:"columns"` // of one output
-	// NonFinite says how NaN and infinities are read: refuse (or nothing), or
+	// NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or
 	// symbol.
 	NonFinite string `json:"nonFinite,omitempty"`
 	// Unseeded says why the same seed does not give the same outputs; empty

@@ -24,6 +24,13 @@ type Finder interface {
 	Propose(history []Trial, budget int) []Pair
 }
 
+// Scanner is a finder that also has many pairs of which a few outputs tell enough: they are
+// drawn from after all that it proposes, and are at most MostScanned.
+type Scanner interface{ Scan() []Pair }
+
+// MostScanned bounds them.
+const MostScanned = 100
+
 // FinderProblem is what a finder starts from.
 type FinderProblem struct {
 	Relation   Relation

@@ -54,6 +54,11 @@ func (c Column) Word(v float64) string {
 			return l.Text
 		}
 	}
+	for _, o := range Outcomes {
+		if o.In(c.Kind) == v {
+			return o.String()
+		}
+	}
 	return Number(v)
 }
 

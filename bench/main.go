@@ -36,7 +36,7 @@ var benches = []struct {
 	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},
 	{"hidden-state", "what adversaries of different power show of one training by DP-SGD", benchHidden},
 	{"learners", "attacks on private learners: bounds by learner, table, attack and claim, and the ablations of ML-Audit", benchLearners},
-	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
+	{"search", "what the default search finds in functions of which nothing is known", benchSearch},
 	{"browser", "one audit natively and in Chromium", benchBrowser},
 }
 

@@ -46,10 +46,15 @@ func columnName(columns []audit.Column, i int) string {
 // interval is the words for the bins from..to of a partition.
 func (p partition) interval(from, to int) string {
 	e := p.Edges
+	if from < to && p.outcome(from) != "" { // each by its own name
+		return p.outcome(from) + " or " + p.interval(from+1, to)
+	}
 	switch {
-	case from == 0 && to == len(e):
+	case from == to && p.outcome(from) != "":
+		return p.outcome(from)
+	case p.lowest(from) && to == len(e):
 		return anyNumber
-	case from == 0:
+	case p.lowest(from):
 		return fmt.Sprintf("(-inf, %s]", figure(e[to]))
 	case to == len(e):
 		return fmt.Sprintf("(%s, inf)", figure(e[from-1]))
@@ -57,6 +62,22 @@ func (p partition) interval(from, to int) string {
 		return "{" + figure(e[to]) + "}"
 	}
 	return fmt.Sprintf("(%s, %s]", figure(e[from-1]), figure(e[to]))
+}
+
+// lowest reports whether a bin has no lower end: what is below is no number.
+func (p partition) lowest(bin int) bool {
+	return bin == 0 || audit.Outcome(p.Edges[bin-1]).String() != "" && p.Edges[bin-1] < 0
+}
+
+// outcome is what came instead of a number in this bin; empty where numbers are.
+func (p partition) outcome(bin int) string {
+	if bin < len(p.Edges) {
+		return audit.Outcome(p.Edges[bin]).String()
+	}
+	if bin > 0 && p.Edges[bin-1] >= math.Nextafter(float64(audit.AboveOutcome), 0) {
+		return audit.AboveOutcome.String()
+	}
+	return ""
 }
 
 // word is the words for one cell of a column.

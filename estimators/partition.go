@@ -216,6 +216,7 @@ const (
 	checkEvery  = 1 << 15 // rows between calls of Check
 	fewDistinct = 96      // so few distinct values get a bin each
 	atomsMost   = 48      // values that repeat often and get a bin of their own
+	atomLeast   = 3       // times that is often, among numbers that hardly ever repeat: noise was left out
 	tailLeast   = 8       // sorted values in the outermost bins
 )
 
@@ -309,7 +310,11 @@ func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
 	if distinct := slices.Compact(slices.Clone(sorted)); len(distinct) <= min(bins, fewDistinct) {
 		edges = distinct
 	} else {
-		atoms, loose := splitAtoms(sorted, max(5, len(sorted)/(4*bins)), min(atomsMost, bins))
+		least := max(5, len(sorted)/(4*bins))
+		if 2*repeated(sorted) <= len(sorted) { // else hardly a value is alone, and most of what repeats is chance
+			least = atomLeast
+		}
+		atoms, loose := splitAtoms(sorted, least, min(atomsMost, bins))
 		for _, a := range atoms {
 			edges = append(edges, math.Nextafter(a, math.Inf(-1)), a)
 		}
@@ -318,6 +323,17 @@ func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
 	return slices.DeleteFunc(edges, func(e float64) bool { return e < sorted[0] || e >= last })
+}
+
+// repeated is how many of the sorted values are there more than once.
+func repeated(sorted []float64) int {
+	n := 0
+	for i, v := range sorted {
+		if i > 0 && v == sorted[i-1] || i+1 < len(sorted) && v == sorted[i+1] {
+			n++
+		}
+	}
+	return n
 }
 
 // splitAtoms takes the values that occur at least least times out of sorted;

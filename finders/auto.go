@@ -78,6 +78,9 @@ func newArms(s *search, candidates []audit.Pair) *arms {
 			opening--
 		}
 	}
+	if p, ok := a.pullLargest(); ok && left > len(a.arms)/2 {
+		a.first.pairs = append(a.first.pairs, p)
+	}
 	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) {
 		p, err := s.next()
 		return p, err == nil
@@ -159,6 +162,27 @@ func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 		a.of[pairKey(p)] = i
 	}
 	return p, ok
+}
+
+// pullLargest is the pair of the first family with the most rows, where it has more than all
+// of the opening: a fault that needs many rows shows on none of those.
+func (a *arms) pullLargest() (p audit.Pair, ok bool) {
+	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
+	most := func(list []audit.Pair) (at int) {
+		for i := range list {
+			if rows(list[i]) > rows(list[at]) {
+				at = i
+			}
+		}
+		return at
+	}
+	left, opening := a.arms[0].left, a.first.pairs
+	if len(left) == 0 || len(opening) == 0 || rows(left[most(left)]) <= rows(opening[most(opening)]) {
+		return p, false
+	}
+	at := most(left)
+	left[0], left[at] = left[at], left[0]
+	return a.pull(0, nil)
 }
 
 // nearby is a new pair that differs a little from one of the three loudest.

@@ -64,12 +64,12 @@ const (
 // are of one width, whatever the tails, as in plans of edition 1.
 func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model, even bool) Chart {
 	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		edges := []float64(nil)
+		edges, a, b := []float64(nil), audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
 		if !even {
-			edges = growingEdges(chartBins, first.Rows, second.Rows)
+			edges = growingEdges(chartBins, a, b)
 		}
 		if edges == nil {
-			edges = chartEdges(chartBins, first.Rows, second.Rows)
+			edges = chartEdges(chartBins, a, b)
 		}
 		return Chart{Kind: HistogramChart, Edges: edges}.named(columns)
 	}
@@ -256,6 +256,8 @@ func OutcomeWords(columns []audit.Column, row []float64) string {
 	for _, c := range columns {
 		var w string
 		switch {
+		case c.Kind == audit.Real && audit.Outcome(row[at]).String() != "":
+			w = audit.Outcome(row[at]).String()
 		case c.Kind == audit.Real:
 			w = fmt.Sprintf("%.4g", row[at])
 		case c.Kind == audit.Mixed && row[at+1] != 0:

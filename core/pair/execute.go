@@ -93,7 +93,7 @@ func (s source) stream(shard int) *stream.Stream {
 	return stream.New(stream.Key{Seed: s.audit.Plan.Seed, Purpose: s.purpose, Trial: s.trial, Side: s.side, Shard: shard})
 }
 
-// block fills out with outputs and refuses what is not finite.
+// block fills out with outputs; what is no number is an outcome of its own.
 // Recorded outputs are those from number at on, all phases of the run counted.
 func (s source) block(st *stream.Stream, at int, out []float64) error {
 	name := s.audit.Spec.Name
@@ -117,6 +117,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 	if err != nil {
 		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
 	}
+	audit.TakeOutcomes(s.audit.Columns, out)
 	if i := audit.NonFinite(out); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("output of mechanism %s on the %s dataset, number %d of %d", name, sideName(s.side), i%s.width+1, s.width),
 			Found: audit.Number(out[i]), Want: "finite", Remedy: "describe values that are not numbers as symbols"}

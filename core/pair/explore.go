@@ -204,7 +204,7 @@ func (s *state) choose(list []contender) {
 	}
 }
 
-// bestLearners are the names of the better half of the learners.
+// bestLearners are the names of the better half of the learners, and of the first.
 func bestLearners(notes []LearnerNote) []string {
 	list := slices.Clone(notes)
 	sort.SliceStable(list, func(i, j int) bool { return cmp.Less(list[j].Value, list[i].Value) })
@@ -213,6 +213,10 @@ func bestLearners(notes []LearnerNote) []string {
 		if n.Value > worthless || len(names) == 0 {
 			names = append(names, n.Learner)
 		}
+	}
+	// The first of the catalogue costs least, and tells rare values that few outputs do not show.
+	if first := notes[0]; first.Value > worthless && !slices.Contains(names, first.Learner) {
+		names = append(names, first.Learner)
 	}
 	return names
 }

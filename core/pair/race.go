@@ -150,6 +150,7 @@ type racer struct {
 	arms     []*arm
 	queue    []audit.Pair
 	dry      bool // the finder has no more
+	scanned  bool // so does its scan
 	hook     engine.Hook
 	used     int // outputs a side of all pairs
 	raced    Raced
@@ -195,7 +196,16 @@ func (r *racer) next() (int, error) {
 		}
 	}
 	fresh := raceOptimism / float64(len(r.arms)+1) / raceFirst
-	if best >= 0 && fresh <= most || best >= 0 && r.dry || len(r.arms) >= r.audit.Plan.Trials {
+	if best >= 0 && fresh <= most {
+		return best, nil
+	}
+	if r.dry = r.dry || len(r.arms) >= r.audit.Plan.Trials; r.dry && !r.scanned {
+		r.scanned = true
+		if s, ok := r.find.(audit.Scanner); ok {
+			r.queue = s.Scan()
+		}
+	}
+	if best >= 0 && r.dry && len(r.queue) == 0 {
 		return best, nil
 	}
 	for len(r.queue) == 0 {

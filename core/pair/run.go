@@ -113,6 +113,9 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 		s.salvage()
 		return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]})
 	}
+	if spent := new(audit.SpentError); errors.As(err, &spent) && s.raced != nil && s.raced.Refuted {
+		return s.report(audit.Termination{Reason: audit.Stopped, Message: phrase.Block(err.Error())})
+	}
 	if err != nil {
 		out, _ := s.report(audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())})
 		return out, err
@@ -165,6 +168,9 @@ func (s *state) report(end audit.Termination) (Report, error) {
 		f.Evidence = s.evidence()
 	}
 	r, err := conclude(s.Catalogue, s.audit, f, end, s.certified)
+	if m, ok := s.audit.Mechanism.(audit.Failing); ok && m.Failure() != "" {
+		r.Warnings = append(r.Warnings, "Runs of the mechanism failed, which counts as an outcome of theirs, called error: "+phrase.Block(m.Failure()))
+	}
 	r.Generator, r.Timing, r.Warnings = s.Generator, s.timing, append(r.Warnings, s.warnings...)
 	return r, err
 }

@@ -445,8 +445,8 @@ func (r *Raced) check(plan Plan) error {
 	if !plan.races() {
 		return &audit.InputError{Field: "report: sequential", Found: "there", Want: fmt.Sprintf("absent in an audit of mode %q", plan.Mode)}
 	}
-	if len(r.Pairs) > plan.Trials {
-		return &audit.InputError{Field: "report: sequential.pairs", Found: fmt.Sprintf("%d of them", len(r.Pairs)), Want: fmt.Sprintf("at most plan.trials = %d", plan.Trials)}
+	if most := plan.Trials + audit.MostScanned; len(r.Pairs) > most {
+		return &audit.InputError{Field: "report: sequential.pairs", Found: fmt.Sprintf("%d of them", len(r.Pairs)), Want: fmt.Sprintf("at most %d, %d beyond plan.trials", most, audit.MostScanned)}
 	}
 	drawn := 0
 	for i, e := range r.Epochs {

@@ -1,6 +1,7 @@
 package posterior
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -82,13 +83,14 @@ func (g *grower) bySymbols(list []int32, column int) int {
 	d := g.data
 	at := g.node(list)
 	for ; column < len(d.columns); column++ {
-		if d.columns[column].Kind == audit.Real {
-			continue
-		}
-		if n := g.tree.Nodes[at].N; n[0]+n[1] < g.least {
+		if n := g.tree.Nodes[at].N; n[0]+n[1] < g.least && d.columns[column].Kind != audit.Real {
 			return at
 		}
-		kids, symbols := g.part(list, d.at[column])
+		part := g.part
+		if d.columns[column].Kind == audit.Real {
+			part = g.partAtoms
+		}
+		kids, symbols := part(list, d.at[column])
 		if len(kids) < 2 {
 			continue
 		}
@@ -144,6 +146,41 @@ func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) 
 		kids = append(kids, rest)
 	}
 	return kids, slices.Clone(symbols)
+}
+
+// partAtoms takes the numbers at this place of a row that repeat exactly, where few do: each
+// has a node of its own, as a symbol has. None where most repeat, as whole numbers do.
+func (g *grower) partAtoms(list []int32, at int) (kids [][]int32, atoms []float64) {
+	d := g.data
+	value := func(i int32) float64 { return d.rows[int(i)*d.width+at] }
+	seen := make(map[float64]int32, len(list))
+	repeats := 0
+	for _, i := range list {
+		v := value(i)
+		n := seen[v] + 1
+		if seen[v] = n; n == 2 {
+			atoms = append(atoms, v)
+			repeats++
+		}
+		if n > 1 {
+			repeats++
+		}
+	}
+	if len(atoms) == 0 || 2*repeats > len(list) {
+		return nil, nil
+	}
+	slices.SortFunc(atoms, func(a, b float64) int { return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a, b)) })
+	atoms = slices.Clone(atoms[:min(len(atoms), mostKids)])
+	slices.Sort(atoms)
+	kids = make([][]int32, len(atoms)+1)
+	for _, i := range list {
+		k, ok := slices.BinarySearch(atoms, value(i))
+		if !ok {
+			k = len(atoms)
+		}
+		kids[k] = append(kids[k], i)
+	}
+	return kids, atoms
 }
 
 // byNumbers divides the node of these outputs at medians of their numbers, one column
@@ -340,7 +377,7 @@ func (t *tree) check(columns []audit.Column) error {
 		}
 		kind := columns[n.Column].Kind
 		switch {
-		case n.Cut == nil && (kind == audit.Real || len(n.Kids)-len(n.Symbols) > 1 || len(n.Kids) < len(n.Symbols)):
+		case n.Cut == nil && (len(n.Kids)-len(n.Symbols) > 1 || len(n.Kids) < len(n.Symbols)):
 			return bad(i, "symbols", fmt.Sprintf("%d for %d children", len(n.Symbols), len(n.Kids)), "one for each child, but for the last, of a column with symbols")
 		case n.Cut != nil && (kind == audit.Symbol || len(n.Kids) != 2 || math.IsNaN(*n.Cut)):
 			return bad(i, "cut", fmt.Sprintf("for %d children of a %s column", len(n.Kids), kind), "a number, for two children of a column with numbers")

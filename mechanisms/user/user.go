@@ -5,6 +5,7 @@ package user
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,19 +26,22 @@ type Call func(d audit.Dataset, seed uint64, out []float64) error
 
 // Mechanism is outside code as a [audit.Mechanism].
 type Mechanism struct {
+	Runs
 	columns []audit.Column
 	call    Call
 }
 
 // New makes a mechanism. columns are of one number each.
-func New(columns []audit.Column, call Call) *Mechanism { return &Mechanism{columns, call} }
+func New(columns []audit.Column, call Call) *Mechanism {
+	return &Mechanism{columns: columns, call: call}
+}
 
 // Columns implements [audit.Mechanism].
 func (m *Mechanism) Columns() []audit.Column { return m.columns }
 
-// Sample implements [audit.Mechanism]. It takes one word of the stream.
+// Sample implements [audit.Mechanism]. It takes one word of the stream for each request.
 func (m *Mechanism) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	return m.call(d, s.Uint64()>>11, out)
+	return m.Runs.Sample(m.columns, d, s, out, len(out), func(seed uint64, out []float64) error { return m.call(d, seed, out) })
 }
 
 // Columns names the columns of an output of so many numbers c1, c2, ... Those
@@ -85,12 +89,21 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 	if pair == nil {
 		pair = new(space.Trial())
 	}
-	for _, d := range []audit.Dataset{pair.First, pair.Second} {
+	failed, err := tryFailing(*pair, func(d audit.Dataset) error { return call(d, trySeed, make([]float64, tryRows*width)) })
+	if err != nil {
+		return "", err
+	}
+	for side, d := range []audit.Dataset{pair.First, pair.Second} {
+		if failed[side] {
+			continue
+		}
 		var draws [3][]float64
 		for i, seed := range []uint64{trySeed, trySeed, trySeed + 1<<40} {
 			draws[i] = make([]float64, tryRows*width)
 			copied := audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)}
-			if err := call(copied, seed, draws[i]); err != nil {
+			if err := call(copied, seed, draws[i]); errors.As(err, new(*Failed)) {
+				continue // sometimes
+			} else if err != nil {
 				return "", err
 			}
 		}

@@ -29,6 +29,7 @@ func TestSample(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	seeds = seeds[1:] // that of the runs which tell whether runs fail
 	most := uint64(0)
 	for _, seed := range seeds {
 		most = max(most, seed)

@@ -179,7 +179,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 		if c.kind == audit.BroughtModule {
 			in.Want = "a module as docs/abi.md describes it"
 		}
-		return a, in
+		return a, &user.Failed{Err: in}
 	case a.width < 1 || len(a.rows) != n*a.width || c.width != 0 && a.width != c.width:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("giving %d outputs of %d numbers, %d in all", n, a.width, len(a.rows)), Want: fmt.Sprintf("%d outputs of as many numbers each, always", n)}
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +29,15 @@ const (
 	truth          // true or false
 	text           // a string, or null
 	long           // a whole number that float64 would round
+	failed         // the run failed; the word says why
 )
+
+// refusal is the error of a run that failed.
+func refusal[T string | []byte](why T) error {
+	return &user.Failed{Err: fmt.Errorf("it refuses the request: %s", why)}
+}
+
+var errOutput = errors.New(`an output is a number, a word, an array of these, or {"error": "..."}`)
 
 // scanner reads an answer.
 type scanner struct {
@@ -103,7 +112,7 @@ func (s *scanner) object(row func(int, []cell) error) (rows int, err error) {
 			if err != nil {
 				return rows, err
 			}
-			return rows, fmt.Errorf("it refuses the request: %s", why.word)
+			return rows, refusal(why.text())
 		case string(key) == "frames":
 			if v, err := s.value(); err != nil || v.form != numeral || v.value != framesVersion {
 				return rows, s.Fault(from, fmt.Sprintf("frames of version %d, which %s names", framesVersion, FramesVariable))
@@ -135,7 +144,17 @@ func (s *scanner) rows(row func(int, []cell) error) (n int, err error) {
 			return n, err
 		}
 		s.cells = s.cells[:0]
-		if s.Peek() != '[' {
+		if s.Peek() == '{' {
+			_, err := s.object(func(int, []cell) error { return errOutput })
+			f := new(user.Failed)
+			if !errors.As(err, &f) {
+				return n, cmp.Or(err, errOutput)
+			}
+			if done, err := s.More('}', false); err != nil || !done {
+				return n, cmp.Or(err, errOutput)
+			}
+			s.cells = append(s.cells, cell{form: failed, word: []byte(f.Error())})
+		} else if s.Peek() != '[' {
 			c, err := s.value()
 			if err != nil {
 				return n, err

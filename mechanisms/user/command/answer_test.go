@@ -31,7 +31,7 @@ func TestScan(t *testing.T) {
 		{`[1`, `fault: its answer, character 3 is the end, must be a comma or ']'`},
 		{`[1]]`, `fault: its answer, character 4 is "]", must be the end of the line`},
 		{`[[[1]]]`, `fault: its answer, character 3 is "[1]]]", must be a number`},
-		{`[{"x": 1}]`, `fault: its answer, character 2`},
+		{`[{"x": 1}]`, `fault: its answer, character 3`},
 		{`[--1]`, `fault: its answer, character 2`},
 		{`[1e]`, `fault: its answer, character 2`},
 		{`[0x10]`, `fault: its answer, character 3`},

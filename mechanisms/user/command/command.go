@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -27,8 +28,8 @@ type Options struct {
 	// Kinds of columns c1, c2, ...; default: by the outputs that are asked for at
 	// the start.
 	Kinds map[string]audit.ColumnKind
-	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol" makes
-	// columns of numbers mixed, and them symbols.
+	// NonFinite: "refuse" refuses NaN and infinities, and "symbol" makes columns of
+	// numbers mixed, and them symbols; default: each is an [audit.Outcome] of its column.
 	NonFinite string
 	// Columns are those of a report that is replayed, instead of Kinds.
 	Columns []audit.Column
@@ -50,6 +51,10 @@ type Parent struct {
 // DefaultTimeout is how long one request may take.
 const DefaultTimeout = 60 * time.Second
 
+// mostDeaths is how often a process may end because a run failed: a new one takes a hundred
+// times as long as an output.
+const mostDeaths = 400
+
 // mostValues is how many values one request asks for, at most.
 const mostValues = 1 << 18
 
@@ -57,11 +62,13 @@ const mostValues = 1 << 18
 // goroutines: each has a process of its own.
 type Program struct {
 	*runner
+	user.Runs
 	o        Options
 	columns  []audit.Column
 	unseeded string
 	slowest  time.Duration // of the requests at the start
 	seen     *blocks       // outputs
+	deaths   atomic.Int64  // of processes, after the start
 }
 
 // Open starts the program and asks what its outputs are. When ctx ends, requests
@@ -73,9 +80,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		}
 	}
 	switch o.NonFinite {
-	case "", AsSymbol:
-	case Refuse:
-		o.NonFinite = ""
+	case "", Refuse, AsSymbol:
 	default:
 		return nil, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
 	}
@@ -126,19 +131,15 @@ func (p *Program) Brought() audit.Brought {
 // Sample implements [audit.Mechanism]: each request gets a seed of 53 bits from s.
 func (p *Program) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	width := audit.Width(p.columns)
-	rows := mostValues / width
-	for len(out) > 0 {
-		n := min(rows, len(out)/width)
-		seed := s.Uint64() >> 11
-		if err := p.draw(d, n, seed, out[:n*width]); err != nil {
+	return p.Runs.Sample(p.columns, d, s, out, mostValues/width, func(seed uint64, out []float64) error {
+		if err := p.draw(d, len(out)/width, seed, out); err != nil {
 			return err
 		}
-		if err := p.note(seed, out[:n*width]); err != nil {
+		if err := p.note(seed, out); err != nil {
 			return p.fault(nil, err)
 		}
-		out = out[n*width:]
-	}
-	return nil
+		return nil
+	})
 }
 
 // draw asks for n outputs.
@@ -152,10 +153,20 @@ func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error
 		return err
 	}
 	if err := p.fill(a, n, out); err != nil {
-		return p.drop(x, err)
+		return p.refused(x, err)
 	}
 	p.release(x)
 	return nil
+}
+
+// refused keeps a process that said that a run failed, and ends one at fault.
+func (p *Program) refused(x *worker, err error) error {
+	if !errors.As(err, new(*user.Failed)) {
+		return p.drop(x, err)
+	}
+	told := p.fault(x, err)
+	p.release(x)
+	return told
 }
 
 // ask sends a request to the process; an error ends it.
@@ -182,6 +193,9 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.timeout), Want: "there by then", Remedy: remedy}
+	}
+	if errors.As(err, new(*user.Failed)) && p.columns != nil && p.deaths.Add(1) > mostDeaths {
+		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d ends of a process: %v", mostDeaths, err), Want: "fewer, as each takes a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
 	}
 	return answer{}, p.drop(x, err)
 }
@@ -366,7 +380,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 			}
 			if err = a.err; errors.Is(err, io.EOF) {
 				w.End(5 * process.Grace) // it is about to say how
-				return answer{}, errors.New(w.death(a.json))
+				return answer{}, w.died(a.json)
 			}
 		case <-checks:
 			if bad := check(); bad != nil {
@@ -406,6 +420,16 @@ func (w *worker) readLine() ([]byte, error) {
 			return w.line, err
 		}
 	}
+}
+
+// died is the error of a process that ended; one that says by its exit code that something
+// failed, as an exception does that nobody catches, is a run that failed.
+func (w *worker) died(part []byte) error {
+	err := errors.New(w.death(part))
+	if len(part) == 0 && w.process != nil && w.process.Failed() {
+		return &user.Failed{Err: err}
+	}
+	return err
 }
 
 // death says how the program ended, after part of an answer.

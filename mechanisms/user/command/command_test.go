@@ -163,7 +163,7 @@ var longWords = func() string {
 }()
 
 func TestFaults(t *testing.T) {
-	real := func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": audit.Real} }
+	refuse := func(o *command.Options) { o.NonFinite = command.Refuse }
 	for _, c := range []struct {
 		form   string
 		change func(*command.Options)
@@ -184,14 +184,11 @@ func TestFaults(t *testing.T) {
 		{"killed", nil, "it was ended by a signal (killed), as the system does when memory runs out, before its first answer", ""},
 		{"unheard of", nil, "exit code 8 before its first answer", ""},
 		{"dies", nil, "", "it ended with exit code 4 before it answered"},
-		{"nan", nil, ": c1 is NaN, must be a finite number; -nonfinite symbol", ""},
-		{"late-nan", nil, "", "output 37 of 1000: c1 is NaN, must be a finite number"},
-		{"late-nan", func(o *command.Options) { real(o); o.NonFinite = command.AsSymbol }, "", "-kind c1=mixed takes it"},
-		{"late-word", nil, "", `output 37 of 1000: c1 is "none", must be a number, as in the outputs that were asked for at the start; -kind c1=mixed`},
+		{"nan", refuse, ": c1 is NaN, must be a finite number; without -nonfinite refuse", ""},
+		{"late-nan", refuse, "", "output 37 of 1000: c1 is NaN, must be a finite number"},
 		{"long", nil, "must be a number that float64 does not round: a whole one up to 2^53, or one with an exponent; print it as two columns", ""},
 		{"long", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": audit.Mixed} }, "must be a number that float64 does not round", ""},
 		{"late-long", nil, "", `output 37 of 1000: c1 is "9007199254740993", must be a number that float64 does not round`},
-		{"words", real, "must be a number", ""},
 		{"quoted", nil, "must be numbers, or a few names; print numbers without quotes; if they are names, -kind c1=symbol", ""},
 		{"correct", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c2": audit.Real} }, `-kind is of a column "c2"`, ""},
 		{"correct", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": "word"} }, `kind of column c1 is "word"`, ""},

@@ -46,6 +46,7 @@ const (
 // answer is what a program answers: JSON, or a block of numbers.
 type answer struct {
 	json    []byte // nil: a block
+	failed  []byte // why there are no outputs; nil: there are
 	ints    bool
 	n       int
 	columns int
@@ -54,7 +55,7 @@ type answer struct {
 
 // copied is an answer that stays valid.
 func (a answer) copied() answer {
-	a.json, a.block = bytes.Clone(a.json), bytes.Clone(a.block)
+	a.json, a.block, a.failed = bytes.Clone(a.json), bytes.Clone(a.block), bytes.Clone(a.failed)
 	return a
 }
 
@@ -102,7 +103,7 @@ func (w *worker) readFrame() (answer, error) {
 	}
 	switch kind {
 	case frameFail:
-		return answer{}, fmt.Errorf("it refuses the request: %s", w.line)
+		return answer{failed: w.line}, nil
 	case frameJSON:
 		return answer{json: w.line}, nil
 	}
@@ -135,7 +136,7 @@ func ended(err error) error {
 // floats reports whether the block holds float64 for columns of numbers only, and writes
 // them to out where all are finite.
 func (p *Program) floats(a answer, out []float64) bool {
-	if a.json != nil || a.ints || a.columns != len(p.columns) || a.n*a.columns != len(out) {
+	if a.json != nil || a.failed != nil || a.ints || a.columns != len(p.columns) || a.n*a.columns != len(out) {
 		return false
 	}
 	for _, c := range p.columns {
@@ -155,6 +156,9 @@ func (p *Program) floats(a answer, out []float64) bool {
 
 // rows calls row for each output, as [scan] does.
 func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
+	if a.failed != nil {
+		return 0, refusal(a.failed)
+	}
 	if a.json != nil {
 		return scan(a.json, row)
 	}

@@ -161,12 +161,10 @@ func TestFramesRefused(t *testing.T) {
 		"none":    "at least 8",
 		"wide":    "of 1048576 columns",
 		"few":     "of 199 outputs",
-		"fail":    "it refuses the request: no model file",
 		"twice":   "more than one frame",
 		"cut":     "in the middle of its answer, after 100 bytes",
 		"version": "frames of version 1",
 		"long":    "9007199254740993",
-		"nan":     "output 37 of 4096: c1 is NaN",
 	} {
 		p, err := open(t, "frames-"+form)
 		if err == nil {
@@ -184,10 +182,10 @@ func TestParentFault(t *testing.T) {
 	requests, theirs := io.Pipe()
 	answers, mine := io.Pipe()
 	go func() {
-		program("late-word", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
+		program("late-long", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
 		mine.Close()
 	}()
-	p, err := open(t, "late-word", func(o *command.Options) {
+	p, err := open(t, "late-long", func(o *command.Options) {
 		o.Parent = &command.Parent{Requests: theirs, Answers: answers}
 	})
 	if err != nil {
@@ -201,7 +199,7 @@ func TestParentFault(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		if err := <-done; err == nil || !strings.Contains(err.Error(), `c1 is "none"`) {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), `c1 is "9007199254740993"`) {
 			t.Error(err)
 		}
 	}
@@ -244,5 +242,23 @@ func TestParent(t *testing.T) {
 	p.Close()
 	if _, err := sample(p, audit.Records(1, 0), 2, 10); err == nil {
 		t.Error("a closed parent answers")
+	}
+}
+
+// What is no number, and a run that failed, are outcomes, in frames and in lines.
+func TestOutcomes(t *testing.T) {
+	for form, want := range map[string]audit.Outcome{"frames-nan": audit.NaNOutcome, "late-nan": audit.NaNOutcome, "late-word": audit.WordOutcome, "frames-fail": audit.ErrorOutcome} {
+		p, err := open(t, form)
+		if err != nil {
+			t.Errorf("%s: %v", form, err)
+			continue
+		}
+		out, err := sample(p, audit.Records(1, 0), 1, 4096)
+		if err != nil || !slices.Contains(out, float64(want)) {
+			t.Errorf("%s: no %v among the outputs: %v", form, want, err)
+		}
+		if (p.Failure() != "") != (want == audit.ErrorOutcome) {
+			t.Errorf("%s: failure %q", form, p.Failure())
+		}
 	}
 }

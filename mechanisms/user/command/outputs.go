@@ -1,12 +1,14 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
 // Answers to Options.NonFinite.
@@ -57,6 +59,12 @@ func (p *Program) fill(a answer, n int, out []float64) error {
 		if err := p.checkWidth(i, cells); err != nil {
 			return err
 		}
+		if failedRun(cells) {
+			p.Note(string(cells[0].word))
+			user.Fail(p.columns, out[at:])
+			at += audit.Width(p.columns)
+			return nil
+		}
 		for c, x := range cells {
 			w, err := p.put(c, x, out[at:])
 			if err != nil {
@@ -69,22 +77,24 @@ func (p *Program) fill(a answer, n int, out []float64) error {
 }
 
 func (p *Program) checkWidth(i int, cells []cell) error {
-	if len(cells) == len(p.columns) {
+	if len(cells) == len(p.columns) || failedRun(cells) {
 		return nil
 	}
 	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
 }
 
+// failedRun reports whether a run failed.
+func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
+
 // put writes a value of column c as the engine sees it, and returns how many
 // numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
-	if x.form == nonFinite && column.Kind != audit.Symbol && (p.o.NonFinite != AsSymbol || column.Kind == audit.Real) {
-		remedy := "-nonfinite symbol audits NaN and infinities as outputs of their own: they may leak"
-		if p.o.NonFinite == AsSymbol {
-			remedy = fmt.Sprintf("as -kind says that the column is real; -kind %s=mixed takes it", column.Name)
-		}
-		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: remedy}
+	if x.form == failed {
+		return 0, errOutput // beside others
+	}
+	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == Refuse {
+		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome: it may leak"}
 	}
 	if x.form == long && column.Kind != audit.Symbol {
 		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
@@ -100,9 +110,11 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 		}
 		return 2, nil
 	}
-	if x.form == text {
-		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number, as in the outputs that were asked for at the start",
-			Remedy: fmt.Sprintf("-kind %s=mixed takes numbers and words", column.Name)}
+	switch x.form {
+	case text:
+		x.value = float64(audit.WordOutcome)
+	case nonFinite:
+		x.value = float64(audit.OutcomeOf(x.value))
 	}
 	out[0] = x.value
 	return 1, nil
@@ -125,6 +137,9 @@ func (p *Program) learnColumns(answers []answer) error {
 	}
 	var kinds []seen
 	err := each(answers, func(i int, cells []cell) error {
+		if failedRun(cells) {
+			return nil
+		}
 		if kinds == nil {
 			if len(cells) == 0 {
 				return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
@@ -157,6 +172,9 @@ func (p *Program) learnColumns(answers []answer) error {
 		}
 		p.columns = slices.Clone(p.o.Columns)
 		return nil
+	}
+	if kinds == nil {
+		return errors.New("every run of it failed")
 	}
 	unknown := maps.Clone(p.o.Kinds)
 	for i, k := range kinds {
@@ -197,6 +215,9 @@ func (p *Program) learnLabels(answers []answer) error {
 		}
 	}
 	return each(answers, func(_ int, cells []cell) error {
+		if failedRun(cells) {
+			return nil
+		}
 		for c, x := range cells {
 			if k := p.columns[c].Kind; k == audit.Symbol || k == audit.Mixed && x.form != numeral {
 				add(c, audit.SymbolOf(x.text()), x.text())
@@ -257,7 +278,9 @@ func (p *Program) probe() error {
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}
 	seeds := [3]uint64{seedOne, seedTwo, seedOne}
 	var answers [2][4]answer // by dataset; the last is the second process's
+	var there [2]int         // answers that are no failure
 	var all []answer
+	var failure error
 	for round := range 2 {
 		x, err := p.another()
 		if err != nil {
@@ -272,14 +295,35 @@ func (p *Program) probe() error {
 					}
 				}
 				a, err := p.ask(x, d, sizes[i], seeds[i])
-				if err != nil {
+				ended := err != nil
+				if err == nil {
+					err = checkShape(a, sizes[i])
+				}
+				switch {
+				case err == nil:
+					answers[side][at] = a.copied()
+					all = append(all, answers[side][at])
+					there[side]++
+				case !errors.As(err, new(*user.Failed)) && ended:
 					return err
-				}
-				if err := checkShape(a, sizes[i]); err != nil {
+				case !errors.As(err, new(*user.Failed)):
 					return p.drop(x, err)
+				case failure == nil && ended:
+					failure = err
+				case failure == nil:
+					failure = p.fault(x, err)
 				}
-				answers[side][at] = a.copied()
-				all = append(all, answers[side][at])
+				if there[0]+there[1] == 0 && side == 1 { // before a second process would say the same
+					if !ended {
+						p.release(x)
+					}
+					return failure
+				}
+				if ended {
+					if x, err = p.another(); err != nil {
+						return err
+					}
+				}
 			}
 		}
 		p.release(x)
@@ -290,6 +334,9 @@ func (p *Program) probe() error {
 	width := audit.Width(p.columns)
 	var outs [2][4][]float64
 	for side := range outs {
+		if there[side] < len(answers[side]) {
+			continue // the outputs of one whose runs fail are not compared
+		}
 		for at, a := range answers[side] {
 			n := sizes[at%3]
 			outs[side][at] = make([]float64, n*width)
@@ -299,13 +346,16 @@ func (p *Program) probe() error {
 		}
 	}
 	for _, o := range outs {
+		if o[0] == nil {
+			continue
+		}
 		if err := p.judge(o[0], o[1], o[2], o[3]); err != nil {
 			return p.fault(nil, err)
 		}
 	}
 	// A generator that each process starts alike goes on in its own way in each, so
 	// that only the first answer of each shows it.
-	if first, other := outs[0][0], outs[0][3]; p.unseeded == againDiffers && p.telling(first) && slices.Equal(first, other) {
+	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && p.telling(first) && slices.Equal(first, other) {
 		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, though the seed does not fix the outputs", Want: "other outputs in another process",
 			Remedy: "seed the generator in each request with the request's seed; outputs of two processes would not be independent"})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
 // engine is a module that is compiled in this process, the one that it may hang
@@ -141,7 +142,7 @@ func (in *instance) failure(what string, err error) error {
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
 		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "is there an endless loop?"}
 	}
-	return &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
+	return &user.Failed{Err: &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}}
 }
 
 // firstLine is an error without its stack trace, but with the function where it

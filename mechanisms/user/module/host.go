@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
@@ -40,6 +41,7 @@ type answer struct {
 	Width   int
 	Outputs []byte
 	Fault   *audit.InputError
+	Trapped bool // the fault is of this run, which is an outcome
 }
 
 // Host is the program of the processes that run modules. It limits its own memory,
@@ -98,7 +100,7 @@ func faulty(err error) answer {
 	if !errors.As(err, &in) {
 		in = &audit.InputError{Field: "the module", Found: "at fault: " + err.Error()}
 	}
-	return answer{Fault: in}
+	return answer{Fault: in, Trapped: errors.As(err, new(*user.Failed))}
 }
 
 func bytesOf(numbers []float64) []byte {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -105,6 +106,10 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
 		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "does a function call itself without end?"})
+	if errors.As(err, new(*user.Failed)) {
+		m.pool.Release(h) // the next call has a fresh instance
+		return err
+	}
 	if err != nil {
 		m.pool.Drop(h)
 		return err
@@ -165,6 +170,8 @@ func (m *Module) ask(h *hosted, question any, within time.Duration, late error) 
 		return answer{}, err
 	case err != nil:
 		return answer{}, m.lost(h)
+	case a.Trapped:
+		return a, &user.Failed{Err: a.Fault}
 	case a.Fault != nil:
 		return a, a.Fault
 	}

@@ -126,6 +126,10 @@ func (p *Process) Death() string {
 	return fmt.Sprintf("it ended with exit code %d", state.ExitCode())
 }
 
+// Failed reports whether the program ended by itself with an exit code that is not 0, after
+// End.
+func (p *Process) Failed() bool { return !p.killed && p.within(0) && p.cmd.ProcessState.ExitCode() > 0 }
+
 // tail keeps the end of what is written to it, and the beginning.
 type tail struct {
 	mu    sync.Mutex

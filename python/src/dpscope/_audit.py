@@ -152,9 +152,9 @@ def execute(command: str, flags: List[str], folder: str, server: Optional[Servin
         result = Result(json.loads(kept["json"]), kept, notes)
     if ended.interrupted:
         raise Stopped(result)
-    if server is not None and server.error is not None:
-        raise server.error
     if result is None or ended.code == 2:
+        if server is not None and server.error is not None:
+            raise server.error
         raise ended.error()
     for note in result.notes:
         warnings.warn(note, stacklevel=3)
@@ -258,9 +258,9 @@ def _explored(server: Server, pair: Any, given: Dict[str, Any], kinds: List[str]
         ended = _run.run(["audit", *_flags(given), *kinds, "-exec-parent", "-exec", "exploration", "-output", f"json={file}"], server)
         if ended.interrupted:
             raise Stopped(None)
-        if server.error is not None:
-            raise server.error
         if not os.path.exists(file):
+            if server.error is not None:
+                raise server.error
             raise ended.error()
         return float(json.loads(Path(file).read_bytes()).get("lowerBound") or 0.0)
 

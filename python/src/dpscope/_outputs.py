@@ -49,7 +49,13 @@ def many(value: Any, n: int) -> Answer:
 
 
 def single(values: List[Any]) -> Answer:
-    """What f(dataset) returned, called once for each output."""
+    """What f(dataset) returned or raised, called once for each output."""
+    raised = [v for v in values if isinstance(v, Exception)]
+    if raised:
+        if len(raised) == len(values):
+            raise raised[0]
+        want = "f(dataset) returns one output"
+        return Answer(JSON, len(values), 0, json.dumps([{"error": f"{type(v).__name__}: {v}"} if isinstance(v, Exception) else _word(_host(v), want) for v in values]).encode())
     first = _host(values[0])
     if isinstance(first, (list, tuple)) or np is not None and isinstance(first, np.ndarray):
         values = [_row(_host(v)) for v in values]

@@ -153,11 +153,15 @@ class Server:
             states = np.random.get_state()
             np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
         try:
-            f = self.mechanism
-            if np is not None:
-                return _outputs.single([f(dataset.copy()) for _ in range(n)])
-            return _outputs.single([f([list(r) for r in dataset]) for _ in range(n)])
+            return _outputs.single([self.once(dataset) for _ in range(n)])
         finally:
             random.setstate(state)
             if np is not None:
                 np.random.set_state(states)
+
+    def once(self, dataset: Any) -> Any:
+        """One output of f(dataset), or the error that it raised, an outcome too."""
+        try:
+            return self.mechanism(dataset.copy() if np is not None else [list(r) for r in dataset])
+        except Exception as e:
+            return e

@@ -1,0 +1,139 @@
+package user
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Failed is the error of a request in which a run of the user's code failed: it raised an
+// error, trapped or ended. Such a run is an outcome like any other, [audit.ErrorOutcome].
+type Failed struct{ Err error }
+
+func (f *Failed) Error() string { return f.Err.Error() }
+
+// Unwrap returns it.
+func (f *Failed) Unwrap() error { return f.Err }
+
+// Runs draws outputs of code of which runs may fail. A request for many outputs that fails
+// does not say which run did, and to leave it out would make the outputs that are kept those
+// of another mechanism. So a few runs on each dataset decide, before its first output is
+// drawn, whether outputs are asked for one by one.
+type Runs struct {
+	mu     sync.Mutex
+	singly map[string]bool // by dataset
+	first  string          // of the errors, in the order of their letters
+}
+
+// tried is how many runs decide; they are no outputs.
+const tried = 64
+
+// Sample fills out with outputs on d, most of them a request at a time.
+func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream, out []float64, most int, call func(seed uint64, out []float64) error) error {
+	width := audit.Width(columns)
+	key := keyOf(d)
+	r.mu.Lock()
+	singly, known := r.singly[key]
+	r.mu.Unlock()
+	if !known {
+		err := call(trySeed+1<<41, make([]float64, tried*width))
+		if singly = r.note(err); err != nil && !singly {
+			return err
+		}
+		r.mu.Lock()
+		if r.singly == nil {
+			r.singly = map[string]bool{}
+		}
+		r.singly[key] = singly
+		r.mu.Unlock()
+	}
+	if singly {
+		most = 1
+	}
+	for len(out) > 0 {
+		n := min(most*width, len(out))
+		err := call(s.Uint64()>>11, out[:n])
+		switch failed := r.note(err); {
+		case failed && !singly:
+			return &audit.InputError{Field: "a request for many outputs", Found: "failed, though the first runs on the dataset did not: " + err.Error(), Want: "to fail often enough to be asked one by one, or never",
+				Remedy: `catch the error of each run and give {"error": "..."} as its output (docs/command.md)`}
+		case failed:
+			Fail(columns, out[:n])
+		case err != nil:
+			return err
+		}
+		out = out[n:]
+	}
+	return nil
+}
+
+// note remembers the error of a run that failed.
+func (r *Runs) note(err error) bool {
+	var f *Failed
+	if !errors.As(err, &f) {
+		return false
+	}
+	r.Note(err.Error())
+	return true
+}
+
+// Note remembers why a run failed.
+func (r *Runs) Note(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first == "" || strings.Compare(why, r.first) < 0 {
+		r.first = why
+	}
+}
+
+// Failure implements [audit.Failing].
+func (r *Runs) Failure() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.first
+}
+
+// Fail makes an output that of a run that failed.
+func Fail(columns []audit.Column, out []float64) {
+	clear(out)
+	at := 0
+	for _, c := range columns {
+		out[at] = audit.ErrorOutcome.In(c.Kind)
+		at += c.Width()
+	}
+}
+
+// keyOf is one text for one dataset.
+func keyOf(d audit.Dataset) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(d.Columns))
+	for _, v := range d.Values {
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return string(b)
+}
+
+// tryFailing tries code on both datasets of a pair, and is the error of code that fails on
+// both: that is a fault of the code, not an output.
+func tryFailing(pair audit.Pair, call func(audit.Dataset) error) (failed [2]bool, err error) {
+	for side, d := range []audit.Dataset{pair.First, pair.Second} {
+		var f *Failed
+		e := call(audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)})
+		if e != nil && !errors.As(e, &f) {
+			return failed, e
+		}
+		if failed[side] = e != nil; e != nil {
+			err = e
+		}
+	}
+	if !failed[0] || !failed[1] {
+		return failed, nil
+	}
+	return failed, fmt.Errorf("on both datasets of the first pair: %w", err)
+}
