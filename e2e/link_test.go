@@ -46,6 +46,9 @@ func TestLinkIsAResult(t *testing.T) {
 	if !strings.HasPrefix(said, "Violation: ε ≥ ") {
 		t.Fatalf("the verdict is %q", said)
 	}
+	const shows = `["#say", "#dataset-first", "#dataset-second"].map((id) => document.querySelector(id).textContent).join(" | ")`
+	until(t, tab, `document.querySelector("#say").textContent.startsWith("Where")`, 10*time.Second)
+	shown := eval[string](t, tab, shows)
 	link := eval[string](t, tab, shareLink)
 	settings, packed, ok := strings.Cut(link, "&r=")
 	if !ok || len(link) > 4000 {
@@ -84,6 +87,10 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Error("a link runs by itself")
 	}
 	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#say").textContent !== ""`, 10*time.Second)
+	if got := eval[string](t, fresh, shows); got != shown {
+		t.Errorf("the link shows %q, its sender saw %q", got, shown)
+	}
 	pressMouse(t, fresh, "#note-verify")
 	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
 	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")

@@ -191,6 +191,21 @@ func (r Report) Table(name string) Table {
 // Rows are those of the table of that name.
 func (r Report) Rows(name string) []Row { return r.Table(name).Rows }
 
+// Pictured is the row whose event a picture of the outputs shows: that of epsilon, else
+// the one that decides; nil where none has an event.
+func (r Report) Pictured() *Row {
+	rows := r.Rows(Bounds)
+	for i := range rows {
+		if rows[i].ID == Epsilon && rows[i].Event != nil {
+			return &rows[i]
+		}
+	}
+	if row := r.Deciding(); row != nil && row.Event != nil {
+		return row
+	}
+	return nil
+}
+
 // Deciding is the row that the verdict rests on; nil where there is none.
 func (r Report) Deciding() *Row {
 	for _, t := range r.Tables {

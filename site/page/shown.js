@@ -11,7 +11,7 @@ import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
 import { pairsOf, say } from "./progress.js";
-import { outputs, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
+import { outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -197,7 +197,7 @@ export class Shown {
    * @param {string} [of] what stateOf says of its settings; as a rule those of the form
    */
   sent(result, said, of = this.#url) {
-    const { title, detail, odd, progress } = said;
+    const { title, detail, odd, picture, datasets } = said;
     this.#now = this.#whole = null;
     this.#spark.clear();
     showVerification(null);
@@ -208,9 +208,10 @@ export class Shown {
     byId("note").hidden = false;
     byId("note-words").textContent = odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.";
     named(title, "");
-    if (progress) {
+    showDatasets(datasets);
+    if (picture) {
       byId("chart-section").hidden = false;
-      outputs().show(JSON.stringify(progress), "live");
+      outputs().show(picture, "linked");
     }
     this.buttons();
   }
