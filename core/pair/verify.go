@@ -91,9 +91,9 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if counted || a.Spec.Unseeded != "" {
 		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked", "sequential")
 		v.Recomputed = true
-		why := "the counts are the report's own word, which were not drawn again"
+		why := "the counts are as the report has them and were not drawn again"
 		if a.Spec.Unseeded != "" {
-			why = "the counts are the report's own word, as they cannot be drawn again from the seed: " + a.Spec.Unseeded
+			why = "the counts are as the report has them: they cannot be drawn again from the seed: " + a.Spec.Unseeded
 		}
 		if counted && a.Spec.Recording != nil {
 			taken = append(taken, "evidence.chart.plane.words") // symbols have their words in the file

@@ -57,6 +57,7 @@ export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   verdict(byId("verdict"), report, standing, answer);
   showDatasets(answer.datasets);
+  if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
   byId("result").classList.remove("empty");
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.subject}`;
@@ -101,7 +102,7 @@ export const showWords = (answer) => inTurns(...words(answer, []));
 /** The picture of the two output distributions. */
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
 
-/** Says what the picture shows in a sentence. @param {import("../worker/protocol").PictureValue} picture */
+/** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
 function showSentence({ sentence, small, lit }) {
   if (!byId("say")) return; // in an embed without
   byId("say").hidden = !sentence;

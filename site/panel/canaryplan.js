@@ -44,7 +44,7 @@ export function canaryPlan(how, source, text, file, design) {
     error.key = nameIn(how, error.key); // where the page shows it
     throw error;
   }
-  if (how === "scores" && !plan.relation) throw new Unusable("scores-relation", "not chosen", "add-remove or replace: what the claim calls neighbours, which scores do not tell");
+  if (how === "scores" && !plan.relation) throw new Unusable("scores-relation", "absent", "add-remove or replace, as the claim has it: scores do not tell", "what the claim calls neighbours");
   if (how === "scores") return plan;
   for (const spec of source.params) {
     const key = `p.${spec.name}`, value = spec.choices?.length ? text(key) : numberOf(key, text(key));

@@ -1920,6 +1920,8 @@ export interface ReportedValue {
   detail: string;
   /** Glimpse is what a link holds of an audit of a pair. */
   glimpse?: Glimpse;
+  /** Say is what the picture of its outputs says, there before that is drawn. */
+  say?: Said;
   /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
   datasets?: string[];
   facts: FactRow[];
@@ -1939,6 +1941,14 @@ export interface Reproduce {
   url: string;
   goTest?: string;
   note?: string;
+}
+
+/** Said is what a picture shows in one plain sentence, with what else there is to say. */
+export interface Said {
+  sentence?: string;
+  small?: string;
+  /** the claim is refuted */
+  lit?: boolean;
 }
 
 export interface SampleFacts {

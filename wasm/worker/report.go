@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // reported is a report of any kind as the page gets it.
@@ -25,6 +26,8 @@ type reported struct {
 	Detail string `json:"detail"`
 	// Glimpse is what a link holds of an audit of a pair.
 	Glimpse *pair.Glimpse `json:"glimpse,omitempty"`
+	// Say is what the picture of its outputs says, there before that is drawn.
+	Say *scene.Said `json:"say,omitempty"`
 	// Datasets are the two of an audit of a pair, in words; absent where there are none.
 	Datasets []string            `json:"datasets,omitempty"`
 	Facts    []audit.FactRow     `json:"facts"`
@@ -51,6 +54,9 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
 		c.drawn.hold(p)
+		if v := scene.NewOutputs(scene.InputOf(p).Report); v != nil {
+			out.Say = new(v.Says())
+		}
 		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
 	}
 	if failure != nil {
