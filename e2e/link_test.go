@@ -161,3 +161,31 @@ func TestHistory(t *testing.T) {
 	click(t, tab, "#history-forget")
 	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`, 5*time.Second)
 }
+
+// TestShareEarlier: a result of settings that were changed since says so where it is
+// shared, and one that no longer applies, as another audit begins, cannot be shared.
+func TestShareEarlier(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=2000&trials=1&seed=7")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	const of = `document.querySelector("#result").dataset.of`
+	if said := eval[string](t, tab, of); !strings.Contains(said, "laplace-mean") || !strings.Contains(said, "#v=1&") {
+		t.Errorf("a print and a PNG say that they are of %q", said)
+	}
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of the form's settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	set(t, tab, "finder", "random")
+	until(t, tab, `!document.querySelector("#drift").hidden`, 10*time.Second)
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); !strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of other settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	if !eval[bool](t, tab, `(() => { const knob = document.querySelector("#slide-claim"); knob.dispatchEvent(new Event("input")); return document.querySelector("#share-open").disabled && document.querySelector("#save-png").disabled; })()`) {
+		t.Error("a result that no longer applies can be shared")
+	}
+}
