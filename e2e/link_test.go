@@ -46,6 +46,9 @@ func TestLinkIsAResult(t *testing.T) {
 	if !strings.HasPrefix(said, "Violation: ε ≥ ") {
 		t.Fatalf("the verdict is %q", said)
 	}
+	const shows = `["#say", "#dataset-first", "#dataset-second"].map((id) => document.querySelector(id).textContent).join(" | ")`
+	until(t, tab, `document.querySelector("#say").textContent.startsWith("Where")`, 10*time.Second)
+	shown := eval[string](t, tab, shows)
 	link := eval[string](t, tab, shareLink)
 	settings, packed, ok := strings.Cut(link, "&r=")
 	if !ok || len(link) > 4000 {
@@ -84,6 +87,10 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Error("a link runs by itself")
 	}
 	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#say").textContent !== ""`, 10*time.Second)
+	if got := eval[string](t, fresh, shows); got != shown {
+		t.Errorf("the link shows %q, its sender saw %q", got, shown)
+	}
 	pressMouse(t, fresh, "#note-verify")
 	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
 	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")
@@ -153,4 +160,32 @@ func TestHistory(t *testing.T) {
 	click(t, tab, "#history-open")
 	click(t, tab, "#history-forget")
 	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`, 5*time.Second)
+}
+
+// TestShareEarlier: a result of settings that were changed since says so where it is
+// shared, and one that no longer applies, as another audit begins, cannot be shared.
+func TestShareEarlier(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=2000&trials=1&seed=7")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	const of = `document.querySelector("#result").dataset.of`
+	if said := eval[string](t, tab, of); !strings.Contains(said, "laplace-mean") || !strings.Contains(said, "#v=1&") {
+		t.Errorf("a print and a PNG say that they are of %q", said)
+	}
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of the form's settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	set(t, tab, "finder", "random")
+	until(t, tab, `!document.querySelector("#drift").hidden`, 10*time.Second)
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); !strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of other settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	if !eval[bool](t, tab, `(() => { const knob = document.querySelector("#slide-claim"); knob.dispatchEvent(new Event("input")); return document.querySelector("#share-open").disabled && document.querySelector("#save-png").disabled; })()`) {
+		t.Error("a result that no longer applies can be shared")
+	}
 }

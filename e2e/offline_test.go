@@ -147,7 +147,10 @@ func TestOffline(t *testing.T) {
 	if saved := saving(t, tab, "#save-html"); len(saved.Data) < 20_000 {
 		t.Errorf("the saved page has %d bytes", len(saved.Data))
 	}
-	docs := h.visit(t, "docs/index.html")
+	if words := eval[string](t, h.visit(t, "docs/museum/svt4.html"), `document.body.innerText`); !strings.Contains(words, "the noise forgets the cut-off") {
+		t.Errorf("offline, a page of the museum says %.200q", words)
+	}
+	docs := h.visit(t, "python/none.html")
 	if words := eval[string](t, docs, `document.body.innerText`); !strings.Contains(words, "this page was not kept") {
 		t.Errorf("a page that was not kept says %q", words)
 	}

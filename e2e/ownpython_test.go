@@ -44,6 +44,8 @@ func TestOwnPython(t *testing.T) {
 		{"a line", "def mechanism(rows, random):\n    x = 1\n    return random.laplce(x)\n", `random has no "laplce": did you mean "laplace"?`},
 		{"syntax", "def mechanism(rows, random):\n    return [;\n", "SyntaxError: invalid syntax"},
 		{"shapes", "def mechanism(rows, random):\n    return [1] * len(rows)\n", "mechanism.py"},
+		{"numpy", "import numpy as np\ndef mechanism(rows, random):\n    return len(rows) + np.random.laplace(0, 1)\n", "numpy is not part of this page. Write random.laplace(scale) for numpy’s laplace: mechanism gets random as its last argument"},
+		{"no rows", "def mechanism(rows, random):\n    return 1 / len(rows) + random.laplace(1)\n", "on the dataset with no rows"},
 		{"loop", "def mechanism(rows, random):\n    while True: pass\n", "still running after 2s"},
 	} {
 		write(t, tab, c.code)

@@ -189,7 +189,7 @@ func (r *descentRun) width() int {
 }
 
 func (r *descentRun) Columns() []audit.Column {
-	return columnsOf(r.width(), audit.Real, "w after step %d")
+	return columnsOf(r.width(), audit.Real, "weight after step %d")
 }
 
 func (r *descentRun) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {

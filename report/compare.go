@@ -63,7 +63,7 @@ type comparison struct {
 func (c *comparison) withLost(want, report []string) []string {
 	lost := func(w string) bool { return strings.HasPrefix(w, engine.LostWorker) }
 	if slices.ContainsFunc(report, lost) {
-		c.v.Notes = append(c.v.Notes, "warnings about workers are the report's own word")
+		c.v.Notes = append(c.v.Notes, "warnings about workers are as the report has them: a replay does not show them")
 	}
 	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
 }
@@ -253,7 +253,7 @@ func (c *comparison) tell() {
 	if len(c.older) > 0 {
 		c.v.Skip("version "+version+" wrote none", compact(c.older)...)
 	}
-	c.v.Skip("the report's own word", c.own...)
+	c.v.Skip("only the report says it", c.own...)
 }
 
 // butFor names what of a part was taken.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -191,6 +192,21 @@ func (r Report) Table(name string) Table {
 // Rows are those of the table of that name.
 func (r Report) Rows(name string) []Row { return r.Table(name).Rows }
 
+// Pictured is the row whose event a picture of the outputs shows: that of epsilon, else
+// the one that decides; nil where none has an event.
+func (r Report) Pictured() *Row {
+	rows := r.Rows(Bounds)
+	for i := range rows {
+		if rows[i].ID == Epsilon && rows[i].Event != nil {
+			return &rows[i]
+		}
+	}
+	if row := r.Deciding(); row != nil && row.Event != nil {
+		return row
+	}
+	return nil
+}
+
 // Deciding is the row that the verdict rests on; nil where there is none.
 func (r Report) Deciding() *Row {
 	for _, t := range r.Tables {
@@ -265,7 +281,7 @@ var columns = []struct {
 }{
 	{Column{"chosen", ""}, func(x Row) string { return map[bool]string{true: "*"}[x.Chosen] }},
 	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
-	{Column{"method", "method"}, Row.methodWords},
+	{Column{"method", "method"}, Row.MethodWords},
 	{Column{"bound", "at least"}, Row.boundWords},
 	{Column{"upper", "at most"}, func(x Row) string {
 		if x.UpperBound == nil {
@@ -308,11 +324,26 @@ func known(v *float64, claim float64) string {
 	return phrase.Bound(*v, claim)
 }
 
-func (x Row) methodWords() string {
+// methodTitles are methods of bounds as people call them; reports hold their names.
+var methodTitles = map[bounds.Method]string{
+	bounds.MethodExact:                  "exact test of two shares",
+	bounds.MethodClopperPearson:         "Clopper-Pearson limits",
+	bounds.MethodPairedBetting:          "betting on pairs of outputs",
+	bounds.MethodGaussianMu:             "Gaussian DP, Clopper-Pearson limits",
+	bounds.MethodRenyiBetting:           "betting on a Rényi divergence",
+	bounds.MethodRenyiBerryEsseen:       "Rényi divergence, Berry-Esseen",
+	bounds.MethodEventMixture:           "mixture of bets on the event",
+	bounds.MethodScoreMixture:           "mixture of bets on the score",
+	bounds.MethodRenyiMixture:           "mixture of bets on a Rényi divergence",
+	bounds.Method("sequential-betting"): "betting on outputs as they come",
+}
+
+// MethodWords is the method as people call it.
+func (x Row) MethodWords() string {
 	if x.Title != "" {
 		return x.Title
 	}
-	return string(x.Method)
+	return cmp.Or(methodTitles[x.Method], string(x.Method))
 }
 
 func (x Row) boundWords() string {

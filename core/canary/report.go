@@ -149,7 +149,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	case audit.Failed:
 		end.Message = r.Termination.Message
 		taken = append(taken, "termination.message") // headline and summary must follow from it
-		v.Skip("the report's own word: why a run failed is not replayed", taken[1])
+		v.Skip("only the report says why a run failed", taken[1])
 	}
 	want := Conclude(a, r.Evidence, end, nil)
 	report.Compare(&v, &r, &want, taken...)
@@ -194,7 +194,7 @@ func (r Report) verifySequential(ctx context.Context, sources []source.Spec, poo
 	case audit.Failed:
 		end.Message = r.Termination.Message
 		taken = append(taken, "termination.message")
-		v.Skip("the report's own word: why a run failed is not replayed", taken[0])
+		v.Skip("only the report says why a run failed", taken[0])
 	}
 	switch {
 	case whole:

@@ -95,7 +95,7 @@ func (ch Chart) named(columns []audit.Column) Chart {
 	ch.Labels = nil
 	switch ch.Kind {
 	case HistogramChart:
-		ch.Axis = columns[0].Name
+		ch.Axis = called(columns[0])
 	case ScoreChart:
 		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
 		if ch.Plane != nil {

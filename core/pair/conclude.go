@@ -169,7 +169,7 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *rep
 	for i := range rows {
 		f := &rows[i]
 		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
-			f.Title = fmt.Sprintf("%s, of %d orders", f.Method, len(c.Renyi))
+			f.Title = fmt.Sprintf("%s, of %d orders", f.MethodWords(), len(c.Renyi))
 		}
 		if f.Event != nil && unknown == nil {
 			f.Event = described(a.Columns, e.Chart, model, e.Edges, Cut{Edge: f.Event.Edge, Above: f.Event.Above})

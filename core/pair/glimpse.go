@@ -3,52 +3,102 @@ package pair
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/report"
 )
 
-// Glimpse is what a link holds of a report's result: enough to show it before anything
-// was run again. It proves nothing; whoever gets it runs the plan that comes with it.
+// Glimpse is what a link holds of a report's result: what the page shows of it at first
+// sight, so that whoever gets the link sees what its sender saw before anything was run
+// again. It proves nothing; its receiver runs the plan that comes with it.
 type Glimpse struct {
-	Verdict    audit.Verdict   `json:"verdict"`
-	Quantity   report.Quantity `json:"quantity,omitempty"` // of the row that decides; empty where there is none
-	Alpha      float64         `json:"alpha,omitempty"`
-	Bound      *float64        `json:"bound,omitempty"`
-	Strict     bool            `json:"strict,omitempty"`    // the quantity is above the bound
-	Direction  string          `json:"direction,omitempty"` // of the event, as in a [report.Row]
-	Confidence float64         `json:"confidence"`
-	Outputs    int             `json:"outputs"` // drawn in all
-	Rows       int             `json:"rows"`    // counted a side
+	Verdict    audit.Verdict           `json:"verdict"`
+	Bound      *float64                `json:"bound,omitempty"`
+	Confidence float64                 `json:"confidence"`
+	Reason     audit.TerminationReason `json:"reason,omitempty"`
+	Outputs    int                     `json:"outputs"` // drawn in all
+	Rows       int                     `json:"rows"`    // counted a side
+	// Table has the rows that verdict and picture are of, with what is shown of them.
+	Table []report.Row `json:"table,omitempty"`
+	// Pair is what the outputs are from; absent where it is large or recorded elsewhere.
+	Pair *audit.Pair `json:"pair,omitempty"`
 	// Chart is that of the report, without its words and its plane; absent where there is
-	// none.
-	Chart *Chart `json:"chart,omitempty"`
+	// none. Share is of that of a sequential stage.
+	Chart *Chart  `json:"chart,omitempty"`
+	Share float64 `json:"share,omitempty"`
+}
+
+const (
+	glimpseValues = 512  // of a dataset in a link, at most
+	glimpseRows   = 3    // the one that decides, that of the event and that of the bets
+	glimpseWords  = 2000 // letters of an event
+)
+
+// Shown is the pair whose outputs the page shows: that of the chart or, without one, that
+// was drawn from last; nil where there is none.
+func (r Report) Shown() *audit.Pair {
+	if r.Evidence != nil {
+		return &r.Evidence.Pair
+	}
+	if s := r.Sequential; s != nil && len(s.Epochs) > 0 {
+		i := s.Epochs[len(s.Epochs)-1].Pair
+		if s.Chart != nil {
+			i = s.Chart.Pair
+		}
+		if i >= 0 && i < len(s.Pairs) {
+			return &s.Pairs[i]
+		}
+	}
+	return nil
 }
 
 // Glimpse is what a link holds of the report.
 func (r Report) Glimpse() Glimpse {
-	g := Glimpse{Verdict: r.Verdict, Bound: r.LowerBound, Confidence: r.Confidence, Outputs: r.Termination.Outputs, Rows: r.Termination.SamplesUsed}
-	if row := r.Deciding(); row != nil {
-		g.Quantity, g.Alpha, g.Strict = row.ID, row.Alpha, row.Strict
-		g.Direction = row.Direction
+	g := Glimpse{Verdict: r.Verdict, Bound: r.LowerBound, Confidence: r.Confidence, Reason: r.Termination.Reason,
+		Outputs: r.Termination.Outputs, Rows: r.Termination.SamplesUsed}
+	if e := r.Evidence; e != nil {
+		g.Chart = new(e.Chart)
+	} else if s := r.Sequential; s != nil && s.Chart != nil {
+		g.Chart, g.Share = new(s.Chart.Chart), s.Chart.Share
 	}
-	if r.Evidence != nil {
-		ch := r.Evidence.Chart
-		ch.Axis, ch.Labels, ch.Plane = "", nil, nil
-		g.Chart = &ch
+	if g.Chart != nil {
+		g.Chart.Axis, g.Chart.Labels, g.Chart.Plane = "", nil, nil
+	}
+	if p := r.Shown(); p != nil && r.Inputs.Samples == nil && max(len(p.First.Values), len(p.Second.Values)) <= glimpseValues {
+		g.Pair = &audit.Pair{First: p.First, Second: p.Second}
+	}
+	pictured := r.Pictured()
+	rows := r.Rows(report.Bounds)
+	for i, row := range rows {
+		if row.Chosen || &rows[i] == pictured || row.Method == MethodSequential {
+			if row.Chosen {
+				row.LowerBound = nil // Bound
+			}
+			g.Table = append(g.Table, report.Row{ID: row.ID, Method: row.Method, Delta: row.Delta, Alpha: row.Alpha, LowerBound: row.LowerBound, Strict: row.Strict,
+				Chosen: row.Chosen, Direction: row.Direction, Event: row.Event, Counts: row.Counts})
+		}
+	}
+	if e := r.Evidence; pictured != nil && e != nil && (pictured.Event.Edge != e.Prepared.Event.Edge || pictured.Event.Above != e.Prepared.Event.Above) {
+		g.Chart.FirstIn, g.Chart.SecondIn = nil, nil // of another event
 	}
 	return g
 }
 
-// Head is the verdict of the glimpse as that of a report of the audit, and an error
-// where it cannot be one: then the link was changed, or is of another version.
-func (g Glimpse) Head(a *Audit) (report.Report, error) {
-	r := report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
-		Termination: audit.Termination{Reason: audit.Completed, Outputs: g.Outputs, SamplesUsed: g.Rows}}
-	if g.Quantity != "" {
-		r.Tables = []report.Table{{Name: report.Bounds, Rows: []report.Row{{ID: g.Quantity, Alpha: g.Alpha, Strict: g.Strict, LowerBound: g.Bound, Direction: g.Direction, Chosen: true}}}}
+// Report is the glimpse as a report of the audit, as far as it goes, and an error where it
+// cannot be one: then the link was changed, or is of another version.
+func (g Glimpse) Report(a *Audit) (Report, error) {
+	r := Report{Plan: a.Plan, Report: report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
+		Termination: audit.Termination{Reason: g.Reason, Outputs: g.Outputs, SamplesUsed: g.Rows}}}
+	if len(g.Table) > 0 {
+		r.Tables = []report.Table{{Name: report.Bounds, Rows: slices.Clone(g.Table)}}
 	}
-	wrong := func(field, found, want string) (report.Report, error) {
+	row := r.Deciding()
+	strict := row != nil && row.Strict
+	if row != nil {
+		row.LowerBound = g.Bound
+	}
+	wrong := func(field, found, want string) (Report, error) {
 		return r, &audit.InputError{Field: "the link’s result: " + field, Path: "/result/" + field, Found: found, Want: want, Remedy: "run the audit to see its own result"}
 	}
 	switch limit := a.Claim.Limit(); {
@@ -58,29 +108,45 @@ func (g Glimpse) Head(a *Audit) (report.Report, error) {
 		return wrong("confidence", audit.Number(g.Confidence), audit.Number(1-a.Plan.Beta)+", as its settings say")
 	case g.Bound != nil && !(*g.Bound >= 0):
 		return wrong("bound", audit.Number(*g.Bound), "at least 0")
-	case g.Bound != nil && (*g.Bound > limit || g.Strict && *g.Bound >= limit) != (g.Verdict == audit.Violation):
+	case g.Bound != nil && (*g.Bound > limit || strict && *g.Bound >= limit) != (g.Verdict == audit.Violation):
 		return wrong("bound", audit.Number(*g.Bound), fmt.Sprintf("one that agrees with the verdict %q at a claim of %s", g.Verdict, audit.Number(limit)))
 	case g.Outputs < 0 || g.Rows < 0:
 		return wrong("outputs", fmt.Sprint(min(g.Outputs, g.Rows)), "at least 0")
+	case len(g.Table) > glimpseRows:
+		return wrong("table", fmt.Sprintf("%d rows", len(g.Table)), fmt.Sprintf("at most %d", glimpseRows))
 	}
-	if g.Chart != nil {
-		if _, err := g.Chart.binner(a.Columns); err != nil {
-			return r, fmt.Errorf("the link’s result: %w", audit.At("/result", err))
+	for _, row := range g.Table {
+		switch e, c := row.Event, row.Counts; {
+		case e != nil && len(e.Words) > glimpseWords || e != nil && e.Where != nil && len(e.Where.Words) > glimpseWords:
+			return wrong("table", "an event in more letters", fmt.Sprintf("at most %d", glimpseWords))
+		case c != nil && (c.X < 0 || c.Y < 0 || c.X > c.N1 || c.Y > c.N0):
+			return wrong("table", fmt.Sprintf("%d of %d outputs and %d of %d", c.X, c.N1, c.Y, c.N0), "counts of an event")
 		}
 	}
-	return r, nil
-}
-
-// Progress is the glimpse as what a run would tell at its end, to be drawn; nil where it
-// has nothing to draw.
-func (g Glimpse) Progress(a *Audit) *Progress {
+	if g.Pair != nil {
+		if _, err := a.steps(*g.Pair); err != nil {
+			return r, fmt.Errorf("the link’s result: %w", audit.At("/result/pair", err))
+		}
+	}
 	if g.Chart == nil {
-		return nil
+		r.Reword()
+		return r, nil
 	}
-	p := &Progress{Phase: Certifying, Provisional: g.Bound, Claimed: a.Claim.Limit(), Pairs: g.Rows,
-		Live: &Live{Chart: g.Chart.named(a.Columns), Claim: a.Claim, Direction: g.Direction, Rows: g.Rows, Samples: g.Rows}}
-	if p.Quantity, p.Letter = g.Quantity.Symbol(), g.Quantity.Letter(); g.Verdict == audit.Violation {
-		p.Refuted = max(1, g.Outputs)
+	if _, err := g.Chart.binner(a.Columns); err != nil {
+		return r, fmt.Errorf("the link’s result: %w", audit.At("/result", err))
 	}
-	return p
+	var pair audit.Pair
+	if g.Pair != nil {
+		pair = *g.Pair
+	}
+	if chart := g.Chart.named(a.Columns); g.Share > 0 {
+		r.Sequential = &Raced{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Refuted: g.Verdict == audit.Violation, Chart: &RacedChart{Share: g.Share, Chart: chart}}
+	} else {
+		r.Evidence = &Evidence{Pair: pair, Chart: chart}
+		if row := r.Pictured(); row != nil {
+			r.Evidence.Prepared.Event = Cut{Edge: row.Event.Edge, Above: row.Event.Above}
+		}
+	}
+	r.Reword()
+	return r, nil
 }

@@ -2,12 +2,15 @@ package pair_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // A glimpse says what its report says, and refuses to be that of other settings.
@@ -20,6 +23,8 @@ func TestGlimpse(t *testing.T) {
 		{`{"mechanism": "svt4", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "version": 2}`, audit.Violation},
 		{`{"mechanism": "laplace-mean", "claim": {"epsilon": 1}, "samples": 2000, "trials": 2, "seed": 7, "version": 2}`, audit.NoViolation},
 		{`{"mechanism": "svt5", "claim": {"epsilon": 1}, "samples": 50000, "trials": 2, "seed": 7, "version": 2, "mode": "until-refuted"}`, audit.Violation},
+		{`{"mechanism": "laplace-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "beta": 0.001, "version": 2}`, audit.NoViolation},
+		{`{"mechanism": "laplace-mean-raw-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 3, "seed": 7, "beta": 0.001, "version": 2}`, audit.Violation},
 	} {
 		plan, err := pair.ParsePlan([]byte(c.plan))
 		if err != nil {
@@ -38,7 +43,7 @@ func TestGlimpse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, err := g.Head(a)
+		head, err := g.Report(a)
 		if err != nil || r.Verdict != c.verdict {
 			t.Fatalf("%s: %s, %v", plan.Mechanism, r.Verdict, err)
 		}
@@ -46,22 +51,34 @@ func TestGlimpse(t *testing.T) {
 		if wantTitle, wantDetail := r.Banner(); title != wantTitle || detail != wantDetail {
 			t.Errorf("%s: %q, %q, the report says %q, %q", plan.Mechanism, title, detail, wantTitle, wantDetail)
 		}
-		if p := g.Progress(a); (p == nil) != (r.Evidence == nil) || p != nil && (strings.Join(p.Live.Chart.Labels, ",") != strings.Join(r.Evidence.Chart.Labels, ",") || (p.Refuted > 0) != (c.verdict == audit.Violation)) {
-			t.Errorf("%s: to be drawn: %+v", plan.Mechanism, p)
+		pictured := func(r pair.Report) (scene.Picture, string, string) {
+			p := r.Shown()
+			return scene.Draw(scene.NewOutputs(scene.InputOf(r).Report), scene.Request{Width: 600}), pair.DatasetWords(p.First), pair.DatasetWords(p.Second)
+		}
+		got, gotFirst, gotSecond := pictured(head)
+		want, first, second := pictured(r)
+		if got.Said != want.Said || !reflect.DeepEqual(got.SVG, want.SVG) || gotFirst != first || gotSecond != second {
+			t.Errorf("%s: the link shows %+v of %s and %s, the report %+v of %s and %s", plan.Mechanism, got.Said, gotFirst, gotSecond, want.Said, first, second)
 		}
 		for what, change := range map[string]func(*pair.Glimpse){
 			"verdict": func(g *pair.Glimpse) {
 				g.Verdict = map[bool]audit.Verdict{true: audit.NoViolation, false: audit.Violation}[g.Verdict == audit.Violation]
 			},
 			"no verdict": func(g *pair.Glimpse) { g.Verdict = "private" },
-			"confidence": func(g *pair.Glimpse) { g.Confidence = 0.999 },
+			"confidence": func(g *pair.Glimpse) { g.Confidence = 0.5 },
 			"bound":      func(g *pair.Glimpse) { g.Bound = new(-1.0) },
 			"outputs":    func(g *pair.Glimpse) { g.Outputs = -1 },
-			"chart":      func(g *pair.Glimpse) { g.Chart = &pair.Chart{Kind: pair.HistogramChart, Edges: []float64{1, 0}} },
+			"pair":       func(g *pair.Glimpse) { g.Pair = new(audit.Pair) },
+			"rows":       func(g *pair.Glimpse) { g.Table = make([]report.Row, 4) },
+			"event": func(g *pair.Glimpse) {
+				g.Table = []report.Row{{Event: &report.Event{Words: strings.Repeat("long ", 1000)}}}
+			},
+			"counts": func(g *pair.Glimpse) { g.Table = []report.Row{{Counts: &bounds.Counts{X: 2, N1: 1}}} },
+			"chart":  func(g *pair.Glimpse) { g.Chart = &pair.Chart{Kind: pair.HistogramChart, Edges: []float64{1, 0}} },
 		} {
 			changed := g
 			change(&changed)
-			if _, err := changed.Head(a); !audit.IsInput(err) {
+			if _, err := changed.Report(a); !audit.IsInput(err) {
 				t.Errorf("%s with another %s: %v", plan.Mechanism, what, err)
 			}
 		}

@@ -108,9 +108,9 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 			taken = append(taken, "evidence.chart."+field)
 		}
 		v.Recomputed = true
-		why := "the counts are the report's own word, which were not drawn again"
+		why := "the counts are as the report has them and were not drawn again"
 		if a.Spec.Unseeded != "" {
-			why = "the counts are the report's own word, as they cannot be drawn again from the seed: " + a.Spec.Unseeded
+			why = "the counts are as the report has them: they cannot be drawn again from the seed: " + a.Spec.Unseeded
 		}
 		e, chosen, err := a.prepareAgain(*r.Evidence)
 		if err != nil {

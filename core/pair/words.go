@@ -107,7 +107,7 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // DatasetWords prints a dataset, shortened where it is long.
 func DatasetWords(d audit.Dataset) string {
 	if d.Len() == 0 {
-		return "{} (no rows)"
+		return "no rows"
 	}
 	parts := make([]string, 0, d.Len())
 	for i := 0; i < d.Len(); i++ {
@@ -215,7 +215,7 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		likelier, other = other, likelier
 	}
 	if f.LowerBound != nil {
-		method := string(f.Method)
+		method := f.MethodWords()
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
@@ -278,17 +278,28 @@ const (
 // few intervals, whatever the learner; else its model finds the words.
 func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
 	words := m.Describe(threshold, above)
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, columns[0].Name+" ") {
+	if len(columns) == 1 && called(columns[0]) != columns[0].Name {
+		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0])+" ")
+	}
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0])+" ") {
 		return words
 	}
 	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
 		parts := make([]string, len(in))
 		for i, x := range in {
-			parts[i] = intervalWords(columns[0].Name, x[0], x[1])
+			parts[i] = intervalWords(called(columns[0]), x[0], x[1])
 		}
 		return "about " + strings.Join(parts, " or ")
 	}
 	return words
+}
+
+// called is the name of an output's only column in words: c1 is one that nobody named.
+func called(c audit.Column) string {
+	if c.Name == "c1" {
+		return "output"
+	}
+	return c.Name
 }
 
 func intervalWords(name string, lo, hi float64) string {
@@ -308,7 +319,7 @@ func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64,
 	threshold := edges[at.Edge]
 	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, threshold, at.Above)}
 	w := new(report.Where)
-	axis := "the score"
+	axis := "the learned score of the output"
 	switch {
 	case ch.Kind == OutcomeChart:
 		score := make([]float64, 1)
@@ -324,7 +335,7 @@ func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64,
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
 			what := "output"
 			if len(columns) == 1 {
-				what = columns[0].Name
+				what = called(columns[0])
 			}
 			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
 		}
@@ -335,7 +346,7 @@ func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64,
 	case ch.Kind == ScoreChart:
 		w.Intervals = []report.Interval{{To: &threshold}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + columns[0].Name
+		axis = "the " + called(columns[0])
 		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
 		}

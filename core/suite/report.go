@@ -171,7 +171,7 @@ func (r Report) Verify(f *File) engine.Verification {
 	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
 	v.SameWords(r.Generator, "summary of all", r.Summary, again.Summary)
 	v.Same(r.Schema == ReportSchemaName, "schema", "it is not %s", ReportSchemaName)
-	v.Skip("the report's own word", "generator")
+	v.Skip("only the report says it", "generator")
 	if f == nil {
 		v.Skip("that these are the plan's audits is shown only with the plan: -plan FILE", "plan.sha256", "plan.names")
 		return v

@@ -12,15 +12,24 @@ const SCALE = 2; // px of a PNG for one of the chart's
 /** What the names of the files of a box's chart begin with. */
 const stem = (box) => box.closest("[data-stem]")?.dataset.stem ?? "dpscope";
 
-/** @returns {Promise<Blob>} of an SVG */
-async function png(markup) {
+/** What a file's picture is of: mechanism, claim, day and link. */
+const of = (box) => box.closest("[data-of]")?.dataset.of ?? "";
+
+/** @returns {Promise<Blob>} of an SVG, with a line beneath it */
+async function png(markup, words = "", { fore = "", back = "" } = {}) {
   const url = URL.createObjectURL(new Blob([markup], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = url;
     await image.decode();
-    const canvas = html("canvas", { width: SCALE * image.width, height: SCALE * image.height });
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const lines = words.match(/.{1,110}/gu) ?? [], line = 16 * SCALE, width = SCALE * image.width, height = SCALE * image.height;
+    const canvas = html("canvas", { width, height: height + line * (lines.length + Number(lines.length > 0)) }), paper = canvas.getContext("2d");
+    paper.fillStyle = back;
+    paper.fillRect(0, 0, canvas.width, canvas.height);
+    paper.drawImage(image, 0, 0, width, height);
+    paper.fillStyle = fore;
+    paper.font = `${11 * SCALE}px system-ui, sans-serif`;
+    lines.forEach((text, i) => paper.fillText(text, 8 * SCALE, height + line * (i + 1), width - 16 * SCALE));
     return await new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
   } finally {
     URL.revokeObjectURL(url);
@@ -43,7 +52,10 @@ export async function saveChart(kind, picture) {
   const { markup } = await picture.ask({ width: WIDTH, theme: coloursAt(box).map((colour) => colour.rgb), heading: stem(box) });
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n${markup}\n`;
   if (kind === "SVG") save(name, text, "image/svg+xml");
-  else save(name, await png(text), "image/png");
+  else {
+    const { color: fore, backgroundColor: back } = getComputedStyle(document.body);
+    save(name, await png(text, of(box), { fore, back }), "image/png");
+  }
 }
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -11,7 +11,7 @@ const KEY = "dpscope-history";
 const MOST = 40; // runs that are kept
 
 /** @typedef {{at: number, subject: string, title: string, fragment: string}} Entry fragment: settings and packed result */
-/** @typedef {{name: string, title: string, detail: string, verdict: string, settings: [string, string][], draw: [text: string, of: "report" | "live"] | null}} Side */
+/** @typedef {{name: string, title: string, detail: string, verdict: string, settings: [string, string][], draw: [text: string, of: "report" | "linked"] | null}} Side */
 
 /** @returns {Entry[]} the latest first; what is not of ours is left out */
 function kept() {
@@ -121,14 +121,14 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, progress } = await this.#engine.glance({ plan: planOf(settings, this.#on.listing(settings)), result: packed });
-    return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: progress ? [JSON.stringify(progress), "live"] : null };
+    const { title, detail, picture } = await this.#engine.glance({ plan: planOf(settings, this.#on.listing(settings)), result: packed });
+    return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 
   /** @param {string} name @param {import("../worker/protocol").ReportedValue} answer @returns {Side} */
-  #ofReport(name, { report, text, title, detail, facts }) {
+  #ofReport(name, { report, text, title, detail, facts, glimpse }) {
     const { url } = report.reproduce ?? {}, settings = url ? Object.entries(readFragment(url).settings ?? {}) : facts.map((f) => /** @type {[string, string]} */ ([f.name, f.value]));
-    return { name, title, detail, verdict: report.verdict, settings, draw: report.kind === "pair" && "evidence" in report && report.evidence ? [text, "report"] : null };
+    return { name, title, detail, verdict: report.verdict, settings, draw: glimpse?.chart ? [text, "report"] : null };
   }
 
   /** @param {Side[]} sides */

@@ -226,6 +226,7 @@ const own = new Own({
   follow: (p) => shown.follow(p, "code"),
   ended: () => shown.standsAgain("code"),
   failed: (why, title) => shown.cannot(why, title, "code"),
+  waits: (detail, title) => shown.waits(title, detail, "code"),
   core: () => (engine.ready && !runs.busy ? engine.module : null),
   changed: () => shown.compare(),
   done(answer) {

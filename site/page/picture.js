@@ -96,7 +96,9 @@ export class Picture {
       this.#width = this.#measured();
       if (this.#width === 0 || this.#text === undefined) return; // until there is room
       try {
-        this.#show(await this.ask());
+        const { of } = this.#of, now = await this.ask();
+        if (this.#again && of !== this.#of.of) continue; // it shows something else by now
+        this.#show(now);
         this.#stale = false;
       } catch (error) {
         if (error instanceof Ended) {

@@ -15,8 +15,7 @@ export const usedBy = (guarantee, key) => !key.claims || key.claims.includes(gua
 
 /** A setting that cannot even be put into a plan; worded like the core's own refusals. */
 export class Unusable extends Error {
-  constructor(key, found, want) {
-    const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
+  constructor(key, found, want, field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key) {
     super(found === "absent" ? `${field} is missing: give ${want}` : `${field} is ${found}, must be ${want}`);
     /** @type {import("../worker/protocol").Refusal} */
     this.refusal = { message: this.message, field, path: key, line: 0, fault: this.message, found, want, remedy: "" };

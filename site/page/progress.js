@@ -42,7 +42,7 @@ export const timeLeft = ({ left, atMost }) => left ? `${atMost ? "at most" : "ab
  */
 export function verdictSoFar({ refuted, betted, phase }) {
   if (refuted > 0) return `Refuted after ${grouped(refuted)} outputs${phase === "bet" ? "" : "; the bound goes on climbing"}`;
-  return betted ? `not refuted, p ≤ ${roundedUp(betted.pValue)} after ${grouped(betted.outputs)} outputs` : "";
+  return betted ? `no violation in ${grouped(betted.outputs)} outputs so far${betted.pValue < 1 ? ` (p-value at most ${roundedUp(betted.pValue)})` : ""}` : "";
 }
 
 /** Pairs of outputs that a bound so far is from. @param {Partial<import("../worker/protocol").ProgressValue>} p */

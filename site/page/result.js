@@ -56,14 +56,9 @@ export function showDrift(differs) {
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   verdict(byId("verdict"), report, standing, answer);
-  const [first, second] = answer.datasets ?? ["", ""];
-  for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
-    const place = byId(id); // an embed has fewer
-    if (!place) continue;
-    place.textContent = place.title = text;
-  }
+  showDatasets(answer.datasets);
+  if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
   byId("result").classList.remove("empty");
-  if (byId("datasets")) byId("datasets").hidden = !first && !second;
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.subject}`;
   return inTurns(
@@ -73,6 +68,15 @@ export function showReport(answer, museum, standing = "") {
     section("event-section", report.evidence, () => showEvent(report)),
     ...words(answer, drawn),
     () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
+}
+
+/** Says of which two datasets the outputs are. @param {string[]} [datasets] */
+export function showDatasets([first, second] = ["", ""]) {
+  for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
+    const place = byId(id); // an embed has fewer
+    if (place) place.textContent = place.title = text;
+  }
+  if (byId("datasets")) byId("datasets").hidden = !first && !second;
 }
 
 /** Takes away what the last report showed. */
@@ -98,7 +102,7 @@ export const showWords = (answer) => inTurns(...words(answer, []));
 /** The picture of the two output distributions. */
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
 
-/** Says what the picture shows in a sentence. @param {import("../worker/protocol").PictureValue} picture */
+/** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
 function showSentence({ sentence, small, lit }) {
   if (!byId("say")) return; // in an embed without
   byId("say").hidden = !sentence;

@@ -11,7 +11,7 @@ import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
 import { pairsOf, say } from "./progress.js";
-import { outputs, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
+import { outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -64,6 +64,7 @@ export class Shown {
   #whole = null; // the report, once all of it is there
   /** @type {import("./doors.js").Door | null} where the run under way is shown */
   #under = null;
+  #stale = false; // what was shown no longer applies
   /** @type {Map<string, any>} what each door shows */
   #homes = new Map();
   /** @type {Map<string, import("../worker/protocol").ReportedValue>} results of this visit, by settings */
@@ -113,11 +114,13 @@ export class Shown {
       return;
     }
     this.link = null;
+    this.#stale = false;
     this.#now = { report, text, title, detail, glimpse: answer.glimpse };
     byId("note").hidden = true;
     this.#homes.set(home, { answer, origin, name });
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
+    byId("result").dataset.of = [`${report.subject}: ${report.promise}`, new Date().toISOString().slice(0, 10), report.reproduce?.url && linkTo(report.reproduce.url)].filter(Boolean).join(" · ");
     showVerification(null);
     this.#standing = origin === "file" ? "unverified" : "";
     const whole = showReport(answer, this.#on.museum(report.plan), this.#standing);
@@ -184,7 +187,13 @@ export class Shown {
     this.#spark.clear();
     showVerification(null);
     showNothing();
-    underWay(byId("verdict"), { state: "error", ...empty[home] });
+    this.waits(empty[home].title, empty[home].detail, home);
+  }
+
+  /** Nothing runs until somebody does something. */
+  waits(title, detail, where) {
+    if (where !== door()) return;
+    underWay(byId("verdict"), { state: "error", title, detail });
     byId("verdict").dataset.verdict = "empty";
   }
 
@@ -197,7 +206,7 @@ export class Shown {
    * @param {string} [of] what stateOf says of its settings; as a rule those of the form
    */
   sent(result, said, of = this.#url) {
-    const { title, detail, odd, progress } = said;
+    const { title, detail, odd, picture, datasets } = said;
     this.#now = this.#whole = null;
     this.#spark.clear();
     showVerification(null);
@@ -208,9 +217,10 @@ export class Shown {
     byId("note").hidden = false;
     byId("note-words").textContent = odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.";
     named(title, "");
-    if (progress) {
+    showDatasets(datasets);
+    if (picture) {
       byId("chart-section").hidden = false;
-      outputs().show(JSON.stringify(progress), "live");
+      outputs().show(picture, "linked");
     }
     this.buttons();
   }
@@ -239,6 +249,8 @@ export class Shown {
     const { title } = this.#now ?? {};
     if (where !== door()) return;
     if (where !== "code") this.#under = where; // that door has a core of its own, and tells itself
+    this.#stale = true;
+    this.buttons();
     byId("result").classList.add("old");
     this.#spark.clear();
     underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
@@ -269,6 +281,8 @@ export class Shown {
     const here = where === null || where === door();
     if (where !== "code") this.#under = null;
     if (!here) return;
+    this.#stale = false;
+    this.buttons();
     if (!this.#now) {
       if (this.link) this.sent(this.link.result, this.link.said, this.link.of);
       else this.#nothing();
@@ -306,7 +320,7 @@ export class Shown {
     byId("share-store").hidden = true;
     fetch(new URL("build-info.json", document.baseURI), { method: "HEAD" }).then(({ headers }) => { byId("share-store").hidden = !headers.has("dpscope-store"); }, () => {});
     byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
-    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}`;
+    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}${byId("drift").hidden ? "" : ". This is the result of earlier settings: the form has other ones now."}`;
     const state = await this.#linked();
     byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
     byId("copy-link").disabled = !state;
@@ -374,7 +388,7 @@ export class Shown {
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
     byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
-    for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now;
+    for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now || this.#stale;
     for (const id of ["copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";
   }

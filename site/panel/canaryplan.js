@@ -46,7 +46,7 @@ export function canaryPlan(how, source, text, file, design) {
   }
   // Of scores nobody knows what was claimed, nor what they mean.
   if (how === "scores" && !plan.claim?.epsilon) throw new Unusable("epsilon", "absent", "the epsilon that the model's training claims");
-  if (how === "scores" && !plan.relation) throw new Unusable("scores-relation", "not chosen", "add-remove or replace: what the claim calls neighbours, which scores do not tell");
+  if (how === "scores" && !plan.relation) throw new Unusable("scores-relation", "absent", "add-remove or replace, as the claim has it: scores do not tell", "what the claim calls neighbours");
   if (how === "scores") return plan;
   for (const spec of source.params) {
     const key = `p.${spec.name}`, value = spec.choices?.length ? text(key) : numberOf(key, text(key));

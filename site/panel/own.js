@@ -306,7 +306,7 @@ export class Own {
     clearTimeout(this.#timer);
     this.#result = null;
     this.#write(settings, code, isScript(language) ? language : "javascript");
-    this.#on.failed("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
+    this.#on.waits("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
     this.#status("The code of the link. It runs when you press Run.");
     const { plan, mine: { name }, about } = this.#wanted();
     return { plan, brought: { kind: this.#code.language, name, ...about } };
@@ -446,7 +446,7 @@ export class Own {
     this.#code.fail("");
     const state = this.#state;
     if (!this.#module && !this.#code.text.trim()) {
-      this.#on.failed("A function called mechanism(rows, random) that returns one output.", "Write a mechanism");
+      this.#on.waits("A function called mechanism(rows, random) that returns one output.", "Write a mechanism");
       this.#status("Write a mechanism, or begin with a template.");
       return;
     }

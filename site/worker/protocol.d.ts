@@ -427,7 +427,7 @@ export interface Brought {
   datasets: Space;
   /** of one output */
   columns: Column[];
-  /** NonFinite says how NaN and infinities are read: refuse (or nothing), or symbol. */
+  /** NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol. */
   nonFinite?: string;
   /** Unseeded says why the same seed does not give the same outputs; empty where it does. */
   unseeded?: string;
@@ -1090,28 +1090,28 @@ export interface GlancedValue {
   detail: string;
   /** Odd says why it cannot be the result of its settings; empty where it can. */
   odd: string;
-  /** Progress is what there is to draw, as a run tells it; absent where there is nothing. */
-  progress?: ProgressValue;
+  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. Datasets are the two that it is of, in words. */
+  picture?: string;
+  datasets?: string[];
 }
 
-/** Glimpse is what a link holds of a report's result: enough to show it before anything was run again. It proves nothing; whoever gets it runs the plan that comes with it. */
+/** Glimpse is what a link holds of a report's result: what the page shows of it at first sight, so that whoever gets the link sees what its sender saw before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
 export interface Glimpse {
   verdict: Verdict;
-  /** of the row that decides; empty where there is none */
-  quantity?: Quantity;
-  alpha?: number;
   bound?: number;
-  /** the quantity is above the bound */
-  strict?: boolean;
-  /** of the event, as in a report.Row */
-  direction?: string;
   confidence: number;
+  reason?: TerminationReason;
   /** drawn in all */
   outputs: number;
   /** counted a side */
   rows: number;
-  /** Chart is that of the report, without its words and its plane; absent where there is none. */
+  /** Table has the rows that verdict and picture are of, with what is shown of them. */
+  table?: BoundRow[];
+  /** Pair is what the outputs are from; absent where it is large or recorded elsewhere. */
+  pair?: Pair;
+  /** Chart is that of the report, without its words and its plane; absent where there is none. Share is of that of a sequential stage. */
   chart?: Chart;
+  share?: number;
 }
 
 /** Guarantee is one (Epsilon, Delta) that holds. */
@@ -1835,6 +1835,8 @@ export interface ReportedValue {
   detail: string;
   /** Glimpse is what a link holds of an audit of a pair. */
   glimpse?: Glimpse;
+  /** Say is what the picture of its outputs says, there before that is drawn. */
+  say?: Said;
   /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
   datasets?: string[];
   facts: FactRow[];
@@ -1854,6 +1856,14 @@ export interface Reproduce {
   url: string;
   goTest?: string;
   note?: string;
+}
+
+/** Said is what a picture shows in one plain sentence, with what else there is to say. */
+export interface Said {
+  sentence?: string;
+  small?: string;
+  /** the claim is refuted */
+  lit?: boolean;
 }
 
 export interface SampleFacts {

@@ -123,11 +123,24 @@ export async function pythonFor(code) {
       return { script, wasm };
     }
     const [script, wasm, stdlib, lock] = await Promise.all([got("pyodide.js", "text"), got("pyodide.asm.wasm", "arrayBuffer"), got("python_stdlib.zip", "arrayBuffer"), got("pyodide-lock.json", "text")]);
-    return { script, wasm, stdlib, lock, modules: names, ...await wheelsOf(names, JSON.parse(lock).packages) };
+    return { script, wasm, stdlib, lock, modules: names, ...await wheelsOf(names, JSON.parse(lock).packages, code) };
   } catch (error) {
     if (error instanceof Lacking) throw error;
     throw new Error(`Python could not be loaded: ${error.message}. ${navigator.onLine ? "Is this site built with Python, and its server still there?" : "You are offline, and Python has not been used here before."} JavaScript goes on working.`);
   }
+}
+
+/** What random has for the functions of numpy.random. */
+const INSTEAD = {
+  laplace: "random.laplace(scale)", normal: "random.gaussian(sigma)", exponential: "random.exponential(scale)", uniform: "low + (high - low) * random.uniform()",
+  random: "random.uniform()", randint: "low + random.integer(high - low)", integers: "low + random.integer(high - low)", choice: "random.choice(values)",
+};
+
+/** What to write where a module is not there. */
+function lackingWords(module, code) {
+  const used = Object.keys(INSTEAD).filter((name) => new RegExp(`\\b${name}\\s*\\(`).test(code)), draws = used.length ? used : ["laplace", "normal"];
+  const instead = module === "numpy" ? ` Write ${draws.map((name) => `${INSTEAD[name]} for numpy’s ${name}`).join(", ")}: mechanism gets random as its last argument, without an import.` : ` Write the code without ${module}; Python’s own modules, such as math and statistics, are here.`;
+  return `${module} is not part of this page.${instead}`;
 }
 
 /** A module that the site does not have. */
@@ -137,9 +150,10 @@ class Lacking extends Error {}
  * The wheels of modules and of what those need.
  * @param {string[]} modules
  * @param {Record<string, {file_name: string, sha256: string, imports: string[], depends: string[], package_type?: string}>} packages of Pyodide's list
+ * @param {string} code that imports them
  * @returns {Promise<{wheels: Map<string, ArrayBuffer>, names: string[]}>}
  */
-export async function wheelsOf(modules, packages) {
+export async function wheelsOf(modules, packages, code = "") {
   const all = Object.entries(packages), names = new Set(), wheels = new Map();
   const add = async (name, module) => {
     const one = packages[name];
@@ -149,7 +163,7 @@ export async function wheelsOf(modules, packages) {
     try {
       bytes = await got(one.file_name, "arrayBuffer");
     } catch {
-      throw new Lacking(`The code imports ${module}, which this site does not have. Whoever serves the site puts ${one.file_name} into its folder python, as docs/own-mechanism.md says; or write it without ${module}.`);
+      throw new Lacking(lackingWords(module, code));
     }
     const sum = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     if (sum !== one.sha256) throw new Lacking(`${one.file_name} has SHA-256 ${sum}, pyodide-lock.json wants ${one.sha256}: it is of another version, or was cut. Fetch it again.`);

@@ -12,7 +12,7 @@ const HEADERS = ["content-type", "content-security-policy", "x-content-type-opti
 const at = (name) => new URL(name, scope).href;
 
 /** Is a file kept from the start? Others are from when they are first asked for. */
-const first = (name) => !name.startsWith("docs/") && !name.startsWith("python/") && !["sw.js", "view.wasm", "editor.js"].includes(name);
+const first = (name) => !name.startsWith("python/") && !["sw.js", "view.wasm", "editor.js"].includes(name);
 
 let sums; // promise of the SHA-256 by file
 const known = () => sums ??= caches.match(at(INFO), { cacheName: CACHE }).then(async (kept) => (kept ? sumsOf(await kept.json()) : new Map()));

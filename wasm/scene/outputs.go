@@ -95,11 +95,9 @@ const coarse = 32
 func NewOutputs(r *Report) *Outputs {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed || len(r.Tables) > 0 && r.anytime()}
-	if s := r.Sequential; s != nil {
-		for _, row := range report.Report(r.head).Rows(report.Bounds) {
-			if row.Method == pair.MethodSequential && row.LowerBound != nil {
-				x.bets = *row.LowerBound
-			}
+	for _, row := range report.Report(r.head).Rows(report.Bounds) {
+		if row.Method == pair.MethodSequential && row.LowerBound != nil {
+			x.bets = *row.LowerBound
 		}
 	}
 	switch {
@@ -112,7 +110,7 @@ func NewOutputs(r *Report) *Outputs {
 	default:
 		return nil
 	}
-	row := eventRow(report.Report(r.head))
+	row := report.Report(r.head).Pictured()
 	if row == nil {
 		return newOutputs(x)
 	}
@@ -130,20 +128,6 @@ func NewOutputs(r *Report) *Outputs {
 func (r *Report) anytime() bool {
 	row := report.Report(r.head).Deciding()
 	return row != nil && (row.Method == bounds.MethodEventMixture || row.Method == bounds.MethodScoreMixture || row.Method == bounds.MethodRenyiMixture)
-}
-
-// eventRow is the row of epsilon that has an event, else that of what decides.
-func eventRow(r report.Report) *report.Row {
-	rows := r.Rows(report.Bounds)
-	for i := range rows {
-		if rows[i].ID == report.Epsilon && rows[i].Event != nil {
-			return &rows[i]
-		}
-	}
-	if row := r.Deciding(); row != nil && row.Event != nil {
-		return row
-	}
-	return nil
 }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,18 +173,30 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	case !ok:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?", Late: true, Said: fmt.Sprintf("No output after %.0f s.", c.patience.Seconds())}
 	case a.fault != "":
-		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs", Said: a.fault}
+		in := &audit.InputError{Field: c.name, Line: a.line, Said: a.fault + faultOn(a.fault, d)}
+		in.Found = "stopped: " + in.Said
 		if a.line > 0 {
-			in.Field, in.Line = fmt.Sprintf("%s, line %d", c.name, a.line), a.line
+			in.Found = fmt.Sprintf("stopped at line %d: %s", a.line, in.Said)
 		}
 		if c.kind == audit.BroughtModule {
-			in.Want = "a module as docs/abi.md describes it"
+			in.Remedy = "docs/abi.md describes what a module has to do"
 		}
 		return a, &user.Failed{Err: in}
 	case a.width < 1 || len(a.rows) != n*a.width || c.width != 0 && a.width != c.width:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("giving %d outputs of %d numbers, %d in all", n, a.width, len(a.rows)), Want: fmt.Sprintf("%d outputs of as many numbers each, always", n)}
 	}
 	return a, nil
+}
+
+// faultOn says on which dataset a fault came up; nothing where it is of any.
+func faultOn(fault string, d audit.Dataset) string {
+	switch {
+	case strings.Contains(fault, "SyntaxError") || strings.HasPrefix(fault, "it defines no function"):
+		return ""
+	case d.Len() == 0:
+		return ", on the dataset with no rows"
+	}
+	return ", on the dataset " + pair.DatasetWords(d)
 }
 
 // call implements [user.Call].

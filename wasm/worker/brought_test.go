@@ -104,7 +104,7 @@ func TestBroughtRefuses(t *testing.T) {
 		says    string
 	}{
 		"silence":       {script, fixed(answered{}, false), "still running after 2s"},
-		"fault":         {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js, line 3 is at fault: TypeError"},
+		"fault":         {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js is stopped at line 3: TypeError: x is not a function, on the dataset with no rows"},
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
@@ -115,7 +115,7 @@ func TestBroughtRefuses(t *testing.T) {
 		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
 		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Surroundings: pair.Surroundings{Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
 		"another":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
-		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
+		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is stopped: sample is ended by a trap, on the dataset"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
 			w := min(q.n, 2)
 			return answered{width: w, rows: make([]float64, q.n*w)}, true

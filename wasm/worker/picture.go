@@ -24,6 +24,7 @@ type pictureRequest struct {
 // What there are pictures of.
 const (
 	ofReport      = "report"      // the text of a report about a pair
+	ofLinked      = "linked"      // the text of a report as far as a link has it
 	ofAccount     = "account"     // accountAnswer
 	ofCalibration = "calibration" // calibrated
 	ofCanaries    = "canaries"    // scene.CanaryCourse
@@ -105,6 +106,9 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 			return nil, err
 		}
 		return reportView(in, req.View)
+	case ofLinked:
+		r, err := drawable[scene.Report](req)
+		return some(scene.NewOutputs(&r)), err
 	case ofAccount:
 		a, err := drawable[accounting.Account](req)
 		return some(scene.NewAccount(accountCurve(a))), err

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // reported is a report of any kind as the page gets it.
@@ -26,6 +27,8 @@ type reported struct {
 	Detail string `json:"detail"`
 	// Glimpse is what a link holds of an audit of a pair.
 	Glimpse *pair.Glimpse `json:"glimpse,omitempty"`
+	// Say is what the picture of its outputs says, there before that is drawn.
+	Say *scene.Said `json:"say,omitempty"`
 	// Datasets are the two of an audit of a pair, in words; absent where there are none.
 	Datasets []string            `json:"datasets,omitempty"`
 	Facts    []audit.FactRow     `json:"facts"`
@@ -52,6 +55,9 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
 		c.drawn.hold(p)
+		if v := scene.NewOutputs(scene.InputOf(p).Report); v != nil {
+			out.Say = new(v.Says())
+		}
 		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
 	}
 	if failure != nil {
@@ -60,18 +66,13 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	return message{Type: msgReport, JSON: mustJSON(out)}, nil
 }
 
-// datasets are the two that the outputs of a report are from, in words: those that were
-// certified on, or bet on last.
+// datasets are the two that the outputs of a report are from, in words.
 func datasets(r pair.Report) []string {
-	switch s := r.Sequential; {
-	case r.Inputs.Samples != nil:
+	if r.Inputs.Samples != nil {
 		return []string{"the first dataset’s outputs", "the second dataset’s outputs"}
-	case r.Evidence != nil:
-		return []string{pair.DatasetWords(r.Evidence.Pair.First), pair.DatasetWords(r.Evidence.Pair.Second)}
-	case s != nil && len(s.Epochs) > 0:
-		if i := s.Epochs[len(s.Epochs)-1].Pair; i >= 0 && i < len(s.Pairs) {
-			return []string{pair.DatasetWords(s.Pairs[i].First), pair.DatasetWords(s.Pairs[i].Second)}
-		}
+	}
+	if p := r.Shown(); p != nil {
+		return []string{pair.DatasetWords(p.First), pair.DatasetWords(p.Second)}
 	}
 	return nil
 }
@@ -92,8 +93,10 @@ type glanced struct {
 	Detail string `json:"detail"`
 	// Odd says why it cannot be the result of its settings; empty where it can.
 	Odd string `json:"odd"`
-	// Progress is what there is to draw, as a run tells it; absent where there is nothing.
-	Progress *pair.Progress `json:"progress,omitempty"`
+	// Picture is what there is to draw, the text of a report as far as the link has it; absent
+	// where there is nothing. Datasets are the two that it is of, in words.
+	Picture  string   `json:"picture,omitempty"`
+	Datasets []string `json:"datasets,omitempty"`
 }
 
 // glance puts the result of a link into words.
@@ -114,13 +117,17 @@ func (c *coordinator) glance(m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	head, err := req.Result.Head(a)
+	r, err := req.Result.Report(a)
 	var out glanced
-	out.Title, out.Detail = head.Banner()
-	if err != nil {
+	out.Title, out.Detail = r.Banner()
+	switch {
+	case err != nil:
 		out.Odd = err.Error()
-	} else {
-		out.Progress = req.Result.Progress(a)
+	case req.Result.Chart != nil:
+		out.Picture = string(mustJSON(r))
+		if req.Result.Pair != nil {
+			out.Datasets = datasets(r)
+		}
 	}
 	return message{Type: msgGlanced, JSON: mustJSON(out)}, nil
 }
