@@ -41,6 +41,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
 	plan.registerFile(set)
+	var out formatFlags
+	out.registerFiles(set)
 	var registered receiptFlags
 	registered.register(set)
 	if code, ok := set.Parse(args, 1); !ok {
@@ -75,7 +77,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s: %w", name, err))
 		}
-		return printVerification(stdout, v, r)
+		return out.written(printVerification(stdout, v, r), r, stderr)
 	}
 	if plan.file != "" {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
@@ -133,7 +135,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return printVerification(stdout, v, r)
+	return out.written(printVerification(stdout, v, r), r, stderr)
 }
 
 // before is the report that another one went on from: of one audit or of a plan.
