@@ -88,13 +88,17 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	done := gallery.Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
 	start, code := time.Now(), cli.ExitOK
 	var right bool
-	if done.Results, right = galleryRun(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0))); !right {
+	done.Results, right = galleryRun(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0)))
+	switch {
+	case !right:
 		code = cli.ExitViolation
+	case slices.ContainsFunc(done.Results, func(r gallery.Result) bool { return r.Error != "" }):
+		code = cli.ExitInconclusive
 	}
 	if len(entries) == len(contents.Entries) {
 		done.Seconds = math.Round(time.Since(start).Seconds())
 	}
-	fmt.Fprintf(stdout, "All %d audits together flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*gallery.Beta*float64(len(entries)))
+	fmt.Fprintf(stdout, "Audits: %d. Together they flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*gallery.Beta*float64(len(entries)))
 	if *output != "" {
 		var kept gallery.Run
 		text, err := os.ReadFile(*output)
@@ -197,7 +201,7 @@ func galleryAnswer(words string, stdin io.Reader, stdout, stderr io.Writer) int 
 }
 
 // galleryRun audits entries, so many at a time, and prints a line of each, in their order.
-// right is false where one is not what it should be.
+// right is false where one that ran is not what it should be.
 func galleryRun(w io.Writer, entries []gallery.Entry, libraries map[string]gallery.Library, p *galleryPlace, workers int) (results []gallery.Result, right bool) {
 	results, right = make([]gallery.Result, len(entries)), true
 	done := make([]chan bool, len(entries))
@@ -218,7 +222,7 @@ func galleryRun(w io.Writer, entries []gallery.Entry, libraries map[string]galle
 	for i, e := range entries {
 		<-done[i]
 		fmt.Fprintln(w, gallery.Line(e, results[i]))
-		right = right && gallery.Right(e, results[i])
+		right = right && (results[i].Error != "" || gallery.Right(e, results[i]))
 	}
 	return results, right
 }
@@ -280,6 +284,11 @@ func galleryInstall(l gallery.Library, folder, node string) error {
 
 // galleryFetch lays out a library's paths at its commit. Only that commit is fetched.
 func galleryFetch(l gallery.Library, folder, mirror string) error {
+	if info, err := os.Stat(mirror); err == nil && info.IsDir() { // git runs in another folder
+		if mirror, err = filepath.Abs(mirror); err != nil {
+			return err
+		}
+	}
 	repository := folder + ".git"
 	defer os.RemoveAll(repository)
 	git := func(args ...string) ([]byte, error) {

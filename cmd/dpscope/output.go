@@ -31,6 +31,11 @@ type formatFile struct{ format, path string }
 func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
+	f.registerFiles(s)
+	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
+}
+
+func (f *formatFlags) registerFiles(s *cli.Flags) {
 	s.Check(f.check)
 	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.html, .sarif, .json, .xml, .md, .txt, .svg); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
@@ -39,7 +44,18 @@ func (f *formatFlags) register(s *cli.Flags) {
 		}
 		return err
 	})
-	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
+}
+
+// written writes a report that holds, as code says, into the files.
+func (f *formatFlags) written(code int, r report.View, stderr io.Writer) int {
+	if code != cli.ExitOK || len(f.files) == 0 {
+		return code
+	}
+	f.format = format.Text
+	if files, _ := f.write(io.Discard, format.Run{Audits: []format.Audit{{Name: r.Head().Subject, Report: r}}}); files != nil {
+		return lost(stderr, code, files)
+	}
+	return code
 }
 
 // forBuilds reports whether standard output is for a build, which wants the verdict.

@@ -42,6 +42,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commitment := set.String("commitment", "", "`file` with the two lines that dpscope commit printed, or their text: the report must be of the plan that was committed")
 	set.Gone("receipt", gone)
 	set.Gone("log-key", gone)
+	var out formatFlags
+	out.registerFiles(set)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
@@ -76,7 +78,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s: %w", name, err))
 		}
-		return printVerification(stdout, v, r)
+		return out.written(printVerification(stdout, v, r), r, stderr)
 	}
 	if plan.file != "" {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
@@ -127,7 +129,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return printVerification(stdout, v, r)
+	return out.written(printVerification(stdout, v, r), r, stderr)
 }
 
 // readGiven reads the files that the audit of r was given.

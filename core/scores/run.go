@@ -164,13 +164,17 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 		return Report{}, err
 	}
 	ev, ranks := &Evidence{Shape: h}, s.ranks()
-	ev.Guesses, ev.GDPGuesses = p.guesses(ranks, h)
+	drawn := p // by the scores alone
+	if p.Version > 1 {
+		drawn.Data = []string{p.content(ranks)}
+	}
+	ev.Guesses, ev.GDPGuesses = drawn.guesses(ranks, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
 		}
 	} else {
-		ev.Events = p.events(ranks)
+		ev.Events = drawn.events(ranks)
 	}
 	if p.Version > 1 && max(h.In, h.Out) <= bounds.MostScores {
 		ev.Membership = membership.CountRanks(ranks, p.Beta)
@@ -187,7 +191,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
 func (p Plan) guesses(r *spill.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
-	scores, member := r.Load(recorded.In, recorded.Out), make([]bool, h.In+h.Out)
+	scores, member := append(p.ascending(r, recorded.In), p.ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true
 	}
@@ -210,9 +214,9 @@ func (s Scores) run(i int) (in, out []float64) {
 	return in, out
 }
 
-// key names a stream of a scores audit. The files' hashes are part of it: files say
-// who was in by the order of their rows, so that one seed would break ties for all files of
-// a size in one way, and a false alarm of it would be one of all of them.
+// key names a stream of a scores audit. A hash of the scores, of a matrix of its files, is
+// part of it (Data): else one seed would break ties for all scores of a size in one way, and
+// a false alarm of it would be one of all of them.
 func (p Plan) key(purpose string, trial, side int) stream.Key {
 	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
 }

@@ -17,7 +17,7 @@ small = {"samples": 5000, "trials": 3, "progress": False}
 
 def test_violation_and_its_report(tmp_path):
     r = dpscope.audit(mechanisms.half, epsilon=1, **small)
-    assert r.violation and r.verdict == "violation" and 1.5 < r.bound <= 2 and r.confidence == 0.95
+    assert r.violation and r.verdict == "violation" and 1.5 < r.bound <= 2 and r.confidence == 0.999
     assert "epsilon >= " in r.headline and r.headline in r.text
     page = r._repr_html_()
     assert "<script" not in page and "data:image/svg+xml;base64," in page and "http" not in page.split("base64,")[0]
@@ -30,11 +30,39 @@ def test_violation_and_its_report(tmp_path):
     with pytest.raises(dpscope.InputError, match="says no format"):
         r.save(tmp_path / "report.pdf")
     again = dpscope.load(tmp_path / "report.json")
-    assert again.bound == r.bound and again.verify()
+    assert again.bound == r.bound and again.verify() and again.text == r.text
+    assert again.save(tmp_path / "again.html").read_bytes() == (tmp_path / "report.html").read_bytes()
     forged = json.loads((tmp_path / "report.json").read_bytes())
     forged["lowerBound"] = 1.99
     (tmp_path / "forged.json").write_text(json.dumps(forged))
-    assert not dpscope.load(tmp_path / "forged.json").verify()
+    forged = dpscope.load(tmp_path / "forged.json")
+    assert not forged.verify()
+    with pytest.raises(dpscope.Error, match="DIFFERS"):
+        forged.save(tmp_path / "forged.html")
+
+
+def test_parts_of_a_result():
+    r = dpscope.audit(mechanisms.half, epsilon=1, pairs=([], [1.0]), **small)
+    assert r.first == [] and r.second == [[1.0]] and r.event.startswith(("c1", "about c1"))
+    assert r.counts["n1"] == r.counts["n0"] == 5000 and r.counts["x"] > r.counts["y"] and r.p_value <= 0.001
+    assert r.plot().svg.startswith("<svg") and r.plot()._repr_html_() in r._repr_html_()
+    with pytest.raises(TypeError, match="assert not result.violation"):
+        assert r
+    r = dpscope.audit(mechanisms.half, epsilon=1, until_refuted=True, **small)
+    assert r.violation and r.event is None and r.counts is None and abs(len(r.first) - len(r.second)) == 1
+
+
+@pytest.mark.parametrize("rows, want", [(range(0, 5), "0:4"), ((0, 5), "0:5"), (3, "3:3"), ("0:10", "0:10"), (None, None)])
+def test_rows(rows, want):
+    from dpscope._audit import _sizes
+
+    assert _sizes(rows) == want
+
+
+@pytest.mark.parametrize("rows", [(3,), [], range(5, 5), range(0, 9, 2), 2.5, (1, 2, 3)])
+def test_rows_refused(rows):
+    with pytest.raises(dpscope.InputError, match="rows is"):
+        dpscope.audit(mechanisms.half, epsilon=1, rows=rows)
 
 
 def test_private():
@@ -83,7 +111,7 @@ def test_loudest_of_several_pairs():
     assert r.violation and r.report["plan"]["pair"]["second"]["values"] == [2]
 
 
-def test_pairs_drawn_by_hypothesis():
+def test_pairs_drawn_by_hypothesis(monkeypatch):
     hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed")
     from hypothesis import strategies as st
 
@@ -95,6 +123,17 @@ def test_pairs_drawn_by_hypothesis():
     pairs = st.tuples(rows, st.floats(0, 1)).map(lambda p: (p[0], [*p[0], p[1]]))
     r = dpscope.audit(rare, epsilon=1, pairs=pairs, **small)
     assert r.violation and max(r.report["plan"]["pair"]["second"]["values"]) > 0.9
+
+    def clipped_sum(dataset, n, rng):
+        return mechanisms.added(sum(min(max(float(r[0]), 0), 1) for r in dataset), mechanisms.laplace(rng, n, 0.5))
+
+    wide = st.lists(st.floats(-10, 10), max_size=5)
+    pairs = st.tuples(wide, st.floats(-10, 10)).map(lambda p: (p[0], [*p[0], p[1]]))
+    drawn = []
+    explored = dpscope._audit._explored
+    monkeypatch.setattr(dpscope._audit, "_explored", lambda server, pair, *rest: drawn.append(str(pair)) or explored(server, pair, *rest))
+    assert dpscope.audit(clipped_sum, epsilon=1, pairs=pairs, **small).bound > 1.5
+    assert len(drawn) == len(set(drawn)) == 20
     with pytest.raises(dpscope.InputError, match="none could be audited"):
         dpscope.audit(rare, epsilon=1, pairs=st.tuples(st.just([0.5]), st.just([0.1, 0.2, 0.3])), **small)
     assert hypothesis
@@ -111,6 +150,19 @@ def test_ignored_rng_is_said():
     assert r.notes and r.report["inputs"]["unseeded"] and r.verify()
 
 
+def test_generators_of_modules_are_seeded():
+    import random
+
+    def own(dataset, n, rng):  # with the stream of rng, the noise would be none
+        return [len(dataset) + rng.random() - random.random() for _ in range(n)]
+
+    state = random.getstate()
+    r = dpscope.audit(own, epsilon=1, nonfinite="refuse", **small)
+    assert not r.notes and r.verify(own) and random.getstate() == state
+    outputs = dpscope._serve.Server(own).draw(b"", 0, 1, 50, 7).line()
+    assert len(set(json.loads(outputs))) == 50
+
+
 def test_what_the_mechanism_raises_comes_out():
     class Broken(Exception):
         pass
@@ -123,8 +175,9 @@ def test_what_the_mechanism_raises_comes_out():
             raise Broken("no model file")
         return mechanisms.half(dataset, n, rng)
 
-    with pytest.raises(Broken, match="no model file"):
+    with pytest.raises(Broken, match="no model file") as e:
         dpscope.audit(late, epsilon=1, **small)
+    assert " outputs on the dataset {" in e.value.__notes__[0]
 
 
 def test_printing_does_no_harm(capfd):
@@ -177,7 +230,8 @@ def test_messages_name_arguments():
     for f, settings, message in [
         (nan, {}, 'nan: output 1 of 200: c1 is NaN, must be a finite number; nonfinite="symbol" audits'),
         (words, {"kinds": {"c1": "real"}}, 'kinds={"c1": "mixed"} takes'),
-        (mechanisms.half, {"smaples": 3}, "there is no setting smaples; did you mean samples?"),
+        (mechanisms.half, {"smaples": None}, "there is no setting smaples; did you mean samples?"),
+        (mechanisms.half, {"fxied": False}, "there is no setting fxied; did you mean fixed?"),
         (mechanisms.half, {"timeout": 1e-6}, "timeout allows more"),
     ]:
         with pytest.raises(dpscope.Error) as e:
@@ -259,7 +313,7 @@ def test_served_by_name(tmp_path):
 
     env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(mechanisms.__file__).parent), *sys.path]))
     name = f"'{sys.executable}' -m dpscope mechanisms:half"
-    got = subprocess.run([_binary.path(), "audit", "-exec", name, "-epsilon", "1", "-samples", "5000", "-trials", "3", "-format", "json"], env=env, capture_output=True)
+    got = subprocess.run([_binary.path(), "audit", "-exec", name, "-epsilon", "1", "-beta", "0.001", "-samples", "5000", "-trials", "3", "-format", "json"], env=env, capture_output=True)
     report = json.loads(got.stdout)
     here = dpscope.audit(mechanisms.half, epsilon=1, **small).report
     assert got.returncode == 1 and report["lowerBound"] == here["lowerBound"] and report["tables"] == here["tables"]

@@ -49,6 +49,8 @@ many = [
     ({1, 2, 3}, "a set"),
     ((x for x in range(3)), "a generator"),
     (OnGPU(), "GPU"),
+    (np.ma.masked_array([1.0, 2, 3], mask=[0, 1, 0]), "value.filled"),
+    ([np.ma.masked, np.ma.masked, np.ma.masked], "value.filled"),
     (Tensor(), "cuda:0"),
 ]
 
@@ -97,6 +99,20 @@ def test_block(value, kind, want, columns):
 def test_words(value, want):
     answer = _outputs.many(value, 3)
     assert answer.kind == b"JSON" and bytes(answer.body) == want
+
+
+def test_pandas():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    for value, want in [
+        (pd.Series(["a", "b", "c"]), b'["a", "b", "c"]'),
+        (pd.Series(["a", "b", "c"], dtype="string"), b'["a", "b", "c"]'),
+        (pd.Categorical(["x", "y", "x"]), b'["x", "y", "x"]'),
+        (pd.Series([1, 2, 3], dtype="Int64"), b"[1, 2, 3]"),
+        (pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), b'[[1, "x"], [2, "y"], [3, "z"]]'),
+    ]:
+        assert _outputs.many(value, 3).line() == want
+    with pytest.raises(dpscope.InputError, match="missing values"):
+        _outputs.many(pd.Series([1, None, 3], dtype="Int64"), 3)
 
 
 def test_no_copy():

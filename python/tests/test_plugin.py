@@ -39,14 +39,36 @@ def run(project, *arguments):
     return project.runpytest_subprocess(*arguments, *([] if installed else ["-p", "dpscope.pytest_plugin"]))
 
 
-def test_one_pass_one_failure(project):
+def test_one_pass_one_failure(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     r = run(project)
     r.assert_outcomes(passed=1, failed=1)
     text = r.stdout.str()
-    assert "Violation: epsilon >= " in text and "dpscope: 2 audits; a session in which every mechanism keeps its claim fails with probability at most 0.01." in text
-    # 0.01 shared by two tests, half of a part for the first audit of a test
-    assert "fails so with probability at most 0.0025; all audits of the session together with at most 0.01" in text
-    assert re.search(r"c1 (<|>|in|is)", text) or "event" in text.lower()
+    assert "Violation: epsilon > 1" in text and "dpscope: 2 audits; a session in which every mechanism keeps its claim fails with probability at most 0.001." in text
+    # 0.001 shared by two tests, half of a part for the first audit of a test
+    assert "fails so with probability at most 0.00025; all audits of the session together with at most 0.001" in text
+    assert "Second dataset" in text and re.search(r"FAILED .*test_half_the_noise - Failed: Violation: epsilon > 1", text)
+    assert int(re.search(r"Refuted after ([\d ]+) outputs", text).group(1).replace(" ", "")) < 2000 and "Exploration" not in text
+
+
+def test_nothing_audited(project):
+    project.makepyfile("def test_a(dp_audit):\n    assert True\n")
+    r = run(project)
+    r.assert_outcomes(failed=1)
+    assert "test_a asks for dp_audit and audits nothing" in r.stdout.str()
+
+
+def test_result_is_no_truth(project):
+    project.makepyfile(SAMPLE.replace("dp_audit(half, epsilon=1,", "assert dp_audit(count, epsilon=1,"))
+    r = run(project)
+    r.assert_outcomes(passed=1, failed=1)
+    assert "assert not result.violation" in r.stdout.str()
+
+
+def test_two_processes(project):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    r = run(project, "-n", "2")
+    assert "dpscope: 2 audits; a session" in r.stdout.str()
 
 
 def test_settings(project):

@@ -160,7 +160,7 @@ func facts(r report.View, names ...string) []string {
 
 // details are the headline, the event, the counts, the seed and the command.
 func details(a Audit) string {
-	lines := append([]string{a.Name + ": " + a.Report.Head().Summary}, facts(a.Report, "Claim", "Event", "Divergence", "Counts", "Rates", "Guesses", "p-value", "Seed")...)
+	lines := append([]string{a.Name + ": " + a.Report.Head().Summary}, facts(a.Report, "Claim", "First dataset", "Second dataset", "Event", "Divergence", "Counts", "Rates", "Guesses", "p-value", "Seed")...)
 	if cli := a.Report.Head().Reproduce.CLI; cli != "" {
 		lines = append(lines, "Run it again: "+cli)
 	}

@@ -26,6 +26,9 @@ func TestKeys(t *testing.T) {
 	if want, err = elementScript(types); err != nil || !bytes.Equal(types, want) {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", elementTypes, err)
 	}
+	if got, err = os.ReadFile("../../" + pythonFile); err != nil || !bytes.Equal(got, pythonSettings()) {
+		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", pythonFile, err)
+	}
 	if types, err = os.ReadFile("../../" + typesFile); err != nil || string(types) != filesTypes("../..") {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", typesFile, err)
 	}

@@ -44,7 +44,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
-	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+" and "+elementTypes+", and types into "+typesFile+", and build nothing")
+	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+", "+elementTypes+" and "+pythonFile+", and types into "+typesFile+", and build nothing")
 	serves := flags.Bool("serve", false, "build as with -plain, and serve the site meanwhile and then")
 	addr := flags.String("addr", "", serve.AddrUsage)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {

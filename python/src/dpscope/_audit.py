@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import json
 import os
 import shlex
 import sys
 import tempfile
 import warnings
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _run
+from . import _run, _settings
 from ._errors import Error, InputError, Stopped
 from ._numpy import np
 from ._result import FORMATS, Result
 from ._serve import Mechanism, Server, Serving, name_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: With which verdict and bound hold by default: whoever works interactively looks at many audits.
+CONFIDENCE = 0.999
 
 #: A range (0, 1), ranges of several columns [(0, 1), (18, 99)], or "0:1,18:99".
 Domain = Union[str, Tuple[float, float], Sequence[Tuple[float, float]]]
@@ -30,20 +39,20 @@ def audit(
     *,
     pairs: Union[Pair, Sequence[Pair], Any, None] = None,
     domain: Optional[Domain] = None,
-    rows: Union[int, Tuple[int, int], str, None] = None,
+    rows: Union[int, Tuple[int, int], range, str, None] = None,
     relation: Optional[str] = None,
     integer: bool = False,
     kinds: Optional[Dict[str, str]] = None,
     samples: Optional[int] = None,
     trials: Optional[int] = None,
-    confidence: Optional[float] = None,
+    confidence: Union[float, Fraction] = CONFIDENCE,
     seed: Optional[int] = None,
     until_refuted: bool = False,
     workers: Optional[int] = None,
     timeout: Optional[float] = None,
     name: Optional[str] = None,
     progress: Union[bool, _run.Progress, None] = None,
-    **settings: Any,
+    **settings: Unpack[_settings.Audit],
 ) -> Result:
     """Looks for two neighbouring datasets on which the mechanism breaks its claim, and
     certifies a lower bound on what it leaks.
@@ -60,7 +69,7 @@ def audit(
     removed. ``pairs`` is the pair to audit, instead of a search; of a list of pairs, or of
     those that a strategy of hypothesis draws, it is the loudest, by outputs that the bound
     is not computed from. ``confidence`` is that of
-    verdict and bound, 0.95 by default; ``samples`` how many outputs a side certify.
+    verdict and bound, 0.999 by default; ``samples`` how many outputs a side certify.
     ``until_refuted`` ends as soon as the claim is refuted. ``timeout`` is what one request
     may take, in seconds. Further settings are those of ``dpscope audit -h``, with _ for -.
 
@@ -69,17 +78,15 @@ def audit(
     KeyboardInterrupt, on Ctrl-C.
     """
     server = Server(mechanism)
-    given: Dict[str, Any] = dict(settings)
+    given = _known(settings, _settings.Audit, audit)
     given.update(epsilon=epsilon, delta=delta, relation=relation, integer=integer or None, samples=samples, trials=trials, seed=seed, workers=workers)
     given["until_refuted"] = until_refuted or None
-    if confidence is not None:
-        if not 0 < confidence < 1:
-            raise InputError(f"confidence is {confidence}, must be between 0 and 1: for example 0.99")
+    if resume is None:
         given["beta"] = _error(confidence)
     if timeout is not None:
         given["exec_timeout"] = f"{timeout:.9f}s"
     given["domain"] = _domain(domain)
-    given["rows"] = rows if rows is None or isinstance(rows, (str, int)) else f"{rows[0]}:{rows[1]}"
+    given["rows"] = _sizes(rows)
     flags: List[str] = []
     if pairs is not None:
         if hasattr(pairs, "example"):  # a strategy of hypothesis
@@ -102,15 +109,15 @@ def scores(
     delta: float = 1e-5,
     *,
     relation: str = "add-remove",
-    confidence: Optional[float] = None,
-    **settings: Any,
+    confidence: Union[float, Fraction] = CONFIDENCE,
+    **settings: Unpack[_settings.Scores],
 ) -> Result:
     """Audits membership scores of one training: ``in_`` are those of canaries that it was
     trained on, ``out`` those of canaries that a coin left out, larger where a canary looks
-    like a member. Further settings are those of ``dpscope scores -h``."""
-    given: Dict[str, Any] = dict(settings, epsilon=epsilon, delta=delta, relation=relation)
-    if confidence is not None:
-        given["beta"] = _error(confidence)
+    like a member. ``confidence`` is that of verdict and bound. Further settings are
+    those of ``dpscope scores -h``."""
+    given = _known(settings, _settings.Scores, scores)
+    given.update(epsilon=epsilon, delta=delta, relation=relation, beta=_error(confidence))
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
         file = os.path.join(folder, "scores.csv")
         with open(file, "w") as f:
@@ -171,19 +178,47 @@ def command_of(mechanism: Mechanism, *before: str) -> str:
     return shlex.join([python, "-m", "dpscope", *before, f"{module}:{name}"])
 
 
-def _error(confidence: float) -> str:
+def _known(settings: Any, kind: Any, function: Callable[..., Any]) -> Dict[str, Any]:
+    """The further settings of a function, which must be those that the binary knows."""
+    for name in settings:
+        if name not in kind.__annotations__:
+            near = difflib.get_close_matches(name, sorted({*kind.__annotations__, *inspect.signature(function).parameters}), 1)
+            raise InputError(f"there is no setting {name}; " + (f"did you mean {near[0]}?" if near else f"help(dpscope.{function.__name__}) names all"))
+    return dict(settings)
+
+
+def _error(confidence: Union[float, Fraction]) -> float:
     """1 - confidence, without what binary fractions add."""
-    return f"{round(1 - confidence, 15):.15g}"
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}, must be between 0 and 1: for example 0.99")
+    return float(1 - Fraction(str(confidence)))
+
+
+def _sizes(rows: Any) -> Optional[str]:
+    """Least and most rows, as a flag has them. Those of a range are its first and last number."""
+    if rows is None or isinstance(rows, str):
+        return rows
+    try:
+        if isinstance(rows, range):
+            if rows.step != 1:
+                raise ValueError
+            rows = (rows[0], rows[-1])
+        least, most = (rows, rows) if hasattr(rows, "__index__") else rows
+        return f"{least.__index__()}:{most.__index__()}"
+    except (AttributeError, IndexError, TypeError, ValueError) as e:
+        raise InputError(f"rows is {rows!r}, must be a number of rows, 3, the least and the most, (0, 5), or range(0, 6)") from e
 
 
 def _flags(given: Dict[str, Any]) -> List[str]:
     flags: List[str] = []
     for name, value in given.items():
         flag = "-" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None:
             continue
-        if value is True:
-            flags.append(flag)
+        if isinstance(value, bool):
+            flags.append(f"{flag}={str(value).lower()}")
+        elif isinstance(value, (list, tuple)):
+            flags.append(f"{flag}={','.join(str(v) for v in value)}")
         elif isinstance(value, float) or np is not None and isinstance(value, np.floating):
             flags.append(f"{flag}={float(value)!r}")
         else:
@@ -279,16 +314,22 @@ def _drawn(server: Server, strategy: Any, given: Dict[str, Any], kinds: List[str
 
     best: List[Any] = [-1.0, None]
     refused: List[Error] = []
-    turns = iter(range(1 << 30))
+    known: Dict[str, float] = {}  # hypothesis draws some pairs again and again
 
-    @hypothesis.settings(max_examples=_DRAWN, database=None, derandomize=True, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+    @hypothesis.settings(max_examples=5 * _DRAWN, phases=[hypothesis.Phase.generate, hypothesis.Phase.target], database=None, derandomize=True, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
     @hypothesis.given(strategy)
     def explore(pair: Any) -> None:
         found = _pairs([pair])
         around = dict(given)
         _surround(found, around)
+        key = json.dumps(found[0])
         try:
-            bound = _explored(server, found[0], around, kinds, next(turns))
+            if key not in known:
+                if len(known) == _DRAWN:
+                    hypothesis.reject()
+                known[key] = 0.0
+                known[key] = _explored(server, found[0], around, kinds, len(known) - 1)
+            bound = known[key]
         except Error as e:
             if server.error is not None:
                 raise
@@ -307,5 +348,5 @@ def _drawn(server: Server, strategy: Any, given: Dict[str, Any], kinds: List[str
     return best[1]
 
 
-#: How many pairs are drawn of a strategy.
+#: How many different pairs of a strategy are explored.
 _DRAWN = 20

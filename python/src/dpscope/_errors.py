@@ -13,6 +13,14 @@ class InputError(Error, ValueError):
     """Something given to dpscope, or returned by the mechanism, cannot be taken."""
 
 
+def noted(e: BaseException, note: str) -> None:
+    """Adds to what somebody's code raised a line that a traceback shows below it."""
+    try:
+        e.add_note(note)  # type: ignore[attr-defined]
+    except AttributeError:  # before Python 3.11; pytest shows it all the same
+        e.__notes__ = [*getattr(e, "__notes__", []), note]  # type: ignore[attr-defined]
+
+
 class Stopped(KeyboardInterrupt):
     """The audit was interrupted (Ctrl-C). ``result`` holds what was found until then,
     where anything was."""

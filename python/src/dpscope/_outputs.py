@@ -81,9 +81,20 @@ def _row(value: Any) -> List[Any]:
 
 
 def _host(value: Any) -> Any:
-    """The value in memory that Python sees, where it is a tensor."""
+    """The value as numpy or a list has it, where it is a tensor or of pandas."""
     if value is None:
         raise _refuse("None", "does it lack a return statement?")
+    if np is not None and isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            raise _refuse("a masked array with masked values", "what stands below a mask is no output: return value.filled(x), with the x that users see")
+        return value.data
+    if hasattr(value, "isna") and hasattr(value, "to_numpy"):
+        a = value.to_numpy()
+        if a.dtype.kind != "O":
+            return a
+        if np.any(value.isna()):
+            raise _refuse(f"a {type(value).__name__} with missing values", 'return a number, or a word such as "none", by value.fillna(...)')
+        return a.tolist()
     if hasattr(value, "detach") and hasattr(value, "device"):
         if getattr(value.device, "type", "cpu") != "cpu":
             raise _refuse(f"a tensor on the device {value.device}", "return tensor.cpu()")
@@ -157,6 +168,7 @@ def _list(values: Any, n: int, want: str) -> Answer:
         except OverflowError:
             pass
     elif np is not None and types and all(issubclass(t, (np.generic, np.ndarray)) for t in types):
+        values = [_host(v) for v in values]
         if len({getattr(v, "shape", ()) for v in values}) > 1:
             raise _refuse("outputs of several shapes", "every output has the same columns")
         a = np.asarray(values)

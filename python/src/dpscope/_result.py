@@ -31,6 +31,21 @@ class Verification:
         return self.text
 
 
+class Picture:
+    """A picture of a report. ``svg`` is its text."""
+
+    def __init__(self, svg: str, words: str) -> None:
+        self.svg, self._words = svg, words
+
+    def _repr_html_(self) -> str:
+        """It as a notebook shows it: text and styles of the picture stay in it."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="{html.escape(self._words)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+
+    def __repr__(self) -> str:
+        return f"<picture: {self._words}>"
+
+
 class Result:
     """A report of an audit. ``report`` is all of it, as docs/ describes its JSON."""
 
@@ -39,6 +54,9 @@ class Result:
         #: What the run had to say besides, such as that the mechanism ignores its rng.
         self.notes: List[str] = list(notes or [])
         self._files = files
+
+    def __bool__(self) -> bool:
+        raise TypeError("a result of dpscope is neither true nor false: assert not result.violation, or use the fixture dp_audit in pytest, which fails by itself")
 
     @property
     def violation(self) -> bool:
@@ -72,9 +90,72 @@ class Result:
         return [str(w) for w in self.report.get("warnings") or []]
 
     @property
+    def first(self) -> Optional[List[List[float]]]:
+        """The rows of the first dataset of the pair that was certified; None of audits that
+        have no such pair."""
+        return self._side("first")
+
+    @property
+    def second(self) -> Optional[List[List[float]]]:
+        """The rows of the second dataset."""
+        return self._side("second")
+
+    @property
+    def event(self) -> Optional[str]:
+        """What comes up more often on one dataset than on the other, in words; None where no
+        single event was certified, as in an audit until the claim is refuted."""
+        words = (self._row.get("event") or {}).get("words")
+        return None if words is None else str(words)
+
+    @property
+    def counts(self) -> Optional[Dict[str, int]]:
+        """How often the event came up: ``x`` of ``n1`` outputs on the dataset on which it is
+        likelier, ``y`` of ``n0`` on the other; None where ``event`` is."""
+        counts = self._row.get("counts")
+        return None if counts is None else {k: int(v) for k, v in counts.items()}
+
+    @property
+    def p_value(self) -> Optional[float]:
+        """That of the claim."""
+        p = self.report.get("pValue")
+        return None if p is None else float(p)
+
+    @property
+    def _row(self) -> Dict[str, Any]:
+        """The row that decides the verdict."""
+        rows = [row for table in self.report.get("tables") or [] for row in table["rows"] if row.get("chosen")]
+        return dict(rows[0]) if rows else {}
+
+    def _side(self, side: str) -> Optional[List[List[float]]]:
+        pair = (self.report.get("evidence") or {}).get("pair")
+        if pair is None:
+            bets = self.report.get("sequential") or {}
+            if "chart" not in bets:
+                return None
+            pair = bets["pairs"][bets["chart"]["pair"]]
+        columns, values = pair[side]["columns"], [float(v) for v in pair[side].get("values") or []]
+        return [values[i : i + columns] for i in range(0, len(values), columns)]
+
+    def plot(self) -> Picture:
+        """The picture of the report. A notebook shows it; ``.svg`` is its text."""
+        return Picture(self._file("svg").decode(), self.headline)
+
+    @property
     def text(self) -> str:
         """The report as text, with the event that shows the violation."""
-        return self._files["text"].decode()
+        return self._file("text").decode()
+
+    def _file(self, form: str) -> bytes:
+        """The report in a format, which is made where the audit did not leave it."""
+        if form not in self._files:
+            with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
+                source, file = os.path.join(folder, "report.json"), os.path.join(folder, "report")
+                Path(source).write_bytes(self._files["json"])
+                ended = _run.run(["verify", "-counts", "-output", f"{form}={file}", source])
+                if not os.path.exists(file):
+                    raise ended.error()
+                self._files[form] = Path(file).read_bytes()
+        return self._files[form]
 
     def __repr__(self) -> str:
         return f"<dpscope: {self.report['summary']}>"
@@ -86,11 +167,7 @@ class Result:
         """Verdict and picture for a notebook. It needs no script and no network."""
         color = {"violation": "#b3261e", "no-violation-found": "#1b6e3c"}.get(self.verdict, "#6b5900")
         more = "".join(f"<li>{html.escape(w)}</li>" for w in [*self.warnings, *self.notes])
-        svg = self._files.get("svg")
-        picture = ""
-        if svg:
-            data = base64.b64encode(svg).decode()
-            picture = f'<img alt="{html.escape(self.headline)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        picture = self.plot()._repr_html_()
         rest = str(self.report["summary"])
         rest = rest[len(self.headline) :] if rest.startswith(self.headline) else rest
         return (
@@ -105,9 +182,9 @@ class Result:
         .html, .svg, .txt, .md, .sarif or .xml (JUnit)."""
         file = Path(path)
         form = FORMATS.get(file.suffix.lower())
-        if form is None or form not in self._files:
+        if form is None:
             raise InputError(f"the name {str(file)!r} says no format: let it end in one of {', '.join(FORMATS)}")
-        file.write_bytes(self._files[form])
+        file.write_bytes(self._file(form))
         return file
 
     def verify(self, mechanism: Optional[Mechanism] = None, *, timeout: Optional[float] = None) -> Verification:
@@ -149,4 +226,4 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Result:
         report["verdict"], report["summary"]
     except (ValueError, KeyError, TypeError) as e:
         raise Error(f"{os.fspath(path)} is no report of dpscope: give a file that Result.save wrote as .json") from e
-    return Result(report, {"json": data, "text": (str(report["summary"]) + "\n").encode()})
+    return Result(report, {"json": data})

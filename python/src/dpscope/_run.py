@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import IO, Any, Callable, List, Optional, Sequence, Union
 
-from . import _binary
+from . import _binary, _settings
 from ._errors import Error
 from ._serve import Serving
 
@@ -31,20 +31,15 @@ class Ended:
 
 
 # Messages name flags of the command line, some with a value.
-_NAMES = (
-    "alpha|beta|continue|delta|domain|epsilon|exec-check|exec-timeout|explore|finder|group|guarantee|integer|k|kind|learner|m|mechanism|mu|n|nonfinite|pair|"
-    "reach|relation|rho|rows|samples|seed|through-renyi|trials|until-refuted|workers"
-)
-_FLAG = re.compile(rf"(?<![\w-])-({_NAMES})(?![\w-])")
 _ARGUMENTS = {"exec-check": "check", "n": "runs", "exec-timeout": "timeout", "kind": "kinds", "pair": "pairs", "beta": "1 - confidence", "continue": "resume"}
+_NAMES = "|".join([*_settings.NAMES, *_ARGUMENTS, "workers"])
+_FLAG = re.compile(rf"(?<![\w-])-({_NAMES})(?![\w-])")
 
 
 def pythonic(text: str) -> str:
     """A message with the names that arguments have here."""
     text = re.sub(r"(?m)^dpscope: (note: )?", "", text)
     text = re.sub(r"(?m)^\S+ -m dpscope '?[^:\n]*:(?:[\w.<>]*\.)?([\w<>]+)'?: ", r"\1: ", text)
-    text = re.sub(r"; all flags: dpscope \S+ -h", "", text)
-    text = re.sub(r"flag provided but not defined: -(\S+);", lambda m: f"there is no setting {m.group(1).replace('-', '_')};", text)
     text = re.sub(r"-kind (\w+)=(\w+)", r'kinds={"\1": "\2"}', text)
     text = re.sub(r"-nonfinite (symbol|refuse)", r'nonfinite="\1"', text)
     text = re.sub(r"-exec-timeout (\d+)m", lambda m: f"timeout={60 * int(m.group(1))}", text)

@@ -3,16 +3,17 @@ docs/command.md: the first request and answer are lines of JSON, then frames."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
 import random
 import struct
 from array import array
-from typing import IO, Any, Callable, Optional, Protocol, Tuple
+from typing import IO, Any, Callable, Iterator, Optional, Protocol, Tuple
 
 from . import _outputs
-from ._errors import InputError
+from ._errors import InputError, noted
 from ._numpy import np
 
 Mechanism = Callable[..., Any]
@@ -81,6 +82,27 @@ def answered(server: Serving, what: str, returns: str, once: Callable[[], Any]) 
         return None, None
 
 
+@contextlib.contextmanager
+def put_back() -> Iterator[None]:
+    """Leaves the generators of the modules random and numpy.random as they were."""
+    state, states = random.getstate(), np.random.get_state() if np is not None else None
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        if np is not None:
+            np.random.set_state(states)
+
+
+def worded(rows: Any) -> str:
+    """A dataset as reports write it, a long one by its beginning."""
+    rows = rows.tolist() if hasattr(rows, "tolist") else rows
+    if not rows:
+        return "{} (no rows)"
+    shown = ["(" + ", ".join(f"{v:g}" for v in r) + ")" if len(r) > 1 else f"{r[0]:g}" for r in rows[:20]]
+    return "{" + ", ".join(shown) + (f", ... ({len(rows)} rows)" if len(rows) > 20 else "") + "}"
+
+
 class Server:
     """Answers for one mechanism. ``error`` is what it raised."""
 
@@ -93,6 +115,10 @@ class Server:
         """Answers until the requests end, in frames: once they are agreed upon, where
         they are wanted. What the mechanism raises is kept, and told; an interrupt goes
         through."""
+        with put_back():
+            self._serve(requests, answers, frames, agreed)
+
+    def _serve(self, requests: IO[bytes], answers: IO[bytes], frames: bool, agreed: bool) -> None:
         while True:
             if agreed:
                 head = requests.read(8)
@@ -142,22 +168,19 @@ class Server:
         else:
             values = array("d", flat)
             dataset = [list(values[i * columns : (i + 1) * columns]) for i in range(rows)]
-        if self.vectorized:
-            rng: Any = np.random.default_rng(seed) if np is not None else random.Random(seed)
-            return _outputs.many(self.mechanism(dataset, n, rng), n)
-        # The generators of the modules are all that a function of the dataset alone can
-        # draw from and that a seed can reach; they are put back afterwards.
-        state = random.getstate()
-        random.seed(seed)
+        # A mechanism may draw from the generators of the modules, too. With numpy they are
+        # of another kind than rng; without, another seed keeps them apart from it.
+        random.seed(f"{seed}")
         if np is not None:
-            states = np.random.get_state()
             np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
         try:
+            if self.vectorized:
+                rng: Any = np.random.default_rng(seed) if np is not None else random.Random(seed)
+                return _outputs.many(self.mechanism(dataset.copy() if np is not None else [list(r) for r in dataset], n, rng), n)
             return _outputs.single([self.once(dataset) for _ in range(n)])
-        finally:
-            random.setstate(state)
-            if np is not None:
-                np.random.set_state(states)
+        except Exception as e:
+            noted(e, f"dpscope asked for {n} outputs on the dataset {worded(dataset)}, with seed {seed}.")
+            raise
 
     def once(self, dataset: Any) -> Any:
         """One output of f(dataset), or the error that it raised, an outcome too."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Dict, List, Optional, Union
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
-from . import _run
-from ._audit import _error, _flags, command_of, execute
+from . import _run, _settings
+from ._audit import CONFIDENCE, _error, _flags, _known, command_of, execute
 from ._errors import InputError
 from ._result import Result
 from ._trainings import Training, TrainServer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def canaries(
@@ -22,7 +26,7 @@ def canaries(
     k: Optional[int] = None,
     m: Optional[int] = None,
     relation: Optional[str] = None,
-    confidence: Optional[float] = None,
+    confidence: Union[float, Fraction, None] = None,
     seed: Optional[int] = None,
     until_refuted: bool = False,
     check: bool = True,
@@ -30,7 +34,7 @@ def canaries(
     timeout: Optional[float] = None,
     name: Optional[str] = None,
     progress: Union[bool, _run.Progress, None] = None,
-    **settings: Any,
+    **settings: Unpack[_settings.Canaries],
 ) -> Result:
     """Trains again and again with canaries, and certifies a lower bound on what the
     training leaks of one of them.
@@ -49,19 +53,21 @@ def canaries(
     ``until_refuted`` ends when the claim is refuted. ``check=False`` leaves out the two
     trainings that show whether trainings can be drawn again. ``resume`` goes on from the
     result of such an audit: claim and settings are its own, and ``runs`` is the number in
-    all. ``timeout`` is what one training may take, in seconds, an hour by default. Further
-    settings are those of ``dpscope canaries -h``, with _ for -.
+    all. ``confidence`` is that of verdict and bound, 0.999 by default. ``timeout`` is what
+    one training may take, in seconds, an hour by default. Further settings are those of
+    ``dpscope canaries -h``, with _ for -.
 
     Raises what ``train`` raised; :class:`dpscope.InputError` for scores that cannot be
     taken; :class:`dpscope.Error` for an audit that cannot be done; :class:`dpscope.Stopped`,
     a KeyboardInterrupt, on Ctrl-C.
     """
     server = TrainServer(train)
-    given: Dict[str, Any] = dict(settings, n=runs, until_refuted=until_refuted or None)
+    given = _known(settings, _settings.Canaries, canaries)
+    given.update(n=runs, until_refuted=until_refuted or None)
     if resume is None:
         if epsilon is None:
             raise InputError("epsilon is missing: give the epsilon that is claimed, for example 2")
-        given.update(epsilon=epsilon, delta=delta, k=k, m=m, relation=relation, seed=seed)
+        given.update(epsilon=epsilon, delta=delta, k=k, m=m, relation=relation, seed=seed, beta=_error(CONFIDENCE if confidence is None else confidence))
     elif any(v is not None for v in (epsilon, k, m, relation, confidence, seed)):
         raise InputError("resume is given beside settings of the audit: leave them out, they are those of the report; runs says how many there are to be in all")
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
@@ -73,7 +79,7 @@ def canaries(
             else:
                 file = os.fspath(resume)
             flags = ["-continue", file]
-        return _execute("canaries", given, confidence, check, timeout, name or command_of(train, "train"), flags, folder, server, progress)
+        return _execute("canaries", given, check, timeout, name or command_of(train, "train"), flags, folder, server, progress)
 
 
 def one_run(
@@ -82,13 +88,13 @@ def one_run(
     delta: float = 1e-5,
     *,
     canaries: Optional[int] = None,
-    confidence: Optional[float] = None,
+    confidence: Union[float, Fraction] = CONFIDENCE,
     seed: Optional[int] = None,
     check: bool = True,
     timeout: Optional[float] = None,
     name: Optional[str] = None,
     progress: Union[bool, _run.Progress, None] = None,
-    **settings: Any,
+    **settings: Unpack[_settings.OneRun],
 ) -> Result:
     """Trains once with many canaries, each of which a fair coin makes a member, and
     certifies a lower bound on what the training leaks.
@@ -99,15 +105,15 @@ def one_run(
     raises what :func:`dpscope.canaries` raises.
     """
     server = TrainServer(train)
-    given: Dict[str, Any] = dict(settings, epsilon=epsilon, delta=delta, m=canaries, seed=seed)
+    given = _known(settings, _settings.OneRun, one_run)
+    given.update(epsilon=epsilon, delta=delta, m=canaries, seed=seed, beta=_error(confidence))
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
-        return _execute("one-run", given, confidence, check, timeout, name or command_of(train, "train"), [], folder, server, progress)
+        return _execute("one-run", given, check, timeout, name or command_of(train, "train"), [], folder, server, progress)
 
 
 def _execute(
     command: str,
     given: Dict[str, Any],
-    confidence: Optional[float],
     check: bool,
     timeout: Optional[float],
     name: str,
@@ -116,10 +122,6 @@ def _execute(
     server: TrainServer,
     progress: Union[bool, _run.Progress, None],
 ) -> Result:
-    if confidence is not None:
-        if not 0 < confidence < 1:
-            raise InputError(f"confidence is {confidence}, must be between 0 and 1: for example 0.99")
-        given["beta"] = _error(confidence)
     if timeout is not None:
         given["exec_timeout"] = f"{timeout:.9f}s"
     if not check:

@@ -9,7 +9,7 @@ import random
 from typing import IO, Any, Callable, List, Optional
 
 from . import _outputs
-from ._errors import InputError
+from ._errors import InputError, noted
 from ._numpy import np
 from ._serve import answered, name_of
 
@@ -73,8 +73,12 @@ class TrainServer:
     def once(self, members: List[int], seed: int) -> Any:
         """One training, as its answer."""
         self.trainings += 1
-        if np is not None:
-            got = self.train(np.array(members, dtype=bool), np.random.default_rng(seed))
-        else:
-            got = self.train([m == 1 for m in members], random.Random(seed))
-        return {"seed": seed, "scores": scores(got, len(members))}
+        try:
+            if np is not None:
+                got = self.train(np.array(members, dtype=bool), np.random.default_rng(seed))
+            else:
+                got = self.train([m == 1 for m in members], random.Random(seed))
+            return {"seed": seed, "scores": scores(got, len(members))}
+        except Exception as e:
+            noted(e, f"dpscope asked for a training with the canaries {[i for i, m in enumerate(members) if m == 1]} of {len(members)} as members, with seed {seed}.")
+            raise

@@ -7,6 +7,7 @@ session states.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
@@ -16,13 +17,16 @@ from ._errors import Error, InputError
 from ._result import Result
 from ._serve import Mechanism
 
-_DEFAULT = 0.01
+_DEFAULT = 0.001
+
+#: Property of a test that says how many audits it did. Reports carry it, from other processes too.
+_AUDITS = "dpscope audits"
 
 
 def pytest_addoption(parser: Any) -> None:
     """The settings, as options and in the configuration file."""
     group = parser.getgroup("dpscope")
-    group.addoption("--dp-false-alarms", metavar="P", help="probability at most that a session fails in which every mechanism keeps its claim (default 0.01)")
+    group.addoption("--dp-false-alarms", metavar="P", help="probability at most that a session fails in which every mechanism keeps its claim (default 0.001)")
     parser.addini("dp_false_alarms", "as --dp-false-alarms")
 
 
@@ -34,7 +38,7 @@ def pytest_configure(config: Any) -> None:
     except ValueError:
         rate = 0.0
     if not 0 < rate < 1:
-        raise pytest.UsageError(f"dp_false_alarms is {text!r}, must be a probability above 0 and below 1: for example 0.01")
+        raise pytest.UsageError(f"dp_false_alarms is {text!r}, must be a probability above 0 and below 1: for example 0.001")
     config._dpscope = _Session(rate)
 
 
@@ -47,18 +51,32 @@ def pytest_collection_finish(session: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
     """States the rate."""
-    s: _Session = config._dpscope
-    if s.audits:
+    reports = [r for rs in terminalreporter.stats.values() for r in rs if getattr(r, "when", None) == "call"]
+    audits = sum(value for r in reports for name, value in r.user_properties if name == _AUDITS)
+    if audits:
         terminalreporter.write_line(
-            f"dpscope: {s.audits} {'audit' if s.audits == 1 else 'audits'}; a session in which every mechanism keeps its claim fails with probability at most {s.rate:g}."
+            f"dpscope: {audits} {'audit' if audits == 1 else 'audits'}; a session in which every mechanism keeps its claim fails with probability at most {config._dpscope.rate:g}."
         )
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
+def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
+    """Fails a test that asks for the fixture and audits nothing, and tells its audits."""
+    outcome: Any = yield
+    auditor = getattr(item, "funcargs", {}).get("dp_audit")
+    if call.when != "call" or not isinstance(auditor, Auditor):
+        return
+    report = outcome.get_result()
+    report.user_properties.append((_AUDITS, auditor.calls))
+    if report.passed and not auditor.calls and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"{item.name} asks for dp_audit and audits nothing: call dp_audit(mechanism, epsilon=...)"
 
 
 class _Session:
     """What the audits of a session share."""
 
     def __init__(self, rate: float) -> None:
-        self.rate, self.tests, self.audits = rate, 1, 0
+        self.rate, self.tests = rate, 1
 
     def share(self, call: int) -> float:
         """The false-alarm rate of the call-th audit of a test, counted from 1. Tests share
@@ -70,8 +88,8 @@ class _Session:
 class Auditor:
     """What the fixture gives."""
 
-    def __init__(self, session: _Session, node: str) -> None:
-        self._session, self._node, self._calls = session, node, 0
+    def __init__(self, session: _Session) -> None:
+        self._session, self.calls = session, 0
         self.results: List[Result] = []
 
     def __call__(self, mechanism: Mechanism, epsilon: Optional[float] = None, delta: Optional[float] = None, **settings: Any) -> Result:
@@ -82,16 +100,15 @@ class Auditor:
         for name in ("confidence", "beta"):
             if name in settings:
                 raise InputError(f"{name} is given to dp_audit, must be absent: the session shares its rate of false alarms (dp_false_alarms) among its audits")
-        self._calls += 1
-        self._session.audits += 1
-        share = self._session.share(self._calls)
-        settings = {"progress": False, **settings, "epsilon": epsilon, "delta": delta, "beta": share}
+        self.calls += 1
+        share = self._session.share(self.calls)
+        settings = {"progress": False, "until_refuted": True, **settings, "epsilon": epsilon, "delta": delta, "confidence": 1 - Fraction(share)}
         result = _audit.audit(mechanism, **settings)
         self.results.append(result)
         if result.violation:
-            pytest.fail(self._message(result, share), pytrace=False)
+            pytest.fail(self._message(result, share))
         if result.verdict != "no-violation-found":
-            pytest.fail(f"{result.report['summary']}\nThe audit could not have shown a violation at this size: give it more samples.", pytrace=False)
+            pytest.fail(f"{result.report['summary']}\nThe audit could not have shown a violation at this size: give it more samples.")
         return result
 
     def _message(self, result: Result, share: float) -> str:
@@ -106,7 +123,7 @@ class Auditor:
 def dp_audit(request: Any) -> Iterator[Callable[..., Result]]:
     """Audits a mechanism, and fails the test where it breaks its claim: see
     :func:`dpscope.audit` for what it takes."""
-    yield Auditor(request.config._dpscope, request.node.nodeid)
+    yield Auditor(request.config._dpscope)
 
 
 __all__ = ["Auditor", "Error", "dp_audit"]
