@@ -26,7 +26,7 @@ const (
 // are chosen on exploration samples.
 type Chart struct {
 	Kind ChartKind `json:"kind"`
-	Axis string    `json:"axis"` // what the bins are bins of
+	Axis string    `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
 	// Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin
 	// i in [Edges[i-1], Edges[i]), the last one at or above the last edge.
 	Edges []float64 `json:"edges,omitempty"`
@@ -95,7 +95,7 @@ func (ch Chart) named(columns []audit.Column) Chart {
 	ch.Labels = nil
 	switch ch.Kind {
 	case HistogramChart:
-		ch.Axis = called(columns[0])
+		ch.Axis = columns[0].Name
 	case ScoreChart:
 		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
 		if ch.Plane != nil {

@@ -278,29 +278,32 @@ const (
 // few intervals, whatever the learner; else its model finds the words.
 func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
 	words := m.Describe(threshold, above)
-	if len(columns) == 1 && called(columns[0]) != columns[0].Name {
-		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0])+" ")
+	if len(columns) == 1 && called(columns[0].Name) != columns[0].Name {
+		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0].Name)+" ")
 	}
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0])+" ") {
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0].Name)+" ") {
 		return words
 	}
 	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
 		parts := make([]string, len(in))
 		for i, x := range in {
-			parts[i] = intervalWords(called(columns[0]), x[0], x[1])
+			parts[i] = intervalWords(called(columns[0].Name), x[0], x[1])
 		}
 		return "about " + strings.Join(parts, " or ")
 	}
 	return words
 }
 
-// called is the name of an output's only column in words: c1 is one that nobody named.
-func called(c audit.Column) string {
-	if c.Name == "c1" {
+// called is an output's only column in words: c1 is one that nobody named.
+func called(name string) string {
+	if name == "c1" {
 		return "output"
 	}
-	return c.Name
+	return name
 }
+
+// AxisWords is the chart's axis in words.
+func (ch Chart) AxisWords() string { return called(ch.Axis) }
 
 func intervalWords(name string, lo, hi float64) string {
 	switch {
@@ -335,7 +338,7 @@ func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64,
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
 			what := "output"
 			if len(columns) == 1 {
-				what = called(columns[0])
+				what = called(columns[0].Name)
 			}
 			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
 		}
@@ -346,7 +349,7 @@ func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64,
 	case ch.Kind == ScoreChart:
 		w.Intervals = []report.Interval{{To: &threshold}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + called(columns[0])
+		axis = "the " + called(columns[0].Name)
 		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
 		}

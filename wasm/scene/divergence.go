@@ -359,7 +359,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 	if d.flat {
 		return d.planeFacts(fig)
 	}
-	first := []string{d.chart.Axis}
+	first := []string{d.chart.AxisWords()}
 	switch {
 	case d.outcomes():
 		first[0] = "outcome"
@@ -504,7 +504,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 	} else {
 		s.under(x, bottom, d.edges())
 	}
-	s.label((x.From+x.To)/2, bottom+36, clipWords(s, d.chart.Axis, f.Width-20), Middle, Muted)
+	s.label((x.From+x.To)/2, bottom+36, clipWords(s, d.chart.AxisWords(), f.Width-20), Middle, Muted)
 	for _, b := range d.bins {
 		r := Rect{x.At(b.From), top + head, x.At(b.To) - x.At(b.From), bottom - top - head}
 		s.Items = append(s.Items, Item{Box: r, Mark: intersect(r, s.Plot)})

@@ -531,7 +531,7 @@ func (v *Outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	for i, m := range v.marks[:len(v.marks)-1] {
 		sum.first, sum.second = sum.first+m.first, sum.second+m.second
 		rest := mark{n1: all[0], n0: all[1], first: all[0] - sum.first, second: all[1] - sum.second}
-		name := "the " + v.chart.Axis
+		name := "the " + v.chart.AxisWords()
 		from, to := limits(sum)
 		if t := try(sum, from, to); t != nil {
 			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{0, float64(i + 1)}}
@@ -700,7 +700,7 @@ func decimals(x float64, whole func(float64) float64) string {
 
 // Facts implements [View].
 func (v *Outputs) Facts(fig Figures) Table {
-	first := []string{v.chart.Axis}
+	first := []string{v.chart.AxisWords()}
 	switch {
 	case v.outcomes:
 		first[0] = "answer"

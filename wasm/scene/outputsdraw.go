@@ -729,7 +729,7 @@ func (v *Outputs) values(s *Scene, px func(float64) float64, left, w, b1 float64
 		s.line(p, b1, p, b1+5, 1, Ink(Muted), Rect{})
 		s.text(p, b1+18, smallInk, words, Middle, Muted, false)
 	}
-	name := "the " + v.chart.Axis
+	name := "the " + v.chart.AxisWords()
 	rest := " (end bins hold everything beyond)"
 	if v.stretch {
 		rest = " (axis stretched in the middle; end bins hold everything beyond)"
