@@ -851,7 +851,7 @@ export interface CanaryTrainer {
 /** Chart is what the two output distributions look like, as counts of the certification samples, and how much of each bin lies in the event. The bins are chosen on exploration samples. */
 export interface Chart {
   kind: ChartKind;
-  /** what the bins are bins of */
+  /** what the bins are bins of, see Chart.AxisWords */
   axis: string;
   /** Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin i in [Edges[i-1], Edges[i]), the last one at or above the last edge. */
   edges?: number[];
