@@ -40,6 +40,8 @@ func TestOwnPython(t *testing.T) {
 		t.Errorf("of what it prints: %s", said)
 	}
 	verifyOwn(t, tab)
+	// A browser complains of what a server does not have.
+	eval[bool](t, tab, `(() => { const get = fetch; globalThis.fetch = (of, ...more) => String(of).endsWith(".whl") ? Promise.resolve(new Response("", { status: 404 })) : get(of, ...more); return true; })()`)
 	for _, c := range []struct{ name, code, says string }{
 		{"a line", "def mechanism(rows, random):\n    x = 1\n    return random.laplce(x)\n", `random has no "laplce": did you mean "laplace"?`},
 		{"syntax", "def mechanism(rows, random):\n    return [;\n", "SyntaxError: invalid syntax"},
