@@ -47,8 +47,12 @@ var expressions = map[string]map[string]string{
 	"panel/own.js":        {`/\.wasm$/i`: "the name of a user's file"},
 	"panel/samples.js": {
 		`/canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i`: "names of the user's files that may be of scores",
-		`/[^\w.+-]+/g`: "the name of a file to be saved",
+		`/[^\w.+-]+/g`:                        "the name of a file to be saved",
+		`/member|train|canary|^in$/i`:         "the names of a file's columns",
+		`/score|loss|logit|conf|prob|error/i`: "the names of a file's columns",
 	},
+	"file/export.js":   {`/.{1,110}/gu`: "lines of a text that is drawn"},
+	"worker/python.js": {`RegExp(`: "the user's code, which calls functions of a module that is not here"},
 	"worker/sandboxed.js": {
 		`/^[^(]*\([^,]*,\s*n\s*\)/`:      "the parameters of the user's function, of its own text",
 		`/\.(\w+) is not a function/`:    "the browser's own message, which has the name as text only",

@@ -137,7 +137,7 @@ export class Own {
 
   /**
    * @param {{still: boolean, has(name: string): Promise<boolean | undefined>, core(): WebAssembly.Module | null, changed(): void, begun(): void, follow(p: import("../worker/protocol").ProgressValue): void,
-   *   ended(): void, failed(why: string, title?: string): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
+   *   ended(): void, failed(why: string, title?: string): void, waits(detail: string, title: string): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
    *   still: nothing runs by itself; has: whether the site was built with a file, undefined where that cannot be known; core: null where it cannot be had now; changed: the settings here may be others; begun, follow, ended: an audit, which ended without a result; failed: it cannot be
    */
   constructor(on) {

@@ -257,7 +257,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked": case "committed": case "holds":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked":
         this.#answered(message.id, JSON.parse(message.json));
         break;
       case "refused":

@@ -73,7 +73,6 @@ audit anytime-renyi -mechanism gaussian-mean-renyi -samples 1000 -trials 1 -anyt
 audit pair-given -mechanism laplace-mean -samples 500 -pair '{"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}'
 audit portfolio-plane -mechanism noisy-histogram -samples 400 -trials 1
 audit network -mechanism svt5 -epsilon 1 -learner mlp -samples 500 -trials 1
-audit dp-sgd -mechanism dp-sgd -samples 500 -trials 1
 # A mechanism without a seed: Google's library.
 audit unseeded-google -mechanism google-laplace -samples 400 -trials 1
 # Outputs that were recorded.
