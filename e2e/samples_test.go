@@ -181,7 +181,7 @@ func TestSamplesReading(t *testing.T) {
 	drop(t, tab, "arms.csv", data)
 	until(t, tab, noticed+`.includes("line 2001, column 1 (value)") && `+noticed+`.includes("finite number")`, 30*time.Second)
 	fill(t, tab, "yours-nonfinite", "symbol")
-	until(t, tab, noticed+`.includes("one dataset: columns value, size, arm")`, 30*time.Second)
+	until(t, tab, noticed+`.includes("Which column tells the datasets apart?")`, 30*time.Second)
 	eval[bool](t, tab, `(document.querySelector("#yours-role-2").focus(), true)`)
 	pressKey(t, tab, kb.ArrowDown) // output
 	until(t, tab, `!window.dpscope.samples.busy`, 10*time.Second)
@@ -272,7 +272,7 @@ func TestBadSamples(t *testing.T) {
 		{"empty", `new File([""], "empty.csv")`, "empty"},
 		{"header only", `new File(["x,dataset\n"], "header.csv")`, "a header without rows"},
 		{"one dataset missing", fmt.Sprintf(`new File([%q], "one.csv")`, "x,dataset\n"+strings.Repeat("1,0\n", 300)), "one dataset is missing"},
-		{"no dataset column", fmt.Sprintf(`new File([%q], "none.csv")`, "x,y\n"+rows), "one dataset: columns x, y"},
+		{"no dataset column", fmt.Sprintf(`new File([%q], "none.csv")`, "x,y\n"+strings.Repeat("1,0\n2,1\n3,2\n", 300)), "one dataset: columns x, y"},
 		{"ragged", fmt.Sprintf(`new File([%q], "ragged.csv")`, "x,dataset\n"+rows+"3\n"), "line 602"},
 		{"text among numbers", fmt.Sprintf(`new File([%q], "text.csv")`, "x,dataset\n"+rows+"abc,1\n"), "set the column's kind to symbol"},
 		{"NaN", fmt.Sprintf(`new File([%q], "nan.csv")`, "x,dataset\n"+rows+"nan,1\n"), "line 602, column 1 (x)"},

@@ -140,6 +140,8 @@ func TestTableDropped(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt1&workers=2")
 	drop(t, tab, "people.csv", labelledPeople(40))
+	until(t, tab, noticed+`.includes("tells the datasets apart?") || `+noticed+`.includes("tell the datasets apart?")`, 20*time.Second)
+	eval[bool](t, tab, `([...document.querySelectorAll("#notice button")].find(b => ["No", "None of these"].includes(b.textContent)).click(), true)`)
 	until(t, tab, noticed+`.includes("It is a table with labels")`, 20*time.Second)
 	click(t, tab, "#notice .primary")
 	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`, 10*time.Second)

@@ -101,6 +101,8 @@ type planned struct {
 	given core.Given
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
+	// broken is why the user's program cannot be audited: the other audits of the plan run.
+	broken error
 }
 
 // run does the audit, see [core.Run].
@@ -121,10 +123,11 @@ func endAll(all []planned) {
 }
 
 // prepare checks the audits with those indices: nothing runs when one of them is
-// wrong. All files are read before signals are heard; then, where the user brought
+// wrong, but where they are to be run, programs that are broken are noted. All files are read before signals are heard; then, where the user brought
 // something that has to be ended or with heard, ctx ends with the first one.
 func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io.Writer) (ctx context.Context, all []planned, end func(), err error) {
 	all = make([]planned, len(chosen))
+	run := heard
 	at := func(k int, err error) error {
 		return fmt.Errorf("%s: audits[%d] (%s): %w", f.file, chosen[k], all[k].name, err)
 	}
@@ -147,6 +150,9 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	for k, i := range chosen {
 		p := &all[k]
 		err := p.complete(ctx, file.Audits[i], notes)
+		if run && p.broken != nil && ctx.Err() == nil {
+			err = nil
+		}
 		if err == nil {
 			p.place, err = f.placed(file, i)
 		}
@@ -182,12 +188,12 @@ func (p *planned) read(e suite.Entry, in intake) (err error) {
 func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
 	if e.Brought != nil {
 		flags := outsideFlags{Outside: e.Outside(), timeout: command.DefaultTimeout}
-		if p.given.Catalogue, p.end, err = flags.catalogue(ctx, p.plan.(pair.Plan), notes); err != nil {
-			return err
+		if p.given.Catalogue, p.end, p.broken = flags.catalogue(ctx, p.plan.(pair.Plan), notes); p.broken != nil {
+			return p.broken
 		}
 	}
-	if err := p.openTrainer(ctx, notes); err != nil {
-		return err
+	if p.broken = p.openTrainer(ctx, notes); p.broken != nil {
+		return p.broken
 	}
 	_, err = core.Resolve(p.plan, p.given)
 	return err
@@ -262,6 +268,11 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	defer endAll()
+	for _, p := range todo {
+		if p.broken != nil && (f.shards.Given() || len(todo) == 1) {
+			return fail(stderr, fmt.Errorf("%s: audit %s: %w", f.suite.file, p.name, p.broken))
+		}
+	}
 	if f.shards.Given() {
 		return f.dividePlan(ctx, todo, stderr)
 	}
@@ -272,7 +283,14 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []planned, stdout, stderr io.Writer) int {
 	var audited []suite.Audited
 	var places []*format.Location
+	var ran []int
+	var broken []format.Broken
 	for i, p := range todo {
+		if p.broken != nil {
+			fail(stderr, fmt.Errorf("audit %s: %w", p.name, p.broken))
+			broken = append(broken, format.Broken{Name: p.name, Why: p.broken.Error()})
+			continue
+		}
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
 		report, err := p.run(ctx, *f.workers, show)
@@ -284,16 +302,24 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 			fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
-		places = append(places, p.place)
+		places, ran = append(places, p.place), append(ran, chosen[i])
 	}
-	return f.out.finishPlan(stdout, stderr, file, chosen, audited, places)
+	if len(audited) == 0 {
+		return cli.ExitUsage
+	}
+	code := f.out.finishPlan(stdout, stderr, file, ran, audited, places, broken)
+	if broken != nil && code != cli.ExitViolation {
+		return cli.ExitUsage
+	}
+	return code
 }
 
 // finishPlan writes the report of the chosen audits of a file in all forms, and returns
-// the exit code. places say where each is in the user's code.
-func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, chosen []int, audited []suite.Audited, places []*format.Location) int {
+// the exit code. places say where each is in the user's code; broken are those that could
+// not be audited.
+func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, chosen []int, audited []suite.Audited, places []*format.Location, broken []format.Broken) int {
 	given, _ := f.place() // it was checked
-	run := format.Run{Strict: f.strict}
+	run := format.Run{Strict: f.strict, Broken: broken}
 	end := audit.Completed
 	for k, a := range audited {
 		place := places[k]

@@ -72,7 +72,7 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		}
 		places = append(places, place)
 	}
-	return out.finishPlan(stdout, stderr, audits.File, audits.Chosen, audits.Audited, places)
+	return out.finishPlan(stdout, stderr, audits.File, audits.Chosen, audits.Audited, places, nil)
 }
 
 // dividePlan does a part of a file of audits.

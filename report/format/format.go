@@ -38,6 +38,7 @@ var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
 // Run is what a command did.
 type Run struct {
 	Audits []Audit
+	Broken []Broken
 	// Summary says in words what several audits came to together, with the
 	// error of all; empty for one audit that stands alone.
 	Summary string
@@ -62,6 +63,9 @@ type Page struct {
 
 // Link is a place on the web, by name.
 type Link struct{ Name, Address string }
+
+// Broken is an audit of which there is no report, as the user's program is at fault.
+type Broken struct{ Name, Why string }
 
 // Audit is one report. Its names are distinct within a run.
 type Audit struct {

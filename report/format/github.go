@@ -29,6 +29,9 @@ func github(run Run) string {
 		}
 		fmt.Fprintf(&b, "title=%s::%s\n", commandProperty("dpscope: "+a.Name), commandData(details(a)))
 	}
+	for _, x := range run.Broken {
+		fmt.Fprintf(&b, "::error title=%s::%s\n", commandProperty("dpscope: "+x.Name), commandData(x.Why))
+	}
 	if run.Summary != "" {
 		fmt.Fprintf(&b, "::notice title=dpscope::%s\n", commandData(run.Summary))
 	}

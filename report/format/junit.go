@@ -57,7 +57,7 @@ type junitProblem struct {
 // junit is a suite with a case an audit: a violation fails, an inconclusive
 // audit is skipped unless it counts as a failure, a run that failed is an error.
 func junit(run Run) ([]byte, error) {
-	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits), Out: phrase.Visible(run.Summary)}
+	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits) + len(run.Broken), Out: phrase.Visible(run.Summary)}
 	total := 0.0
 	for i, a := range run.Audits {
 		r := a.Report.Head()
@@ -79,6 +79,10 @@ func junit(run Run) ([]byte, error) {
 		}
 		suite.Cases = append(suite.Cases, c)
 		total += r.Timing.Total
+	}
+	for _, b := range run.Broken {
+		suite.Cases = append(suite.Cases, junitCase{Name: phrase.Line(b.Name), Class: "dpscope", Time: seconds(0), Error: &junitProblem{Type: string(audit.Invalid), Message: phrase.Visible(b.Why)}})
+		suite.Errors++
 	}
 	suite.Time = seconds(total)
 	data, err := xml.MarshalIndent(junitSuites{Name: suite.Name, Time: suite.Time, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Suite: suite}, "", "  ")

@@ -112,6 +112,14 @@ func sarif(run Run) sarifLog {
 	out := sarifRun{ColumnKind: "unicodeCodePoints", Invocations: []sarifInvocation{{ExecutionSuccessful: true}}, Results: []sarifResult{}}
 	var kinds []audit.ClaimKind
 	verdicts := []map[string]any{}
+	failed := func(words string) {
+		inv := &out.Invocations[0]
+		inv.ExecutionSuccessful = false
+		inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{message(words)}})
+	}
+	for _, b := range run.Broken {
+		failed(b.Name + ": " + b.Why)
+	}
 	for _, a := range run.Audits {
 		r := a.Report.Head()
 		verdicts = append(verdicts, map[string]any{"name": a.Name, "verdict": r.Verdict, "summary": r.Summary})
@@ -122,9 +130,7 @@ func sarif(run Run) sarifLog {
 		case audit.NoViolation:
 			continue
 		case audit.Invalid:
-			inv := &out.Invocations[0]
-			inv.ExecutionSuccessful = false
-			inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{message(details(a))}})
+			failed(details(a))
 			continue
 		}
 		out.Results = append(out.Results, result(run, a, slices.Index(kinds, r.Claim.Kind)))

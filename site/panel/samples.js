@@ -174,8 +174,8 @@ export class Samples {
     if (found.problem) {
       this.#on.offer(null);
       byId("yours-status").textContent = `${names} cannot be audited as it is: see the notice.`;
-      if (found.twoValued) this.#ask(found, names);
-      else if (found.scores) this.#on.scores(this.#files, names, true);
+      if (found.scores) this.#on.scores(this.#files, names, true);
+      else if (found.twoValued) this.#ask(found, names);
       else this.#on.refused(`${names}: no samples to audit`, found.problem, this.#asTable(this.#files));
       return;
     }
