@@ -77,12 +77,19 @@ func runOwn(t *testing.T, tab *browser.Tab) pair.Report {
 func refusedOwn(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
 	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
-	eval[bool](t, tab, `(document.querySelector("#own-status").textContent = "", true)`)
-	click(t, tab, "#own-run")
-	until(t, tab, ownIdle+` && !["", "Trying the mechanism…"].includes(`+ownSaid+`)`, time.Minute)
+	said := stoppedOwn(t, tab)
 	if now := eval[string](t, tab, `document.querySelector("#verdict").dataset.verdict + " " + document.querySelector("#verdict .headline").textContent`); !strings.HasPrefix(now, "error ") || before != eval[string](t, tab, `JSON.stringify(window.dpscope.report)`) {
 		t.Errorf("there is a result: %s", now)
 	}
+	return said
+}
+
+// stoppedOwn runs what the panel says and returns what ended it.
+func stoppedOwn(t *testing.T, tab *browser.Tab) string {
+	t.Helper()
+	eval[bool](t, tab, `(document.querySelector("#own-status").textContent = "", true)`)
+	click(t, tab, "#own-run")
+	until(t, tab, ownIdle+` && !["", "Trying the mechanism…"].includes(`+ownSaid+`)`, time.Minute)
 	return eval[string](t, tab, ownTold)
 }
 
@@ -258,7 +265,7 @@ func TestOwnSandbox(t *testing.T) {
 		return true;
 	})()`)
 	write(t, tab, fmt.Sprintf(escapes, server.URL+"/", site))
-	said := refusedOwn(t, tab)
+	said := stoppedOwn(t, tab)
 	t.Log(said)
 	if strings.Contains(said, "REACHED") || !strings.Contains(said, `"origin":"null"`) {
 		t.Errorf("it says %s", said)
