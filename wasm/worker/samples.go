@@ -156,8 +156,9 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	out.describe(files)
 	samples, err := recorded.Pair(files, reading)
 	if err != nil {
-		if len(files) == 1 && reading.Dataset == "" {
-			out.TwoValued = slices.DeleteFunc(files[0].TwoValued(), func(name string) bool { return strings.EqualFold(name, "dataset") })
+		known := func(c columnFacts) bool { return strings.EqualFold(c.Name, "dataset") }
+		if len(files) == 1 && reading.Dataset == "" && !slices.ContainsFunc(out.Columns, known) {
+			out.TwoValued = files[0].TwoValued()
 		}
 		return problem(err)
 	}
