@@ -82,7 +82,7 @@ def test_settings(project):
 def test_shares():
     from dpscope.pytest_plugin import _Session
 
-    s = _Session(0.01, None)
+    s = _Session(0.01)
     s.tests = 4
     total = sum(s.tests * s.share(call) for call in range(1, 100_000))
     assert 0.0099 < total <= 0.01

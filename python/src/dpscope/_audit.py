@@ -81,8 +81,7 @@ def audit(
     given = _known(settings, _settings.Audit, audit)
     given.update(epsilon=epsilon, delta=delta, relation=relation, integer=integer or None, samples=samples, trials=trials, seed=seed, workers=workers)
     given["until_refuted"] = until_refuted or None
-    if resume is None:
-        given["beta"] = _error(confidence)
+    given["beta"] = _error(confidence)
     if timeout is not None:
         given["exec_timeout"] = f"{timeout:.9f}s"
     given["domain"] = _domain(domain)
