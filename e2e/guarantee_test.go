@@ -145,7 +145,7 @@ func TestCertifiedAndCurves(t *testing.T) {
 // line is drawn anew.
 const record = `(window.seen = [], new MutationObserver(() => {
 	const p = window.dpscope.progress;
-	if (p && p.valid && document.querySelector("#spark svg path")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
+	if (p?.valid && p.provisional !== undefined && document.querySelector("#spark svg path")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
 }).observe(document.querySelector("#spark"), {childList: true, subtree: true}), true)`
 
 type moment struct {
