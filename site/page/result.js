@@ -82,7 +82,7 @@ export function showDatasets([first, second] = ["", ""]) {
 /** Takes away what the last report showed. */
 export function showNothing() {
   for (const id of ["chart-section", "data-section", "certified-section", "tradeoff-section", "renyi-section", "counts-section", "event-section", "facts-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
-  for (const id of ["remarks", "background", "scene-first", "scene-second"]) byId(id).replaceChildren();
+  for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
 }
