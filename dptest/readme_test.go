@@ -3,11 +3,11 @@ package dptest_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -40,7 +40,7 @@ func TestReadmeCompiles(t *testing.T) {
 		if err := os.WriteFile(list, overlay, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("go", "vet", "-overlay", list, "../docs").CombinedOutput(); err != nil {
+		if out, err := child.Go(t, "vet", "-overlay", list, "./docs").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s\n%s", err, out, s[1])
 		}
 	}

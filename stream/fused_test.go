@@ -7,12 +7,13 @@ import (
 	"bytes"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/child"
 )
 
 // decides are the packages, as patterns of the go command, whose code comes before a
@@ -57,13 +58,10 @@ var (
 // amd64.
 var fusedInstruction = regexp.MustCompile(`([^/(]+\.go:\d+)\)\t(V?FN?M(?:ADD|SUB)[A-Z0-9]*)\t`)
 
-const root = ".."
-
 // assembly returns the compiler's listing of a package for a target.
 func assembly(t *testing.T, folder string, env []string) []byte {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-gcflags=-S", folder)
-	cmd.Dir = root
+	cmd := child.Go(t, "build", "-gcflags=-S", folder)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -85,14 +83,7 @@ func fused(listing []byte) []string {
 	return slices.Compact(lines)
 }
 
-func needGo(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go command")
-	}
-}
-
 func TestNoFusedMultiplyAdd(t *testing.T) {
-	needGo(t)
 	for _, pattern := range decides {
 		folders := list(t, pattern)
 		if len(folders) == 0 {
@@ -123,7 +114,6 @@ func TestNoFusedMultiplyAdd(t *testing.T) {
 // TestEveryPurePackageIsListed: whoever adds a package says whether it comes before a
 // count.
 func TestEveryPurePackageIsListed(t *testing.T) {
-	needGo(t)
 	known := list(t, slices.Concat(decides, slices.Collect(maps.Keys(may)))...)
 	for folder, imports := range list(t, "./...") {
 		if _, ok := known[folder]; !ok && !slices.ContainsFunc(imports, func(name string) bool { return slices.Contains(system, name) }) {
@@ -136,12 +126,7 @@ func TestEveryPurePackageIsListed(t *testing.T) {
 // folder, with their imports.
 func list(t *testing.T, patterns ...string) map[string][]string {
 	t.Helper()
-	top, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", append([]string{"list", "-f", `{{if .GoFiles}}{{.Dir}}{{range .Imports}}|{{.}}{{end}}{{end}}`}, patterns...)...)
-	cmd.Dir = top
+	cmd := child.Go(t, append([]string{"list", "-f", `{{if .GoFiles}}{{.Dir}}{{range .Imports}}|{{.}}{{end}}{{end}}`}, patterns...)...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	out, err := cmd.Output()
 	if err != nil {
@@ -150,7 +135,7 @@ func list(t *testing.T, patterns ...string) map[string][]string {
 	packages := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		parts := strings.Split(strings.TrimSpace(line), "|")
-		folder, err := filepath.Rel(top, parts[0])
+		folder, err := filepath.Rel(cmd.Dir, parts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +146,6 @@ func list(t *testing.T, patterns ...string) map[string][]string {
 
 // The search finds what it is for.
 func TestFusedMultiplyAddIsFound(t *testing.T) {
-	needGo(t)
 	for _, env := range [][]string{arm64, amd64v3} {
 		if len(fused(assembly(t, "./stream/testdata/fused", env))) == 0 {
 			t.Errorf("%v: nothing found in a package that fuses", env)
@@ -173,7 +157,6 @@ func TestFusedMultiplyAddIsFound(t *testing.T) {
 // costs as much as a logarithm. A helper that grew past the inlining budget
 // shows here.
 func TestBlocksCallNothing(t *testing.T) {
-	needGo(t)
 	blocks := map[string]bool{"logBlock": false, "gaussianBlock": false, "uniformBlock": false, "bernoulliBlock": false, "floorBlock": false, "chacha8Blocks": false}
 	listing := assembly(t, "./stream", []string{"GOOS=js", "GOARCH=wasm"})
 	function, calls := "", 0

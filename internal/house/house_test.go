@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/child"
 )
 
 const module = "github.com/dpscope/dpscope/"
@@ -31,6 +31,7 @@ var outside = map[string]string{
 	"internal/gear":           "of tests: reads the environment",
 	"internal/nativetest":     "of tests",
 	"internal/canarytest":     "of tests",
+	"internal/child":          "of tests: starts the go command",
 	"internal/hostclient":     "asks a server",
 	"internal/house":          "of tests",
 	"internal/recordings":     "reads files, and keeps a temporary one",
@@ -199,38 +200,31 @@ type platform struct {
 }
 
 // platforms are the browser and this machine.
-var platforms = sync.OnceValues(func() ([]platform, error) {
-	var out []platform
+var platforms []platform
+
+// listed is platforms.
+func listed(t *testing.T) []platform {
+	t.Helper()
+	if platforms != nil {
+		return platforms
+	}
 	for _, on := range [][2]string{{"js", "wasm"}, {runtime.GOOS, runtime.GOARCH}} {
 		pl := platform{on[0] + "/" + on[1], map[string][]string{}, map[string][]string{}}
-		cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}|{{join .Deps " "}}`, module+"...")
+		cmd := child.Go(t, "list", "-f", `{{.ImportPath}} {{join .Imports " "}}|{{join .Deps " "}}`, module+"...")
 		cmd.Env = append(os.Environ(), "GOOS="+on[0], "GOARCH="+on[1])
-		listed, err := cmd.Output()
+		list, err := cmd.Output()
 		if err != nil {
-			return nil, err
+			t.Fatalf("%v: %v", cmd.Args, err)
 		}
-		for line := range strings.Lines(string(listed)) {
+		for line := range strings.Lines(string(list)) {
 			imports, needs, _ := strings.Cut(strings.TrimSpace(line), "|")
 			names := strings.Fields(imports)
 			pkg := strings.TrimPrefix(names[0], module)
 			pl.imports[pkg], pl.needs[pkg] = names[1:], strings.Fields(needs)
 		}
-		out = append(out, pl)
+		platforms = append(platforms, pl)
 	}
-	return out, nil
-})
-
-// listed is platforms in a test.
-func listed(t *testing.T) []platform {
-	t.Helper()
-	if runtime.GOOS == "js" {
-		t.Skip("needs the go command")
-	}
-	out, err := platforms()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	return out
+	return platforms
 }
 
 // What a pure package may not import, and what may not come with its imports either:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
@@ -39,7 +40,7 @@ func python(t testing.TB, modules ...string) string {
 func binary(t testing.TB) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "dpscope"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
-	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/dpscope").CombinedOutput(); err != nil {
+	if out, err := child.Go(t, "build", "-o", file, "./cmd/dpscope").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file
@@ -57,6 +58,7 @@ func environment(t *testing.T, python string) string {
 	if err != nil {
 		t.Skip(err)
 	}
+	child.Reads(t, "../src", "../tests")
 	w, err := wheel(os.DirFS("../src"), nil, chosen[0], data, flate.NoCompression)
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +181,7 @@ print(result.violation, f"{result.bound:.2f}", bool(result.verify()))
 				t.Errorf("%v: %s", err, out)
 			}
 			other := platforms[slices.IndexFunc(platforms, func(p platform) bool { return p.goos != runtime.GOOS })]
+			child.Reads(t, "../src", "../tests")
 			w, err := wheel(os.DirFS("../src"), nil, other, nil, flate.NoCompression)
 			if err != nil {
 				t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -249,7 +250,7 @@ func TestPictures(t *testing.T) {
 func runCommand(t *testing.T, command string) report.View {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "dpscope")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/dpscope").CombinedOutput(); err != nil {
+	if out, err := child.Go(t, "build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	cmd := exec.Command("sh", "-c", strings.Replace(command, "dpscope", program, 1)+" -format json")

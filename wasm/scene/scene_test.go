@@ -4,25 +4,21 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/report"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing
 // library. The view carries the values of reports, and nothing that makes them.
 func TestPure(t *testing.T) {
-	if runtime.GOOS == "js" {
-		t.Skip("needs the go command")
-	}
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	out, err := child.Go(t, "list", "-deps", "./wasm/scene").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
@@ -348,6 +349,7 @@ func TestPython(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("NOT RUN: needs python3")
 	}
+	child.Reads(t, "../../../docs/examples")
 	script, err := filepath.Abs("../../../docs/examples/count_mechanism.py")
 	if err != nil {
 		t.Fatal(err)

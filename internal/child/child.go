@@ -1,0 +1,71 @@
+// Package child lets tests depend on what their child processes read. The cache of go test
+// knows the files at which a test looks itself; without this package it calls a test that
+// builds another package "(cached)" after that package has changed.
+package child
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Go is the go command in the root of the project. The test that calls it depends on all
+// packages of the project.
+func Go(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	root := Root(t)
+	list := exec.Command("go", "list", "-e", "-f", "{{.Dir}}", "./...")
+	list.Dir = root
+	folders, err := list.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", list.Args, err)
+	}
+	for folder := range strings.Lines(string(folders)) {
+		if _, err := os.ReadDir(strings.TrimSpace(folder)); err != nil { // with the time and size of every file in it
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"", "go.mod", "go.sum", "go.work"} {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	return cmd
+}
+
+// Reads makes the test depend on every file in folders and in theirs.
+func Reads(t testing.TB, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		if err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Root is the folder of the project's go.mod.
+func Root(t testing.TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.work")); err == nil {
+			return folder
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			t.Fatal("no go.work in any folder above")
+		}
+		folder = above
+	}
+}
