@@ -37,8 +37,7 @@ var may = map[string]string{
 	"./wasm/catalogue":         "lists",
 	"./wasm/stills":            "pixels",
 	"./docs/examples/tutorial": "is read, and run by its own test",
-	"./gallery":                "a catalogue and a page",
-	"./gallery/google":         "its outputs are of the system's generator, and no count replays",
+	"./bench/gallery/google":   "its outputs are of the system's generator, and no count replays",
 	"./site/...":               "makes the site",
 	"./internal/...":           "of tests and builds",
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
@@ -43,7 +42,6 @@ Usage:
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page; with -store DIR, reports that visitors share
   dpscope share -host ADDRESS FILE                     store a report with such a host, which gives it an address
   dpscope open ADDRESS                                 get a report from its address and replay it
-  dpscope gallery [-fetch] [-only NAME]                audit published libraries at pinned commits
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
@@ -103,10 +101,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return shareCommand(args[1:], stdin, stdout, stderr)
 	case "open":
 		return openCommand(args[1:], stdout, stderr)
-	case "gallery":
-		return galleryCommand(args[1:], stdin, stdout, stderr)
-	case "bench":
-		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
+	case "bench", "gallery":
+		return fail(stderr, fmt.Errorf("the laboratory has commands of its own, in its source: go run ./bench and go run ./bench/gallery"))
 	case replayHost:
 		return replay.Serve(catalogue, stdin, stdout)
 	case moduleHost:
@@ -128,7 +124,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "merge", "commit", "verify", "account", "list", "serve", "share", "open", "gallery", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "merge", "commit", "verify", "account", "list", "serve", "share", "open", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

@@ -1,7 +1,7 @@
-// Package gallery holds audits of published libraries at pinned commits: what is
-// audited, the adapter that runs it, and the results of a run. The libraries' own
-// code is not here; the command dpscope gallery fetches it.
-package gallery
+// Command gallery audits published libraries at pinned commits and prints a table. Here are
+// what is audited, the adapter that runs it, and the results of a run; it fetches the
+// libraries' own code.
+package main
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ const Seed = 8128
 // Kinds of entries.
 const (
 	Fault   = "fault"          // a fault that its users or authors reported
-	Finding = "finding"        // a violation that the gallery found; described in gallery/findings
+	Finding = "finding"        // a violation that the gallery found; described in bench/gallery/findings
 	Planted = "planted"        // a mechanism that its authors publish as a broken example
 	Mended  = "fault mended"   // the commit that mends a fault; it may have others
 	Control = "control"        // the commit of a fault, used where the fault does not show
@@ -35,7 +35,7 @@ const (
 
 // Adapter holds the programs that answer -exec with a library's code: main.py with a
 // module of cases for each library, main.R and main.js. What is compiled in answers
-// in package gallery/google.
+// in package bench/gallery/google.
 //
 //go:embed adapter
 var Adapter embed.FS
@@ -272,16 +272,16 @@ const intro = `# Libraries on trial
 
 An auditor is proved by what it finds in code that people run. These audits import the code of published libraries at pinned commits, through ` + "`-exec`" + `:
 
-    dpscope gallery -fetch            fetch the libraries with git, then run all
-    dpscope gallery -only statdp-svt  one of them
-    dpscope gallery -output FILE      keep the results; those of entries that do not run stay as they are
+    go run ./bench/gallery -fetch            fetch the libraries with git, then run all
+    go run ./bench/gallery -only statdp-svt  one of them
+    go run ./bench/gallery -output FILE      keep the results; those of entries that do not run stay as they are
 
-It needs Python 3 with numpy; some libraries need more, and say so: R with jsonlite and openssl, or Node with npm. What is not there is said not to run. ` + "`-python`" + `, ` + "`-rscript`" + ` and ` + "`-node`" + ` name other programs. Google's library for Go is a part of dpscope. This page is written by ` + "`go test ./gallery -update`" + ` from the results in gallery/results.json.
+It needs Python 3 with numpy; some libraries need more, and say so: R with jsonlite and openssl, or Node with npm. What is not there is said not to run. ` + "`-python`" + `, ` + "`-rscript`" + ` and ` + "`-node`" + ` name other programs. Google's library for Go is a part of dpscope. This page is written by ` + "`go test ./bench/gallery -update`" + ` from the results in bench/gallery/results.json.
 
 `
 
 const outro = `
-A *planted* mechanism is one that the authors of an auditing tool publish as a broken example, or after a paper that shows it to be one; a *fault* was reported of a library's own code; a *finding* is a violation that these audits found, described with a reproduction in gallery/findings of the source. *Fault mended* is the commit that mends it; other faults may remain, as of ` + "`" + `diffprivlib-bayes-0.3` + "`" + ` the finding says. *No fault known* is said of what an entry releases: the code of ` + "`" + `diffprivlib-laplace` + "`" + ` is also that of ` + "`" + `diffprivlib-laplace-bits-0.6.4` + "`" + `, where more of its outputs is looked at. Where no mending commit could be had, a *control* runs the faulty commit where the fault does not show: for diffprivlib features that range over -1 to 1 (` + "`diffprivlib-regression-symmetric`" + `), datasets that differ in a target only (` + "`-offsets-one`" + `) and classes that all occur on both sides (` + "`diffprivlib-logistic-known`" + `); for smartnoise rows inside the declared ranges (issue 622 has since been mended, by [pull request 624](https://github.com/opendp/smartnoise-sdk/pull/624) of February 2026, which is not audited here); for Opacus the sum of the gradients in place of their mean.
+A *planted* mechanism is one that the authors of an auditing tool publish as a broken example, or after a paper that shows it to be one; a *fault* was reported of a library's own code; a *finding* is a violation that these audits found, described with a reproduction in bench/gallery/findings of the source. *Fault mended* is the commit that mends it; other faults may remain, as of ` + "`" + `diffprivlib-bayes-0.3` + "`" + ` the finding says. *No fault known* is said of what an entry releases: the code of ` + "`" + `diffprivlib-laplace` + "`" + ` is also that of ` + "`" + `diffprivlib-laplace-bits-0.6.4` + "`" + `, where more of its outputs is looked at. Where no mending commit could be had, a *control* runs the faulty commit where the fault does not show: for diffprivlib features that range over -1 to 1 (` + "`diffprivlib-regression-symmetric`" + `), datasets that differ in a target only (` + "`-offsets-one`" + `) and classes that all occur on both sides (` + "`diffprivlib-logistic-known`" + `); for smartnoise rows inside the declared ranges (issue 622 has since been mended, by [pull request 624](https://github.com/opendp/smartnoise-sdk/pull/624) of February 2026, which is not audited here); for Opacus the sum of the gradients in place of their mean.
 
 How entries are called:
 

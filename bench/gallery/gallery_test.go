@@ -1,4 +1,4 @@
-package gallery
+package main
 
 import (
 	"flag"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/gallery/google"
+	"github.com/dpscope/dpscope/bench/gallery/google"
 )
 
 var update = flag.Bool("update", false, "write docs/gallery.md anew")
@@ -88,7 +88,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(run.Results) != len(c.Entries) {
-		t.Fatalf("%d results of %d entries: run dpscope gallery -output gallery/results.json", len(run.Results), len(c.Entries))
+		t.Fatalf("%d results of %d entries: go run ./bench/gallery -output bench/gallery/results.json", len(run.Results), len(c.Entries))
 	}
 	var faults int
 	for i, e := range c.Entries {
@@ -101,7 +101,7 @@ func TestResults(t *testing.T) {
 		}
 		hit := r.Verdict == "violation"
 		if hit && !e.Broken() {
-			t.Errorf("%s keeps its claim as far as anybody said, and is flagged: it is a finding (gallery/findings), or a false alarm", e.Name)
+			t.Errorf("%s keeps its claim as far as anybody said, and is flagged: it is a finding (bench/gallery/findings), or a false alarm", e.Name)
 		}
 		if hit && r.Bound < e.Epsilon {
 			t.Errorf("%s: a violation of %g with a bound of %g", e.Name, e.Epsilon, r.Bound)
@@ -114,7 +114,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("%d reported faults refuted, all entries in %.0f seconds; want at least 12 in at most 600", faults, run.Seconds)
 	}
 	want := Markdown(c, run)
-	const page = "../docs/gallery.md"
+	const page = "../../docs/gallery.md"
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("docs/gallery.md is not of gallery/results.json: go test ./gallery -update")
+		t.Error("docs/gallery.md is not of bench/gallery/results.json: go test ./bench/gallery -update")
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/gallery"
+	"github.com/dpscope/dpscope/internal/child"
 )
 
-// galleryRepository is a repository owner/name in a folder, with one commit.
-func galleryRepository(t *testing.T) (mirror, commit string) {
+// testRepository is a repository owner/name in a folder, with one commit.
+func testRepository(t *testing.T) (mirror, commit string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
@@ -41,11 +41,11 @@ func galleryRepository(t *testing.T) (mirror, commit string) {
 }
 
 func TestGalleryFetch(t *testing.T) {
-	mirror, commit := galleryRepository(t)
+	mirror, commit := testRepository(t)
 	folder := filepath.Join(t.TempDir(), "owner+name@"+commit)
-	l := gallery.Library{Repository: "owner/name", Commit: commit, Paths: []string{"lib"}}
+	l := Library{Repository: "owner/name", Commit: commit, Paths: []string{"lib"}}
 	t.Chdir(filepath.Dir(mirror))
-	if err := galleryFetch(l, folder, filepath.Base(mirror)); err != nil {
+	if err := fetchAt(l, folder, filepath.Base(mirror)); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "lib", "a.py")); err != nil || string(text) != "a = 1\n" {
@@ -62,7 +62,7 @@ func TestGalleryFetch(t *testing.T) {
 	// A commit that is not there is an error, and leaves no folder that looks whole.
 	l.Commit = strings.Repeat("0", 40)
 	folder += "0"
-	if err := galleryFetch(l, folder, mirror); err == nil {
+	if err := fetchAt(l, folder, mirror); err == nil {
 		t.Error("no error of a commit that is not there")
 	}
 	if _, err := os.Stat(folder); err == nil {
@@ -72,11 +72,11 @@ func TestGalleryFetch(t *testing.T) {
 
 func TestGalleryRefuses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := run([]string{"gallery", "-only", "statdp-nothing", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "statdp") {
+	if code := run([]string{"-only", "statdp-nothing", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "statdp") {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 	stdout.Reset()
-	if code := run([]string{"gallery", "-only", "statdp-svt", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 3 || !strings.Contains(stdout.String(), "not run: its code is not in") || !strings.Contains(stdout.String(), "Audits: 1.") {
+	if code := run([]string{"-only", "statdp-svt", "-dir", t.TempDir()}, nil, &stdout, &stderr); code != 3 || !strings.Contains(stdout.String(), "not run: its code is not in") || !strings.Contains(stdout.String(), "Audits: 1.") {
 		t.Errorf("exit code %d: %s", code, stdout.String())
 	}
 }
@@ -93,10 +93,10 @@ func TestGalleryInstall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := gallery.Library{Runs: gallery.Node, Packages: []string{"a@1.2.3", "b@4.5.6"}}
+	l := Library{Runs: Node, Packages: []string{"a@1.2.3", "b@4.5.6"}}
 	folder := filepath.Join(t.TempDir(), "owner+name@1")
 	npm(`echo "$@" > "$3/asked"`)
-	if err := galleryInstall(l, folder, filepath.Join(bin, "node")); err != nil {
+	if err := install(l, folder, filepath.Join(bin, "node")); err != nil {
 		t.Fatal(err)
 	}
 	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
@@ -105,7 +105,7 @@ func TestGalleryInstall(t *testing.T) {
 	}
 	npm("echo no such package; exit 1")
 	folder += "0"
-	if err := galleryInstall(l, folder, filepath.Join(bin, "node")); err == nil || !strings.Contains(err.Error(), "no such package") {
+	if err := install(l, folder, filepath.Join(bin, "node")); err == nil || !strings.Contains(err.Error(), "no such package") {
 		t.Errorf("of an npm that fails: %v", err)
 	}
 	if left, err := filepath.Glob(folder + "*"); err != nil || len(left) > 0 {
@@ -116,12 +116,12 @@ func TestGalleryInstall(t *testing.T) {
 func TestGalleryAnswer(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	request := `{"dataset": [[1]], "n": 2, "seed": 1}`
-	if code := run([]string{"gallery", "-answer", "google-sum-int 1"}, strings.NewReader(request), &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), `{"outputs":[4`) {
+	if code := run([]string{"-answer", "google-sum-int 1"}, strings.NewReader(request), &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), `{"outputs":[4`) {
 		t.Errorf("exit code %d: %s%s", code, stdout.String(), stderr.String())
 	}
 	for _, words := range []string{"google-sum-int", "google-sum-int one", "google-nothing 1"} {
 		stderr.Reset()
-		if code := run([]string{"gallery", "-answer", words}, strings.NewReader(request), &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "google-") {
+		if code := run([]string{"-answer", words}, strings.NewReader(request), &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "google-") {
 			t.Errorf("%q: exit code %d: %s", words, code, stderr.String())
 		}
 	}
@@ -130,12 +130,12 @@ func TestGalleryAnswer(t *testing.T) {
 // A library whose language is not installed is said not to run, and why.
 func TestGalleryWithoutLanguage(t *testing.T) {
 	dir := t.TempDir()
-	p := &galleryPlace{dir: dir, commands: map[string][]string{gallery.R: {filepath.Join(dir, "no-r"), "main.R"}}}
-	l := gallery.Library{Repository: "o/n", Commit: "1", Runs: gallery.R, Needs: "R with jsonlite"}
+	p := &libraryPlace{dir: dir, commands: map[string][]string{R: {filepath.Join(dir, "no-r"), "main.R"}}}
+	l := Library{Repository: "o/n", Commit: "1", Runs: R, Needs: "R with jsonlite"}
 	if err := os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := galleryEntry(gallery.Entry{Name: "x", Library: "l"}, map[string]gallery.Library{"l": l}, p)
+	r := runEntry(Entry{Name: "x", Library: "l"}, map[string]Library{"l": l}, p)
 	if !strings.Contains(r.Error, "no-r is not found: the library needs R with jsonlite") {
 		t.Errorf("said: %q", r.Error)
 	}
@@ -147,13 +147,12 @@ func TestGalleryAtATime(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("NOT RUN: needs python3")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("DPSCOPE_MAIN", "1") // what this starts is dpscope
 	dir := t.TempDir()
-	p := &galleryPlace{self: self, dir: dir, commands: map[string][]string{"": {"python3", filepath.Join(dir, "adapter.py")}}}
+	program := filepath.Join(dir, "dpscope")
+	if out, err := child.Go(t, "build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := &libraryPlace{dpscope: program, dir: dir, commands: map[string][]string{"": {"python3", filepath.Join(dir, "adapter.py")}}}
 	for name, text := range map[string]string{
 		"lib/x": "",
 		"adapter.py": `import json, random, sys
@@ -173,11 +172,11 @@ for line in sys.stdin:
 		}
 	}
 	var out bytes.Buffer
-	c := gallery.Contents{Libraries: map[string]gallery.Library{"l": {Repository: "o/n", Commit: "1"}}}
+	c := Contents{Libraries: map[string]Library{"l": {Repository: "o/n", Commit: "1"}}}
 	for _, name := range []string{"sound", "none", "fails"} {
-		c.Entries = append(c.Entries, gallery.Entry{Name: name, Case: name, Library: "l", Kind: map[bool]string{true: gallery.Sound, false: gallery.Fault}[name == "sound"], Relation: "add-remove", Rows: "0:2", Domain: "0:1", Epsilon: 1, Samples: 2000})
+		c.Entries = append(c.Entries, Entry{Name: name, Case: name, Library: "l", Kind: map[bool]string{true: Sound, false: Fault}[name == "sound"], Relation: "add-remove", Rows: "0:2", Domain: "0:1", Epsilon: 1, Samples: 2000})
 	}
-	results, right := galleryRun(&out, c.Entries, c.Libraries, p, 3)
+	results, right := runAll(&out, c.Entries, c.Libraries, p, 3)
 	if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "sound") || !strings.HasPrefix(lines[1], "none") || !strings.HasPrefix(lines[2], "fails") {
 		t.Errorf("printed: %s", out.String())
 	}

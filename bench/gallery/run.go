@@ -22,14 +22,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/gallery"
-	"github.com/dpscope/dpscope/gallery/google"
+	"github.com/dpscope/dpscope/bench/gallery/google"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// galleryCommand audits published libraries at pinned commits and prints a table.
-func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := cli.NewFlags("dpscope gallery", stderr)
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+func fail(stderr io.Writer, err error) int { return cli.Fail("gallery", stderr, err) }
+
+// run is main without the process, so that tests can call it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := cli.NewFlags("gallery", stderr)
 	only := s.String("only", "", "run only the entries whose `names` contain this")
 	dir := s.String("dir", "", "`folder` of the libraries' code; default: dpscope/gallery in the user's cache")
 	fetch := s.Bool("fetch", false, "fetch with git what is not in -dir")
@@ -44,13 +47,13 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 		return code
 	}
 	if *answer != "" {
-		return galleryAnswer(*answer, stdin, stdout, stderr)
+		return answerAs(*answer, stdin, stdout, stderr)
 	}
-	contents, err := gallery.Catalogue()
+	contents, err := Catalogue()
 	if err != nil {
 		return fail(stderr, err)
 	}
-	entries := slices.DeleteFunc(slices.Clone(contents.Entries), func(e gallery.Entry) bool { return !strings.Contains(e.Name, *only) })
+	entries := slices.DeleteFunc(slices.Clone(contents.Entries), func(e Entry) bool { return !strings.Contains(e.Name, *only) })
 	if len(entries) == 0 {
 		var names []string
 		for _, e := range contents.Entries {
@@ -71,36 +74,40 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	if err := os.RemoveAll(filepath.Join(*dir, "adapter")); err != nil { // of an older release
 		return fail(stderr, err)
 	}
-	if err := os.CopyFS(*dir, gallery.Adapter); err != nil {
+	if err := os.CopyFS(*dir, Adapter); err != nil {
 		return fail(stderr, err)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return fail(stderr, err)
 	}
-	place := &galleryPlace{self: self, dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
-		"":               {*python, filepath.Join(*dir, "adapter", "main.py")},
-		gallery.R:        {*r, "--vanilla", filepath.Join(*dir, "adapter", "main.R")},
-		gallery.Node:     {*node, "--no-deprecation", filepath.Join(*dir, "adapter", "main.js")},
-		gallery.Compiled: {self, "gallery", "-answer"},
+	program := filepath.Join(*dir, "dpscope")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/dpscope/dpscope/cmd/dpscope").CombinedOutput(); err != nil {
+		return fail(stderr, fmt.Errorf("go build of dpscope: %w: %s", err, out))
+	}
+	place := &libraryPlace{dpscope: program, dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
+		"":       {*python, filepath.Join(*dir, "adapter", "main.py")},
+		R:        {*r, "--vanilla", filepath.Join(*dir, "adapter", "main.R")},
+		Node:     {*node, "--no-deprecation", filepath.Join(*dir, "adapter", "main.js")},
+		Compiled: {self, "-answer"},
 	}}
 	g := cli.Generator()
-	done := gallery.Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
+	done := Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
 	start, code := time.Now(), cli.ExitOK
 	var right bool
-	done.Results, right = galleryRun(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0)))
+	done.Results, right = runAll(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0)))
 	switch {
 	case !right:
 		code = cli.ExitViolation
-	case slices.ContainsFunc(done.Results, func(r gallery.Result) bool { return r.Error != "" }):
+	case slices.ContainsFunc(done.Results, func(r Result) bool { return r.Error != "" }):
 		code = cli.ExitInconclusive
 	}
 	if len(entries) == len(contents.Entries) {
 		done.Seconds = math.Round(time.Since(start).Seconds())
 	}
-	fmt.Fprintf(stdout, "Audits: %d. Together they flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*gallery.Beta*float64(len(entries)))
+	fmt.Fprintf(stdout, "Audits: %d. Together they flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*Beta*float64(len(entries)))
 	if *output != "" {
-		var kept gallery.Run
+		var kept Run
 		text, err := os.ReadFile(*output)
 		if err == nil {
 			err = json.Unmarshal(text, &kept)
@@ -108,15 +115,15 @@ func galleryCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) in
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fail(stderr, &audit.InputError{Field: "output", Found: *output + ", which cannot be read: " + err.Error(), Want: "a file of results, or a new one", Remedy: "Name another file"})
 		}
-		if err := os.WriteFile(*output, galleryJSON(gallery.Merge(contents, kept, done)), 0o644); err != nil {
+		if err := os.WriteFile(*output, marshal(Merge(contents, kept, done)), 0o644); err != nil {
 			return fail(stderr, err)
 		}
 	}
 	return code
 }
 
-// galleryJSON is a run, a line each result, as it is kept with the source.
-func galleryJSON(run gallery.Run) []byte {
+// marshal is a run, a line each result, as it is kept with the source.
+func marshal(run Run) []byte {
 	var b bytes.Buffer
 	head, _ := json.Marshal(run.Version)
 	machine, _ := json.Marshal(run.Machine)
@@ -134,9 +141,9 @@ func galleryJSON(run gallery.Run) []byte {
 	return b.Bytes()
 }
 
-// galleryPlace is where libraries lie, and what runs them.
-type galleryPlace struct {
-	self        string     // this program
+// libraryPlace is where libraries lie, and what runs them.
+type libraryPlace struct {
+	dpscope     string     // the program that audits
 	mu          sync.Mutex // while a library is laid out
 	dir, mirror string
 	fetch       bool
@@ -145,7 +152,7 @@ type galleryPlace struct {
 }
 
 // folder lays out a library where it is not, if it may.
-func (p *galleryPlace) folder(l gallery.Library) (string, error) {
+func (p *libraryPlace) folder(l Library) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	folder := filepath.Join(p.dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
@@ -156,17 +163,17 @@ func (p *galleryPlace) folder(l gallery.Library) (string, error) {
 		return "", fmt.Errorf("its code is not in %s; -fetch gets it", folder)
 	}
 	if len(l.Packages) > 0 {
-		return folder, galleryInstall(l, folder, p.node)
+		return folder, install(l, folder, p.node)
 	}
-	return folder, galleryFetch(l, folder, p.mirror)
+	return folder, fetchAt(l, folder, p.mirror)
 }
 
 // command is the -exec of an entry.
-func (p *galleryPlace) command(e gallery.Entry, libraries map[string]gallery.Library) (string, error) {
+func (p *libraryPlace) command(e Entry, libraries map[string]Library) (string, error) {
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	l := libraries[e.Library]
 	words := []string{e.Case, fmt.Sprint(e.Epsilon)}
-	if l.Runs == gallery.Compiled {
+	if l.Runs == Compiled {
 		words = []string{quoted(strings.Join(words, " "))}
 	} else {
 		for _, key := range append([]string{e.Library}, l.With...) {
@@ -187,8 +194,8 @@ func (p *galleryPlace) command(e gallery.Entry, libraries map[string]gallery.Lib
 	return strings.Join(append(start, words...), " "), nil
 }
 
-// galleryAnswer answers the requests of an audit with a library that is compiled in.
-func galleryAnswer(words string, stdin io.Reader, stdout, stderr io.Writer) int {
+// answerAs answers the requests of an audit with a library that is compiled in.
+func answerAs(words string, stdin io.Reader, stdout, stderr io.Writer) int {
 	name, text, _ := strings.Cut(words, " ")
 	epsilon, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -200,10 +207,10 @@ func galleryAnswer(words string, stdin io.Reader, stdout, stderr io.Writer) int 
 	return cli.ExitOK
 }
 
-// galleryRun audits entries, so many at a time, and prints a line of each, in their order.
+// runAll audits entries, so many at a time, and prints a line of each, in their order.
 // right is false where one that ran is not what it should be.
-func galleryRun(w io.Writer, entries []gallery.Entry, libraries map[string]gallery.Library, p *galleryPlace, workers int) (results []gallery.Result, right bool) {
-	results, right = make([]gallery.Result, len(entries)), true
+func runAll(w io.Writer, entries []Entry, libraries map[string]Library, p *libraryPlace, workers int) (results []Result, right bool) {
+	results, right = make([]Result, len(entries)), true
 	done := make([]chan bool, len(entries))
 	for i := range done {
 		done[i] = make(chan bool)
@@ -214,29 +221,29 @@ func galleryRun(w io.Writer, entries []gallery.Entry, libraries map[string]galle
 		for i, e := range entries {
 			some.Go(func() error {
 				defer close(done[i])
-				results[i] = galleryEntry(e, libraries, p)
+				results[i] = runEntry(e, libraries, p)
 				return nil
 			})
 		}
 	}()
 	for i, e := range entries {
 		<-done[i]
-		fmt.Fprintln(w, gallery.Line(e, results[i]))
-		right = right && (results[i].Error != "" || gallery.Right(e, results[i]))
+		fmt.Fprintln(w, Line(e, results[i]))
+		right = right && (results[i].Error != "" || Right(e, results[i]))
 	}
 	return results, right
 }
 
-// galleryEntry audits an entry in a process of its own, whose work is counted.
-func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p *galleryPlace) gallery.Result {
-	r := gallery.Result{Name: e.Name, Verdict: "error"}
+// runEntry audits an entry in a process of its own, whose work is counted.
+func runEntry(e Entry, libraries map[string]Library, p *libraryPlace) Result {
+	r := Result{Name: e.Name, Verdict: "error"}
 	command, err := p.command(e, libraries)
 	if err != nil {
 		r.Error = err.Error()
 		return r
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(p.self, append([]string{"audit", "-workers", "1"}, e.Arguments(command)...)...)
+	cmd := exec.Command(p.dpscope, append([]string{"audit", "-workers", "1"}, e.Arguments(command)...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
 	err = cmd.Run()
@@ -264,8 +271,8 @@ func galleryEntry(e gallery.Entry, libraries map[string]gallery.Library, p *gall
 	return r
 }
 
-// galleryInstall lays out a library's packages with npm. No script of theirs runs.
-func galleryInstall(l gallery.Library, folder, node string) error {
+// install lays out a library's packages with npm. No script of theirs runs.
+func install(l Library, folder, node string) error {
 	part := folder + ".part"
 	defer os.RemoveAll(part)
 	if err := os.MkdirAll(part, 0o755); err != nil {
@@ -282,8 +289,8 @@ func galleryInstall(l gallery.Library, folder, node string) error {
 	return os.Rename(part, folder)
 }
 
-// galleryFetch lays out a library's paths at its commit. Only that commit is fetched.
-func galleryFetch(l gallery.Library, folder, mirror string) error {
+// fetchAt lays out a library's paths at its commit. Only that commit is fetched.
+func fetchAt(l Library, folder, mirror string) error {
 	if info, err := os.Stat(mirror); err == nil && info.IsDir() { // git runs in another folder
 		if mirror, err = filepath.Abs(mirror); err != nil {
 			return err
