@@ -46,12 +46,12 @@ export function inside() {
         const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
         port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
       } catch (error) {
-        port.postMessage({ id: data.id, ...(imports.has(error) ? { imports: imports.get(error) } : told(error)) });
+        port.postMessage({ id: data.id, ...(refused.get(error) ?? told(error)) });
       }
     };
   };
 
-  const imports = new WeakMap(); // by the error that refuses them
+  const refused = new WeakMap(); // what is told of a module by the error that refuses it
   const ours = new WeakSet();
   /** A fault in words of our own. */
   const wrong = (words, line = 0) => {
@@ -274,30 +274,32 @@ export function inside() {
     2, 44, 4, 1, 109, 6, ...letters("memory"), 2, 0, 0, 1, 109, 5, ...letters("alloc"), 0, 0, 1, 109, 6, ...letters("sample"), 0, 1, 1, 109, 5, ...letters("width"), 0, 2,
   );
 
+  /** An error that refuses a module, which is no outcome of a run. */
+  function refuse(what) {
+    const error = new Error("refused");
+    refused.set(error, what);
+    return error;
+  }
+
   function ofModule(module) {
     let compiled;
     try {
       compiled = new WebAssembly.Module(module);
     } catch (error) {
-      throw wrong(`it is not valid: ${error.message}`);
+      throw refuse({ invalid: tame(`it is not valid: ${error.message}`) });
     }
-    const asked = WebAssembly.Module.imports(compiled);
-    if (asked.length) {
-      const refused = new Error("a module imports nothing");
-      imports.set(refused, asked.map(({ module: from, name }) => `${from}.${name}`));
-      throw refused;
-    }
+    const imports = WebAssembly.Module.imports(compiled).map(({ module: from, name }) => `${from}.${name}`);
+    if (imports.length) throw refuse({ imports });
     const lacks = ["memory", "alloc", "sample", "width"].find((name) => !WebAssembly.Module.exports(compiled).some((e) => e.name === name));
-    if (lacks) throw wrong(`export ${lacks} is missing`);
+    if (lacks) throw refuse({ invalid: `export ${lacks} is missing` });
     const wanted = new WebAssembly.Module(WANTED);
     const small = ({ memory: { buffer } }) => {
-      if (buffer.byteLength > MOST_MEMORY) throw wrong(`its memory is of ${buffer.byteLength} bytes, must be of at most ${MOST_MEMORY}`);
+      if (buffer.byteLength > MOST_MEMORY) throw refuse({ invalid: `its memory is of ${buffer.byteLength} bytes, must be of at most ${MOST_MEMORY}` });
     };
     return (values, { columns, n, seed }) => {
       let doing = "its start";
       try {
         const exports = /** @type {any} */ (new WebAssembly.Instance(compiled).exports), rows = values.length / columns;
-        doing = "an export";
         new WebAssembly.Instance(wanted, { m: exports });
         small(exports);
         const does = (name, ...args) => exports[doing = name](...args);
@@ -318,7 +320,9 @@ export function inside() {
         if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
-        throw ours.has(error) ? error : wrong(error instanceof WebAssembly.LinkError ? `${doing} is not of the type that it must be: ${error.message}` : `${doing} is ended by a trap: ${error.message}`);
+        if (ours.has(error) || refused.has(error)) throw error;
+        if (error instanceof WebAssembly.LinkError) throw refuse({ invalid: tame(`an export is not of the type that it must be: ${error.message}`) });
+        throw wrong(`${doing} is ended by a trap: ${error.message}`);
       }
     };
   }

@@ -48,13 +48,14 @@ type question struct {
 }
 
 // answered is what the sandbox says: n outputs of width numbers, a fault of the code,
-// with the line where it is known, or what a module imports.
+// with the line where it is known, or of a module what it imports or why else it is refused.
 type answered struct {
 	width   int
 	rows    []float64
 	fault   string
 	line    int
 	imports []string
+	invalid string
 }
 
 // sandbox is a way to ask the user's code. What it says is not trusted.
@@ -174,6 +175,8 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?", Late: true, Said: fmt.Sprintf("No output after %.0f s.", c.patience.Seconds())}
 	case c.kind == audit.BroughtModule && len(a.imports) > 0:
 		return a, module.Imports(c.name, a.imports)
+	case a.invalid != "":
+		return a, &audit.InputError{Field: c.name, Found: "refused: " + a.invalid, Want: "a module as docs/abi.md describes it"}
 	case a.fault != "":
 		in := &audit.InputError{Field: c.name, Line: a.line, Said: a.fault + faultOn(a.fault, d)}
 		in.Found = "stopped: " + in.Said

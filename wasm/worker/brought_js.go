@@ -34,6 +34,7 @@ func withBrought(cat audit.Catalogue) audit.Catalogue {
 //	{id, bytes, width}               bytes: the outputs', a Uint8Array
 //	{id, fault, line}
 //	{id, imports}                    of a module, which must have none: module.name
+//	{id, invalid}                    why else a module is refused
 //	{runtime}                        once, where the code needs an interpreter: it can run
 //
 // Nothing that it hears is trusted: the user's code may have sent it.
@@ -57,7 +58,7 @@ func listenTo(port js.Value) sandbox {
 			}
 			return nil
 		}
-		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line")}}
+		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line"), invalid: text(data, "invalid")}}
 		if imports := data.Get("imports"); imports.InstanceOf(array) {
 			for i := range min(imports.Length(), mostImports) {
 				a.imports = append(a.imports, imports.Index(i).String())

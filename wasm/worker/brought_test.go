@@ -109,6 +109,7 @@ func TestBroughtRefuses(t *testing.T) {
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
 		"domain":        {broughtRequest{Kind: audit.BroughtScript, Surroundings: pair.Surroundings{Domain: "1"}}, noisyCount, "domain is"},
 		"imports":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{imports: []string{"wasi_snapshot_preview1.random_get"}}, true), "count.wasm: imports is wasi_snapshot_preview1.random_get, must be none"},
+		"invalid":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{invalid: "export sample is missing"}, true), "count.wasm is refused: export sample is missing, must be a module as docs/abi.md describes it"},
 		"kind":          {broughtRequest{Kind: audit.BroughtCommand}, noisyCount, "kind is"},
 		"no module":     {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
 		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
