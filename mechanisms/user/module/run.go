@@ -50,8 +50,7 @@ type Module struct {
 // folder. Faults of the module are a [audit.InputError]. When ctx ends, what is
 // under way does; Close ends all processes.
 func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
-	limited, err := Check(name, data)
-	if err != nil {
+	if err := Check(name, data); err != nil {
 		return nil, err
 	}
 	if o.Patience <= 0 {
@@ -61,7 +60,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 		o.CompilePatience = CompilePatience
 	}
 	sum := sha256.Sum256(data)
-	m := &Module{o: o, ctx: ctx, job: job{name, limited, o.Patience}, sum: hex.EncodeToString(sum[:])}
+	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: hex.EncodeToString(sum[:])}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
 		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
 	}
@@ -189,6 +188,7 @@ func (m *Module) lost(h *hosted) error {
 	// Go's own runtime falls by a fault of memory where the limit strikes outside of its allocator.
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") || strings.Contains(said, "SIGSEGV") {
 		in.Found = fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20)
+		in.Remedy = "are its functions or its tables very large?"
 	}
 	return in
 }

@@ -1,4 +1,4 @@
-package share
+package host
 
 import (
 	"context"
@@ -60,10 +60,11 @@ func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 }
 
 // giveReplay answers what came of replaying an id.
-func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, value any, err error) {
+func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
+	last, err := LastReplay(r.Context(), s.Store, r.PathValue("id"))
 	var text []byte
 	if err == nil {
-		text, err = json.Marshal(value)
+		text, err = json.Marshal(last)
 	}
 	switch {
 	case errors.Is(err, ErrAbsent):
@@ -72,7 +73,7 @@ func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request, value any, err
 		fail(w, err)
 	default:
 		open(w.Header())
-		s.write(w, r, "application/json", text)
+		write(w, r, "application/json", text)
 	}
 }
 

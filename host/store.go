@@ -1,4 +1,4 @@
-package share
+package host
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ type kept struct {
 func (k kept) with(content []byte) []byte {
 	head, err := json.Marshal(k)
 	if err != nil {
-		panic("share: " + err.Error())
+		panic("host: " + err.Error())
 	}
 	return append(append(head, '\n'), content...)
 }

@@ -398,7 +398,7 @@ func TestSay(t *testing.T) {
 
 // The Worker's files have the policies that this server sends.
 func TestEdgeHeaders(t *testing.T) {
-	data, err := os.ReadFile("../../edge/_headers")
+	data, err := os.ReadFile("../edge/_headers")
 	if err != nil {
 		t.Fatal(err)
 	}

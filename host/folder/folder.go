@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/host"
 )
 
 // ending is that of a file that is being written.
@@ -79,35 +79,35 @@ func (s *Store) Close() error { return errors.Join(s.dir.Close(), s.root.Close()
 
 func nameOf(key string) string { return hex.EncodeToString([]byte(key)) }
 
-// Get implements [share.Store].
+// Get implements [host.Store].
 func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
 	s.mu.RLock()
 	value, err := s.root.ReadFile(nameOf(key))
 	s.mu.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, share.ErrAbsent
+		return nil, host.ErrAbsent
 	}
 	return value, err
 }
 
-// Create implements [share.Store]. Only what is new finds the store full.
+// Create implements [host.Store]. Only what is new finds the store full.
 func (s *Store) Create(_ context.Context, key string, value []byte) error {
 	s.mu.RLock()
 	full := s.used+sizeOf(int64(len(value))) > s.most
 	s.mu.RUnlock()
 	if full {
-		return share.ErrFull
+		return host.ErrFull
 	}
 	return s.put(key, value, func(from, to string) error {
 		err := s.root.Link(from, to) // which fails where there is one
 		if errors.Is(err, fs.ErrExist) {
-			err = share.ErrExists
+			err = host.ErrExists
 		}
 		return errors.Join(err, s.root.Remove(from))
 	})
 }
 
-// Replace implements [share.Store].
+// Replace implements [host.Store].
 func (s *Store) Replace(_ context.Context, key string, value []byte) error {
 	return s.put(key, value, s.root.Rename)
 }
@@ -155,7 +155,7 @@ func (s *Store) create() (*os.File, string, error) {
 	}
 }
 
-// Delete implements [share.Store].
+// Delete implements [host.Store].
 func (s *Store) Delete(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Store) IDs() ([]string, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	var out []string
 	for _, e := range entries {
-		if key, err := hex.DecodeString(e.Name()); err == nil && share.IsID(string(key)) {
+		if key, err := hex.DecodeString(e.Name()); err == nil && host.IsID(string(key)) {
 			out = append(out, string(key))
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build js
+//go:build js && wasm
 
 package main
 
@@ -16,7 +16,7 @@ import (
 	"github.com/syumai/workers/cloudflare"
 	"github.com/syumai/workers/cloudflare/kv"
 
-	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/host"
 )
 
 func serve(h http.Handler) { workers.Serve(h) }
@@ -31,11 +31,11 @@ const binding = "REPORTS"
 // syscall/js writes it. No value that is stored begins so.
 const absent = "<null>"
 
-// values is a [share.Store] over Workers KV, which is eventually consistent: it never
+// values is a [host.Store] over Workers KV, which is eventually consistent: it never
 // knows that there is a value already.
 type values struct{}
 
-// Get implements [share.Store].
+// Get implements [host.Store].
 func (values) Get(_ context.Context, key string) ([]byte, error) {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {
@@ -47,7 +47,7 @@ func (values) Get(_ context.Context, key string) ([]byte, error) {
 	}
 	switch form, rest := value[:min(1, len(value))], value[min(1, len(value)):]; {
 	case value == absent:
-		return nil, share.ErrAbsent
+		return nil, host.ErrAbsent
 	case form == "t":
 		return []byte(rest), nil
 	case form == "b":
@@ -56,7 +56,7 @@ func (values) Get(_ context.Context, key string) ([]byte, error) {
 	return nil, errors.New("a value of another program")
 }
 
-// Replace implements [share.Store].
+// Replace implements [host.Store].
 func (values) Replace(_ context.Context, key string, value []byte) error {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {
@@ -69,12 +69,12 @@ func (values) Replace(_ context.Context, key string, value []byte) error {
 	return ns.PutString(key, text, nil)
 }
 
-// Create implements [share.Store].
+// Create implements [host.Store].
 func (v values) Create(ctx context.Context, key string, value []byte) error {
 	return v.Replace(ctx, key, value)
 }
 
-// Delete implements [share.Store].
+// Delete implements [host.Store].
 func (values) Delete(_ context.Context, key string) error {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package share is a host for reports: it takes a report, or code with its settings,
+// Package host is a host for reports: it takes a report, or code with its settings,
 // gives it a short address, and shows it there in words to whoever comes.
 //
 // Nothing is changed once it is there. An address is made of the content's SHA-256, so
@@ -7,7 +7,7 @@
 //
 // The handlers know no file, no clock and no network; [Store] keeps what they are given,
 // natively in a folder, at the edge in a service for keys and values.
-package share
+package host
 
 import (
 	"crypto/sha256"

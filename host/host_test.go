@@ -1,4 +1,4 @@
-package share
+package host
 
 import (
 	"bytes"
@@ -401,6 +401,11 @@ func TestPaths(t *testing.T) {
 	if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
 		t.Errorf("a page of another site stores: %d", r.StatusCode)
 	}
+	for from, want := range map[string]int{"https://evil.example": 403, origin: 200} { // of a browser that says no more
+		if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Origin", from); r.StatusCode != want {
+			t.Errorf("a page of %s stores: %d", from, r.StatusCode)
+		}
+	}
 }
 
 // hostile is a text that would be a script, an element or an address in any of the places
@@ -571,6 +576,7 @@ func TestCost(t *testing.T) {
 	}
 	h.Most = cost
 	upload(t, h, data)
+	upload(t, h, kept020(t, "scores.json")) // recorded, so nothing of it is drawn again
 }
 
 // crowded is a store of which each answer waits until so many ask.

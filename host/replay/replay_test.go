@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/host"
+	"github.com/dpscope/dpscope/host/folder"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/packed"
-	"github.com/dpscope/dpscope/share"
-	"github.com/dpscope/dpscope/share/folder"
 )
 
 const released = "../../core/testdata/released/0.2.0/"
@@ -37,16 +37,16 @@ func child(t *testing.T) Child {
 	return Child{Host: []string{os.Args[0]}, Workers: 1}
 }
 
-// host is a host over a folder, and how to ask it.
-func host(t *testing.T) (*folder.Store, func(method, path string, body []byte) (int, string)) {
+// stored is a host over a folder, and how to ask it.
+func stored(t *testing.T) (*folder.Store, func(method, path string, body []byte) (int, string)) {
 	t.Helper()
 	store, err := folder.Open(t.TempDir(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	most := &share.Minute{Most: 1 << 20}
-	h := &share.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: share.Peer, Now: clock, Random: rand.NewChaCha8([32]byte{1}),
+	most := &host.Minute{Most: 1 << 20}
+	h := &host.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: host.Peer, Now: clock, Random: rand.NewChaCha8([32]byte{1}),
 		Origin: func(*http.Request) string { return "https://audits.example" }}
 	return store, func(method, path string, body []byte) (int, string) {
 		w := httptest.NewRecorder()
@@ -60,7 +60,7 @@ func clock() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 // TestJob: what a host replays says at its address what came of it, a report whose counts
 // nobody drew among them; nothing is left out or replayed twice, and what was deleted stays so.
 func TestJob(t *testing.T) {
-	store, ask := host(t)
+	store, ask := stored(t)
 	file := func(name string) []byte {
 		data, err := os.ReadFile(released + name)
 		if err != nil {
@@ -81,16 +81,16 @@ func TestJob(t *testing.T) {
 		name, outcome string
 		data          []byte
 	}{
-		{"pair", share.Same, file("approximate.json")}, {"plan", share.Derived, file("plan-only.json")}, {"plan with recorded outputs", share.Derived, file("plan.json")}, {"forged", share.Different, forged},
-		{"recorded", share.Derived, file("recorded.json")}, {"unseeded", share.Derived, file("unseeded-command.json")}, {"code", share.Cannot, []byte(code)},
+		{"pair", host.Same, file("approximate.json")}, {"plan", host.Derived, file("plan-only.json")}, {"plan with recorded outputs", host.Derived, file("plan.json")}, {"forged", host.Different, forged},
+		{"recorded", host.Derived, file("recorded.json")}, {"unseeded", host.Derived, file("unseeded-command.json")}, {"code", host.Cannot, []byte(code)},
 	} {
-		status, said := ask("POST", share.ReportsPath, c.data)
+		status, said := ask("POST", host.ReportsPath, c.data)
 		var out struct{ ID string }
 		if json.Unmarshal([]byte(said), &out) != nil || status != http.StatusCreated {
 			t.Fatalf("%s: %d %s", c.name, status, said)
 		}
 		want[out.ID] = c.outcome
-		if status, _ := ask("GET", share.ReportsPath+"/"+out.ID+"/replay", nil); status != http.StatusNotFound {
+		if status, _ := ask("GET", host.ReportsPath+"/"+out.ID+"/replay", nil); status != http.StatusNotFound {
 			t.Errorf("%s: before any replay: %d", c.name, status)
 		}
 	}
@@ -101,13 +101,13 @@ func TestJob(t *testing.T) {
 		}
 	}
 	for id, outcome := range want {
-		status, said := ask("GET", share.ReportsPath+"/"+id+"/replay", nil)
-		var r share.Replayed
+		status, said := ask("GET", host.ReportsPath+"/"+id+"/replay", nil)
+		var r host.Replayed
 		if err := json.Unmarshal([]byte(said), &r); err != nil || status != 200 || r.Outcome != outcome || r.Day != "2026-01-31" || r.Version != audit.Version {
 			t.Errorf("%s: %d %s, want %s", id, status, said, outcome)
 		}
-		_, page := ask("GET", share.ShownPath+id, nil)
-		says := map[string]string{share.Same: "drew every output again on this host, with the same counts", share.Different: "something else came out", share.Derived: "nobody but its author can draw again"}[outcome]
+		_, page := ask("GET", host.ShownPath+id, nil)
+		says := map[string]string{host.Same: "drew every output again on this host, with the same counts", host.Different: "something else came out", host.Derived: "nobody but its author can draw again"}[outcome]
 		if !strings.Contains(page, says) {
 			t.Errorf("%s: its page does not say %q", id, says)
 		}
@@ -119,7 +119,7 @@ func TestJob(t *testing.T) {
 
 	// What another version replayed is replayed again.
 	for id := range want {
-		if err := share.KeepReplay(context.Background(), store, id, share.Replayed{Outcome: share.Same, Day: "2026-01-01", Version: "0.1.0"}); err != nil {
+		if err := host.KeepReplay(context.Background(), store, id, host.Replayed{Outcome: host.Same, Day: "2026-01-01", Version: "0.1.0"}); err != nil {
 			t.Fatal(err)
 		}
 		break
@@ -129,11 +129,11 @@ func TestJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, outcome := range want {
-		if r, err := share.LastReplay(context.Background(), store, id); err != nil || r.Version != audit.Version || r.Outcome != outcome {
+		if r, err := host.LastReplay(context.Background(), store, id); err != nil || r.Version != audit.Version || r.Outcome != outcome {
 			t.Errorf("%s: %+v %v", id, r, err)
 		}
 	}
-	if err := share.KeepReplay(context.Background(), store, "ABCDEFGHJK", share.Replayed{}); err == nil {
+	if err := host.KeepReplay(context.Background(), store, "ABCDEFGHJK", host.Replayed{}); err == nil {
 		t.Error("a replay of what is not there was kept")
 	}
 }
@@ -141,12 +141,12 @@ func TestJob(t *testing.T) {
 // TestTooLong: a report that takes longer than a host has is told as such, and a job whose
 // context ended keeps nothing.
 func TestTooLong(t *testing.T) {
-	store, ask := host(t)
+	store, ask := stored(t)
 	data, err := os.ReadFile(released + "approximate.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, said := ask("POST", share.ReportsPath, data)
+	_, said := ask("POST", host.ReportsPath, data)
 	var out struct{ ID string }
 	if err := json.Unmarshal([]byte(said), &out); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestTooLong(t *testing.T) {
 	if err := job.Once(ended); err == nil {
 		t.Error("a job that was ended says nothing")
 	}
-	if _, err := share.LastReplay(context.Background(), store, out.ID); err == nil {
+	if _, err := host.LastReplay(context.Background(), store, out.ID); err == nil {
 		t.Error("it kept an outcome")
 	}
 	for _, c := range []struct {
@@ -172,13 +172,13 @@ func TestTooLong(t *testing.T) {
 		}
 		job.Child = child(t)
 		c.limit(&job.Child)
-		if err := share.DropReplay(context.Background(), store, out.ID); err != nil {
+		if err := host.DropReplay(context.Background(), store, out.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := job.Once(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := share.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != share.Cannot || !strings.Contains(r.Says, c.says) {
+		if r, err := host.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != host.Cannot || !strings.Contains(r.Says, c.says) {
 			t.Errorf("%s: %+v %v", c.says, r, err)
 		}
 	}
@@ -198,20 +198,20 @@ func (w watched) Replace(ctx context.Context, key string, value []byte) error {
 // TestEndsOnIt: before a replay begins the store says that it cannot be done, so a host that
 // ended on it does not begin with it again.
 func TestEndsOnIt(t *testing.T) {
-	store, ask := host(t)
+	store, ask := stored(t)
 	data, err := os.ReadFile(released + "approximate.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask("POST", share.ReportsPath, data)
+	ask("POST", host.ReportsPath, data)
 	var kept []string
 	job := Job{Store: watched{store, func(_ string, value []byte) { kept = append(kept, string(value)) }}, Child: child(t), Now: clock}
 	if err := job.Once(context.Background()); err != nil || len(kept) != 2 || !strings.Contains(kept[0], `"cannot"`) || !strings.Contains(kept[0], "ended while") || !strings.Contains(kept[1], `"same"`) {
 		t.Errorf("%v %q", err, kept)
 	}
-	var first share.Replayed
+	var first host.Replayed
 	ids, _ := store.IDs()
-	if err := json.Unmarshal([]byte(kept[0]), &first); err != nil || share.KeepReplay(context.Background(), store, ids[0], first) != nil {
+	if err := json.Unmarshal([]byte(kept[0]), &first); err != nil || host.KeepReplay(context.Background(), store, ids[0], first) != nil {
 		t.Fatal(err)
 	}
 	job.Child.Host = []string{"/no/program"}

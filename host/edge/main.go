@@ -1,7 +1,7 @@
-//go:build js
+//go:build js && wasm
 
 // Command edge is the host of reports as a Cloudflare Worker: the handlers of package
-// share over a service for keys and values. It runs no audit; the page does. What
+// host over a service for keys and values. It runs no audit; the page does. What
 // it may be asked for how often, front.mjs counts before this program is started.
 package main
 
@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 func main() {
-	serve(&share.Host{
+	serve(&host.Host{
 		Store: values{}, Catalogue: catalogue.All(), Random: rand.Reader, Now: time.Now,
 		Origin: func(r *http.Request) string {
 			if origin := setting("ORIGIN"); origin != "" {

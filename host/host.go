@@ -1,13 +1,13 @@
-package share
+package host
 
 import (
 	"bytes"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,13 +46,13 @@ type Host struct {
 	Pictures  func(report.View) ([]format.Picture, error)
 
 	open    atomic.Int32
-	once    sync.Once
+	once    sync.Once // [Host.begin]
+	mux     *http.ServeMux
 	working chan struct{}
 }
 
 // turn waits until this request may be worked on.
 func (s *Host) turn() (done func()) {
-	s.once.Do(func() { s.working = make(chan struct{}, mostWorking) })
 	s.working <- struct{}{}
 	return func() { <-s.working }
 }
@@ -129,35 +129,78 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusServiceUnavailable, refusal{Error: "This host is busy. Try again in a few seconds."})
 		return
 	}
-	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	limit, what := s.Uploads, "uploads"
-	if reading {
+	if reading(r) {
 		limit, what = s.Reads, "reads"
 	}
 	if limit != nil && !allowed(w, limit, what, s.Who(r), s.Now()) {
 		drain(r)
 		return
 	}
-	if below, ok := strings.CutPrefix(r.URL.Path, ReportsPath); ok && !reading {
-		s.change(w, r, below)
+	// A server before this one may pass requests on under another name than visitors know.
+	if err := crossOrigin.Check(r); err != nil && r.Header.Get("Origin") != s.Origin(r) {
+		drain(r)
+		answer(w, http.StatusForbidden, refusal{Error: "Pages of other sites cannot store or delete here."})
 		return
 	}
+	s.once.Do(s.begin)
+	if path.Clean(r.URL.Path) != r.URL.Path { // which the mux would send on
+		other(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// crossOrigin refuses what pages of other sites store or delete.
+var crossOrigin = http.NewCrossOriginProtection()
+
+func reading(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// begin makes what handles requests.
+func (s *Host) begin() {
+	s.working = make(chan struct{}, mostWorking)
+	s.mux = http.NewServeMux()
+	for pattern, handle := range map[string]http.HandlerFunc{
+		"POST " + ReportsPath:                 s.post,
+		"DELETE " + ReportsPath + "/{id}":     s.delete,
+		"GET " + ReportsPath:                  about,
+		"GET " + ReportsPath + "/{id}":        s.give,
+		"GET " + ReportsPath + "/{id}/replay": s.giveReplay,
+		"GET " + ShownPath + "{id}":           s.show,
+		"GET " + ShownPath + "{id}/badge.svg": s.badge,
+		"/":                                   other,
+	} {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				drain(r)
+			}
+			if id := r.PathValue("id"); strings.Contains(pattern, "{id}") && !IsID(id) {
+				fail(w, ErrAbsent)
+				return
+			}
+			handle(w, r)
+		})
+	}
+}
+
+// about says that reports are stored here.
+func about(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD, POST")
+	answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
+}
+
+// other answers what is at no path, or cannot be done there.
+func other(w http.ResponseWriter, r *http.Request) {
 	drain(r)
-	if !reading {
+	switch {
+	case reading(r):
+		fail(w, ErrAbsent)
+	case strings.HasPrefix(r.URL.Path, ReportsPath):
+		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", or DELETE it at its id."})
+	default:
 		w.Header().Set("Allow", "GET, HEAD")
 		answer(w, http.StatusMethodNotAllowed, refusal{Error: "Only GET and HEAD are answered here."})
-		return
-	}
-	switch path := r.URL.Path; {
-	case path == ReportsPath:
-		w.Header().Set("Allow", "GET, HEAD, POST")
-		answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
-	case strings.HasPrefix(path, ReportsPath+"/"):
-		s.give(w, r, strings.TrimPrefix(path, ReportsPath+"/"))
-	case strings.HasPrefix(path, ShownPath):
-		s.show(w, r, strings.TrimPrefix(path, ShownPath))
-	default:
-		fail(w, ErrAbsent)
 	}
 }
 
@@ -177,27 +220,6 @@ func body(r *http.Request, most int) ([]byte, error) {
 	}
 	drain(r)
 	return data, nil
-}
-
-// change answers what is not reading.
-func (s *Host) change(w http.ResponseWriter, r *http.Request, below string) {
-	// A form of another site can send a body, but not with this header's name or type.
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-		drain(r)
-		answer(w, http.StatusForbidden, refusal{Error: "Pages of other sites cannot store or delete here."})
-		return
-	}
-	switch {
-	case below == "" && r.Method == http.MethodPost:
-		s.post(w, r)
-	case strings.HasPrefix(below, "/") && r.Method == http.MethodDelete:
-		drain(r)
-		s.delete(w, r, below[1:])
-	default:
-		drain(r)
-		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
-		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", or DELETE it at its id."})
-	}
 }
 
 func (s *Host) post(w http.ResponseWriter, r *http.Request) {
@@ -236,10 +258,6 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 
 // owner checks the token of a request against that of an id.
 func (s *Host) owner(w http.ResponseWriter, r *http.Request, id string) bool {
-	if !IsID(id) {
-		fail(w, ErrAbsent)
-		return false
-	}
 	k, _, err := find(r.Context(), s.Store, id)
 	if err != nil {
 		fail(w, err)
@@ -254,7 +272,8 @@ func (s *Host) owner(w http.ResponseWriter, r *http.Request, id string) bool {
 	return true
 }
 
-func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
+func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
 	if !s.owner(w, r, id) {
 		return
 	}
@@ -271,19 +290,9 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request, id string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// give answers the content of an id as it was stored, or what came of replaying it.
-func (s *Host) give(w http.ResponseWriter, r *http.Request, below string) {
-	id, replay := strings.CutSuffix(below, "/replay")
-	if !IsID(id) {
-		fail(w, ErrAbsent)
-		return
-	}
-	if replay {
-		last, err := LastReplay(r.Context(), s.Store, id)
-		s.giveReplay(w, r, last, err)
-		return
-	}
-	_, data, err := find(r.Context(), s.Store, id)
+// give answers the content of an id as it was stored.
+func (s *Host) give(w http.ResponseWriter, r *http.Request) {
+	_, data, err := find(r.Context(), s.Store, r.PathValue("id"))
 	if err != nil {
 		fail(w, err)
 		return
@@ -293,7 +302,7 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request, below string) {
 		kind = "text/plain; charset=utf-8"
 	}
 	open(w.Header())
-	s.write(w, r, kind, data)
+	write(w, r, kind, data)
 }
 
 func isCode(data []byte) bool {
@@ -303,20 +312,12 @@ func isCode(data []byte) bool {
 
 // write answers bytes. What has an id may be kept for a while, and not for ever: it may
 // be deleted.
-func (s *Host) write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
+func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "public, max-age=300")
-	tag := `"` + sumOf(data)[:20] + `"`
-	h.Set("ETag", tag)
-	if r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Length", fmt.Sprint(len(data)))
-	if r.Method != http.MethodHead {
-		w.Write(data) //nolint:errcheck // whoever asked is gone
-	}
+	h.Set("ETag", `"`+sumOf(data)[:20]+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
 // forms are the formats that a report is answered in, with their types.
@@ -327,29 +328,29 @@ var forms = map[string]string{
 	format.Markdown: "text/markdown; charset=utf-8",
 }
 
-func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
-	id, part, _ := strings.Cut(below, "/")
-	if !IsID(id) || part == "" && strings.Contains(below, "/") {
-		fail(w, ErrAbsent)
+// badge answers the picture of an id.
+func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
+	done := s.turn()
+	c, err := load(r.Context(), s.Store, r.PathValue("id"))
+	done() // whoever reads slowly keeps nobody waiting
+	if err != nil {
+		fail(w, err)
 		return
 	}
+	open(w.Header())
+	w.Header().Set("Content-Security-Policy", badgePolicy)
+	write(w, r, "image/svg+xml", badge(c))
+}
+
+// show answers the page of an id, or its report in another format.
+func (s *Host) show(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
 	var out bytes.Buffer
 	done := sync.OnceFunc(s.turn())
 	defer done()
 	c, err := load(r.Context(), s.Store, id)
 	if err != nil {
 		fail(w, err)
-		return
-	}
-	switch part {
-	case "":
-	case "badge.svg":
-		open(w.Header())
-		w.Header().Set("Content-Security-Policy", badgePolicy)
-		s.write(w, r, "image/svg+xml", badge(c))
-		return
-	default:
-		fail(w, ErrAbsent)
 		return
 	}
 	if name := r.URL.Query().Get("format"); name != "" && name != format.HTML {
@@ -368,9 +369,9 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request, below string) {
 		fail(w, err)
 		return
 	}
-	done() // whoever reads slowly keeps nobody waiting
+	done()
 	w.Header().Set("Content-Security-Policy", wordsPolicy)
-	s.write(w, r, "text/html; charset=utf-8", out.Bytes())
+	write(w, r, "text/html; charset=utf-8", out.Bytes())
 }
 
 func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string, done func()) {
@@ -382,7 +383,7 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 	open(w.Header())
 	if name == format.JSON && c.code == nil {
 		done()
-		s.write(w, r, kind, c.data)
+		write(w, r, kind, c.data)
 		return
 	}
 	var out bytes.Buffer
@@ -399,7 +400,7 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 		return
 	}
 	done()
-	s.write(w, r, kind, out.Bytes())
+	write(w, r, kind, out.Bytes())
 }
 
 // page is what the page of an id says of itself.

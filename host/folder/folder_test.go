@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/packed"
-	"github.com/dpscope/dpscope/share"
 )
 
 // TestStore: what was created is there, is not overwritten, and stays when the folder is
@@ -33,14 +33,14 @@ func TestStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Get(ctx, "a"); !errors.Is(err, share.ErrAbsent) {
+	if _, err := s.Get(ctx, "a"); !errors.Is(err, host.ErrAbsent) {
 		t.Error(err)
 	}
 	for key, value := range map[string]string{"a": "1", "A": "2", "../a": "3", "a.png": "4"} {
 		if err := s.Create(ctx, key, []byte(value)); err != nil {
 			t.Fatal(key, err)
 		}
-		if err := s.Create(ctx, key, []byte("other")); !errors.Is(err, share.ErrExists) {
+		if err := s.Create(ctx, key, []byte("other")); !errors.Is(err, host.ErrExists) {
 			t.Errorf("%s: created twice: %v", key, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestOneProcess(t *testing.T) {
 	if _, err := os.Stat(part); err != nil {
 		t.Error("what is being written was cleared away")
 	}
-	for i, want := range []error{nil, nil, share.ErrFull} {
+	for i, want := range []error{nil, nil, host.ErrFull} {
 		if err := s.Create(ctx, fmt.Sprint(i), []byte("x")); !errors.Is(err, want) {
 			t.Errorf("value %d: %v", i, err)
 		}
@@ -115,8 +115,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	fmt.Println(l.Addr())
-	most := &share.Minute{Most: 1 << 30}
-	panic(http.Serve(l, &share.Host{Store: s, Catalogue: audit.Catalogue{}, Uploads: most, Reads: most, Who: share.Peer,
+	most := &host.Minute{Most: 1 << 30}
+	panic(http.Serve(l, &host.Host{Store: s, Catalogue: audit.Catalogue{}, Uploads: most, Reads: most, Who: host.Peer,
 		Origin: func(*http.Request) string { return "http://host" }, Now: time.Now, Random: rand.NewChaCha8([32]byte(bytes.Repeat([]byte{1}, 32)))}))
 }
 
@@ -174,7 +174,7 @@ func TestKilled(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					r, err := http.Post(base+share.ReportsPath, "text/plain", strings.NewReader(content))
+					r, err := http.Post(base+host.ReportsPath, "text/plain", strings.NewReader(content))
 					if err != nil {
 						mu.Lock()
 						during++

@@ -1,5 +1,5 @@
 // Package edge starts the Worker of the folder edge/ for tests.
-package edge
+package edgetest
 
 import (
 	"bufio"
@@ -44,17 +44,16 @@ func (w *Worker) CPU() time.Duration {
 	return sum
 }
 
-// Start starts the Worker of edge/ on this machine, with the services that it has at the
-// edge, and returns it. What ./build.sh edge
-// made is taken as it is; without that, the test is skipped.
+// Start starts the Worker on this machine, with the services that it has at the edge, and
+// returns it. What ./build.sh edge made is taken as it is; without that, the test is skipped.
 func Start(t testing.TB) *Worker {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	folder := filepath.Join(filepath.Dir(here), "..", "..", "edge")
+	folder := filepath.Dir(filepath.Dir(here))
 	wrangler := filepath.Join(folder, "node_modules", ".bin", "wrangler")
 	for _, need := range []string{filepath.Join(folder, "build", "app.wasm"), wrangler} {
 		if _, err := os.Stat(need); err != nil {
-			t.Skipf("%v: run ./build.sh edge, and npm ci --ignore-scripts in edge/", err)
+			t.Skipf("%v: run ./build.sh edge, and npm ci --ignore-scripts in host/edge/", err)
 		}
 	}
 	alone(t)

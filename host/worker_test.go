@@ -1,4 +1,4 @@
-package share
+package host
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/internal/edge"
+	"github.com/dpscope/dpscope/host/edge/edgetest"
 	"github.com/dpscope/dpscope/internal/gear"
 )
 
@@ -54,7 +54,7 @@ func TestServed(t *testing.T) {
 	})
 	t.Run("worker", func(t *testing.T) {
 		gear.Long(t)
-		served(t, edge.Start(t).Base)
+		served(t, edgetest.Start(t).Base)
 	})
 }
 
@@ -118,7 +118,7 @@ func served(t *testing.T, base string) {
 // BenchmarkEdge is the processor time of the Worker, with all of the simulated edge around
 // it, for one request: what is kept, and what Go makes.
 func BenchmarkEdge(b *testing.B) {
-	w := edge.Start(b)
+	w := edgetest.Start(b)
 	data := must(os.ReadFile("../site/example.json"))
 	get := func(b *testing.B, path string, status int) {
 		b.Helper()
@@ -162,7 +162,7 @@ func TestFront(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"front.mjs": string(must(os.ReadFile("../edge/front.mjs"))), "log.mjs": "export class Log {}",
+		"front.mjs":         string(must(os.ReadFile("edge/front.mjs"))),
 		"build/version.mjs": "export default 'x'", "build/worker.mjs": "export default { fetch() { globalThis.woken++; return new Response('{}', { status: 404 }); } }",
 		"test.mjs": `import front from "./front.mjs";
 globalThis.woken = 0;

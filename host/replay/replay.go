@@ -9,12 +9,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/share"
+	"github.com/dpscope/dpscope/host"
 )
 
 // Store is one that knows what it keeps.
 type Store interface {
-	share.Store
+	host.Store
 	// IDs are those of all contents, in some order.
 	IDs() ([]string, error)
 }
@@ -48,36 +48,36 @@ func (j Job) Run(ctx context.Context) {
 func (j Job) Once(ctx context.Context) error {
 	ids, err := j.Store.IDs()
 	for _, id := range ids {
-		if last, absent := share.LastReplay(ctx, j.Store, id); absent == nil && last.Version == audit.Version {
+		if last, absent := host.LastReplay(ctx, j.Store, id); absent == nil && last.Version == audit.Version {
 			continue
 		}
-		data, lost := share.Stored(ctx, j.Store, id)
-		if errors.Is(lost, share.ErrAbsent) {
+		data, lost := host.Stored(ctx, j.Store, id)
+		if errors.Is(lost, host.ErrAbsent) {
 			continue // deleted meanwhile
 		}
 		if lost != nil {
 			err = errors.Join(err, lost)
 			continue
 		}
-		r := share.Replayed{Outcome: share.Cannot, Says: "the host ended while it was replayed", Day: j.Now().UTC().Format(time.DateOnly), Version: audit.Version}
-		if kept := share.KeepReplay(ctx, j.Store, id, r); kept != nil {
+		r := host.Replayed{Outcome: host.Cannot, Says: "the host ended while it was replayed", Day: j.Now().UTC().Format(time.DateOnly), Version: audit.Version}
+		if kept := host.KeepReplay(ctx, j.Store, id, r); kept != nil {
 			return errors.Join(err, kept)
 		}
 		a, failed := j.Child.Replay(ctx, data)
 		if ctx.Err() != nil { // the host was told to end, and begins with it again
-			return errors.Join(err, ctx.Err(), share.DropReplay(context.WithoutCancel(ctx), j.Store, id))
+			return errors.Join(err, ctx.Err(), host.DropReplay(context.WithoutCancel(ctx), j.Store, id))
 		}
 		switch {
 		case failed != nil:
 			r.Says = phrase.Line(phrase.Short(failed.Error()))
 		case !a.OK():
-			r.Outcome, r.Says = share.Different, phrase.Line(phrase.Short(append(a.Differences, "nothing of it could be checked")[0]))
+			r.Outcome, r.Says = host.Different, phrase.Line(phrase.Short(append(a.Differences, "nothing of it could be checked")[0]))
 		case a.Recomputed:
-			r.Outcome, r.Says = share.Derived, ""
+			r.Outcome, r.Says = host.Derived, ""
 		default:
-			r.Outcome, r.Says = share.Same, ""
+			r.Outcome, r.Says = host.Same, ""
 		}
-		if kept := share.KeepReplay(ctx, j.Store, id, r); !errors.Is(kept, share.ErrAbsent) {
+		if kept := host.KeepReplay(ctx, j.Store, id, r); !errors.Is(kept, host.ErrAbsent) {
 			err = errors.Join(err, kept)
 		}
 		return err
