@@ -118,32 +118,17 @@ func (s *state) do(ctx context.Context) error {
 	if p.sequential() {
 		return s.bet(ctx)
 	}
-	if *p.Single {
-		s.progress.Total *= 2
-	}
 	s.evidence = &Evidence{}
-	err := s.gather(ctx, s.audit, &s.evidence.Gathered, true)
-	// A machine that draws a part of the runs draws one of those with one canary too.
-	if err != nil && !errors.Is(err, engine.ErrDivided) || !*p.Single {
-		return err
-	}
-	one := &Gathered{}
-	if err := s.gather(ctx, s.audit.single(), one, false); err != nil {
-		return err
-	}
-	s.evidence.Single = one
-	return err
+	return s.gather(ctx)
 }
 
-// gather explores, chooses the threshold and certifies. Of the audit's own
-// evidence, not that with one canary, it makes the portrait and the live bounds.
-func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) error {
-	p := a.Plan
+// gather explores, chooses the threshold and certifies.
+func (s *state) gather(ctx context.Context) error {
+	a, p, ev := s.audit, s.audit.Plan, &s.evidence.Gathered
 	start := s.now()
 	var scores []float64
-	before := s.progress.Runs
 	s.progress.Phase = Exploring
-	drawn, err := s.draw(ctx, a, Task{Phase: Exploring}, p.Explore, before, nil)
+	drawn, err := s.draw(ctx, a, Task{Phase: Exploring}, p.Explore, 0, nil)
 	s.timing.Explore += s.now() - start
 	for _, d := range drawn {
 		if d != nil {
@@ -163,9 +148,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	table := e.Table(c.At, p.Explore)
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
-	if own {
-		s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
-	}
+	s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -174,12 +157,10 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	s.progress.Phase = Certifying
 	s.looked = 0
 	sum := bounds.NewCanaryTable(p.K, p.M)
-	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.At}, p.Runs, before+p.Explore, func(d *Drawn) {
+	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.At}, p.Runs, p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
-		if own {
-			s.look(a, ev, sum)
-		}
+		s.look(sum)
 	})
 	s.timing.Certify += s.now() - start
 	if sum.Runs() > 0 {
@@ -192,8 +173,8 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 }
 
 // look computes the live bounds, now and then.
-func (s *state) look(a *Audit, ev *Gathered, sum bounds.CanaryTable) {
-	n := sum.Runs()
+func (s *state) look(sum bounds.CanaryTable) {
+	a, ev, n := s.audit, s.evidence, sum.Runs()
 	s.progress.Certified, s.progress.Diverged = n, ev.Certified.Diverged
 	if s.Progress == nil || n < a.Plan.Runs && n-s.looked < a.Plan.Runs/Looks {
 		return

@@ -43,7 +43,7 @@ func GaussianSum() Spec {
 		},
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
-		ShardRuns: 256, Runs: 1024, Baseline: true,
+		ShardRuns: 256, Runs: 1024, Cheap: true,
 		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []audit.FactRow {
 			return []audit.FactRow{

@@ -88,7 +88,6 @@ make module-symbols "-wasm inputs/count-c.wasm" audit -wasm inputs/count-c.wasm 
 # Canaries.
 make canaries "" canaries -d 50 -epsilon 2 -n 100 -explore 40 -k 6 -seed 1
 make canaries-replace "" canaries -d 50 -epsilon 1 -n 200 -k 5 -param noise=0.1 -relation replace
-make canaries-single "" canaries -d 50 -epsilon 2 -n 100 -k 1 -single
 make canaries-intervals "" canaries -d 50 -epsilon 2 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
 make canaries-vectors "-data inputs/vectors.csv" canaries -epsilon 2 -n 100 -explore 40 -k 3 -design tail-singular -tail 4 -data inputs/vectors.csv
 make canaries-dp-sgd "" canaries -source dp-sgd -epsilon 2 -n 20 -k 4 -param model=linear -param steps=5
