@@ -1,28 +1,20 @@
-// Package recordings reads files of recorded outputs and of scores, of any size: as a
-// stream, with the values that memory should not hold in a temporary file.
+// Package recordings reads files of recorded outputs and of scores from disks and pipes.
 package recordings
 
 import (
-	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/stream/spill"
 )
 
-// Limits of a file, which are the disk's and not the memory's.
+// Limits of a file.
 const (
 	maxBytes = 1 << 44
-	maxCells = 1 << 40
-	inMemory = 64 << 20
-	// leastHeap is what the heap should not pass where values are in a temporary file.
-	leastHeap = 500 << 20
+	maxCells = 1 << 27 // 1 GiB of numbers
 )
 
 // Progress is how far a file is read.
@@ -36,11 +28,6 @@ type Progress struct {
 // Reader reads files. Those of one audit are read by one.
 type Reader struct {
 	Tell func(Progress) // called now and then while a file is read; may be nil
-	// Memory is how many bytes of values stay in memory; 0: 64 MiB.
-	Memory int64
-
-	temp *temporary
-	room *spill.Scratch
 }
 
 // Read reads a file as o says, but for limits and scratch. o.Name names it in errors.
@@ -64,7 +51,6 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	if err := recorded.CheckSize(path, before.Size(), o); err != nil {
 		return nil, err
 	}
-	r.temp.expect(before.Size())
 	file, err := recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
 	changed := func() error {
 		after, err := f.Stat()
@@ -86,11 +72,7 @@ func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error
 }
 
 func (r *Reader) options(o *recorded.Options) {
-	if r.room == nil {
-		r.temp = &temporary{}
-		r.room = spill.New(r.temp, cmp.Or(r.Memory, inMemory))
-	}
-	o.MaxBytes, o.MaxExpanded, o.MaxCells, o.Scratch = maxBytes, maxBytes, maxCells, r.room
+	o.MaxBytes, o.MaxExpanded, o.MaxCells = maxBytes, maxBytes, maxCells
 }
 
 // begun counts what is read of a file.
@@ -136,45 +118,3 @@ func (c *regular) Read(p []byte) (int, error) {
 }
 
 func (c *regular) ReadAt(p []byte, at int64) (int, error) { return c.file.ReadAt(p, at) }
-
-// temporary is a file that is made when it is first written to, and has no name from then
-// on where the system allows it, so that nothing of it is left when the process ends.
-type temporary struct {
-	file *os.File
-	err  error
-	heap int64
-}
-
-// expect says how large a file is of which values may be put aside.
-func (t *temporary) expect(size int64) { t.heap = max(t.heap, leastHeap, size/4) }
-
-func (t *temporary) WriteAt(p []byte, at int64) (int, error) {
-	if t.file == nil && t.err == nil {
-		if t.file, t.err = createTemporary(); t.err == nil && os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(max(t.heap, leastHeap))
-		}
-	}
-	if t.err != nil {
-		return 0, noRoom(t.err)
-	}
-	n, err := t.file.WriteAt(p, at)
-	return n, noRoom(err)
-}
-
-func (t *temporary) ReadAt(p []byte, at int64) (int, error) {
-	if t.file == nil {
-		return 0, fmt.Errorf("nothing was written")
-	}
-	n, err := t.file.ReadAt(p, at)
-	if err != nil {
-		err = fmt.Errorf("temporary file: %w", err)
-	}
-	return n, err
-}
-
-func noRoom(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &audit.InputError{Field: "temporary file in " + os.TempDir(), Found: "not to be written: " + err.Error(), Want: "room for the values that memory should not hold, some 20 bytes a number", Remedy: "set TMPDIR to a folder with more room"}
-}

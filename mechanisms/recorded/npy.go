@@ -2,7 +2,6 @@ package recorded
 
 import (
 	"archive/zip"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -240,7 +239,7 @@ func (s *npyStream) begin(h npyHead) error {
 				kind = k
 			}
 		}
-		s.table.Columns = append(s.table.Columns, newColumn(name, kind, columns, s.o.Scratch))
+		s.table.Columns = append(s.table.Columns, newColumn(name, kind))
 	}
 	return nil
 }
@@ -426,7 +425,7 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 		if err := s.write(piece); err != nil {
 			return err
 		}
-		return cmp.Or(r.p.o.Scratch.Err(), r.p.o.tell(float64(before+read)/float64(total)))
+		return r.p.o.tell(float64(before+read) / float64(total))
 	})
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Format is a file format.
@@ -33,12 +32,6 @@ const (
 	AsSymbol = "symbol"
 )
 
-// Answers to Options.Decimal.
-const (
-	DecimalPoint = "."
-	DecimalComma = ","
-)
-
 // Limits of what is read, where Options do not say otherwise.
 const (
 	DefaultMaxBytes    = 1 << 30 // 1 GiB
@@ -62,22 +55,16 @@ type Options struct {
 	// Reading: without a header, the first line of a CSV or TSV names the columns if
 	// none of its cells is a number; kinds are told by the first rows; "refuse" is the
 	// default of NonFinite, which refuses NaN and infinities, while "symbol" makes them
-	// symbols beside the column's numbers; without a decimal separator it is the point,
-	// and numbers with a comma are refused, while "." takes them as words. Dataset and
-	// Outputs are of [Pair].
+	// symbols beside the column's numbers. Dataset and Outputs are of [Pair].
 	audit.Reading
-	// Scores: the file holds scores, which are never words. Columns of a CSV or
-	// TSV may end before others, with empty cells at their end, and decimal commas
-	// are read as such.
+	// Scores: the file holds scores. Columns of a CSV or TSV may end before others, with
+	// empty cells at their end.
 	Scores bool
 
 	MaxBytes    int64 // of the file
 	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
-
-	// Scratch is where values go that memory should not hold; nil: all are in memory.
-	Scratch *spill.Scratch
 
 	// Progress is called now and then while Close works on a file that can
 	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
@@ -102,9 +89,6 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
 		return o, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
-	}
-	if o.Decimal != "" && o.Decimal != DecimalPoint && o.Decimal != DecimalComma {
-		return o, audit.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
 	}
 	for name, k := range o.Kinds {
 		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {

@@ -29,9 +29,6 @@ type Parser struct {
 	err    error
 	closed bool
 
-	piece   int // bytes of text that one worker reads at once; 0: no worker does
-	workers int
-
 	unpacked bool        // what is read was in gzip
 	source   io.ReaderAt // the whole file, where it need not be held
 }
@@ -56,7 +53,7 @@ func NewParser(o Options) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parser{o: o, hash: newDigest(), left: o.MaxCells, piece: pieceBytes, workers: defaultWorkers()}, nil
+	return &Parser{o: o, hash: newDigest(), left: o.MaxCells}, nil
 }
 
 // headBytes is how much of a file tells its format, if it is that long.
@@ -85,7 +82,7 @@ func (p *Parser) parse(chunk []byte) error {
 	if err := CheckSize(p.o.Name, p.bytes, p.o); err != nil {
 		return err
 	}
-	return cmp.Or(p.feed(chunk), p.o.Scratch.Err())
+	return p.feed(chunk)
 }
 
 // feed takes what the reader is to read.
@@ -124,11 +121,9 @@ func (p *Parser) Close() (*File, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	f, err := p.close()
-	if p.err = cmp.Or(err, p.o.Scratch.Err()); p.err != nil {
-		return nil, p.err
-	}
-	return f, nil
+	var f *File
+	f, p.err = p.close()
+	return f, p.err
 }
 
 func (p *Parser) close() (*File, error) {
@@ -241,11 +236,9 @@ const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
 
 // choose tells the format by content.
 func (p *Parser) choose(head []byte) error {
-	decimal := p.o.Decimal
-	p.o.Decimal = DecimalPoint // in all formats but CSV and TSV
 	switch zip := bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")); {
 	case bytes.HasPrefix(head, []byte(gzipMagic)) && !p.unpacked:
-		p.o.Decimal, p.reader = decimal, &gzipReader{held{p: p}}
+		p.reader = &gzipReader{held{p: p}}
 		return nil
 	case p.unpacked && (zip || bytes.HasPrefix(head, []byte(gzipMagic))):
 		return &audit.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
@@ -270,7 +263,6 @@ func (p *Parser) choose(head []byte) error {
 		p.format, p.reader = JSONLines, &jsonReader{p: p}
 		return nil
 	}
-	p.o.Decimal = decimal
 	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1, Longest: MaxLine + 1}}
 	return nil
 }
@@ -316,7 +308,7 @@ func Read(r io.Reader, o Options) (*File, error) {
 		_, err = p.Write(head[:n])
 	}
 	if err == nil {
-		p.readAll(raw)
+		io.CopyBuffer(struct{ io.Writer }{p}, raw, make([]byte, 1<<18))
 	}
 	switch {
 	case p.err != nil:
@@ -413,7 +405,7 @@ func (p *Parser) unpack(packed io.Reader, tell func() error) error {
 		if total += int64(len(piece)); total > p.o.MaxExpanded {
 			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
 		}
-		return cmp.Or(p.feed(piece), p.o.Scratch.Err(), tell())
+		return cmp.Or(p.feed(piece), tell())
 	})
 	if err != nil {
 		return err

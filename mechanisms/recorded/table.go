@@ -176,14 +176,9 @@ func (t *tabulator) row(line int, cells [][]byte) error {
 
 // settle decides the kinds of columns and adds the rows that were held.
 func (t *tabulator) settle() error {
-	for i := range t.names {
-		if err := t.checkDecimals(i); err != nil {
-			return err
-		}
-	}
 	t.table = &Table{}
 	for i, name := range t.names {
-		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i), len(t.names), t.o.Scratch))
+		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
 	}
 	t.ended = make([]int, len(t.names))
 	for _, h := range t.held {
@@ -215,7 +210,7 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 		if len(h.cells[i]) == 0 {
 			continue
 		}
-		if _, _, class := t.o.parse(h.cells[i]); class == textCell {
+		if _, class := parse(h.cells[i]); class == textCell && !(t.text && decimalComma(h.cells[i])) {
 			texts++
 		} else {
 			numbers++
@@ -225,37 +220,6 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 		return audit.Symbol
 	}
 	return audit.Real
-}
-
-// checkDecimals looks for decimal commas in a column that they make one of numbers.
-func (t *tabulator) checkDecimals(i int) error {
-	if _, given := t.given(i); given || !t.text || t.o.Decimal != "" {
-		return nil
-	}
-	var first *heldRow
-	numbers, words := 0, 0
-	for k, h := range t.held {
-		_, _, class := t.o.parse(h.cells[i])
-		switch {
-		case class != textCell:
-			numbers++
-		case decimalComma(h.cells[i]):
-			if numbers++; first == nil {
-				first = &t.held[k]
-			}
-		case len(h.cells[i]) > 0:
-			words++
-		}
-	}
-	if first == nil || words >= numbers {
-		return nil
-	}
-	if t.o.Scores {
-		t.o.Decimal = DecimalComma
-		return nil
-	}
-	f := withDecimalComma(first.cells[i])
-	return &audit.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
 }
 
 func (t *tabulator) add(line int, cells [][]byte) error {
@@ -290,7 +254,7 @@ func (t *tabulator) take(line, cells int) error {
 
 func tooManyCells(place string, o *Options) error {
 	return &audit.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
-		Remedy: "give the file to the command dpscope, which holds more on the disk; or take fewer rows or columns"}
+		Remedy: "take a random part of the rows, or fewer columns"}
 }
 
 // close returns the table.

@@ -12,8 +12,7 @@ import (
 )
 
 // textReader reads CSV and TSV: records of the same number of cells. Blank lines may
-// stand at the end only. A semicolon separates them before commas that stand before
-// decimals.
+// stand at the end only.
 type textReader struct {
 	p       *Parser
 	cut     csv.Reader
@@ -22,7 +21,6 @@ type textReader struct {
 	blank   int      // number of the first blank line, 0 for none
 	first   *heldRow // the first line, until it is known whether it is a header
 	tab     *tabulator
-	plain   []plainRows // rooms, one a piece
 }
 
 func (t *textReader) write(chunk []byte) error {
@@ -41,7 +39,7 @@ func (t *textReader) write(chunk []byte) error {
 		}
 		chunk, t.rest = body, nil
 	}
-	return t.lines(chunk)
+	return t.sequential(chunk, false)
 }
 
 // sequential reads text of which some may be there before it, record by record.
@@ -67,17 +65,9 @@ func (t *textReader) tooLong() error {
 // begin tells the separator by the first line.
 func (t *textReader) begin(line []byte) error {
 	t.started, t.cut.Separator = true, csv.Separator(line)
-	o, comma, semicolon := &t.p.o, bytes.IndexByte(line, ',') >= 0, bytes.IndexByte(line, ';') >= 0
-	switch {
-	case t.cut.Separator != ',':
-	case o.Decimal == DecimalComma && (semicolon || !comma || decimalComma(line)):
-		t.cut.Separator = ';'
-	case o.Decimal == "" && semicolon && numbersWithCommas(bytes.Split(bytes.TrimSpace(line), []byte{';'})):
-		if !o.Scores {
-			f := withDecimalComma(bytes.TrimSpace(line))
-			return &audit.InputError{Field: o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
-		}
-		t.cut.Separator, o.Decimal = ';', DecimalComma
+	if t.cut.Separator == ',' && bytes.IndexByte(line, ';') >= 0 && numbersWithCommas(bytes.Split(bytes.TrimSpace(line), []byte{';'})) {
+		f := withDecimalComma(bytes.TrimSpace(line))
+		return &audit.InputError{Field: t.p.o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
 	return nil
 }
@@ -129,9 +119,6 @@ func (t *textReader) close() ([]*Table, error) {
 	if words {
 		t.p.note("all cells are words: the first line is taken as the columns' names")
 	}
-	if t.p.o.Scores && t.p.o.Decimal == DecimalComma {
-		t.p.note("the file has decimal commas: 1,5 is read as 1.5")
-	}
 	return []*Table{table}, nil
 }
 
@@ -176,7 +163,7 @@ func (t *textReader) settleHeader(second [][]byte) error {
 	cells := t.first.cells
 	if len(cells) == 1 && t.cut.Separator == ',' {
 		if f := bytes.Fields(cells[0]); len(f) > 1 && second != nil && len(bytes.Fields(second[0])) == len(f) {
-			if _, _, class := t.p.o.parse(bytes.Fields(second[0])[0]); class != textCell {
+			if _, class := parse(bytes.Fields(second[0])[0]); class != textCell {
 				return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.cut.Line), Found: "cells separated by spaces", Want: "cells separated by commas or tabs",
 					Remedy: `numpy.savetxt(..., delimiter=",") writes commas`}
 			}
@@ -186,7 +173,7 @@ func (t *textReader) settleHeader(second [][]byte) error {
 	if t.p.o.Header == "" {
 		header = true
 		for _, c := range cells {
-			if _, _, class := t.p.o.parse(c); class != textCell {
+			if _, class := parse(c); class != textCell {
 				header = false
 			}
 		}

@@ -29,7 +29,6 @@ const settings = OUTSIDE.filter(({ form }) => form.place === "yours").map(({ nam
 const options = {
   header: { "": "by content", yes: "names the columns", no: "is a row" },
   nonFinite: { "": "refuse", symbol: "treat as symbols" },
-  decimal: { "": "by content", ".": "1.5", ",": "1,5" },
 };
 
 /** @typedef {import("../worker/protocol").Reading} Reading */

@@ -183,7 +183,7 @@ var errStopped = errors.New("stopped before the end")
 // sameBytesRead reports whether two readings differ at most in which columns are
 // what.
 func sameBytesRead(a, b audit.Reading) bool {
-	return a.Header == b.Header && a.NonFinite == b.NonFinite && a.Decimal == b.Decimal && maps.Equal(a.Kinds, b.Kinds)
+	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
 }
 
 // filled has lists where the page relies on them.
