@@ -3,18 +3,13 @@ package recordings
 
 import (
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-)
-
-// Limits of a file.
-const (
-	maxBytes = 1 << 44
-	maxCells = 1 << 27 // 1 GiB of numbers
 )
 
 // Progress is how far a file is read.
@@ -28,9 +23,11 @@ type Progress struct {
 // Reader reads files. Those of one audit are read by one.
 type Reader struct {
 	Tell func(Progress) // called now and then while a file is read; may be nil
+
+	cells int // of the files that were read
 }
 
-// Read reads a file as o says, but for limits and scratch. o.Name names it in errors.
+// Read reads a file as o says, but for limits. o.Name names it in errors.
 func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -47,11 +44,8 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	if !before.Mode().IsRegular() {
 		return r.Stream(f, o)
 	}
-	r.options(&o)
-	if err := recorded.CheckSize(path, before.Size(), o); err != nil {
-		return nil, err
-	}
-	file, err := recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
+	o.Size = before.Size()
+	file, err := r.read(f, o)
 	changed := func() error {
 		after, err := f.Stat()
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
@@ -67,54 +61,24 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 
 // Stream reads what has no size and can be read once.
 func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error) {
-	r.options(&o)
-	return recorded.Read(&counting{in: in, begun: r.begin(o.Name, 0)}, o)
+	return r.read(struct{ io.Reader }{in}, o)
 }
 
-func (r *Reader) options(o *recorded.Options) {
-	o.MaxBytes, o.MaxExpanded, o.MaxCells = maxBytes, maxBytes, maxCells
-}
+// maxCells is how many numbers the files of one audit may hold: 1 GiB.
+const maxCells = 1 << 27
 
-// begun counts what is read of a file.
-type begun struct {
-	tell  func(Progress)
-	at    Progress
-	since time.Time
-}
-
-func (r *Reader) begin(name string, size int64) *begun {
-	return &begun{tell: r.Tell, at: Progress{Name: filepath.Base(name), Of: size}, since: time.Now()}
-}
-
-func (b *begun) read(n int) {
-	if b.at.Bytes += int64(n); b.tell != nil {
-		b.at.Seconds = time.Since(b.since).Seconds()
-		b.tell(b.at)
+func (r *Reader) read(in io.Reader, o recorded.Options) (*recorded.File, error) {
+	since := time.Now()
+	o.MaxBytes, o.MaxExpanded, o.MaxCells = math.MaxInt64, math.MaxInt64, max(1, maxCells-r.cells)
+	o.Progress = func(bytes int64) error {
+		if r.Tell != nil {
+			r.Tell(Progress{Name: filepath.Base(o.Name), Bytes: bytes, Of: o.Size, Seconds: time.Since(since).Seconds()})
+		}
+		return nil
 	}
+	file, err := recorded.Read(in, o)
+	if err == nil {
+		r.cells += file.Cells()
+	}
+	return file, err
 }
-
-// counting is a stream.
-type counting struct {
-	in io.Reader
-	*begun
-}
-
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.begun.read(n)
-	return n, err
-}
-
-// regular is a file on a disk, parts of which may be read again.
-type regular struct {
-	*begun
-	file *os.File
-}
-
-func (c *regular) Read(p []byte) (int, error) {
-	n, err := c.file.Read(p)
-	c.begun.read(n)
-	return n, err
-}
-
-func (c *regular) ReadAt(p []byte, at int64) (int, error) { return c.file.ReadAt(p, at) }

@@ -1,16 +1,15 @@
 package recorded
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 )
 
 // Column is one column of a table: numbers, or codes of symbols, or both beside
@@ -86,6 +85,7 @@ func (c *Column) code(s string) uint32 {
 	k, ok := c.index[s]
 	if !ok {
 		k = uint32(len(c.Symbols))
+		s = strings.Clone(s) // it may be a part of a row
 		c.Symbols = append(c.Symbols, s)
 		c.index[s] = k
 	}
@@ -104,13 +104,13 @@ func (c *Column) mix() {
 type fault struct{ found, want, remedy string }
 
 // addText adds a cell of a text file.
-func (c *Column) addText(cell []byte, o *Options) *fault {
+func (c *Column) addText(cell string, o *Options) *fault {
 	if c.Kind == audit.Symbol {
-		if k, ok := c.index[string(cell)]; ok {
+		if k, ok := c.index[cell]; ok {
 			c.codes = append(c.codes, k)
 			return nil
 		}
-		return c.addSymbol(string(cell), o)
+		return c.addSymbol(cell, o)
 	}
 	v, class := parse(cell)
 	switch class {
@@ -126,9 +126,9 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 		return c.addNonFinite(v, quoted(cell), o)
 	}
 	if c.Kind == audit.Mixed {
-		return c.addSymbol(string(cell), o)
+		return c.addSymbol(cell, o)
 	}
-	if len(cell) == 0 {
+	if cell == "" {
 		return &fault{"empty", "a number", "fill or leave out the row; a missing value that is an output can be a word, with the column's kind mixed"}
 	}
 	if decimalComma(cell) {
@@ -138,18 +138,11 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 }
 
 // withDecimalComma is what is wrong with a cell such as 1,5.
-func withDecimalComma(cell []byte) *fault {
+func withDecimalComma(cell string) *fault {
 	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol"}
 }
 
-func namesInfinity(cell []byte) bool {
-	for _, b := range cell {
-		if b == 'i' || b == 'I' {
-			return true
-		}
-	}
-	return false
-}
+func namesInfinity(cell string) bool { return strings.ContainsAny(cell, "iI") }
 
 // addValue adds a number of a binary file.
 func (c *Column) addValue(v float64, o *Options) *fault {
@@ -215,7 +208,7 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 			return &fault{fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
 				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; else merge rare names, or leave out the column"}
 		}
-		if i := binaryByte([]byte(s)); i >= 0 || !utf8.ValidString(s) {
+		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
 			return &fault{quoted(s) + ", which is not text", "text in UTF-8", "save the file as UTF-8"}
 		}
 		k = c.code(s)
@@ -338,9 +331,9 @@ const (
 
 // parse reads a number; spaces around it are allowed. One with a fraction or an exponent is
 // rounded to the nearest float64.
-func parse(b []byte) (float64, cellClass) {
+func parse(b string) (float64, cellClass) {
 	if len(b) > 0 && (b[0] <= ' ' || b[len(b)-1] <= ' ') {
-		b = bytes.TrimSpace(b)
+		b = strings.TrimSpace(b)
 	}
 	v, class := parseNumber(b)
 	if class != textCell && Rounds(b, v) {
@@ -350,24 +343,24 @@ func parse(b []byte) (float64, cellClass) {
 }
 
 // parseNumber reads a decimal number, rounded to the nearest float64.
-func parseNumber(b []byte) (float64, cellClass) {
+func parseNumber(b string) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
 	}
 	switch c := b[0]; {
 	case c >= '0' && c <= '9', c == '.':
 	case c == '-' || c == '+':
-		if len(b) == 4 && (string(b[1:]) == "nan" || string(b[1:]) == "NaN") { // as C prints
+		if len(b) == 4 && (b[1:] == "nan" || b[1:] == "NaN") { // as C prints
 			return math.NaN(), nonFiniteCell
 		}
 	case c == 'n' || c == 'N' || c == 'i' || c == 'I':
 	default:
 		return 0, textCell
 	}
-	if len(b) > 1 && (b[1] == 'x' || b[1] == 'X') || bytes.IndexByte(b, '_') >= 0 {
+	if len(b) > 1 && (b[1] == 'x' || b[1] == 'X') || strings.IndexByte(b, '_') >= 0 {
 		return 0, textCell // Go's own forms, which no other tool means
 	}
-	v, err := strconv.ParseFloat(string(b), 64)
+	v, err := strconv.ParseFloat(b, 64)
 	switch {
 	case err == nil && v-v == 0:
 		return v, numberCell
@@ -391,20 +384,20 @@ func nonFiniteWord(v float64) string {
 // Rounds reports whether v, the float64 nearest to a decimal number, is another number where
 // that should not be: from 2^53 on, without an exponent. A number with one is a rounded one, as
 // programs print a float64.
-func Rounds(text []byte, v float64) bool {
-	if !(math.Abs(v) >= 1<<53) || bytes.ContainsAny(text, "eEiI") {
+func Rounds(text string, v float64) bool {
+	if !(math.Abs(v) >= 1<<53) || strings.ContainsAny(text, "eEiI") {
 		return false
 	}
-	whole, fraction, _ := bytes.Cut(bytes.TrimLeft(text, "+-0"), []byte{'.'})
-	return len(bytes.Trim(fraction, "0")) > 0 || string(whole) != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-0"), ".")
+	return strings.Trim(fraction, "0") != "" || whole != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
 // decimalComma reports whether a cell is a number with a decimal comma.
-func decimalComma(b []byte) bool {
-	before, after, ok := bytes.Cut(bytes.TrimSpace(b), []byte{','})
-	if !ok || jsonscan.Digits(after, 0) == 0 || bytes.IndexByte(before, '.') >= 0 {
+func decimalComma(cell string) bool {
+	before, after, ok := strings.Cut(cell, ",")
+	if !ok || after == "" || after[0] < '0' || after[0] > '9' || strings.Contains(before, ".") {
 		return false
 	}
-	_, class := parseNumber(append(append(bytes.Clone(before), '.'), after...))
+	_, class := parse(before + "." + after)
 	return class == numberCell
 }

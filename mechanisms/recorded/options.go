@@ -40,12 +40,8 @@ const (
 	DefaultMaxSymbols  = 4096
 	// MaxColumns is how many columns a table may have.
 	MaxColumns = 4096
-	// MaxLine is how long a line, or a quoted cell over several lines, may be,
-	// in bytes.
+	// MaxLine is about how long a row of text may be, in bytes.
 	MaxLine = 1 << 20
-	// MaxDocument is how long a JSON document that is not JSON lines may be, in
-	// bytes: it is held in memory.
-	MaxDocument = 256 << 20
 )
 
 // Options say how a file is read. The zero value tells everything by content.
@@ -61,23 +57,23 @@ type Options struct {
 	// empty cells at their end.
 	Scores bool
 
+	Size        int64 // of the file in bytes; 0: not known
 	MaxBytes    int64 // of the file
 	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
-	// Progress is called now and then while Close works on a file that can
-	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
+	// Progress is called while the file is read, with how much of it was, in bytes. When it
 	// returns an error, reading ends with that error. It may be nil.
-	Progress func(share float64) error
+	Progress func(bytes int64) error
 }
 
 // tell tells of progress, if somebody wants to know.
-func (o *Options) tell(share float64) error {
+func (o *Options) tell(bytes int64) error {
 	if o.Progress == nil {
 		return nil
 	}
-	return o.Progress(share)
+	return o.Progress(bytes)
 }
 
 func (o Options) filled() (Options, error) {
@@ -106,7 +102,7 @@ func CheckSize(name string, size int64, o Options) error {
 	}
 	if size > o.MaxBytes {
 		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
-			Remedy: "give it to the command dpscope, which reads files of any size; or take fewer rows or columns"}
+			Remedy: "take a random part of the rows, or give it to the command dpscope, which takes larger ones"}
 	}
 	return nil
 }

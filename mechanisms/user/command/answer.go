@@ -213,7 +213,7 @@ func (s *scanner) value() (cell, error) {
 		v, err := strconv.ParseFloat(string(digits), 64)
 		switch {
 		case err != nil && !errors.Is(err, strconv.ErrRange):
-		case recorded.Rounds(digits, v):
+		case recorded.Rounds(string(digits), v):
 			if before, after, _ := bytes.Cut(digits, []byte{'.'}); len(bytes.Trim(after, "0")) == 0 {
 				digits = before // 9007199254740993.0 is the same number
 			}
