@@ -163,7 +163,7 @@ var rooms = []room{
 	{p("internal/canarytest"), p("audit", "stream", "report", "core/engine", "core/canary/source", "internal/gear"),
 		"of tests"},
 	{p("internal/recordings"), p("audit", "mechanisms/recorded"),
-		"reads files of any size, whatever they are for"},
+		"reads files, whatever they are for"},
 	{p("docs/examples/..."), p("audit", "stream"),
 		"what documents show is what a user would write"},
 	{p("internal/..."), nil,

@@ -174,6 +174,27 @@ func TestSizeBeforeReading(t *testing.T) {
 	}
 }
 
+// A file that memory does not hold is refused before more than its first rows are read, in
+// every format that has no size of its own; one that is a tenth smaller than that is not.
+func TestFits(t *testing.T) {
+	for name, row := range map[string]string{"csv": "1.25,0\n", "tsv": "1.25\t0\r\n", "lines": "{\"x\": 1.25, \"dataset\": 0}\n", "arrays": "[1.25, 0]\n", "document": "[1.25, 0],\n"} {
+		const rows = 400_000
+		text := strings.Repeat(row, rows)
+		if name == "document" {
+			text = "[" + strings.TrimSuffix(text, ",\n") + "]"
+		}
+		o := recorded.Options{Name: "f", Size: int64(len(text)), MaxCells: rows}
+		in := strings.NewReader(text)
+		if _, err := recorded.Read(in, o); err == nil || !strings.Contains(err.Error(), "f is of about 8e+05 numbers, which would take 30.5") || in.Len() < len(text)-recorded.MaxLine {
+			t.Errorf("%s: %v, with %d of %d bytes left", name, err, in.Len(), len(text))
+		}
+		o.MaxCells = 22 * rows / 10
+		if _, err := recorded.Read(strings.NewReader(text), o); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTwoFilesThatDoNotFit(t *testing.T) {
 	a := "x,y\n" + many("1,2\n", 300)
 	for _, x := range []struct{ name, second, want string }{

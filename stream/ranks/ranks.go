@@ -40,8 +40,15 @@ func (r *Ranks) Load(list int) []uint32 { return slices.Clone(r.lists[list]) }
 
 // Sorted is a new slice with the ranks of a list, in ascending order.
 func (r *Ranks) Sorted(list int) []uint32 {
-	sorted := r.Load(list)
-	slices.Sort(sorted)
+	counts, sorted := make([]uint32, len(r.values)), make([]uint32, 0, r.Len(list))
+	for _, k := range r.lists[list] {
+		counts[k]++
+	}
+	for k, n := range counts {
+		for range n {
+			sorted = append(sorted, uint32(k))
+		}
+	}
 	return sorted
 }
 
