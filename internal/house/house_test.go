@@ -33,7 +33,7 @@ var outside = map[string]string{
 	"internal/canarytest":     "of tests",
 	"internal/child":          "of tests: starts the go command",
 	"internal/house":          "of tests",
-	"internal/recordings":     "reads files, and keeps a temporary one",
+	"internal/recordings":     "reads files",
 	"internal/mutate":         "of tests",
 	"internal/shares":         "what commands share: files of parts of an audit",
 	"internal/training":       "what commands share: starts the user's program",
@@ -63,7 +63,7 @@ type room struct {
 // rooms is the order of imports. Patterns are the go command's: x/... is x and all
 // below it.
 var rooms = []room{
-	{p("stream/..."), p("stream"),
+	{p("stream/..."), nil,
 		"random streams, elementary functions and lists of numbers are the same whatever is audited"},
 	{p("bounds/..."), p("bounds", "stream"),
 		"a bound is a theorem about counts, whatever made them; the published forms lean on ours and none of ours on them; the wealth of a bet decides which outputs are drawn next, so it needs elementary functions of the same bits everywhere"},
@@ -109,7 +109,7 @@ var rooms = []room{
 		"the file of a part of any kind of audit"},
 	{p("core/canary/source"), p("audit/...", "accounting", "stream/...", "report", "mechanisms/train", "mechanisms/recorded/csv"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
-	{p("core/membership"), p("audit/...", "stream/spill", "bounds", "report"),
+	{p("core/membership"), p("audit/...", "stream/ranks", "bounds", "report"),
 		"counts scores, whatever audit they are of"},
 	{p("core/canary"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/...", "core/membership", "mechanisms/train"),
 		"one kind of audit does not know another"},
@@ -161,8 +161,8 @@ var rooms = []room{
 		"a program that trains, whatever command asks it"},
 	{p("internal/canarytest"), p("audit", "stream", "report", "core/engine", "core/canary/source", "internal/gear"),
 		"of tests"},
-	{p("internal/recordings"), p("audit", "mechanisms/recorded", "stream/spill"),
-		"reads files of any size, whatever they are for"},
+	{p("internal/recordings"), p("audit", "mechanisms/recorded"),
+		"reads files, whatever they are for"},
 	{p("docs/examples/..."), p("audit", "stream"),
 		"what documents show is what a user would write"},
 	{p("internal/..."), nil,

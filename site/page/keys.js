@@ -124,7 +124,6 @@ export const OUTSIDE = [
   {"name":"integer","fields":["/brought/integer"],"type":"switch","form":{"place":"own","label":"Whole numbers only"}},
   {"name":"reach","fields":["/brought/reach"],"type":"number","want":"a finite number","form":{"place":"own","label":"Reach","hint":"how far a value may move","empty":"1"}},
   {"name":"nonfinite","fields":["/recorded/nonFinite"],"type":"word","form":{"place":"yours","label":"NaN and infinities"}},
-  {"name":"decimal","fields":["/recorded/decimal"],"type":"word","form":{"place":"yours","label":"Decimals"}},
 ];
 
 // Versions of the plans of each kind that the panel makes.

@@ -1629,8 +1629,6 @@ export interface Reading {
   kinds?: Record<string, ColumnKind>;
   /** refuse or symbol */
   nonFinite?: string;
-  /** what stands before decimals: . or , */
-  decimal?: string;
 }
 
 /** ready is the first message of a coordinator. */

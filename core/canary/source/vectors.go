@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
@@ -38,17 +39,16 @@ func (m matrix) norms() []float64 {
 func parseVectors(file []byte) (matrix, error) {
 	var m matrix
 	head, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(file, []byte("\uFEFF")), "\r\n"), []byte{'\n'})
-	cut := csv.Reader{What: "vectors", Separator: csv.Separator(head), Trim: true}
 	first := true
-	err := cut.Each(file, func(line int, cells [][]byte) error {
-		cells = slices.DeleteFunc(cells, func(c []byte) bool { return len(bytes.TrimSpace(c)) == 0 })
+	err := csv.Each("vectors", file, csv.Separator(head), true, func(line int, cells []string) error {
+		cells = slices.DeleteFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" })
 		if len(cells) == 0 {
 			return nil
 		}
 		bad, row := -1, make([]float64, len(cells))
 		numbers := 0
 		for j, c := range cells {
-			x, err := strconv.ParseFloat(string(bytes.TrimSpace(c)), 64)
+			x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
 			if err == nil && x-x == 0 {
 				row[j] = x
 				numbers++
@@ -63,7 +63,7 @@ func parseVectors(file []byte) (matrix, error) {
 		first = false
 		place := fmt.Sprintf("vectors, line %d", line)
 		if bad >= 0 {
-			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", bytes.TrimSpace(cells[bad])), Want: "a finite number"}
+			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
 		}
 		if m.rows == 0 {
 			m.columns = len(row)

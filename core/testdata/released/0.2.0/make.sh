@@ -77,8 +77,6 @@ audit unseeded-google -mechanism google-laplace -samples 400 -trials 1
 # Outputs that were recorded.
 make recorded "-samples-file inputs/half.csv" audit -samples-file inputs/half.csv -epsilon 1
 make recorded-anytime "-samples-file inputs/half.csv" audit -samples-file inputs/half.csv -guarantee zcdp -rho 0.5 -anytime
-make recorded-two-files "-samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv" \
-	audit -samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv -decimal , -nonfinite symbol -epsilon 1 -seed 5
 # Mechanisms of the user's.
 make command "-exec 'python3 inputs/count_mechanism.py half'" audit -exec 'python3 inputs/count_mechanism.py half' -epsilon 1 -samples 2000 -explore 400 -trials 2 -learner histogram
 make command-words "-exec 'python3 inputs/count_mechanism.py words'" audit -exec 'python3 inputs/count_mechanism.py words' -epsilon 1.2 -samples 1000 -trials 2 -rows 0:3
