@@ -51,14 +51,7 @@ func Host(in io.Reader, out io.Writer) int { return hostWithin(mostMemory, in, o
 
 func hostWithin(bytes uint64, in io.Reader, out io.Writer) int {
 	process.LimitMemory(bytes)
-	// What is written to in is read even while the module runs: its end, which
-	// comes when whoever started this is gone, ends it.
-	r, w := io.Pipe()
-	go func() {
-		io.Copy(w, in)
-		os.Exit(0)
-	}()
-	if err := host(gob.NewDecoder(r), gob.NewEncoder(out)); err != nil {
+	if err := host(process.Parent(in, out)); err != nil {
 		os.Stderr.WriteString("dpscope: this runs a WebAssembly module for dpscope itself: " + err.Error() + "\n")
 		return 2
 	}
