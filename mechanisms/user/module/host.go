@@ -3,11 +3,9 @@
 package module
 
 import (
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"io"
-	"math"
 	"os"
 	"time"
 
@@ -30,7 +28,7 @@ type job struct {
 // question asks for N outputs of the width that the first answer gives; the job is
 // the first question.
 type question struct {
-	Values  []byte // of the dataset
+	Values  []float64 // of the dataset
 	Columns int
 	N       int
 	Seed    uint64
@@ -39,7 +37,7 @@ type question struct {
 // answer answers a job, then questions.
 type answer struct {
 	Width   int
-	Outputs []byte
+	Outputs []float64
 	Fault   *audit.InputError
 	Trapped bool // the fault is of this run, which is an outcome
 }
@@ -77,10 +75,10 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 		}
 		rows := make([]float64, q.N*m.width)
 		a := answer{}
-		if err := m.call(audit.Dataset{Columns: q.Columns, Values: numbers(q.Values)}, q.Seed, rows); err != nil {
+		if err := m.call(audit.Dataset{Columns: q.Columns, Values: q.Values}, q.Seed, rows); err != nil {
 			a = faulty(err)
 		} else {
-			a.Outputs = bytesOf(rows)
+			a.Outputs = rows
 		}
 		if err := out.Encode(a); err != nil {
 			return err
@@ -94,20 +92,4 @@ func faulty(err error) answer {
 		in = &audit.InputError{Field: "the module", Found: "at fault: " + err.Error()}
 	}
 	return answer{Fault: in, Trapped: errors.As(err, new(*user.Failed))}
-}
-
-func bytesOf(numbers []float64) []byte {
-	b := make([]byte, 0, 8*len(numbers))
-	for _, v := range numbers {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
-
-func numbers(b []byte) []float64 {
-	out := make([]float64, len(b)/8)
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return out
 }

@@ -100,7 +100,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	// A host ends the call itself where it can, which is at the next turn of a loop,
 	// and says where.
 	const more = 3 * time.Second
-	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
+	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
 		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "does a function call itself without end?"})
 	if errors.As(err, new(*user.Failed)) {
 		m.pool.Release(h) // the next call has a fresh instance
@@ -111,7 +111,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 		return err
 	}
 	m.pool.Release(h)
-	copy(out, numbers(a.Outputs))
+	copy(out, a.Outputs)
 	return nil
 }
 
