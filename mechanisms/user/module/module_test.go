@@ -3,6 +3,7 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -233,6 +234,12 @@ func TestBadModules(t *testing.T) {
 		says []string
 	}{
 		{"plain", good, nil},
+		// More than browsers take, and no burden here.
+		{"many locals", changed(func(a *assembly) {
+			a.locals = map[string][]byte{"sample": slices.Concat(code(2), many(50_000), code(0x7f, 1, 0x7e))}
+		}), nil},
+		{"many parameters", changed(func(a *assembly) { a.parts["many"] = part{functype{strings.Repeat(i32, 1001), ""}, nil} }), nil},
+		{"many tables", changed(func(a *assembly) { a.tables = append(code(9), bytes.Repeat(code(0x70, 0, 1), 9)...) }), nil},
 		{"empty", nil, []string{"is empty"}},
 		{"text", []byte("(module)"), []string{"wat2wasm"}},
 		{"other", []byte("PK\x03\x04"), []string{"\\0asm"}},
