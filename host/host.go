@@ -212,18 +212,12 @@ func drain(r *http.Request) {
 	}
 }
 
-// body is that of a request, to its end.
-func body(r *http.Request, most int) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
+func (s *Host) post(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, MostBytes+1))
 	if err != nil {
-		return nil, &audit.InputError{Field: "request", Found: "cut off", Want: "a whole body", Remedy: "send it again"}
+		err = &audit.InputError{Field: "request", Found: "cut off", Want: "a whole body", Remedy: "send it again"}
 	}
 	drain(r)
-	return data, nil
-}
-
-func (s *Host) post(w http.ResponseWriter, r *http.Request) {
-	data, err := body(r, MostBytes)
 	defer s.turn()()
 	if err == nil && len(data) > MostBytes {
 		answer(w, http.StatusRequestEntityTooLarge, refusal{Error: "The report is larger than 1 MiB. Share it as a file.", Field: "report", Found: "larger than 1 MiB", Want: "at most that"})
@@ -256,28 +250,20 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, out)
 }
 
-// owner checks the token of a request against that of an id.
-func (s *Host) owner(w http.ResponseWriter, r *http.Request, id string) bool {
+// delete forgets an id, for who has the token of its upload.
+func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
 	k, _, err := find(r.Context(), s.Store, id)
 	if err != nil {
 		fail(w, err)
-		return false
+		return
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1 {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dpscope"`)
 		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was given when this was stored."})
-		return false
-	}
-	return true
-}
-
-func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	if !s.owner(w, r, id) {
 		return
 	}
-	var err error
 	for _, key := range []string{replayOf(id), id} { // last: the token is with the report
 		if err == nil {
 			err = s.Store.Delete(r.Context(), key)

@@ -14,9 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/host/client"
-
 	"github.com/dpscope/dpscope/host"
+	"github.com/dpscope/dpscope/host/client"
 	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"

@@ -2,13 +2,11 @@ package replay
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -62,52 +60,45 @@ func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
 	if c.Time == 0 {
 		c.Time = mostTime
 	}
-	p, err := process.Start(c.Host[0], c.Host, append(os.Environ(), "GOTRACEBACK=none"))
+	p, err := process.StartChild(c.Host)
 	if err != nil {
 		return a, err
 	}
 	defer p.End(0)
-	limited, end := context.WithTimeout(ctx, c.Time)
+	limited, end := context.WithTimeoutCause(ctx, c.Time, fmt.Errorf("it takes longer than %v", c.Time))
 	defer end()
-	defer context.AfterFunc(limited, func() { p.End(0) })()
-	if err = gob.NewEncoder(p.In).Encode(question{data, c.Workers, c.Memory}); err == nil {
-		err = gob.NewDecoder(p.Out).Decode(&a)
-	}
+	err = p.Ask(limited, question{data, c.Workers, c.Memory}, &a)
+	var lost *process.Lost
 	switch {
+	case ctx.Err() != nil:
+		return a, ctx.Err()
+	case errors.As(err, &lost) && lost.Memory:
+		return a, fmt.Errorf("it takes more memory than %d MiB", c.Memory>>20)
+	case errors.As(err, &lost):
+		return a, fmt.Errorf("the process that replays it failed: %w", lost)
 	case err == nil && a.Fault != "":
 		return a, errors.New(a.Fault)
-	case err == nil || ctx.Err() != nil:
-		return a, ctx.Err()
-	case limited.Err() != nil:
-		return a, fmt.Errorf("it takes longer than %v", c.Time)
 	}
-	p.End(process.Grace)
-	if said := p.Begin(); strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
-		return a, fmt.Errorf("it takes more memory than %d MiB", c.Memory>>20)
-	}
-	return a, fmt.Errorf("the process that replays it failed: %s", p.Death())
+	return a, err
 }
 
 // Serve is the program of the processes in which [Child] replays. It limits its own memory,
 // replays the report that it reads from in, answers on out, and returns an exit code. When
 // in ends it ends, as whoever asked is gone.
 func Serve(cat audit.Catalogue, in io.Reader, out io.Writer) int {
+	questions, answers := process.Parent(in, out)
 	var q question
-	if err := gob.NewDecoder(in).Decode(&q); err != nil {
+	if err := questions.Decode(&q); err != nil {
 		os.Stderr.WriteString("dpscope: this replays a report for dpscope itself: " + err.Error() + "\n")
 		return 2
 	}
 	process.LimitMemory(q.Memory)
 	debug.SetMemoryLimit(int64(q.Memory / 8 * 7))
-	go func() {
-		io.Copy(io.Discard, in)
-		os.Exit(0)
-	}()
 	var a Answer
 	if err := a.verify(cat, q); err != nil {
 		a.Fault = err.Error()
 	}
-	if gob.NewEncoder(out).Encode(a) != nil {
+	if answers.Encode(a) != nil {
 		return 2
 	}
 	return 0

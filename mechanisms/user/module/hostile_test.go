@@ -124,15 +124,8 @@ func TestEndsWithStdin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.End(0)
-	if err := h.in.Encode(question{Columns: 1, N: 1, Seed: 60}); err != nil {
-		t.Fatal(err)
-	}
-	h.In.Close()
-	if b, err := h.Out.ReadByte(); err == nil {
-		t.Error("it says", b)
-	}
-	h.End(time.Minute)
-	if got := h.Death(); got != "it ended with exit code 0" {
-		t.Error(got)
+	time.AfterFunc(100*time.Millisecond, func() { h.In.Close() })
+	if err := h.Ask(t.Context(), question{Columns: 1, N: 1, Seed: 60}, &answer{}); err == nil || err.Error() != "it ended with exit code 0" {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -13,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -234,6 +234,12 @@ func TestBadModules(t *testing.T) {
 		says []string
 	}{
 		{"plain", good, nil},
+		// More than browsers take, and no burden here.
+		{"many locals", changed(func(a *assembly) {
+			a.locals = map[string][]byte{"sample": slices.Concat(code(2), many(50_000), code(0x7f, 1, 0x7e))}
+		}), nil},
+		{"many parameters", changed(func(a *assembly) { a.parts["many"] = part{functype{strings.Repeat(i32, 1001), ""}, nil} }), nil},
+		{"many tables", changed(func(a *assembly) { a.tables = append(code(9), bytes.Repeat(code(0x70, 0, 1), 9)...) }), nil},
 		{"empty", nil, []string{"is empty"}},
 		{"text", []byte("(module)"), []string{"wat2wasm"}},
 		{"other", []byte("PK\x03\x04"), []string{"\\0asm"}},
@@ -332,33 +338,25 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What is cut off anywhere, or changed, is an error or a module, never a panic.
-func FuzzCompile(f *testing.F) {
-	f.Add(plain().bytes())
-	f.Add(doubling())
-	f.Add(nested(100))
-	f.Add(example(f, "count-c.wasm"))
-	whole := example(f, "count.wasm")
+// What is cut off anywhere is an error, never a panic. In their own processes, so is what is
+// changed anywhere.
+func TestBroken(t *testing.T) {
+	whole := example(t, "count.wasm")
 	for n := range whole {
 		if _, err := compiled(whole[:n]); !audit.IsInput(err) {
-			f.Errorf("%d of %d bytes: %v", n, len(whole), err)
+			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if Check("fuzz", data) != nil || len(data) > 1<<14 {
-			return // a large one may take long, which only its own process survives
+	for i := 0; i < len(whole); i += gear.Of(17, 1) {
+		changed := slices.Clone(whole)
+		changed[i] ^= 0x81
+		m, err := Open(t.Context(), "m.wasm", changed, Options{Host: self, Space: space(t), Patience: time.Second})
+		if err == nil {
+			m.Close()
+		} else if !audit.IsInput(err) {
+			t.Errorf("byte %d changed: %v", i, err)
 		}
-		ctx := context.Background()
-		m := &engine{name: "fuzz", runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(mostPages))}
-		defer m.runtime.Close(ctx)
-		var err error
-		if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
-			return
-		}
-		if err := m.check(); err != nil && !audit.IsInput(err) {
-			t.Error(err)
-		}
-	})
+	}
 }
 
 func BenchmarkSample(b *testing.B) {
