@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/stream/linalg"
 )
 
-// Model is what all candidates learnt from the outputs of one pair. A report has it as JSON,
-// and the log odds that it gives have the same bits on every platform.
+// Model is what all candidates learnt from the outputs of one pair. Reports show it as
+// JSON. The log odds that it gives have the same bits on every platform.
 type Model struct {
 	Tree     *tree     `json:"tree,omitempty"`
 	Features []feature `json:"features,omitempty"`
