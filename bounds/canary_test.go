@@ -379,19 +379,3 @@ func TestWilsonLimitFails(t *testing.T) {
 		t.Errorf("failure %v, valid %v", failed, CanaryWilson1.Valid())
 	}
 }
-
-// slowLimit steps away from the mean, by sign, to where |x - mean| exceeds
-// shift + sqrt(scale variance(x)).
-func slowLimit(mean, shift, scale float64, variance func(float64) float64, sign int) float64 {
-	at := mean
-	for step := 1e-2; step > 1e-11; step /= 10 {
-		for {
-			next := at + float64(sign)*step
-			if next < 0 || next > 1 || math.Abs(next-mean) > shift+math.Sqrt(scale*math.Max(0, variance(next))) {
-				break
-			}
-			at = next
-		}
-	}
-	return at
-}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
-	"github.com/dpscope/dpscope/stream/jacobi"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // MaxCells is how many numbers a file of vectors may hold (16 MiB packed).
@@ -29,7 +29,7 @@ func (m matrix) row(i int) []float64 { return m.v[i*m.columns:][:m.columns] }
 func (m matrix) norms() []float64 {
 	norms := make([]float64, m.rows)
 	for i := range norms {
-		norms[i] = math.Sqrt(dot(m.row(i), m.row(i)))
+		norms[i] = math.Sqrt(linalg.Dot(m.row(i), m.row(i)))
 	}
 	return norms
 }
@@ -232,15 +232,15 @@ func rightSingular(m matrix) ([][]float64, bool) {
 			lists[i][n+i] = 1
 		}
 	}
-	if !jacobi.Rows(lists, n) {
+	if !linalg.Rows(lists, n) {
 		return nil, false
 	}
 	for i, v := range lists {
-		length := math.Sqrt(dot(v[:n], v))
+		length := math.Sqrt(linalg.Dot(v[:n], v))
 		switch {
 		case tall:
 			lists[i] = v[n:]
-		case length > jacobi.Least:
+		case length > linalg.Least:
 			for j := range v {
 				v[j] /= length
 			}
@@ -271,12 +271,12 @@ func complete(v []float64, others [][]float64) {
 	v[far] = 1
 	for range 2 { // once leaves rounding behind
 		for _, o := range others {
-			along := dot(o, v)
+			along := linalg.Dot(o, v)
 			for j, x := range o {
 				v[j] -= float64(along * x)
 			}
 		}
-		length := math.Sqrt(dot(v, v))
+		length := math.Sqrt(linalg.Dot(v, v))
 		for j := range v {
 			v[j] /= length
 		}

@@ -1,4 +1,4 @@
-package jacobi
+package linalg
 
 import (
 	"math"
@@ -25,10 +25,10 @@ func TestRows(t *testing.T) {
 		}
 		for i, v := range rows {
 			for k, w := range rows[:i] {
-				if math.Abs(Dot(v[:n], w)) > 1e-13 || math.Abs(Dot(v[n:], w[n:])) > 1e-14 {
-					t.Errorf("%v: rows %d and %d have the inner products %v and %v", size, k, i, Dot(v[:n], w), Dot(v[n:], w[n:]))
+				if math.Abs(Dot4(v[:n], w)) > 1e-13 || math.Abs(Dot4(v[n:], w[n:])) > 1e-14 {
+					t.Errorf("%v: rows %d and %d have the inner products %v and %v", size, k, i, Dot4(v[:n], w), Dot4(v[n:], w[n:]))
 				}
-				if Dot(v[:n], v) > Dot(w[:n], w) {
+				if Dot4(v[:n], v) > Dot4(w[:n], w) {
 					t.Errorf("%v: row %d is longer than row %d", size, i, k)
 				}
 			}

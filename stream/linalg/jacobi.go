@@ -1,7 +1,4 @@
-// Package jacobi makes the rows of a matrix orthogonal by plane rotations, which is
-// its singular value decomposition. Sums run in a fixed order and every product is
-// rounded before it is added, so results have the same bits on every platform.
-package jacobi
+package linalg
 
 import "math"
 
@@ -13,7 +10,8 @@ const (
 	sweeps = 60
 )
 
-// Rows rotates pairs of rows, over their whole length and in place, until their first
+// Rows makes rows orthogonal, which is the singular value decomposition of their matrix:
+// it rotates pairs of rows, over their whole length and in place, until their first
 // n entries are orthogonal up to rounding; false where 60 sweeps over all pairs do not
 // suffice. Rows change places: those longest in the first n entries come first.
 // Entries must be finite and at most about 1.
@@ -28,7 +26,7 @@ func Rows(rows [][]float64, n int) bool {
 	squares := make([]float64, len(rows))
 	for range sweeps {
 		for i, row := range rows {
-			squares[i] = Dot(row[:n], row)
+			squares[i] = Dot4(row[:n], row)
 		}
 		done := true
 		for i := range rows {
@@ -44,7 +42,7 @@ func Rows(rows [][]float64, n int) bool {
 				if !(squares[i] > Least*Least && squares[k] > Least*Least) {
 					continue
 				}
-				product := Dot(rows[i][:n], rows[k])
+				product := Dot4(rows[i][:n], rows[k])
 				if !(math.Abs(product) > near*math.Sqrt(squares[i])*math.Sqrt(squares[k])) {
 					continue
 				}
@@ -57,7 +55,7 @@ func Rows(rows [][]float64, n int) bool {
 				c := 1 / math.Sqrt(1+float64(t*t))
 				rotate(rows[i], rows[k], c, float64(c*t))
 				squares[i] -= float64(t * product)
-				squares[k] = Dot(rows[k][:n], rows[k])
+				squares[k] = Dot4(rows[k][:n], rows[k])
 			}
 		}
 		if done { // and what was selected without a rotation is sorted
@@ -76,8 +74,8 @@ func rotate(x, y []float64, c, s float64) {
 	}
 }
 
-// Dot is the inner product over the length of x, in four sums.
-func Dot(x, y []float64) float64 {
+// Dot4 is the inner product over the length of x, in four sums.
+func Dot4(x, y []float64) float64 {
 	y = y[:len(x)]
 	var a, b, c, d float64
 	for len(x) >= 4 && len(y) >= 4 {
