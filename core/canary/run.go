@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -164,7 +165,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
 	if own {
-		s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
+		s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

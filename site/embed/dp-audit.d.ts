@@ -46,7 +46,7 @@ export interface DPAuditCanaryProgress {
   claimed: number;
 }
 
-/** A report, of which the schema is docs/dpscope-pair-v2.schema.json; of a canary audit docs/dpscope-canary-v2.schema.json. */
+/** A report, of which the schema is docs/dpscope-pair-v1.schema.json; of a canary audit docs/dpscope-canary-v1.schema.json. */
 export interface DPAuditReport {
   kind: "pair" | "canary";
   verdict: "violation" | "no-violation-found" | "inconclusive" | "invalid";
@@ -120,8 +120,6 @@ export interface DPAuditElement extends HTMLElement {
   quantile: string | number | null;
   single: string | boolean | null;
   sequential: boolean;
-  form: string | null; // an earlier name of relation
-  anytime: boolean; // an earlier name of untilRefuted
   // End of settings.
   /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
   parameters: Record<string, string | number>;
@@ -198,8 +196,6 @@ export interface DPAuditAttributes {
   quantile?: string | number;
   single?: string | boolean;
   sequential?: boolean;
-  form?: string;
-  anytime?: boolean;
   // End of attributes.
   [parameter: `p.${string}`]: string | number | undefined;
   controls?: "none" | "basic" | "full";
