@@ -373,7 +373,7 @@ func TestPlanErrors(t *testing.T) {
 		change func(*pair.Plan)
 		says   string
 	}{
-		{func(p *pair.Plan) { p.Version = 3 }, "plan version is 3, must be 2, or 1 for"},
+		{func(p *pair.Plan) { p.Version = 3 }, "plan version is 3, must be 1"},
 		{func(p *pair.Plan) { p.Mechanism = "svt44" }, `did you mean "svt4"?`},
 		{func(p *pair.Plan) { p.Parameters = audit.Params{"cc": {Number: 1}} }, `parameter is "cc"`},
 		{func(p *pair.Plan) { p.Parameters = audit.Params{"c": {Number: 0.5}} }, "parameter c is 0.5, must be a whole number in [1,"},

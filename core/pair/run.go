@@ -97,8 +97,7 @@ type Run struct {
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends
 // first, it returns what there is, with verdict inconclusive and no bound but that of
-// the sequential stage. When the run fails, it returns what there
-// is and the error.
+// the sequential stage. When the run fails, it returns what there is and the error.
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Catalogue)
 	if err != nil {
@@ -159,6 +158,7 @@ type state struct {
 	betting  bool
 }
 
+// runsFailed begins the warning about runs of a mechanism that failed.
 const runsFailed = "Runs of the mechanism failed, which counts as an outcome of theirs, called error: "
 
 // report concludes from what there is.

@@ -1688,7 +1688,7 @@ export interface RecordedFile {
 /** RecordedSplit is how the outputs on each dataset were used. */
 export interface RecordedSplit {
   explored: number;
-  /** at most: an anytime run may end earlier */
+  /** at most: a run that was stopped ended earlier */
   certified: number;
   unused: [number, number];
 }
