@@ -66,13 +66,9 @@ audit zcdp -mechanism laplace-mean -guarantee zcdp -samples 400 -trials 1 -fixed
 audit gaussian-dp -mechanism gaussian-mean -guarantee gaussian-dp -mu 0.4 -samples 400 -trials 1 -fixed
 audit profile -mechanism gaussian-mean -profile '{"points":[{"epsilon":0.5,"delta":0.1},{"epsilon":1,"delta":0.02}]}' -samples 400 -trials 1
 # Until the claim is refuted.
-audit until-refuted -mechanism svt4 -epsilon 1 -samples 20000 -trials 1 -until-refuted
-audit until-refuted-completed -mechanism svt1 -epsilon 1 -samples 400 -trials 1 -until-refuted
-# A pair that was given, pairs of a group, and learners.
-audit pair-given -mechanism laplace-mean -samples 500 -pair '{"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}' -fixed
+audit until-refuted -mechanism svt5 -epsilon 1 -samples 20000 -trials 1 -until-refuted
+# Pairs of a group.
 audit group -mechanism laplace-mean -group 3 -samples 400 -trials 2 -fixed
-audit portfolio-plane -mechanism noisy-histogram -samples 400 -trials 1 -fixed
-audit network -mechanism svt5 -epsilon 1 -learner mlp -samples 500 -trials 1 -fixed
 # A mechanism without a seed: Google's library.
 audit unseeded-google -mechanism google-laplace -samples 400 -trials 1 -fixed
 # Outputs that were recorded.
@@ -80,32 +76,25 @@ make recorded "-samples-file inputs/half.csv" audit -samples-file inputs/half.cs
 make recorded-two-files "-samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv" \
 	audit -samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv -nonfinite symbol -epsilon 1 -seed 5 -fixed
 # Mechanisms of the user's.
-make command "-exec 'python3 inputs/count_mechanism.py half'" audit -exec 'python3 inputs/count_mechanism.py half' -epsilon 1 -samples 2000 -explore 400 -trials 2 -learner histogram
+make command "-exec 'python3 inputs/count_mechanism.py half'" audit -exec 'python3 inputs/count_mechanism.py half' -epsilon 1 -samples 2000 -explore 400 -trials 2 -learner histogram -fixed
 make command-words "-exec 'python3 inputs/count_mechanism.py words'" audit -exec 'python3 inputs/count_mechanism.py words' -epsilon 1.2 -samples 1000 -trials 2 -rows 0:3 -fixed
 make unseeded-command "-exec 'python3 inputs/count_mechanism.py unseeded'" audit -exec 'python3 inputs/count_mechanism.py unseeded' -epsilon 2 -samples 400 -trials 2 -fixed
-make module "-wasm inputs/count.wasm" audit -wasm inputs/count.wasm -epsilon 1 -samples 1000 -trials 2 -seed 3 -fixed
 make module-symbols "-wasm inputs/count-c.wasm" audit -wasm inputs/count-c.wasm -domain 0:1,18:99 -integer -kind c1=symbol -epsilon 0.5 -samples 1000 -trials 2 -seed 3 -fixed
 # Canaries: fixed audits, and those that bet on every training.
 make canaries "" canaries -d 50 -epsilon 2 -n 100 -explore 40 -k 6 -seed 1
-make canaries-replace "" canaries -d 50 -epsilon 1 -n 200 -k 5 -param noise=0.1 -relation replace
-make canaries-intervals "" canaries -d 50 -epsilon 2 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
 make canaries-dp-sgd "" canaries -source dp-sgd -epsilon 2 -n 20 -k 4 -param model=linear -param steps=5
-make canaries-dp-sgd-file "-data inputs/examples.csv" canaries -source dp-sgd -epsilon 2 -n 20 -k 3 -param model=linear -param steps=5 -data inputs/examples.csv -fixed
 make canaries-until-refuted "" canaries -d 50 -epsilon 1 -n 200 -k 5 -param noise=0.1 -until-refuted
 # One run.
 make one-run "" one-run -epsilon 2 -m 300 -seed 1
 make one-run-refuted "" one-run -epsilon 1 -m 600 -param noise=0.1
 make one-run-inconclusive "" one-run -epsilon 2 -m 60
-make one-run-chosen "" one-run -epsilon 2 -m 400 -sides chosen
 make one-run-several "" one-run -epsilon 2 -m 200 -guesses 30,60,120 -gdp-guesses 50 -design sphere
 make one-run-dp-sgd "-data inputs/examples.csv" one-run -source dp-sgd -epsilon 2 -m 60 -param steps=5 -param model=linear -data inputs/examples.csv
 # Scores.
 make scores "-data inputs/scores.csv" scores inputs/scores.csv -epsilon 1 -relation add-remove
-make scores-replace "-data inputs/scores.csv" scores inputs/scores.csv -epsilon 1 -relation replace -method exact
 make scores-two-files "-data inputs/scores-in.csv -data inputs/scores-out.csv" scores inputs/scores-in.csv inputs/scores-out.csv -epsilon 3 -method paired-betting -seed 7 -guesses 10,20 -relation add-remove
 make scores-matrix-replace "-data inputs/matrix-replace.csv" scores inputs/matrix-replace.csv -epsilon 2 -relation replace
 make scores-matrix-add-remove "-data inputs/matrix-coins.csv" scores inputs/matrix-coins.csv -epsilon 2 -relation add-remove
-make scores-matrix-refused "-data inputs/matrix-replace.csv" scores inputs/matrix-replace.csv -epsilon 2 -relation add-remove
 # Plans.
 make plan "-plan inputs/plan.json" audit -plan inputs/plan.json
 make plan-built-in "" audit -plan inputs/plan-built-in.json
@@ -113,9 +102,8 @@ make plan-only "-plan inputs/plan.json" audit -plan inputs/plan.json -only modul
 # Runs that did not complete. Those without counts are refused, alone; in a plan the rest of them is checked.
 stop stopped-exploring 1 audit -mechanism svt4 -epsilon 1 -samples 1000000 -explore 6000000 -trials 100 -fixed
 stop stopped-certifying 1 audit -mechanism svt4 -epsilon 1 -samples 1000000000 -explore 400 -learner outcome-table -trials 1 -fixed
-stop stopped-until-refuted .2 audit -mechanism randomised-response -samples 1000000000 -trials 1 -until-refuted
+stop stopped-until-refuted .1 audit -mechanism randomised-response -samples 1000000000 -trials 1 -until-refuted
 stop stopped-canaries 1 canaries -d 20000 -epsilon 2 -n 1000000 -explore 100 -k 4
 stop stopped-canaries-exploring .5 canaries -d 2000 -epsilon 2 -n 1000 -explore 600000 -k 4
 make failed-command "-exec 'python3 inputs/failing.py'" audit -exec 'python3 inputs/failing.py' -epsilon 1 -samples 5000 -explore 400 -trials 1 -workers 1 -learner histogram -fixed
 make failed-plan "-plan inputs/plan-failing.json" audit -plan inputs/plan-failing.json
-stop stopped-plan 1 audit -plan inputs/plan-long.json
