@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
@@ -394,10 +393,10 @@ func guarantees() []guarantee {
 		all = append(all, laplace(1, renyi(alpha, accounting.Laplace{Scale: 1, Sensitivity: 1}.At(alpha))))
 	}
 	return append(all,
-		answers(1, renyi(4, bounds.RandomisedResponseRenyi(1, 4)), 0),
+		answers(1, renyi(4, audit.RandomisedResponseRenyi(1, 4)), 0),
 		gaussian(2, rho(0.125)), gaussian(1, rho(0.5)),
 		gaussian(2, mu(0.5)), gaussian(1, mu(1)),
-		answers(1, mu(bounds.GaussianMuOfPure(1)), 0),
+		answers(1, mu(audit.GaussianMuOfPure(1)), 0),
 		answers(1, audit.DPClaim(1, 0), 2), answers(1, audit.DPClaim(1, 0), 8), answers(0.1, audit.DPClaim(0.1, 0), 2),
 	)
 }
