@@ -134,7 +134,9 @@ func (f descent) complete() mechanism {
 			{"{1} against {1, 2}", of(1), of(1, 2)},
 		}
 	}
-	m.Output = func(p audit.Params) []audit.Column { return columnsOf(f.width(p), audit.Real, "weight after step %d") }
+	m.Output = func(p audit.Params) []audit.Column {
+		return columnsOf(f.width(p), audit.Real, "weight after step %d", 1)
+	}
 	m.Release = f.release
 	return m
 }

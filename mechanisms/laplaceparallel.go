@@ -23,7 +23,7 @@ var laplaceParallel = oneValue(mechanism{
 	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "copies": {Number: 2}}, Pair: 1, Floats: true,
 		Why: "both copies beyond both values"},
 
-	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("copies"), audit.Real, "answer %d") },
+	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("copies"), audit.Real, "answer %d", 1) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		return plusLaplace(p.Num("copies")/p.Num("epsilon"), vector(p.Int("copies"), d.Values[0])...)
 	},
@@ -35,7 +35,7 @@ var budgetSpentTwice = oneValue(mechanism{
 	Fault:  "answers twice with noise for epsilon and claims epsilon for both: budgets add up",
 	Truth:  func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
 
-	Output: func(audit.Params) []audit.Column { return columnsOf(2, audit.Real, "answer %d") },
+	Output: func(audit.Params) []audit.Column { return columnsOf(2, audit.Real, "answer %d", 1) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		return plusLaplace(1/p.Num("epsilon"), d.Values[0], d.Values[0])
 	},

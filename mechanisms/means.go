@@ -259,11 +259,11 @@ func sizeLeak() mechanism {
 		return []audit.Column{{Name: "mean", Kind: audit.Real}, {Name: "records", Kind: audit.Symbol}}
 	}
 	m.Release = func(p audit.Params, d audit.Dataset) sampler {
-		return sideBySide(part{laplaceMean.release(p, d), 1}, part{func(b *block) {
+		return sideBySide(laplaceMean.release(p, d), 1, func(b *block) {
 			for i := range b.out {
 				b.out[i] = float64(d.Len())
 			}
-		}, 1})
+		}, 1)
 	}
 	return m
 }

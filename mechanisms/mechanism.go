@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -214,12 +215,12 @@ func oneColumn(kind audit.ColumnKind, name string, labels ...audit.Label) func(a
 	return func(audit.Params) []audit.Column { return []audit.Column{{Name: name, Kind: kind, Labels: labels}} }
 }
 
-// columnsOf is n columns of one kind; their names are the format with 1, 2, ...
+// columnsOf is n columns of one kind; their names are the format with from, from+1, ...
 // put in.
-func columnsOf(n int, kind audit.ColumnKind, format string, labels ...audit.Label) []audit.Column {
+func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...audit.Label) []audit.Column {
 	columns := make([]audit.Column, n)
 	for i := range columns {
-		columns[i] = audit.Column{Name: fmt.Sprintf(format, i+1), Kind: kind, Labels: labels}
+		columns[i] = audit.Column{Name: fmt.Sprintf(format, i+from), Kind: kind, Labels: labels}
 	}
 	return columns
 }
@@ -251,30 +252,20 @@ func plusLaplace(scale float64, answers ...float64) sampler {
 	}
 }
 
-// part is a sampler of several that [sideBySide] runs, with the width of its outputs.
-type part struct {
-	fill  sampler
-	width int
-}
-
-// sideBySide puts the outputs of several samplers one after the other. A block draws all
-// of the first part's noise, then the second's, ....
-func sideBySide(parts ...part) sampler {
-	width := 0
-	for _, p := range parts {
-		width += p.width
-	}
+// sideBySide puts the outputs of two samplers, of these widths, beside each other. A block
+// draws all noise of the first one, then that of the second.
+func sideBySide(first sampler, width1 int, second sampler, width2 int) sampler {
 	return func(b *block) {
-		all, at := b.out, 0
-		for _, p := range parts {
-			b.out = b.room(p.width)
-			p.fill(b)
-			for r := range b.rows {
-				copy(all[r*width+at:r*width+at+p.width], b.out[r*p.width:])
-			}
-			at += p.width
-		}
+		all, left, right := b.out, b.room(width1), b.room(width2)
+		b.out = left
+		first(b)
+		b.out = right
+		second(b)
 		b.out = all
+		for ; len(all) > 0; all, left, right = all[width1+width2:], left[width1:], right[width2:] {
+			copy(all, left[:width1])
+			copy(all[width1:], right[:width2])
+		}
 	}
 }
 
@@ -288,13 +279,7 @@ func clippedSum(values []float64) float64 {
 }
 
 // vector is n times the same value.
-func vector(n int, value float64) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = value
-	}
-	return v
-}
+func vector(n int, value float64) []float64 { return slices.Repeat(of(value), n) }
 
 // show prints a number for a description or a message.
 func show(v float64) string { return fmt.Sprintf("%.10g", v) }

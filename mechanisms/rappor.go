@@ -73,7 +73,7 @@ func (f rapporFamily) complete() mechanism {
 		pair, _, _ := rapporPair(p)
 		return pairs{pair}
 	}
-	m.Output = func(p audit.Params) []audit.Column { return columnsOf(p.Int("bits"), audit.Symbol, "bit %d") }
+	m.Output = func(p audit.Params) []audit.Column { return columnsOf(p.Int("bits"), audit.Symbol, "bit %d", 1) }
 	m.Release = f.release
 	return m
 }

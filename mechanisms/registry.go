@@ -36,8 +36,8 @@ func All() []audit.MechanismSpec {
 		noisyMaxValueLaplace.complete(),
 		noisyMaxValueExponential.complete(),
 
-		noisyHistogram.complete(),
-		noisyHistogramWrongScale.complete(),
+		noisyHistogram,
+		noisyHistogramWrongScale,
 
 		exponentialMedian,
 		truncatedGeometric,
@@ -63,9 +63,9 @@ func All() []audit.MechanismSpec {
 		laplaceSnapping,
 		sumUnclipped,
 		sumNaN,
-		countReplaceAsAdd.complete(),
+		countReplaceAsAdd,
 		budgetSpentTwice,
-		domainFromData.complete(),
+		domainFromData,
 		sizeLeak(),
 	}
 	specs := make([]audit.MechanismSpec, len(list))

@@ -27,23 +27,14 @@ import (
 type svtVariant struct {
 	mechanism
 
-	share   float64 // epsilon1/epsilon, a power of 2
-	scales  func(svtBudget) svtScales
+	share float64 // epsilon1/epsilon, a power of 2
+	// scales of the noise. more is that of ρ when it is drawn again, or of the noise of a
+	// released value; 0: query + ν is released.
+	scales  func(e1, e2, delta, c float64) (rho, nu, more float64)
 	redraws bool // ρ is drawn again after each ⊤
 	values  bool // ⊤ carries query + ν
 	endless bool // c is ignored
 }
-
-// svtBudget is what the scales of an SVT's noise are made of.
-type svtBudget struct {
-	first, second float64 // epsilon1, epsilon2
-	sensitivity   float64 // Δ of one query
-	cutoff        float64 // c
-}
-
-// svtScales are the scales of the Laplace noise. more is that of ρ when it is drawn again,
-// or of the noise of a released value; 0: query + ν is released.
-type svtScales struct{ rho, nu, more float64 }
 
 const svtSource = "Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy, PVLDB 10(6) (2017), algorithm "
 
@@ -54,45 +45,46 @@ var loneQuery = &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "m": {
 var (
 	svt1 = svtVariant{share: 0.5, mechanism: mechanism{
 		Name: "svt1", Title: "Sparse vector technique, standard", Source: svtSource + "1", Tight: loneQuery,
-	}, scales: func(b svtBudget) svtScales {
-		return svtScales{rho: b.sensitivity / b.first, nu: 2 * b.cutoff * b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return delta / e1, 2 * c * delta / e2, 0
 	}}
 	svt2 = svtVariant{share: 0.5, redraws: true, mechanism: mechanism{
 		Name: "svt2", Title: "Sparse vector technique, threshold drawn again after each positive answer",
 		Source: svtSource + "2 (Dwork and Roth 2014, algorithm 2)", Tight: loneQuery,
-	}, scales: func(b svtBudget) svtScales {
-		c := b.cutoff
-		return svtScales{rho: c * b.sensitivity / b.first, nu: 2 * c * b.sensitivity / b.first, more: c * b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return c * delta / e1, 2 * c * delta / e1, c * delta / e2
 	}}
 	svt3 = svtVariant{share: 0.5, values: true, mechanism: mechanism{
 		Name: "svt3", Title: "Sparse vector technique that releases the noisy answers",
 		Source: svtSource + "3 (Roth's lecture notes, 2011)",
 		Fault:  "releases the noisy answer that was compared with the threshold: it tells how high the threshold is at most, so the negative answers are no longer free",
 		Truth:  neverPrivate(""),
-	}, scales: func(b svtBudget) svtScales {
-		return svtScales{rho: b.sensitivity / b.first, nu: b.cutoff * b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return delta / e1, c * delta / e2, 0
 	}}
 	svt4 = svtVariant{share: 0.25, mechanism: mechanism{
 		Name: "svt4", Title: "Sparse vector technique with query noise that forgets the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
 		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs",
 		Truth:  svt4Truth,
-	}, scales: func(b svtBudget) svtScales {
-		return svtScales{rho: b.sensitivity / b.first, nu: b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return delta / e1, delta / e2, 0
 	}}
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
 		Source: svtSource + "5 (Stoddard, Chen and Machanavajjhala 2014)",
 		Fault:  "adds no noise to the queries: two that stand in one order in one dataset and in the other order in its neighbour tell them apart for certain",
 		Truth:  neverPrivate(""),
-	}, scales: func(b svtBudget) svtScales { return svtScales{rho: b.sensitivity / b.first} }}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return delta / e1, 0, 0
+	}}
 	svt6 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt6", Title: "Sparse vector technique without a limit on positive answers",
 		Source: svtSource + "6 (Chen, Xiao, Zhang and Xu 2015)",
 		Fault:  "answers any number of positive queries with the noise for one",
 		Truth:  neverPrivate("; the loss grows with the number of queries"),
-	}, scales: func(b svtBudget) svtScales {
-		return svtScales{rho: b.sensitivity / b.first, nu: b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return delta / e1, delta / e2, 0
 	}}
 
 	// numericSVT has noise 3Δ/epsilon on T, 6cΔ/epsilon in the comparison and 3cΔ/epsilon
@@ -103,8 +95,8 @@ var (
 		Source: "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: NumSVT; Dwork and Roth (2014), algorithm 3",
 		Tight: &audit.Tight{Params: loneQuery.Params, Pair: 1, Exact: loneLoss(6, 3) + 1.0/3, Floats: true,
 			Why: "a single query that crosses the threshold, and a value beyond both answers: exact"},
-	}, scales: func(b svtBudget) svtScales {
-		return svtScales{rho: 1.5 * b.sensitivity / b.first, nu: 3 * b.cutoff * b.sensitivity / b.second, more: 1.5 * b.cutoff * b.sensitivity / b.second}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
+		return 1.5 * delta / e1, 3 * c * delta / e2, 1.5 * c * delta / e2
 	}}
 )
 
@@ -130,7 +122,7 @@ func svt34Parallel() mechanism {
 		return columns
 	}
 	m.Release = func(p audit.Params, d audit.Dataset) sampler {
-		return sideBySide(part{svt3.release(p, d), 2 * p.Int("m")}, part{svt4.release(p, d), p.Int("m")})
+		return sideBySide(svt3.release(p, d), 2*p.Int("m"), svt4.release(p, d), p.Int("m"))
 	}
 	return m
 }
@@ -204,7 +196,8 @@ func (v svtVariant) complete() mechanism {
 		if direct(p) {
 			return v.directPairs(p.Int("m"), p.Num("threshold"), p.Num("sensitivity"))
 		}
-		return family(p).pairs(r, p.Num("threshold"))
+		added, replaced := family(p).pairs(p.Num("threshold"))
+		return pick(r == audit.Replace, replaced, added)
 	}
 	m.Output, m.Release = v.output, v.release
 	return m
@@ -219,17 +212,17 @@ const (
 
 // svtRun is a variant at fixed parameters.
 type svtRun struct {
-	svtScales
-	queries   int     // m
-	threshold float64 // T
-	cutoff    int     // positive answers before it stops
+	queries       int     // m
+	threshold     float64 // T
+	cutoff        int     // positive answers before it stops
+	rho, nu, more float64
 }
 
 func (v svtVariant) run(p audit.Params) svtRun {
-	first := float64(v.share * p.Num("epsilon"))
-	b := svtBudget{first: first, second: p.Num("epsilon") - first, sensitivity: p.Num("sensitivity"), cutoff: p.Num("c")}
-	m := p.Int("m")
-	return svtRun{v.scales(b), m, p.Num("threshold"), pick(v.endless, m+1, p.Int("c"))} // m+1 is out of reach
+	m, e1 := p.Int("m"), float64(v.share*p.Num("epsilon"))
+	r := svtRun{queries: m, threshold: p.Num("threshold"), cutoff: pick(v.endless, m+1, p.Int("c"))} // m+1 is out of reach
+	r.rho, r.nu, r.more = v.scales(e1, p.Num("epsilon")-e1, p.Num("sensitivity"), p.Num("c"))
+	return r
 }
 
 func (v svtVariant) output(p audit.Params) []audit.Column {
@@ -238,7 +231,7 @@ func (v svtVariant) output(p audit.Params) []audit.Column {
 	if r.cutoff < r.queries {
 		labels = append(labels, audit.Label{Value: aborted, Text: "–"})
 	}
-	return columnsOf(r.queries, pick(v.values, audit.Mixed, audit.Symbol), "query %d", labels...)
+	return columnsOf(r.queries, pick(v.values, audit.Mixed, audit.Symbol), "query %d", 1, labels...)
 }
 
 // release draws ρ for all rows of a block, then ν for all queries of all its rows (none

@@ -14,7 +14,8 @@ type queryFamily struct {
 	name string
 	// answers are the m true answers on records.
 	answers func(records []float64, m int) []float64
-	pairs   func(r audit.Relation, threshold float64) pairs
+	// pairs where a record is added, and where one is replaced
+	pairs func(threshold float64) (added, replaced pairs)
 }
 
 // queryFamilies beside direct, which is the default.
@@ -76,50 +77,41 @@ func onesBelow(threshold float64) int {
 // beside is rows of 1, then others.
 func beside(ones int, others ...float64) []float64 { return append(vector(ones, 1), others...) }
 
-func sumPairs(r audit.Relation, threshold float64) pairs {
+func sumPairs(threshold float64) (added, replaced pairs) {
 	k := onesBelow(threshold)
-	if r == audit.Replace {
-		return pairs{
+	return pairs{
+			{"a record of 1 more, the sum below and above the threshold", beside(k), beside(k, 1)},
+			{"none against {1}", of(), of(1)},
+		}, pairs{
 			{"a 0 replaced by 1, the sum below and above the threshold", beside(k, 0), beside(k, 1)},
 			{"{0} against {1}", of(0), of(1)},
 		}
-	}
-	return pairs{
-		{"a record of 1 more, the sum below and above the threshold", beside(k), beside(k, 1)},
-		{"none against {1}", of(), of(1)},
-	}
 }
 
 // revealRecordsPairs swap the last record and the one before it, so that m-1
 // queries fall as one rises. The order of rows carries no meaning, so datasets
 // that are permuted and differ in one row are neighbours.
-func revealRecordsPairs(r audit.Relation, _ float64) pairs {
-	if r == audit.Replace {
-		return pairs{
+func revealRecordsPairs(float64) (added, replaced pairs) {
+	return pairs{
+			{"{0, 1} against {0, 1, 0}: the last two records swap", of(0, 1), of(0, 1, 0)},
+			{"none against {1}", of(), of(1)},
+		}, pairs{
 			{"last two records 0, 1 against 1, 0", of(0, 0, 1), of(1, 1, 0)},
 			{"{0} against {1}", of(0), of(1)},
 		}
-	}
-	return pairs{
-		{"{0, 1} against {0, 1, 0}: the last two records swap", of(0, 1), of(0, 1, 0)},
-		{"none against {1}", of(), of(1)},
-	}
 }
 
 // countAbovePairs move half of the queries, or all, across the threshold.
-func countAbovePairs(r audit.Relation, threshold float64) pairs {
+func countAbovePairs(threshold float64) (added, replaced pairs) {
 	k := onesBelow(threshold)
-	if r == audit.Replace {
-		return pairs{
+	return pairs{
+			{"a record of 0.5 more: the first half of the counts rises", beside(k), beside(k, 0.5)},
+			{"a record of 1 more: all counts rise", beside(k), beside(k, 1)},
+		}, pairs{
 			{"a 0 replaced by 0.5: the first half of the counts rises", beside(k, 0), beside(k, 0.5)},
 			{"a 0.5 replaced by 1: the second half of the counts rises", beside(k, 0.5), beside(k, 1)},
 			{"a 0 replaced by 1: all counts rise", beside(k, 0), beside(k, 1)},
 		}
-	}
-	return pairs{
-		{"a record of 0.5 more: the first half of the counts rises", beside(k), beside(k, 0.5)},
-		{"a record of 1 more: all counts rise", beside(k), beside(k, 1)},
-	}
 }
 
 // flip is the pair 1^falls 0^rises against 0^falls 1^rises of answers half a
