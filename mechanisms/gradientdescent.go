@@ -182,32 +182,36 @@ func (f descent) sd(p audit.Params) float64 {
 func (f descent) release(p audit.Params, d audit.Dataset) sampler {
 	n, count, width, clip, sd := d.Len(), f.count(p), f.width(p), p.Num("clip"), f.sd(p)
 	batch := p["batch"].Number // of those that have one
-	parts := make([]partSums, count)
-	if count == 1 {
-		sums(parts, d.Values, vector(n, 0), clip)
+	parts, gradients := make([]partSums, count), make([]float64, count)
+	deal := func(dealt []float64) { // the part of each record
+		sums(parts, d.Values, dealt, clip)
+		for k, part := range parts {
+			gradients[k] = f.gradient(part, clip, batch)
+		}
 	}
+	deal(vector(n, 0))
 	return func(b *block) {
-		noise := b.room(1)
+		noise, out := b.room(1), b.out
 		b.Gaussian(noise, sd)
-		var dealt []float64 // the part of each record, row after row
+		var dealt []float64 // row after row
 		if count > 1 {
 			dealt = b.room(n)
 			b.Uniform(dealt, 0, float64(count))
 		}
 		for i, z := range noise {
 			if count > 1 {
-				sums(parts, d.Values, dealt[i*n:(i+1)*n], clip)
+				deal(dealt[i*n : (i+1)*n])
 			}
 			var w, g float64
-			for k, part := range parts {
-				g += f.gradient(part, clip, batch)
+			for k, gradient := range gradients {
+				g += gradient
 				if f.steps {
 					w -= g + z
-					b.out[i*width+k], g = w, 0
+					out[i*width+k], g = w, 0
 				}
 			}
 			if !f.steps {
-				b.out[i] = -(g + z)
+				out[i] = -(g + z)
 			}
 		}
 	}

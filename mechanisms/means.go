@@ -216,14 +216,20 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 				out[i] = (sum + z) / n
 			}
 		case f.rawMean:
+			counts := counts[:len(out)]
 			for i, z := range out {
 				out[i] = mean + z/counts[i]
 			}
 		case f.clampedScale:
 			for i, z := range out {
-				out[i] = sum/counts[i] + float64(z/scale*max(leastScale, scale/counts[i]))
+				count := counts[i]
+				if count == 0 { // by which nothing can be divided
+					count = leastCount
+				}
+				out[i] = sum/count + float64(z/scale*max(leastScale, scale/count))
 			}
 		default:
+			counts := counts[:len(out)]
 			for i, z := range out {
 				out[i] = (sum + z) / counts[i]
 			}
@@ -231,12 +237,11 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 	}
 }
 
-// noisyCounts turns noise into n + noise; counts below least, and 0, by which nothing can
-// be divided, into 1e-12.
+// noisyCounts turns noise into max(least, n + noise).
 func noisyCounts(noise []float64, n, least float64) {
 	for i, z := range noise {
-		if z += n; z < least || z == 0 {
-			z = leastCount
+		if z += n; z < least {
+			z = least
 		}
 		noise[i] = z
 	}

@@ -85,7 +85,7 @@ func (m mechanism) spec() audit.MechanismSpec {
 					return nil, err
 				}
 			}
-			return &built{m, maps.Clone(p), audit.Width(m.Output(p))}, nil
+			return &built{m, maps.Clone(p), m.Domain(p), audit.Width(m.Output(p))}, nil
 		},
 	}
 	if m.Epsilon != 0 {
@@ -104,13 +104,14 @@ func (m mechanism) spec() audit.MechanismSpec {
 type built struct {
 	mechanism
 	params audit.Params
+	domain audit.Domain
 	width  int // of an output
 }
 
 func (m *built) Columns() []audit.Column { return m.Output(m.params) }
 
 func (m *built) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	if err := checkData(d, m.Domain(m.params)); err != nil {
+	if err := checkData(d, m.domain); err != nil {
 		return err
 	}
 	fill := m.Release(m.params, d)

@@ -54,7 +54,18 @@ var laplaceSnapping = oneValue(mechanism{
 		value := m.clamp(d.Values[0])
 		return func(b *block) {
 			for i := range b.out {
-				b.out[i] = m.noisy(value, b.Stream)
+				r, zeros := b.Uint64(), bits.LeadingZeros64(b.Uint64())
+				u := math.Ldexp(1+float64(float64(r&(1<<52-1))*0x1p-52), -1-zeros)
+				noise := float64(m.scale * stream.Log(u))
+				if r>>63 != 0 {
+					noise = -noise
+				}
+				y := (value + noise) / m.grid // exact but for the sum
+				whole := math.Floor(y)
+				if y-whole >= 0.5 {
+					whole++
+				}
+				b.out[i] = m.clamp(float64(whole * m.grid))
 			}
 		}
 	},
@@ -76,21 +87,6 @@ func newSnapping(p audit.Params) snapping {
 		grid = scale
 	}
 	return snapping{scale, grid, max(16, 64*grid)}
-}
-
-func (m snapping) noisy(value float64, s *stream.Stream) float64 {
-	r, zeros := s.Uint64(), bits.LeadingZeros64(s.Uint64())
-	u := math.Ldexp(1+float64(float64(r&(1<<52-1))*0x1p-52), -1-zeros)
-	noise := float64(m.scale * stream.Log(u))
-	if r>>63 != 0 {
-		noise = -noise
-	}
-	y := (value + noise) / m.grid // exact but for the sum
-	whole := math.Floor(y)
-	if y-whole >= 0.5 {
-		whole++
-	}
-	return m.clamp(float64(whole * m.grid))
 }
 
 func (m snapping) clamp(x float64) float64 { return min(max(x, -m.bound), m.bound) }
