@@ -75,7 +75,7 @@ type MechanismSpec struct {
 // rate is measured by these. Why is derived for the parameters that are named and, of the
 // others, the defaults.
 type Tight struct {
-	Params Params // but defaults
+	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known
 	Why    string // how that pair meets it, or what is known
 	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair

@@ -47,8 +47,7 @@ const (
 var (
 	dpSGD = descent{gradient: clippedEach, ratio: clippedRatio, first: loneGradient, mechanism: mechanism{
 		Name: "dp-sgd", Title: "Gradient descent with clipped gradients and Gaussian noise", Source: descentSource,
-		Tight: &audit.Tight{Params: audit.Params{"sigma": {Number: 2}, "clip": {Number: 1}, "alpha": {Number: 2}}, Pair: 1, Floats: true,
-			Why: "Gaussians 1/sigma apart, at every order"},
+		Tight: &audit.Tight{Pair: 1, Floats: true, Why: "Gaussians 1/sigma apart, at every order"},
 	}}
 	dpSGDScaledNoise = descent{mechanism: mechanism{
 		Name: "dp-sgd-scaled-noise", Title: "Gradient descent with less noise than is accounted for",

@@ -13,7 +13,7 @@ var laplaceCount = mechanism{
 		{"three yes against four", of(1, 1, 1), of(1, 1, 1, 1)},
 		{"none against one yes", of(), of(1)},
 	}),
-	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Floats: true, Why: "a count beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true ones"},
 
 	Output: oneColumn(audit.Real, "noisy count"),
 	Release: func(p audit.Params, d audit.Dataset) sampler {

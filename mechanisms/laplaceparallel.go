@@ -20,8 +20,7 @@ var laplaceParallel = oneValue(mechanism{
 	Name: "laplace-parallel", Title: "One value many times over, with Laplace noise that is scaled for all of them",
 	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: LaplaceParallel; Dwork and Roth (2014), theorems 3.6 and 3.16",
 	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often the value is released, each time with epsilon/copies", Default: 20, Min: 1, Max: 64, Integer: true}},
-	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "copies": {Number: 2}}, Pair: 1, Floats: true,
-		Why: "both copies beyond both values"},
+	Tight:  &audit.Tight{Params: audit.Params{"copies": {Number: 2}}, Pair: 1, Floats: true, Why: "both copies beyond both values"},
 
 	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("copies"), audit.Real, "answer %d", 1) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {

@@ -52,7 +52,7 @@ const (
 var (
 	laplaceMean = meanFamily{mechanism: mechanism{
 		Name: "laplace-mean", Title: "Mean with Laplace noise on sum and count", Source: "DPLaplace, DPMean: " + meanSource,
-		Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 3, Floats: true,
+		Tight: &audit.Tight{Pair: 3, Floats: true,
 			Why: "a negative mean with the count at its lower end: the count's noise and the sum's cost epsilon/2 each; on the first pair only the count moves, epsilon/2"},
 	}}
 	laplaceMeanRawCount = meanFamily{rawMean: true, rawNoise: true, mechanism: mechanism{

@@ -34,7 +34,7 @@ func binsParam(byDefault, least float64) audit.ParamSpec {
 var noisyHistogram = histogram(mechanism{
 	Name: "noisy-histogram", Title: "Histogram with Laplace noise on each count", Source: histogramSource,
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(5, 1)},
-	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Floats: true, Why: "a count beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true ones"},
 })
 
 var noisyHistogramWrongScale = histogram(mechanism{

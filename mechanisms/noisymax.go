@@ -32,8 +32,7 @@ var (
 	}}
 	noisyMaxExponential = noisyMax{shapes: indexShapes, exponential: true, mechanism: mechanism{
 		Name: "noisy-max-exponential", Title: "Report noisy max with exponential noise", Source: noisyMaxSource + "2",
-		Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "m": {Number: 2}}, Pair: 1,
-			Why: "the query that falls wins against the one that rises"},
+		Tight: &audit.Tight{Params: audit.Params{"m": {Number: 2}}, Pair: 1, Why: "the query that falls wins against the one that rises"},
 	}}
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
 		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, the value", Source: noisyMaxSource + "3",

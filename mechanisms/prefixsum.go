@@ -42,7 +42,7 @@ var prefixSum = mechanism{
 		}
 		return list
 	},
-	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Floats: true, Why: "a first sum beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a first sum beyond both true ones"},
 
 	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("m"), audit.Real, "sum to %d", 1) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {

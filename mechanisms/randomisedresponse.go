@@ -40,7 +40,7 @@ var randomisedResponse = mechanism{
 	},
 	Domain: in(whole(1, 1, 1)),
 	Pairs:  always(pairs{{"the bit 1 against the bit 0", of(1), of(0)}}),
-	Tight:  &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Why: "the answer yes"},
+	Tight:  &audit.Tight{Pair: 1, Why: "the answer yes"},
 
 	Output: oneColumn(audit.Symbol, "answer", audit.Label{Value: 0, Text: "no"}, audit.Label{Value: 1, Text: "yes"}),
 	Release: func(p audit.Params, d audit.Dataset) sampler {

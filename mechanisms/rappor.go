@@ -22,16 +22,11 @@ type rapporFamily struct {
 
 const rapporValues = 100 // values are 0 to 99
 
-// rapporTight is how both meet their claim, at their own epsilon.
-func rapporTight(epsilon float64) *audit.Tight {
-	return &audit.Tight{Params: audit.Params{"epsilon": {Number: epsilon}, "hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, one each way"}
-}
-
 var (
 	rapporOnce = rapporFamily{steps: "1 and 2", published: "0.95", mechanism: mechanism{
-		Name: "rappor-once", Title: "RAPPOR, permanent response only", Epsilon: 0.8, Tight: rapporTight(0.8)}}
+		Name: "rappor-once", Title: "RAPPOR, permanent response only", Epsilon: 0.8}}
 	rappor = rapporFamily{steps: "1 to 3", published: "0.75", instant: true, mechanism: mechanism{
-		Name: "rappor", Title: "RAPPOR, permanent and instantaneous response", Epsilon: 0.4, Tight: rapporTight(0.4)}}
+		Name: "rappor", Title: "RAPPOR, permanent and instantaneous response", Epsilon: 0.4}}
 )
 
 func (f rapporFamily) complete() mechanism {
@@ -56,6 +51,7 @@ func (f rapporFamily) complete() mechanism {
 		}
 		return nil
 	}
+	m.Tight = &audit.Tight{Params: audit.Params{"hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, one each way"}
 	m.Relations = only(audit.Replace)
 	m.Claim = func(p audit.Params) audit.Claim {
 		if p.Num("f") != 0 {

@@ -46,7 +46,7 @@ var laplaceSnapping = oneValue(mechanism{
 	Truth: func(p audit.Params) string {
 		return "epsilon = " + show(p.Num("epsilon")) + " (1 + 2^-49 B), B = " + show(newSnapping(p).bound)
 	},
-	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Why: "an output beyond both values"},
+	Tight: &audit.Tight{Pair: 1, Why: "an output beyond both values"},
 
 	Output: oneColumn(audit.Real, "value"),
 	Release: func(p audit.Params, d audit.Dataset) sampler {
