@@ -36,7 +36,7 @@ func TestClipping(t *testing.T) {
 	if sum := clippedSum([]float64{-3, 0.25, 7, math.Copysign(0, -1)}); sum != 1.25 {
 		t.Errorf("clipped sum %v, want 1.25", sum)
 	}
-	if q := revealRecordsAnswers([]float64{-3, 7}, 3); !slices.Equal(q, []float64{1, 1, 0}) {
+	if q := queryFamilies[1].answers([]float64{-3, 7}, 3); !slices.Equal(q, []float64{1, 1, 0}) {
 		t.Errorf("revealed records %v, want [1 1 0]", q)
 	}
 }

@@ -196,7 +196,7 @@ func (v svtVariant) complete() mechanism {
 		if direct(p) {
 			return v.directPairs(p.Int("m"), p.Num("threshold"), p.Num("sensitivity"))
 		}
-		added, replaced := family(p).pairs(p.Num("threshold"))
+		added, replaced := family(p).pairs(onesBelow(p.Num("threshold")))
 		return pick(r == audit.Replace, replaced, added)
 	}
 	m.Output, m.Release = v.output, v.release

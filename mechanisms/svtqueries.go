@@ -14,15 +14,70 @@ type queryFamily struct {
 	name string
 	// answers are the m true answers on records.
 	answers func(records []float64, m int) []float64
-	// pairs where a record is added, and where one is replaced
-	pairs func(threshold float64) (added, replaced pairs)
+	// pairs where a record is added, and where one is replaced. A sum of below records of 1
+	// is just below the threshold.
+	pairs func(below int) (added, replaced pairs)
 }
 
 // queryFamilies beside direct, which is the default.
 var queryFamilies = []queryFamily{
-	{"sum", sumAnswers, sumPairs},
-	{"reveal-records", revealRecordsAnswers, revealRecordsPairs},
-	{"count-above", countAboveAnswers, countAbovePairs},
+	// Every query is the sum of the records clipped to [0, 1].
+	{name: "sum",
+		answers: func(records []float64, m int) []float64 { return vector(m, clippedSum(records)) },
+		pairs: func(below int) (added, replaced pairs) {
+			return pairs{
+					{"a record of 1 more, the sum below and above the threshold", beside(below), beside(below, 1)},
+					{"none against {1}", of(), of(1)},
+				}, pairs{
+					{"a 0 replaced by 1, the sum below and above the threshold", beside(below, 0), beside(below, 1)},
+					{"{0} against {1}", of(0), of(1)},
+				}
+		}},
+	// m-1 queries are the last record and one is the record before it, clipped to [0, 1]; a
+	// record that is not there counts 0. The pairs swap the two, so that m-1 queries fall as
+	// one rises. The order of rows carries no meaning, so datasets that are permuted and
+	// differ in one row are neighbours.
+	{name: "reveal-records",
+		answers: func(records []float64, m int) []float64 {
+			n := len(records)
+			q := vector(m, clippedSum(records[max(n-1, 0):]))
+			q[m-1] = clippedSum(records[max(n-2, 0):max(n-1, 0)])
+			return q
+		},
+		pairs: func(int) (added, replaced pairs) {
+			return pairs{
+					{"{0, 1} against {0, 1, 0}: the last two records swap", of(0, 1), of(0, 1, 0)},
+					{"none against {1}", of(), of(1)},
+				}, pairs{
+					{"last two records 0, 1 against 1, 0", of(0, 0, 1), of(1, 1, 0)},
+					{"{0} against {1}", of(0), of(1)},
+				}
+		}},
+	// Query i = 1..m is the number of records above the cut point (i-1/2)/m. The pairs move
+	// half of the queries, or all, across the threshold.
+	{name: "count-above",
+		answers: func(records []float64, m int) []float64 {
+			q := make([]float64, m)
+			for i := range q {
+				cut := (float64(i) + 0.5) / float64(m)
+				for _, v := range records {
+					if v > cut {
+						q[i]++
+					}
+				}
+			}
+			return q
+		},
+		pairs: func(below int) (added, replaced pairs) {
+			return pairs{
+					{"a record of 0.5 more: the first half of the counts rises", beside(below), beside(below, 0.5)},
+					{"a record of 1 more: all counts rise", beside(below), beside(below, 1)},
+				}, pairs{
+					{"a 0 replaced by 0.5: the first half of the counts rises", beside(below, 0), beside(below, 0.5)},
+					{"a 0.5 replaced by 1: the second half of the counts rises", beside(below, 0.5), beside(below, 1)},
+					{"a 0 replaced by 1: all counts rise", beside(below, 0), beside(below, 1)},
+				}
+		}},
 }
 
 func queryFamilyNames() []string {
@@ -40,35 +95,6 @@ func family(p audit.Params) queryFamily {
 	return queryFamilies[slices.IndexFunc(queryFamilies, func(f queryFamily) bool { return f.name == p.Word("queries") })]
 }
 
-// sumAnswers answers every query with the sum of the records clipped to [0, 1].
-func sumAnswers(values []float64, m int) []float64 {
-	return vector(m, clippedSum(values))
-}
-
-// revealRecordsAnswers answers m-1 queries with the last record and one with
-// the record before it, clipped to [0, 1]; a record that is not there counts 0.
-func revealRecordsAnswers(values []float64, m int) []float64 {
-	n := len(values)
-	q := vector(m, clippedSum(values[max(n-1, 0):]))
-	q[m-1] = clippedSum(values[max(n-2, 0):max(n-1, 0)])
-	return q
-}
-
-// countAboveAnswers answers query i = 1..m with the number of records above
-// the cut point (i-1/2)/m.
-func countAboveAnswers(values []float64, m int) []float64 {
-	q := make([]float64, m)
-	for i := range q {
-		cut := (float64(i) + 0.5) / float64(m)
-		for _, v := range values {
-			if v > cut {
-				q[i]++
-			}
-		}
-	}
-	return q
-}
-
 // onesBelow is how many records of 1 bring a sum just below the threshold.
 func onesBelow(threshold float64) int {
 	return int(min(max(math.Ceil(threshold)-1, 0), proposedRows-1))
@@ -76,43 +102,6 @@ func onesBelow(threshold float64) int {
 
 // beside is rows of 1, then others.
 func beside(ones int, others ...float64) []float64 { return append(vector(ones, 1), others...) }
-
-func sumPairs(threshold float64) (added, replaced pairs) {
-	k := onesBelow(threshold)
-	return pairs{
-			{"a record of 1 more, the sum below and above the threshold", beside(k), beside(k, 1)},
-			{"none against {1}", of(), of(1)},
-		}, pairs{
-			{"a 0 replaced by 1, the sum below and above the threshold", beside(k, 0), beside(k, 1)},
-			{"{0} against {1}", of(0), of(1)},
-		}
-}
-
-// revealRecordsPairs swap the last record and the one before it, so that m-1
-// queries fall as one rises. The order of rows carries no meaning, so datasets
-// that are permuted and differ in one row are neighbours.
-func revealRecordsPairs(float64) (added, replaced pairs) {
-	return pairs{
-			{"{0, 1} against {0, 1, 0}: the last two records swap", of(0, 1), of(0, 1, 0)},
-			{"none against {1}", of(), of(1)},
-		}, pairs{
-			{"last two records 0, 1 against 1, 0", of(0, 0, 1), of(1, 1, 0)},
-			{"{0} against {1}", of(0), of(1)},
-		}
-}
-
-// countAbovePairs move half of the queries, or all, across the threshold.
-func countAbovePairs(threshold float64) (added, replaced pairs) {
-	k := onesBelow(threshold)
-	return pairs{
-			{"a record of 0.5 more: the first half of the counts rises", beside(k), beside(k, 0.5)},
-			{"a record of 1 more: all counts rise", beside(k), beside(k, 1)},
-		}, pairs{
-			{"a 0 replaced by 0.5: the first half of the counts rises", beside(k, 0), beside(k, 0.5)},
-			{"a 0.5 replaced by 1: the second half of the counts rises", beside(k, 0.5), beside(k, 1)},
-			{"a 0 replaced by 1: all counts rise", beside(k, 0), beside(k, 1)},
-		}
-}
 
 // flip is the pair 1^falls 0^rises against 0^falls 1^rises of answers half a
 // sensitivity above (1) and below (0) the threshold; queries beyond are below
