@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -45,9 +44,7 @@ var loneQuery = &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "m": {
 var (
 	svt1 = svtVariant{share: 0.5, mechanism: mechanism{
 		Name: "svt1", Title: "Sparse vector technique, standard", Source: svtSource + "1", Tight: loneQuery,
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return delta / e1, 2 * c * delta / e2, 0
-	}}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 2 * c * delta / e2, 0 }}
 	svt2 = svtVariant{share: 0.5, redraws: true, mechanism: mechanism{
 		Name: "svt2", Title: "Sparse vector technique, threshold drawn again after each positive answer",
 		Source: svtSource + "2 (Dwork and Roth 2014, algorithm 2)", Tight: loneQuery,
@@ -59,33 +56,25 @@ var (
 		Source: svtSource + "3 (Roth's lecture notes, 2011)",
 		Fault:  "releases the noisy answer that was compared with the threshold: it tells how high the threshold is at most, so the negative answers are no longer free",
 		Truth:  neverPrivate(""),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return delta / e1, c * delta / e2, 0
-	}}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, c * delta / e2, 0 }}
 	svt4 = svtVariant{share: 0.25, mechanism: mechanism{
 		Name: "svt4", Title: "Sparse vector technique with query noise that forgets the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
 		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs",
 		Truth:  svt4Truth,
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return delta / e1, delta / e2, 0
-	}}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
 		Source: svtSource + "5 (Stoddard, Chen and Machanavajjhala 2014)",
 		Fault:  "adds no noise to the queries: two that stand in one order in one dataset and in the other order in its neighbour tell them apart for certain",
 		Truth:  neverPrivate(""),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return delta / e1, 0, 0
-	}}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 0, 0 }}
 	svt6 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt6", Title: "Sparse vector technique without a limit on positive answers",
 		Source: svtSource + "6 (Chen, Xiao, Zhang and Xu 2015)",
 		Fault:  "answers any number of positive queries with the noise for one",
 		Truth:  neverPrivate("; the loss grows with the number of queries"),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return delta / e1, delta / e2, 0
-	}}
+	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 
 	// numericSVT has noise 3Δ/epsilon on T, 6cΔ/epsilon in the comparison and 3cΔ/epsilon
 	// on the released value, written with epsilon1 = epsilon2 = epsilon/2: a third of
@@ -106,7 +95,6 @@ func svt34Parallel() mechanism {
 	m.Name, m.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
 	m.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
 	m.Fault = "svt3 releases the noisy answers that it compared, svt4 has too little noise; and each of the two has all of epsilon"
-	m.Params = slices.Clone(m.Params)
 	m.Params[0].Default = 2 // c
 	m.Truth = func(p audit.Params) string {
 		if p.Int("m") == 1 {
