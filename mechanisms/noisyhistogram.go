@@ -1,8 +1,6 @@
 package mechanisms
 
-import (
-	"github.com/dpscope/dpscope/audit"
-)
+import "github.com/dpscope/dpscope/audit"
 
 const histogramSource = "Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity in Private Data Analysis, TCC 2006"
 
