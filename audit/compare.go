@@ -46,11 +46,7 @@ func SamePValue(x, y *float64) bool {
 	return *x == *y || *x > 0 && *y > 0 && math.Abs(math.Log(*x)-math.Log(*y)) < 1e-4
 }
 
-// NearJSON compares two values by their JSON, numbers up to what platforms
-// differ by.
-func NearJSON(a, b any) bool { return NearJSONBy(a, b, Near) }
-
-// NearJSONBy is [NearJSON] with another comparison of numbers.
+// NearJSONBy compares two values by their JSON, numbers by near.
 func NearJSONBy(a, b any, near func(x, y float64) bool) bool {
 	var x, y any
 	for _, p := range []struct {

@@ -15,6 +15,9 @@ type Trial struct {
 	Value float64
 }
 
+// Silence is the value of a trial below which its witness showed nothing.
+const Silence = -90.0
+
 // Finder proposes neighbouring pairs of datasets.
 type Finder interface {
 	// Propose returns the pairs to explore next, at most budget of them, given

@@ -27,7 +27,7 @@ import (
 const leftOut = "float-bits"
 
 // wideNetworks have layers of a hundred units: most of a bench's time.
-var wideNetworks = []string{"mlp-100", "renyi-tester", "hockeystick-tester"}
+var wideNetworks = []string{"renyi-tester", "hockeystick-tester"}
 
 // portfolioArm is how one learner did on one mechanism.
 type portfolioArm struct {

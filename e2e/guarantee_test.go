@@ -257,10 +257,10 @@ func TestUntilRefutedStop(t *testing.T) { // alone: the page waits for the core 
 // thread does no such work. Training there would be one task of seconds of the
 // thread's time; what a busy machine does to a task does not count.
 func TestTrainingLeavesThePageFree(t *testing.T) {
-	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=2000&explore=5000&trials=1&seed=1&workers=2")
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=hockeystick-tester&samples=2000&explore=5000&trials=1&seed=1&workers=2")
 	long := traced(t, tab, func() {
 		click(t, tab, "#run")
-		if r := finish(t, tab, 3*time.Minute); r.Plan.Learner != "mlp-100" {
+		if r := finish(t, tab, 3*time.Minute); r.Plan.Learner != "hockeystick-tester" {
 			t.Errorf("the run trained %s", r.Plan.Learner)
 		}
 	})

@@ -196,31 +196,31 @@ func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model,
 	return m, nil
 }
 
-// histogramM estimates the likelihood ratio of one column in bins of equal width,
-// at most 256, between the smallest and the largest training output, as
-// published, against the quantile bins of the histogram that the portfolio
-// uses: one output far away leaves all others in one bin. Symbols get a cell
-// each. Nothing is smoothed over neighbours. With shrink, ratios that are
-// poorly known move to the middle; without it, as published, an outcome seen
-// once on one side and never on the other outranks what is well known.
-func histogramM(name string, bins int, shrink bool) audit.LearnerSpec {
-	return audit.LearnerSpec{
-		Name:   name,
-		Title:  fmt.Sprintf("Likelihood ratio in %d bins of equal width", bins),
-		Source: "HistogramTester of DP-Auditorium (Kong et al. 2023), algorithms 3 and 4, and Gilbert and McMillan 2018",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) != 1 {
-				return errors.New("the published histogram is of one output column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramM(ex, bins, shrink) },
-		Decode: decodeHistogram,
-	}
+// histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking:
+// log ratios of raw counts in 100 bins of equal width between the extremes of the
+// training outputs, where the paper has discrete outputs only ("a universe size of
+// 100", section 6); symbols get a cell each. What differs: half a count is added on
+// each side, so that ratios are finite. One output far away leaves all others in one
+// bin, and an outcome seen once on one side and never on the other outranks what is
+// well known.
+var histogramTester = audit.LearnerSpec{
+	Name:   "histogram-tester",
+	Title:  "Likelihood ratio of HistogramTester",
+	Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
+	ByName: true,
+	Applies: func(columns []audit.Column) error {
+		if len(columns) != 1 {
+			return errors.New("the published histogram is of one output column")
+		}
+		return nil
+	},
+	Learn:  learnHistogramTester,
+	Decode: decodeHistogram,
 }
 
-func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, error) {
+const testerBins = 100
+
+func learnHistogramTester(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, 
 		return nil, err
 	}
 	if columns[0].Kind != audit.Symbol {
-		if p.Edges, err = equalEdges(ex, columns[0], p, bins); err != nil {
+		if p.Edges, err = equalEdges(ex, columns[0], p, testerBins); err != nil {
 			return nil, err
 		}
 	}
@@ -242,10 +242,7 @@ func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, 
 	}
 	counts := folds[0].plus(folds[1])
 	for i := range counts.cells[0] {
-		ratio, variance := logRatio(counts.cells[0][i], counts.total[0], counts.cells[1][i], counts.total[1])
-		if shrink {
-			ratio = cautious(ratio, variance)
-		}
+		ratio, _ := logRatio(counts.cells[0][i], counts.total[0], counts.cells[1][i], counts.total[1])
 		m.Scores = append(m.Scores, ratio)
 	}
 	m.Scores = append(m.Scores, 0)

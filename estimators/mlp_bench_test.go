@@ -40,7 +40,7 @@ func gaussianVector() scenario {
 //	2 x 100 units                3.1    5.6
 func BenchmarkTrain(b *testing.B) {
 	ex := gaussianVector().exploration(50000)
-	spec, err := MLP("mlp-100", MLPOptions{Hidden: [2]int{100, 100}, Epochs: 5})
+	spec, err := MLP("wide", MLPOptions{Hidden: [2]int{100, 100}, Epochs: 5})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,16 +19,14 @@ var quick = []audit.LearnerSpec{
 	chebyshev,
 	logisticVector(),
 	kernelMean("kernel-mean-small", 20),
-	usualHistogram,
-	histogramTester(),
+	histogramTester,
 	floatBits,
 }
 
 // The learners of these options, as they are registered.
 var (
-	usualNetwork   = mlp("mlp", MLPOptions{})
-	usualKernels   = kernelMean("kernel-mean", 128)
-	usualHistogram = histogramM("histogram-m", 100, true)
+	usualNetwork = mlp("mlp", MLPOptions{})
+	usualKernels = mmdTester()
 )
 
 // correlated is a pair of normal coordinates whose correlation is 0.6 on the
@@ -93,8 +91,8 @@ var namedOptima = []struct {
 	{logisticVector(), svt6(5, 1), 0.85},
 	{usualKernels, laplaceShift(1), 0.85},
 	{usualKernels, svt6(5, 1), 0.45},
-	{usualHistogram, laplaceShift(1), 0.85},
-	{usualHistogram, discrete(), 0.90},
+	{histogramTester, laplaceShift(1), 0.85},
+	{histogramTester, discrete(), 0.90},
 }
 
 // A sum over columns sees of a correlation only that x - y spreads more on one

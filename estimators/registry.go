@@ -26,15 +26,12 @@ var All = []audit.LearnerSpec{
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
 		mlp("mlp", MLPOptions{}),
-		mlp("mlp-100", MLPOptions{Hidden: papersLayers}), // the papers' network with this package's training
-		histogramM("histogram-m", 100, true),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
-		histogramTester(),
+		histogramTester,
 		dpSniper(),
 		chebyshev,
-		kernelMean("kernel-mean", 128),
 		mmdTester(),
 	}
 }
@@ -82,17 +79,6 @@ func mmdTester() audit.LearnerSpec {
 	return published("mmd-tester", "Witness of MMDTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
 		kernelMean("", 256))
-}
-
-// histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a
-// ranking: log ratios of raw counts in 100 bins (DP-Auditorium, algorithms 3
-// and 4, and "a universe size of 100", section 6). What differs: half a count
-// is added on each side, so that ratios are finite; and the bins run between
-// the extremes of the training outputs, as the paper has discrete outputs only.
-func histogramTester() audit.LearnerSpec {
-	return published("histogram-tester", "Likelihood ratio of HistogramTester",
-		"DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
-		histogramM("", 100, false))
 }
 
 // dpSniper is DP-Sniper's logistic classifier (Bichsel et al. 2021, section 5).

@@ -241,7 +241,6 @@ type ledger struct {
 type tried struct {
 	at    []float64
 	known bool // its trial is done
-	trial int  // its number
 	value float64
 }
 
@@ -253,7 +252,7 @@ func newLedger(s *space, name string) *ledger {
 func (l *ledger) note(history []audit.Trial) {
 	for _, t := range history[min(l.read, len(history)):] {
 		if i, ok := l.find(t.Pair); ok {
-			l.tried[i].known, l.tried[i].trial, l.tried[i].value = true, t.Index, t.Value
+			l.tried[i].known, l.tried[i].value = true, t.Value
 		}
 	}
 	l.read = len(history)

@@ -3,7 +3,7 @@
 // drawn: a fault that is loud on one record against two may be faint on
 // twenty against twenty-one.
 //
-// Searches that learn (gp-ucb, cma-es, nsga2) begin with a few openings that are
+// Searches that learn (gp-ucb, nsga2) begin with a few openings that are
 // the same for every mechanism: an extreme record added to others at the other
 // end of the domain, and to others inside it. They are told nothing of the
 // mechanism but its domain.
@@ -34,7 +34,6 @@ func Named() []audit.FinderSpec {
 		grid,
 		nsga2,
 		gpUCB(),
-		cmaES(),
 	}
 }
 

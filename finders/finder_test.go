@@ -307,7 +307,7 @@ func TestImpossibleDomains(t *testing.T) {
 		"no column":           {audit.Replace, change(func(d *audit.Domain) { d.Columns = 0 }), "columns"},
 		"unknown relation":    {"sideways", unit(), "sideways"},
 	} {
-		for _, spec := range []string{"random", "auto", "patterns", "grid", "nsga2", "gp-ucb", "cma-es"} {
+		for _, spec := range []string{"random", "auto", "patterns", "grid", "nsga2", "gp-ucb"} {
 			_, err := named(t, spec).New(audit.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})
 			if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %s: error %v, want one that says %q", name, spec, err, c.says)

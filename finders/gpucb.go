@@ -27,7 +27,7 @@ func gpUCB() audit.FinderSpec {
 			if err != nil {
 				return nil, err
 			}
-			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream, said: map[string]*audit.Prediction{},
+			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream,
 				design: s.spread(p.Stream, min(max(budget(p)/designShare, leastDesign), mostDesign))}, nil
 		},
 	}
@@ -68,8 +68,7 @@ const (
 type bandit struct {
 	*ledger
 	random *stream.Stream
-	design [][]float64                  // what is left of it
-	said   map[string]*audit.Prediction // by the key of a pair
+	design [][]float64 // what is left of it
 }
 
 // Propose returns what is left of the design, and after it a batch; fewer where
@@ -99,22 +98,14 @@ func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 		}
 		p, _ := b.propose(u)
 		pairs = append(pairs, p)
-		b.said[pairKey(p)] = g.prediction(b.space.features(u))
 		g.imagine(b.space.features(u))
 	}
 	return pairs
 }
 
-// fitted is a process that was fitted to trials.
-type fitted struct {
-	*process
-	trials []int // places in tried
-	values quantiles
-}
-
 // fit fits a process to the trials that are done, and imagines those that are
 // not.
-func (b *bandit) fit() fitted {
+func (b *bandit) fit() *process {
 	var done, open []int
 	for i, t := range b.tried {
 		if t.known {
@@ -133,8 +124,7 @@ func (b *bandit) fit() fitted {
 	for k, i := range done {
 		x[k], y[k] = b.space.features(b.tried[i].at), b.tried[i].value
 	}
-	scores := normalScores(y)
-	g := fitted{fitProcess(b.space.kinds, x, scores), done, newQuantiles(scores, y)}
+	g := fitProcess(b.space.kinds, x, normalScores(y))
 	for _, i := range open[max(0, len(open)-batch):] {
 		g.imagine(b.space.features(b.tried[i].at))
 	}
@@ -149,7 +139,7 @@ func (b *bandit) sortByValue(index []int) {
 // choose is the new point with the largest upper confidence bound among those
 // drawn anywhere, near the loudest, and near the best of them; false where it
 // drew none that is new.
-func (b *bandit) choose(g fitted) (best []float64, ok bool) {
+func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {
 		if !b.fresh(u) {

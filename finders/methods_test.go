@@ -9,61 +9,6 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// The strategy converges on a sphere and on an ellipsoid of condition 10^4,
-// whose axes are turned, in as many evaluations as the literature's do: about
-// 10^-8 in 8 dimensions after 200 generations.
-func TestAdaptationConverges(t *testing.T) {
-	const n, generations = 8, 260
-	for name, f := range map[string]func(x []float64) float64{
-		"sphere": func(x []float64) float64 {
-			var sum float64
-			for _, v := range x {
-				sum += (v - 0.3) * (v - 0.3)
-			}
-			return sum
-		},
-		"turned ellipsoid": func(x []float64) float64 {
-			var sum float64
-			for i := range x { // orthogonal: a normalised Hadamard matrix
-				var y float64
-				for j, v := range x {
-					sign := 1 - 2*float64(parity(i&j))
-					y += sign * (v - 0.3)
-				}
-				sum += math.Pow(10, 4*float64(i)/(n-1)) * y * y / n
-			}
-			return sum
-		},
-	} {
-		for seed := range uint64(5) {
-			r := stream.New(stream.Key{Seed: seed, Purpose: "test"})
-			mean := make([]float64, n)
-			a := newAdapted(mean, 0.3, 12)
-			best := math.Inf(1)
-			for range generations {
-				points := a.draw(r)
-				values := make([]float64, len(points))
-				for k, x := range points {
-					v := f(x)
-					values[k], best = -v, min(best, v)
-				}
-				a.learn(values) // past its own end too
-			}
-			if limit := map[string]float64{"sphere": 1e-9, "turned ellipsoid": 1e-3}[name]; best > limit {
-				t.Errorf("%s, seed %d: %g after %d evaluations, want at most %g", name, seed, best, generations*12, limit)
-			}
-		}
-	}
-}
-
-func parity(x int) int {
-	p := 0
-	for ; x > 0; x >>= 1 {
-		p ^= x & 1
-	}
-	return p
-}
-
 // The process agrees with the textbook: mean k'(K+rI)⁻¹y and variance
 // s²(1 - k'(K+rI)⁻¹k) by an explicit inverse, and a likelihood that falls when
 // the noise is far from that of the data.
@@ -138,21 +83,5 @@ func TestNormalScores(t *testing.T) {
 	}
 	if one := normalScores([]float64{5}); one[0] != 0 {
 		t.Errorf("one score: %v", one)
-	}
-}
-
-// Fronts and crowding of Deb et al. on a small example.
-func TestRank(t *testing.T) {
-	m := func(a, b float64) *member { return &member{goals: [2]float64{a, b}} }
-	all := []*member{m(0, 4), m(1, 3), m(4, 0), m(0, 3), m(1, 1), m(0, 0)}
-	rank(all)
-	for i, want := range []int{0, 0, 0, 1, 1, 2} {
-		if all[i].front != want {
-			t.Errorf("member %d is in front %d, want %d", i, all[i].front, want)
-		}
-	}
-	// (1, 3) lies between (0, 4) and (4, 0): 4/4 + 4/4.
-	if all[1].crowding != 2 || !math.IsInf(all[0].crowding, 1) || !math.IsInf(all[2].crowding, 1) {
-		t.Errorf("crowding %v, %v, %v", all[0].crowding, all[1].crowding, all[2].crowding)
 	}
 }

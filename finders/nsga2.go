@@ -2,7 +2,6 @@ package finders
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -10,11 +9,10 @@ import (
 )
 
 // nsga2 is the evolutionary search of RényiTester, which names the algorithm
-// and no settings: they are Deb's, but for the size of the population. The
-// second objective keeps points apart, where the paper has none.
+// and no settings: they are Deb's, but for the size of the population.
 var nsga2 = audit.FinderSpec{
 	Name:   "nsga2",
-	Title:  "NSGA-II: evolution towards pairs that are loud and unlike each other",
+	Title:  "NSGA-II: evolution towards loud pairs",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		s, err := newSearchSpace(p, "nsga2")
@@ -76,99 +74,11 @@ func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// member is a point with its objectives, both to be large.
-type member struct {
-	at       []float64
-	goals    [2]float64 // value, distance to the nearest other point
-	front    int
-	crowding float64
-}
-
-// survivors are the best points, the best first: by the front that they are in,
-// and in it by how few others are near.
+// survivors are the points whose pairs were loudest, the loudest first. With one
+// objective every front of NSGA-II holds points of one value.
 func (e *evolution) survivors(points [][]float64) [][]float64 {
-	all := make([]*member, len(points))
-	features := make([][]float64, len(points))
-	for i, u := range points {
-		features[i] = e.space.features(u)
-	}
-	for i, u := range points {
-		nearest := math.Inf(1)
-		for j, f := range features {
-			if i != j {
-				nearest = min(nearest, distance(features[i], f))
-			}
-		}
-		all[i] = &member{at: u, goals: [2]float64{e.value(u), nearest}}
-	}
-	rank(all)
-	slices.SortStableFunc(all, func(a, b *member) int {
-		if a.front != b.front {
-			return a.front - b.front
-		}
-		return cmp.Compare(b.crowding, a.crowding)
-	})
-	next := make([][]float64, min(len(all), e.size))
-	for i := range next {
-		next[i] = all[i].at
-	}
-	return next
-}
-
-func distance(a, b []float64) float64 {
-	var sum float64
-	for i, v := range a {
-		d := v - b[i]
-		sum += float64(d * d)
-	}
-	return sum
-}
-
-// dominates: at least as good in both goals and better in one.
-func (m *member) dominates(o *member) bool {
-	better := false
-	for k, g := range m.goals {
-		if g < o.goals[k] {
-			return false
-		}
-		better = better || g > o.goals[k]
-	}
-	return better
-}
-
-// rank sorts members into fronts, 0 the best, and measures how crowded each is
-// in its front (Deb et al. 2002, section III).
-func rank(all []*member) {
-	left := slices.Clone(all)
-	for front := 0; len(left) > 0; front++ {
-		var now, later []*member
-		for _, m := range left {
-			if slices.ContainsFunc(left, func(o *member) bool { return o.dominates(m) }) {
-				later = append(later, m)
-			} else {
-				now = append(now, m)
-			}
-		}
-		for _, m := range now {
-			m.front = front
-		}
-		crowd(now)
-		left = later
-	}
-}
-
-// crowd adds up, over the goals, the distance between a member's neighbours on
-// either side; the ends of a front are not crowded.
-func crowd(front []*member) {
-	for k := range 2 {
-		slices.SortStableFunc(front, func(a, b *member) int { return cmp.Compare(a.goals[k], b.goals[k]) })
-		n := len(front)
-		width := front[n-1].goals[k] - front[0].goals[k]
-		front[0].crowding, front[n-1].crowding = math.Inf(1), math.Inf(1)
-		for i := 1; i < n-1 && width > 0; i++ {
-			front[i].crowding += (front[i+1].goals[k] - front[i-1].goals[k]) / width
-		}
-	}
+	slices.SortStableFunc(points, func(u, v []float64) int { return cmp.Compare(e.value(v), e.value(u)) })
+	return points[:min(len(points), e.size)]
 }
 
 // child is bred from two parents, each the better of two.

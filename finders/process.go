@@ -27,7 +27,7 @@ const (
 //
 // with one length l for each kind of axis, and noise of variance r s².
 //
-// What it says stands in reports, so it is the same in every bit on every
+// It decides which pairs are tried, so it is the same in every bit on every
 // platform: sums run in one order, and gonum's kernels, which differ between
 // platforms in the last bits, are not used.
 type process struct {

@@ -217,11 +217,3 @@ func TestOpeningsInsideShowWhatAClipHides(t *testing.T) {
 		}
 	}
 }
-
-func TestReflected(t *testing.T) {
-	for _, c := range [][2]float64{{0, 0}, {0.3, 0.3}, {1, 1}, {1.2, 0.8}, {-0.2, 0.2}, {2, 0}, {2.25, 0.25}, {-1.5, 0.5}, {7, 1}} {
-		if got := reflected(c[0]); math.Abs(got-c[1]) > 1e-12 {
-			t.Errorf("reflected(%v) = %v, want %v", c[0], got, c[1])
-		}
-	}
-}

@@ -119,7 +119,7 @@ func TestCellsCoverTheRegistries(t *testing.T) {
 
 func TestSelections(t *testing.T) {
 	p := plan()
-	p.Only, p.Learners = "svt", []string{"auto", "mlp-100"}
+	p.Only, p.Learners = "svt", []string{"auto", "renyi-tester"}
 	p.Cheap = true
 	names := func() (names []string) {
 		for _, c := range cellsOf(t, p) {
@@ -127,7 +127,7 @@ func TestSelections(t *testing.T) {
 		}
 		return names
 	}
-	if got := names(); !slices.Equal(got, []string{"learner auto on svt1", "learner mlp-100 on svt1", "learner auto on svt2", "learner mlp-100 on svt2", "learner auto on numeric-svt", "learner mlp-100 on numeric-svt"}) {
+	if got := names(); !slices.Equal(got, []string{"learner auto on svt1", "learner renyi-tester on svt1", "learner auto on svt2", "learner renyi-tester on svt2", "learner auto on numeric-svt", "learner renyi-tester on numeric-svt"}) {
 		t.Errorf("%q", got)
 	}
 	p.Only, p.Learners, p.Finders, p.Anytime = "numeric-svt", nil, []string{"grid"}, true

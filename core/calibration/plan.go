@@ -53,8 +53,8 @@ const (
 // dear are the learners that take long, with the share of the runs that they
 // are given.
 var dear = map[string]int{
-	"mlp": 5, "chebyshev": 5, "kernel-mean": 5, "mmd-tester": 5,
-	"mlp-100": wide, "hockeystick-tester": wide, "renyi-tester": wide,
+	"mlp": 5, "chebyshev": 5, "mmd-tester": 5,
+	"hockeystick-tester": wide, "renyi-tester": wide,
 }
 
 // wide is the share of networks with a hundred units a layer. They explore one

@@ -22,10 +22,9 @@ var limitations = []string{
 // Found is what a run found: all that its report follows from, besides the plan and why
 // the run ended.
 type Found struct {
-	Trials    []TrialNote
-	Surrogate *audit.SurrogateModel
-	Raced     *Raced    // nil where the plan has no sequential stage
-	Evidence  *Evidence // nil where exploration did not finish
+	Trials   []TrialNote
+	Raced    *Raced    // nil where the plan has no sequential stage
+	Evidence *Evidence // nil where exploration did not finish
 }
 
 // Conclude is the report of what a run found: a function of its arguments. Generator,
@@ -64,7 +63,7 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 	}
 	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
 		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
-		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
+		Trials: append([]TrialNote{}, f.Trials...), Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
 	r.Promise, r.Termination, r.Reproduce, r.Warnings = whole.promise(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
 	r.Limitations, r.References = limitations, references(spec, cat, e, c, f.Raced != nil)
 	if spec.Recording != nil {

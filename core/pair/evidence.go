@@ -44,8 +44,6 @@ type TrialNote struct {
 	Learner string     `json:"learner"`
 	Outputs int        `json:"outputs,omitempty" since:"0.3.0"` // explored, a side, in all rounds
 	Chosen  bool       `json:"chosen,omitempty"`
-	// Predicted is there where the finder proposed the pair by a model.
-	Predicted *audit.Prediction `json:"predicted,omitempty" since:"0.2.0"`
 }
 
 // Witness is a score that tells two datasets apart. Events and bounded

@@ -106,7 +106,6 @@ func (s *state) explore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finder %s: %w", p.Finder, err)
 	}
-	model, _ := find.(audit.Surrogate)
 	outputs, trials := p.firstRound()
 	var history []audit.Trial
 	var list []contender
@@ -134,9 +133,6 @@ func (s *state) explore(ctx context.Context) error {
 			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
 			if !p.first() {
 				note.Outputs = outputs
-			}
-			if model != nil {
-				note.Predicted = model.Predicted(pairs[i])
 			}
 			s.trials = append(s.trials, note)
 			list = append(list, contender{len(s.trials) - 1, e})
@@ -173,9 +169,6 @@ func (s *state) explore(ctx context.Context) error {
 		s.choose(list)
 	}
 	s.trials[s.bestAt].Chosen = true
-	if model != nil {
-		s.surrogate = model.Model(history, s.bestAt)
-	}
 	// A finder may have fewer pairs than there were trials.
 	s.tell(func(g *Progress) { g.Total -= 2*s.toExplore() - s.rows[1] })
 	return nil

@@ -70,7 +70,7 @@ func TestConcludesReleased(t *testing.T) {
 		if err != nil || !r.Certified() {
 			continue
 		}
-		want, err := pair.Conclude(catalogue, a, pair.Found{Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence}, r.Termination)
+		want, err := pair.Conclude(catalogue, a, pair.Found{Trials: r.Trials, Evidence: r.Evidence}, r.Termination)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue

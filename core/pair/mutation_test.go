@@ -143,54 +143,31 @@ func mutationsOf(t *testing.T, doc []byte, field string) []mutate.Mutation {
 // swapped where they come second.
 var late = regexp.MustCompile(`\[([1-9]\d*)\]`)
 
-// guessing is a finder that tries the candidates and says that it models them.
-type guessing struct{ pairs []audit.Pair }
-
-func (g guessing) Propose(history []audit.Trial, budget int) []audit.Pair {
-	if len(history) > 0 {
-		return nil
-	}
-	return g.pairs[:min(2, budget)]
-}
-
-func (g guessing) Predicted(audit.Pair) *audit.Prediction {
-	return &audit.Prediction{Mean: 1, SD: 0.5, Low: 0.25, Middle: 1, High: 2}
-}
-
-func (g guessing) Model(history []audit.Trial, through int) *audit.SurrogateModel {
-	two := []float64{1, 2}
-	return &audit.SurrogateModel{Model: "a guess", SqrtBeta: 1.8, Noise: 0.25, Trials: []int{0, 1}, Scores: two, Through: through,
-		Slices: []audit.SurrogateSlice{{Parameter: "rows", Geometric: true, Positions: two, Mean: two, SD: two, At: two, Near: two}}}
-}
-
 // TestMutatedReports: whatever is deleted, changed or swapped in a report, its replay
 // notices, or names the field as not compared.
 func TestMutatedReports(t *testing.T) {
 	nativetest.Only(t)
 	claim := audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}
-	cat := catalogue
-	cat.Finders = append(slices.Clone(cat.Finders), audit.FinderSpec{Name: "guessing", Title: "guesses", Source: "this test",
-		New: func(p audit.FinderProblem) (audit.Finder, error) { return guessing{p.Candidates}, nil }})
 	few := audit.Params{"m": {Number: 2}}
 	for name, c := range map[string]struct {
 		plan   pair.Plan
 		fields []string
 	}{
-		"event":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, []string{""}},
-		"plane":     {pair.Plan{Mechanism: "svt3", Parameters: few, Learner: "logistic"}, []string{"evidence.chart.plane"}},
-		"Rényi":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "tables", "evidence.prepared"}},
-		"surrogate": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "trials", "surrogate", "tables"}},
+		"event": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, []string{""}},
+		"plane": {pair.Plan{Mechanism: "svt3", Parameters: few, Learner: "logistic"}, []string{"evidence.chart.plane"}},
+		"Rényi": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "tables", "evidence.prepared"}},
+		"delta": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-6}, Learner: "outcome-table"}, []string{"claim", "trials", "tables"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
 			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 600, 2, 3
-			r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
+			r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			mutated(t, cat, r, true, c.fields...)
+			mutated(t, catalogue, r, true, c.fields...)
 			if name == "event" {
-				mutated(t, cat, r, false, "tables", "evidence.table", "evidence.witness", "verdict", "claim")
+				mutated(t, catalogue, r, false, "tables", "evidence.table", "evidence.witness", "verdict", "claim")
 			}
 		})
 	}

@@ -17,8 +17,6 @@ type Report struct {
 	Plan   Plan        `json:"plan"` // every default written out
 	Inputs Inputs      `json:"inputs"`
 	Trials []TrialNote `json:"trials"`
-	// Surrogate is there where the finder had a model of the trials' values.
-	Surrogate *audit.SurrogateModel `json:"surrogate,omitempty" since:"0.2.0"`
 	// Sequential is the sequential stage, where the plan has one.
 	Sequential *Raced `json:"sequential,omitempty" since:"0.3.0"`
 	// Evidence is absent where exploration did not finish.
@@ -181,12 +179,7 @@ func (r Report) check() error {
 		}
 	}
 	if r.Sequential != nil {
-		if err := r.Sequential.check(r.Plan); err != nil {
-			return err
-		}
-	}
-	if r.Surrogate != nil {
-		return r.Surrogate.Check(len(r.Trials))
+		return r.Sequential.check(r.Plan)
 	}
 	return nil
 }

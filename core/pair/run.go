@@ -138,7 +138,6 @@ type state struct {
 	audit     *Audit
 	timing    audit.Timing
 	trials    []TrialNote
-	surrogate *audit.SurrogateModel
 	best      *Explored
 	bestAt    int
 	prepared  Prepared
@@ -163,7 +162,7 @@ type state struct {
 
 // report concludes from what there is.
 func (s *state) report(end audit.Termination) (Report, error) {
-	f := Found{Trials: s.trials, Surrogate: s.surrogate, Raced: s.raced}
+	f := Found{Trials: s.trials, Raced: s.raced}
 	if s.best != nil && s.counted.table.Bins > 0 {
 		f.Evidence = s.evidence()
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // searched are the fields that exploration makes.
-var searched = []string{"trials", "surrogate", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
+var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
 
 // errMoreTrials ends a replay that tries more pairs than the report lists.
 var errMoreTrials = errors.New("the search goes on beyond the trials that the report lists")
@@ -42,7 +42,7 @@ func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err := a.checkSizes(r); err != nil {
 		return v, err
 	}
-	found := Found{Trials: r.Trials, Surrogate: r.Surrogate, Raced: r.Sequential, Evidence: r.Evidence}
+	found := Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence}
 	end := audit.Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
 	if end.Reason == audit.Failed {
 		end.Message = r.Termination.Message
@@ -256,7 +256,7 @@ func (s *state) searchAgain(ctx context.Context, v *engine.Verification, r Repor
 	v.Skip("taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run", append(taken, "evidence.chart")...)
 	e := *prepared
 	v.Same(chosenTrial(r.Trials, e.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
-	s.trials, s.surrogate, s.prepared = r.Trials, r.Surrogate, e.Prepared
+	s.trials, s.prepared = r.Trials, e.Prepared
 	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Hedges: e.Prepared.Hedges, Table: e.Explored, Learners: e.Learners, Chart: e.Chart}
 	if s.bestAt = chosenTrial(r.Trials, e.Pair); s.bestAt < 0 {
 		s.trials, s.bestAt = []TrialNote{{Pair: e.Pair}}, 0

@@ -2,6 +2,7 @@ package pair_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,19 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/report"
 )
+
+func copied(t *testing.T, r pair.Report) pair.Report {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out pair.Report
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
 
 // TestForgedReports: whatever is changed in a report that follows from its
 // settings and counts, the replay says so.

@@ -176,18 +176,6 @@ func (b *Browser) ClickAt(ctx context.Context, element string) error {
 	return err
 }
 
-// Type presses keys, of which the special ones are those of WebDriver (U+E000 and on).
-func (b *Browser) Type(ctx context.Context, keys string) error {
-	var actions []any
-	for _, k := range keys {
-		for _, kind := range []string{"keyDown", "keyUp"} {
-			actions = append(actions, map[string]any{"type": kind, "value": string(k)})
-		}
-	}
-	_, err := b.do(ctx, "actions", map[string]any{"actions": []any{map[string]any{"type": "key", "id": "keys", "actions": actions}}})
-	return err
-}
-
 // Console is what the pages complained about since the browser started: errors and
 // warnings, those of the content policy too.
 func (b *Browser) Console() ([]string, error) { return b.console() }

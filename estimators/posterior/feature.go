@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -56,34 +55,12 @@ func (f feature) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (f *feature) UnmarshalText(text []byte) error {
-	parts := strings.Split(string(text), " ")
-	numbers := []*float64{&f.Symbol, &f.Median, &f.Range, &f.Shift, &f.Scale}
-	bad := &audit.InputError{Field: "feature", Found: strconv.Quote(string(text)), Want: "kind, column, symbol, median, range, shift and scale"}
-	if len(parts) != 2+len(numbers) {
-		return bad
-	}
-	f.Kind = featureKind(parts[0])
-	var err error
-	if f.Column, err = strconv.Atoi(parts[1]); err != nil {
-		return bad
-	}
-	for i, v := range numbers {
-		if *v, err = strconv.ParseFloat(parts[2+i], 64); err != nil {
-			return bad
-		}
-	}
-	return nil
-}
-
 const (
 	zMost         = 20
 	numberSample  = 2048 // outputs that medians and ranges are taken from
 	symbolsTold   = 3    // symbols with features over all columns
 	indicators    = 40   // of symbols in columns
 	realColumns   = 32   // with features of their own
-	mostFeatures  = 128
 	hugeNumber    = 1e300
 	leastSpread   = 1e-6
 	mixedWhole    = 2 // columns with symbols, of which each number has features
@@ -398,36 +375,4 @@ func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carrier
 	}
 	slices.Sort(carriers)
 	return frequent, inColumn, carriers
-}
-
-// check refuses a feature that was read and does not fit the columns.
-func (f *feature) check(columns []audit.Column) error {
-	bad := func(what, found, want string) error {
-		return &audit.InputError{Field: "feature." + what, Found: found, Want: want}
-	}
-	if f.Column < 0 || f.Column >= len(columns) {
-		return bad("column", fmt.Sprint(f.Column), fmt.Sprintf("in [0, %d]", len(columns)-1))
-	}
-	for _, v := range []float64{f.Symbol, f.Median, f.Range, f.Shift, f.Scale} {
-		if v-v != 0 {
-			return bad("scale", audit.Number(v), "finite")
-		}
-	}
-	switch f.Kind {
-	case isFeature:
-		if columns[f.Column].Kind == audit.Real {
-			return bad("column", "a real column", "one with symbols")
-		}
-	case shareFeature, firstFeature, meanFeature:
-		if newShape(columns, nil).symbols == 0 {
-			return bad("kind", fmt.Sprintf("%q", f.Kind), "one of numbers, as no column has symbols")
-		}
-	case valueFeature, logFeature, squareFeature, lowFeature, leadFeature, leadLow, leadLog, leadPlace, leadLowPlace, totalFeature, stepFeature:
-		if !(f.Range > 0) {
-			return bad("range", audit.Number(f.Range), "above 0")
-		}
-	default:
-		return bad("kind", fmt.Sprintf("%q", f.Kind), "a kind of feature")
-	}
-	return nil
 }

@@ -2,8 +2,6 @@ package posterior
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -12,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// Model is what all candidates learnt from the outputs of one pair. It is a JSON value,
+// Model is what all candidates learnt from the outputs of one pair. A report has it as JSON,
 // and the log odds that it gives have the same bits on every platform.
 type Model struct {
 	Tree     *tree     `json:"tree,omitempty"`
@@ -31,21 +29,6 @@ type Model struct {
 	Best  [2]int     `json:"best,omitzero"` // the candidates that are stacked
 
 	shape shape
-}
-
-// Has reports whether the model has a candidate.
-func (m *Model) Has(c Candidate) bool {
-	switch {
-	case c <= Tree64:
-		return m.Tree != nil
-	case c <= Ridge16:
-		return len(m.Features) > 0
-	case c <= Spline300:
-		return len(m.Spline[c-Spline3]) > 0
-	case c == Stacked:
-		return m.Has(Candidate(m.Best[0])) && m.Best[1] == int(Ridge16) && m.Has(Ridge16)
-	}
-	return len(m.Bins) > 0
 }
 
 // Only is the model with what these candidates need.
@@ -77,60 +60,6 @@ func (m *Model) Only(list []Candidate) *Model {
 		out.Stack, out.Best = m.Stack, m.Best
 	}
 	return &out
-}
-
-// Decode reads a model that json.Marshal wrote, for outputs with these columns, and
-// refuses one that does not fit them.
-func Decode(data json.RawMessage, columns []audit.Column) (*Model, error) {
-	m := new(Model)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
-	bad := func(field, found, want string) error {
-		return &audit.InputError{Field: "model." + field, Found: found, Want: want}
-	}
-	if m.Tree != nil {
-		if err := m.Tree.check(columns); err != nil {
-			return nil, err
-		}
-		m.Tree.prepare()
-	}
-	if len(m.Features) > mostFeatures {
-		return nil, bad("features", fmt.Sprintf("%d of them", len(m.Features)), fmt.Sprintf("at most %d", mostFeatures))
-	}
-	for i := range m.Features {
-		if err := m.Features[i].check(columns); err != nil {
-			return nil, err
-		}
-	}
-	for _, w := range m.Ridge {
-		if len(m.Features) > 0 && len(w) != len(m.Features)+1 {
-			return nil, bad("ridge", fmt.Sprintf("%d weights", len(w)), fmt.Sprintf("%d", len(m.Features)+1))
-		}
-	}
-	if len(m.Knots) == 1 || !slices.IsSorted(m.Knots) || len(m.Knots) > 0 && onlyReal(columns) < 0 {
-		return nil, bad("knots", fmt.Sprint(len(m.Knots)), "at least two, ascending, for one real column")
-	}
-	for _, v := range m.Spline {
-		if len(v) != 0 && len(v) != len(m.Knots) {
-			return nil, bad("spline", fmt.Sprintf("%d values", len(v)), "one for each knot")
-		}
-	}
-	if len(m.Bins) > 0 && len(m.Cuts) != len(m.Bins)-1 || !slices.IsSorted(m.Cuts) || len(m.Bins) > 0 && len(m.Features) == 0 {
-		return nil, bad("cuts", fmt.Sprint(len(m.Cuts)), "one fewer than bins, ascending")
-	}
-	for _, b := range m.Best {
-		if b < 0 || b > int(Ridge16) || m.Stack != [3]float64{} && !m.Has(Candidate(b)) {
-			return nil, bad("best", fmt.Sprint(m.Best), "a tree and a ridge that the model has")
-		}
-	}
-	for _, list := range [][]float64{m.Ridge[0], m.Ridge[1], m.Knots, m.Spline[0], m.Spline[1], m.Spline[2], m.Cuts, m.Bins, m.Stack[:], m.Carriers} {
-		if slices.ContainsFunc(list, func(v float64) bool { return v-v != 0 }) {
-			return nil, bad("weights", "one that is not a number", "finite numbers")
-		}
-	}
-	m.shape = newShape(columns, m.Carriers)
-	return m, nil
 }
 
 // onlyReal is the only column, where that is real; else -1.

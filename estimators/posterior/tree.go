@@ -2,8 +2,6 @@ package posterior
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -20,8 +18,6 @@ const (
 	realDepth  = 7    // halvings of the numbers of an output
 	mixedDepth = 4    // of those that symbols carry
 	cutSample  = 2048 // outputs that a cut is taken from
-	mostNodes  = 4096 // of a tree that is read
-	mostCount  = 1 << 31
 )
 
 // treeNode divides outputs by the symbol in a column, or by a number in it, or not at
@@ -52,7 +48,9 @@ func newTree(d *Data) (*tree, []int32) {
 		all[i] = int32(i)
 	}
 	g.bySymbols(all, 0)
-	g.tree.prepare()
+	for s, shrinkage := range shrinkages {
+		g.tree.odds[s] = g.tree.without(shrinkage, -1)
+	}
 	return g.tree, g.leaf
 }
 
@@ -313,13 +311,6 @@ func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {
 	return out
 }
 
-// prepare computes the log odds of all nodes.
-func (t *tree) prepare() {
-	for s, shrinkage := range shrinkages {
-		t.odds[s] = t.without(shrinkage, -1)
-	}
-}
-
 // logits turns probabilities into log odds, in place.
 func logits(p []float64) []float64 {
 	for i, v := range p {
@@ -354,40 +345,4 @@ func (t *tree) find(columns []audit.Column, at []int, row []float64) int {
 		}
 	}
 	return i
-}
-
-// check refuses a tree that was read and cannot be walked.
-func (t *tree) check(columns []audit.Column) error {
-	bad := func(i int, what, found, want string) error {
-		return &audit.InputError{Field: fmt.Sprintf("tree.nodes[%d].%s", i, what), Found: found, Want: want}
-	}
-	if len(t.Nodes) == 0 || len(t.Nodes) > mostNodes {
-		return &audit.InputError{Field: "tree.nodes", Found: fmt.Sprintf("%d of them", len(t.Nodes)), Want: fmt.Sprintf("1 to %d", mostNodes)}
-	}
-	parents := make([]bool, len(t.Nodes))
-	for i, n := range t.Nodes {
-		if n.N[0] < 0 || n.N[1] < 0 || max(n.N[0], n.N[1]) > mostCount {
-			return bad(i, "n", fmt.Sprint(n.N), "counts")
-		}
-		if len(n.Kids) == 0 {
-			continue
-		}
-		if n.Column < 0 || n.Column >= len(columns) {
-			return bad(i, "column", fmt.Sprint(n.Column), fmt.Sprintf("in [0, %d]", len(columns)-1))
-		}
-		kind := columns[n.Column].Kind
-		switch {
-		case n.Cut == nil && (len(n.Kids)-len(n.Symbols) > 1 || len(n.Kids) < len(n.Symbols)):
-			return bad(i, "symbols", fmt.Sprintf("%d for %d children", len(n.Symbols), len(n.Kids)), "one for each child, but for the last, of a column with symbols")
-		case n.Cut != nil && (kind == audit.Symbol || len(n.Kids) != 2 || math.IsNaN(*n.Cut)):
-			return bad(i, "cut", fmt.Sprintf("for %d children of a %s column", len(n.Kids), kind), "a number, for two children of a column with numbers")
-		}
-		for _, k := range n.Kids {
-			if k <= i || k >= len(t.Nodes) || parents[k] {
-				return bad(i, "kids", fmt.Sprint(k), "a later node that has no other parent")
-			}
-			parents[k] = true
-		}
-	}
-	return nil
 }

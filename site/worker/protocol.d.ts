@@ -1555,19 +1555,6 @@ export interface Power {
   unit?: string;
 }
 
-/** Prediction is what a model of the trials up to then said of a pair before it was explored. */
-export interface Prediction {
-  /** Mean and SD are of the pair's score: see SurrogateModel. */
-  mean: number;
-  sd: number;
-  /** Low, Middle and High are the values that the scores Mean-SD, Mean and Mean+SD stood for, in the units of the trials' values and between the values of the quietest and the loudest trial. If Mean is the median of the score, Middle is that of the value. */
-  low: number;
-  middle: number;
-  high: number;
-  /** Beyond: Mean+SD lies above the loudest trial up to then. How far, in values, the model cannot say. */
-  beyond?: boolean;
-}
-
 /** Prepared is all that exploration fixed for the bounds on the chosen pair, so that nothing is chosen on the pairs that certify. */
 export interface Prepared {
   /** for epsilon */
@@ -1814,8 +1801,6 @@ export interface Report {
   plan: Plan;
   inputs: Inputs;
   trials: TrialNote[];
-  /** Surrogate is there where the finder had a model of the trials' values. */
-  surrogate?: SurrogateModel;
   /** Sequential is the sequential stage, where the plan has one. */
   sequential?: Raced;
   /** Evidence is absent where exploration did not finish. */
@@ -2025,39 +2010,6 @@ export interface Space {
   relation: Relation;
 }
 
-/** SurrogateModel is a finder's model after the search. It steered which pairs were tried, and certifies nothing. It works on scores, log(p/(1-p)) at the share p of trials that were quieter, so that one value without bound does not flatten the rest. Numbers have six significant digits. */
-export interface SurrogateModel {
-  /** in words */
-  model: string;
-  /** SqrtBeta is how many standard deviations were added to the mean when pairs were ranked: the root of the beta of GP-UCB. */
-  sqrtBeta: number;
-  /** Noise is the standard deviation that the model gives the score of one trial about the pair's own. */
-  noise: number;
-  /** that it was fitted to */
-  trials: number[];
-  /** theirs */
-  scores: number[];
-  /** trial through whose pair the slices go */
-  through: number;
-  slices: SurrogateSlice[];
-}
-
-/** SurrogateSlice is the model along one parameter of the search space, all others as in one pair. */
-export interface SurrogateSlice {
-  /** in words */
-  parameter: string;
-  /** Geometric: positions are about as far apart as their logarithms. */
-  geometric?: boolean;
-  /** ascending, in the parameter's units */
-  positions: number[];
-  /** of the score at each position */
-  mean: number[];
-  sd: number[];
-  /** At is where each of the model's trials lies, and Near, from 0 to 1, how much its score says of the slice there: their correlation as modelled, 0 where the trial's pair lies nowhere along the slice. */
-  at: number[];
-  near: number[];
-}
-
 /** Table is a view's facts. The first column heads its rows. */
 export interface Table {
   title: string;
@@ -2155,8 +2107,6 @@ export interface TrialNote {
   /** explored, a side, in all rounds */
   outputs?: number;
   chosen?: boolean;
-  /** Predicted is there where the finder proposed the pair by a model. */
-  predicted?: Prediction;
 }
 
 /** Verdict is the outcome of an audit. There is no verdict "private". */

@@ -158,7 +158,6 @@ const (
 	keySquare
 	keyHollow
 	keyOutline
-	keySpan
 	keyCross   // upright
 	keyOblique // cross
 )
@@ -205,12 +204,6 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.cross(Point{x + sample/2, middle}, 7, k.form == keyOblique, k.paint, Rect{})
 		case keyBand:
 			s.rect(box, k.paint.At(0.18), Rect{})
-		case keySpan:
-			s.line(x+2, middle, x+sample-2, middle, 1.2, k.paint, Rect{})
-			for _, at := range []float64{x + 2, x + sample - 2} {
-				s.line(at, middle-4, at, middle+4, 1.2, k.paint, Rect{})
-			}
-			s.line(x+sample/2, middle-6, x+sample/2, middle+6, 2.2, k.paint, Rect{})
 		case keyBarred:
 			s.rect(box, k.paint.At(0.16), Rect{})
 			for x := box.X + 2; x < box.Right(); x += 5 {

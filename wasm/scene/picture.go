@@ -80,10 +80,9 @@ type head report.Report
 // Report is what the views need of a report of the audit of a mechanism.
 type Report struct {
 	head
-	Trials    []pair.TrialNote      `json:"trials"`
-	Surrogate *audit.SurrogateModel `json:"surrogate"`
-	Evidence  *pair.Evidence        `json:"evidence"`
-	Inputs    struct {
+	Trials   []pair.TrialNote `json:"trials"`
+	Evidence *pair.Evidence   `json:"evidence"`
+	Inputs   struct {
 		Examples *pair.Examples `json:"examples"`
 	} `json:"inputs"`
 	Sequential *pair.Raced `json:"sequential"`
@@ -104,7 +103,7 @@ func (r *Report) pair() *audit.Pair {
 
 // InputOf is the input of a report that is there.
 func InputOf(r pair.Report) Input {
-	in := &Report{head: head(r.Report), Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence, Sequential: r.Sequential}
+	in := &Report{head: head(r.Report), Trials: r.Trials, Evidence: r.Evidence, Sequential: r.Sequential}
 	in.Inputs.Examples = r.Inputs.Examples
 	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }

@@ -11,14 +11,12 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// Search shows the pairs that were tried, what the finder's model expected of each,
-// what it showed, and how its datasets differ.
+// Search shows the pairs that were tried, what each showed, and how its datasets differ.
 type Search struct {
 	still
 	trials   []pair.TrialNote // as shown
 	tried    []pair.TrialNote // as tried
 	sorted   bool             // by value
-	modelled bool             // something was expected
 	learners []string
 	quantity string
 	claimed  float64
@@ -39,7 +37,6 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *Searc
 		if !slices.Contains(v.learners, t.Learner) {
 			v.learners = append(v.learners, t.Learner)
 		}
-		v.modelled = v.modelled || t.Predicted != nil
 		n := max(len(t.Pair.First.Values), len(t.Pair.Second.Values))
 		v.rows = max(v.rows, n)
 		if t.Pair.First.Columns > 1 || t.Pair.Second.Columns > 1 {
@@ -82,11 +79,7 @@ func (v *Search) Words() string {
 			loud++
 		}
 	}
-	words := fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
-	if v.modelled {
-		words += " A bar is what the finder’s model expected of a pair before it was tried: it steers the search, and certifies nothing either. Pairs without one were tried to begin with."
-	}
-	return words
+	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
 }
 
 func (v *Search) Name(i int) string { return fmt.Sprint(v.trials[i].Trial) }
@@ -98,9 +91,6 @@ func (v *Search) Reading(i int) string {
 		words += ", " + t.Pair.Label
 	}
 	words += ": " + shown(t, v.quantity)
-	if e := t.Predicted; e != nil {
-		words += fmt.Sprintf("; expected %s, one standard deviation either way %s to %s", valueWords(e.Middle), valueWords(e.Low), upTo(e))
-	}
 	if t.Learner != "" {
 		words += ", by " + t.Learner
 	}
@@ -114,24 +104,7 @@ func shown(t pair.TrialNote, quantity string) string {
 	if t.Value < audit.Silence {
 		return "showed nothing"
 	}
-	return quantity + " " + valueWords(t.Value)
-}
-
-// valueWords are a trial's value to about four figures.
-func valueWords(x float64) string {
-	if x < audit.Silence {
-		return "nothing"
-	}
-	return Short(round(x, 4))
-}
-
-// upTo is the upper end in words: the model cannot say how far beyond the loudest
-// trial one would lie.
-func upTo(p *audit.Prediction) string {
-	if p.Beyond {
-		return "above " + valueWords(p.High)
-	}
-	return valueWords(p.High)
+	return quantity + " " + Short(round(t.Value, 4))
 }
 
 func (v *Search) Place(i int) (x, y float64) {
@@ -140,22 +113,8 @@ func (v *Search) Place(i int) (x, y float64) {
 
 func (v *Search) Facts(fig Figures) Table {
 	f := Table{Title: "Every pair that was tried", Head: []string{"pair", "number", "value", "learner", "chosen"}}
-	if v.modelled {
-		f.Head = append(f.Head, "predicted", "less 1 sd", "plus 1 sd")
-	}
 	for _, t := range v.trials {
-		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
-		if e := t.Predicted; e != nil {
-			high := fig.of(e.High)
-			if e.Beyond {
-				high = "above " + high
-			}
-			row = append(row, fig.of(e.Middle), fig.of(e.Low), high)
-		}
-		for len(row) < len(f.Head) {
-			row = append(row, "")
-		}
-		f.Rows = append(f.Rows, row)
+		f.Rows = append(f.Rows, []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)})
 	}
 	return f
 }
@@ -165,9 +124,6 @@ func (v *Search) Layout(f Frame) *Scene {
 	items := []key{{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}, {words: "above it", paint: Ink(Bad), form: keyDot, mark: Disc}, {words: "chosen", paint: Ink(Text), form: keyDot, mark: Ring}}
 	if !v.sorted {
 		items = append(items, key{words: "best so far", paint: Ink(Muted), form: keyLine})
-	}
-	if v.modelled {
-		items = append(items, key{words: "expected, ± 1 standard deviation", paint: Ink(Accent), form: keySpan})
 	}
 	for i, l := range v.learners {
 		items = append(items, key{words: l, paint: Ink(Muted), form: keyDot, mark: Form(i % int(Ring))})
@@ -188,9 +144,6 @@ func (v *Search) Layout(f Frame) *Scene {
 	for _, t := range v.trials {
 		if t.Value > audit.Silence {
 			least, most = min(least, t.Value), max(most, t.Value)
-		}
-		if e := t.Predicted; e != nil && e.Low > audit.Silence {
-			least, most = min(least, e.Low), max(most, e.High)
 		}
 	}
 	least = max(least, -0.25*most)
@@ -214,8 +167,7 @@ func (v *Search) Layout(f Frame) *Scene {
 	s.dash([]Point{{box.X, y.At(v.claimed)}, {box.Right(), y.At(v.claimed)}}, 1.5, Ink(Text), box)
 
 	at := func(i int) float64 { return x.At(float64(i) + 0.5) }
-	level := func(value float64) float64 { return min(y.From, y.At(max(value, y.Lo))) }
-	show := func(t pair.TrialNote) float64 { return level(t.Value) }
+	show := func(t pair.TrialNote) float64 { return min(y.From, y.At(max(t.Value, y.Lo))) }
 	var best []Point
 	loudest := math.Inf(-1)
 	dots := map[Form]*Shape{}
@@ -235,11 +187,6 @@ func (v *Search) Layout(f Frame) *Scene {
 	}
 	if !v.sorted {
 		s.add(Shape{Kind: Stroke, Points: best, Width: 1.2, Paint: Ink(Muted), Clip: box})
-	}
-	for i, t := range v.trials {
-		if e := t.Predicted; e != nil {
-			s.span(at(i), level(e.Low), level(e.Middle), level(e.High), min(6, max(1.5, (x.At(1)-x.At(0))*0.32)), e.Beyond, clip)
-		}
 	}
 	for form := range Ring {
 		if d := dots[form]; d != nil {
@@ -277,20 +224,6 @@ func (v *Search) paint(t pair.TrialNote) Paint {
 		return Between(Muted, Calm, t.Value/v.claimed)
 	}
 	return Ink(Calm)
-}
-
-// span draws what was expected: from low to high with caps, the middle as a bar;
-// an arrow where it goes on beyond.
-func (s *Scene) span(x, low, middle, high, half float64, beyond bool, clip Rect) {
-	paint := Ink(Accent)
-	s.line(x, low, x, high, 1.2, paint, clip)
-	s.line(x-half*0.6, low, x+half*0.6, low, 1.2, paint, clip)
-	s.line(x-half, middle, x+half, middle, 2.2, paint, clip)
-	if !beyond {
-		s.line(x-half*0.6, high, x+half*0.6, high, 1.2, paint, clip)
-		return
-	}
-	s.add(Shape{Kind: Fill, Points: []Point{{x - half*0.7, high}, {x, high - 7}, {x + half*0.7, high}}, Paint: paint, Clip: clip})
 }
 
 func (v *Search) radius(x Scale) float64 {

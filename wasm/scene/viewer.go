@@ -131,9 +131,6 @@ func Views(in Input) []View {
 		if s := NewSearch(r.Trials, quantity, limitOf(r.Claim)); s != nil {
 			out = append(out, s)
 		}
-		if s := NewSurrogate(r.Surrogate, r.Trials, quantity, limitOf(r.Claim)); s != nil {
-			out = append(out, s)
-		}
 		pairs := r.Termination.SamplesUsed
 		if pairs == 0 { // of bets alone, which are of all pairs of datasets
 			pairs = r.Termination.Outputs / 2

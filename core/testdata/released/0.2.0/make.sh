@@ -51,11 +51,10 @@ audit() {
 }
 
 # Audits whose golden reports are replayed on every platform: each kind of output, each
-# relation, and a search by a model.
+# relation.
 audit pair/outcomes -mechanism svt4 -epsilon 1 -samples 20000 -explore 4000 -trials 2 -seed 7
 audit pair/histogram -mechanism laplace-mean-raw-denominator -learner histogram -samples 20000 -explore 4000 -trials 2 -seed 8
 audit pair/mixed -mechanism svt3 -param m=4 -learner logistic -samples 5000 -trials 2 -seed 9
-audit pair/surrogate -mechanism laplace-mean-raw-count -epsilon 1 -finder gp-ucb -learner histogram -samples 5000 -explore 2000 -trials 24 -seed 11
 audit pair/random -mechanism gaussian-mean -relation replace -finder random -samples 5000 -trials 3 -seed 10
 # What the page shows first.
 audit page -mechanism svt4 -epsilon 1
