@@ -224,15 +224,25 @@ func interval(edges []float64, i int, b Bin) Bin {
 	return b
 }
 
-func (d *Divergence) ID() string { return "divergence" }
-
-func (d *Divergence) Title() string { return "Divergence" }
-
-func (d *Divergence) Choices() (string, []Choice) {
-	if d.plane == nil {
-		return "Divergence", choices(d.kinds)
+// view is nil where nothing was counted.
+func (d *Divergence) view() *View {
+	if d == nil {
+		return nil
 	}
-	return "Show", append(choices(d.kinds), Choice{planeID, "plane: the score and one more direction"})
+	v := View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence", Choices: choices(d.kinds)}
+	if d.plane != nil {
+		v.ChoiceLabel, v.Choices = "Show", append(v.Choices, Choice{planeID, "plane: the score and one more direction"})
+	}
+	return v.of(func(choice string) Plot {
+		d.choose(choice)
+		p := Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip, At: d.position, Draw: d.draw}
+		p.X.Zooms, p.Y.Zooms = !d.outcomes(), d.outcomes() || d.flat
+		p.Name = func(i int) string { return d.bins[i].Words }
+		if d.flat {
+			p.Name = d.plane.name
+		}
+		return p
+	})
 }
 
 func choices(kinds []divergenceKind) []Choice {
@@ -243,7 +253,7 @@ func choices(kinds []divergenceKind) []Choice {
 	return out
 }
 
-func (d *Divergence) Choose(id string) {
+func (d *Divergence) choose(id string) {
 	if d.flat = id == planeID && d.plane != nil; d.flat {
 		epsilon, _ := epsilonOf(d.claim)
 		d.plane.compare(epsilon)
@@ -256,8 +266,6 @@ func (d *Divergence) Choose(id string) {
 }
 
 func (d *Divergence) outcomes() bool { return d.chart.Kind == "outcomes" }
-
-func (d *Divergence) Zooms() (x, y bool) { return !d.outcomes(), d.outcomes() || d.flat }
 
 // likelier names the dataset that the divergence starts from, and the other.
 func (d *Divergence) likelier() (string, string) {
@@ -280,9 +288,9 @@ func (d *Divergence) parts() (parts []float64, sum float64) {
 	return parts, sum
 }
 
-func (d *Divergence) Words() string {
+func (d *Divergence) caption() string {
 	if d.flat {
-		return d.planeWords()
+		return d.planeCaption()
 	}
 	_, sum := d.parts()
 	from, to := d.likelier()
@@ -308,13 +316,6 @@ func (d *Divergence) Words() string {
 	return words + " Observed figures err by chance; what is certified stands in the report."
 }
 
-func (d *Divergence) Name(i int) string {
-	if d.flat {
-		return d.plane.name(i)
-	}
-	return d.bins[i].Words
-}
-
 // counted are the words of a bin's counts and their ratio.
 func (d *Divergence) counted(b Bin) string {
 	p, q := b.Shares()
@@ -332,9 +333,9 @@ func (d *Divergence) counted(b Bin) string {
 	return words
 }
 
-func (d *Divergence) Reading(i int) string {
+func (d *Divergence) tooltip(i int) string {
 	if d.flat {
-		return d.planeReading(i)
+		return d.planeTooltip(i)
 	}
 	b := d.bins[i]
 	words := d.counted(b)
@@ -355,9 +356,9 @@ func (d *Divergence) Reading(i int) string {
 	return words
 }
 
-func (d *Divergence) Facts(fig Figures) Table {
+func (d *Divergence) table(fig Figures) Table {
 	if d.flat {
-		return d.planeFacts(fig)
+		return d.planeTable(fig)
 	}
 	first := []string{d.chart.AxisWords()}
 	switch {
@@ -384,7 +385,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 // span is where the histogram's boxes begin and end.
 func (d *Divergence) span() (lo, hi float64) { return d.bins[0].From, d.bins[len(d.bins)-1].To }
 
-func (d *Divergence) Place(i int) (x, y float64) {
+func (d *Divergence) position(i int) (x, y float64) {
 	if d.flat {
 		return d.plane.place(i)
 	}
@@ -395,7 +396,7 @@ func (d *Divergence) Place(i int) (x, y float64) {
 	return ((d.bins[i].From+d.bins[i].To)/2 - lo) / (hi - lo), 0.5
 }
 
-func (d *Divergence) Layout(f Frame) *Scene {
+func (d *Divergence) draw(f Frame) *Scene {
 	switch {
 	case d.flat:
 		return d.plane.layout(f, d.claim)
@@ -475,7 +476,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 		for _, b := range d.bins {
 			if in := b.inEvent(); in > 0 {
 				r := Rect{x.At(b.From), box.Y, x.At(b.To) - x.At(b.From), box.H}
-				s.rect(r, Ink(Region).At(max(0.35, in)), box)
+				s.rect(r, Ink(EventArea).At(max(0.35, in)), box)
 				if k == 0 {
 					s.hatch(r, Ink(Hatch).At(0.55*max(0.35, in)), box)
 				}
@@ -495,7 +496,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 	}
 	bottom := at - gap
 	if e := d.chart.Edges; uneven(e) {
-		s.line(x.From, bottom, x.To, bottom, 1, Ink(Axis), Rect{})
+		s.line(x.From, bottom, x.To, bottom, 1, Ink(AxisLine), Rect{})
 		var at []float64
 		for k := range e {
 			at = append(at, float64(k))
@@ -524,7 +525,7 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 		items[0].form, items[1] = keyBox, key{words: "second dataset (hatched)", paint: Ink(Second), form: keyHatch}
 	}
 	if slices.ContainsFunc(d.bins, func(b Bin) bool { return b.inEvent() > 0 }) {
-		items = append(items, key{words: "in the event", paint: Ink(Region), form: keyRegion})
+		items = append(items, key{words: "in the event", paint: Ink(EventArea), form: keyRegion})
 	}
 	if e, ok := epsilonOf(d.claim); ok {
 		items = append(items, key{words: "claimed: ± ε = " + Short(e), paint: Ink(Text), form: keyDash})
@@ -684,7 +685,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 			continue
 		}
 		if b.inEvent() > 0 {
-			s.rect(Rect{0, y + 1, f.Width, pitch - 2}, Ink(Region), s.Plot)
+			s.rect(Rect{0, y + 1, f.Width, pitch - 2}, Ink(EventArea), s.Plot)
 		}
 	}
 	for k := range columns {

@@ -25,7 +25,6 @@ import (
 // What refutes a claim is the verdict alone: an event is lit where its own certified
 // bound is above the claim and the run has said so.
 type Outputs struct {
-	still
 	outputsOf
 	outcomes bool
 	epsilon  float64 // of a claim that limits ratios
@@ -92,7 +91,7 @@ const coarse = 32
 
 // NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
 // bins.
-func NewOutputs(r *Report) *Outputs {
+func NewOutputs(r *Report) *View {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed || len(r.Tables) > 0 && r.anytime()}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
@@ -106,13 +105,13 @@ func NewOutputs(r *Report) *Outputs {
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
 		x.chart, x.share, x.anytime = c.Chart, c.Share, true
-		return newOutputs(x)
+		return newOutputs(x).view()
 	default:
 		return nil
 	}
 	row := report.Report(r.head).Pictured()
 	if row == nil {
-		return newOutputs(x)
+		return newOutputs(x).view()
 	}
 	x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
 	if row.ID == report.Epsilon && row.LowerBound != nil {
@@ -121,7 +120,7 @@ func NewOutputs(r *Report) *Outputs {
 	if e := r.Evidence; row.Event.Where == nil && (e.Prepared.Event.Edge != row.Event.Edge || e.Prepared.Event.Above != row.Event.Above) {
 		x.chart.FirstIn, x.chart.SecondIn = nil, nil // of another event
 	}
-	return newOutputs(x)
+	return newOutputs(x).view()
 }
 
 // anytime reports whether the run might have been stopped at any time.
@@ -131,7 +130,7 @@ func (r *Report) anytime() bool {
 }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
-func NewLiveOutputs(p *pair.Progress) *Outputs {
+func NewLiveOutputs(p *pair.Progress) *View {
 	l := p.Live
 	if l == nil {
 		return nil
@@ -145,11 +144,11 @@ func NewLiveOutputs(p *pair.Progress) *Outputs {
 		}
 		x.refuted = x.refuted || *p.Provisional > p.Claimed
 	}
-	return newOutputs(x)
+	return newOutputs(x).view()
 }
 
 func newOutputs(x outputsOf) *Outputs {
-	v := &Outputs{still: still{id: "outputs", title: "Can the answer tell A from B?"}, outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
+	v := &Outputs{outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
 	v.stretch = uneven(x.chart.Edges)
 	n := len(x.chart.Edges) + 1
@@ -565,21 +564,19 @@ func (v *Outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
 // apart reports whether the event is not one of the marks.
 func (v *Outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
-func (v *Outputs) Zooms() (x, y bool) { return false, false }
-
-func (v *Outputs) Name(i int) string {
-	if i >= len(v.marks) {
-		return "the event"
+// view is nil where there is nothing to show.
+func (v *Outputs) view() *View {
+	if v == nil {
+		return nil
 	}
-	return v.marks[i].words
-}
-
-// Place implements [View].
-func (v *Outputs) Place(i int) (x, y float64) {
-	if v.outcomes {
-		return 0.5, (float64(i) + 0.5) / float64(v.items())
+	p := Plot{Caption: v.caption(), Table: v.table, Tooltip: v.tooltip, Said: v.Says(), Draw: v.draw}
+	p.Name = func(i int) string {
+		if i >= len(v.marks) {
+			return "the event"
+		}
+		return v.marks[i].words
 	}
-	return min(1, (float64(i)+0.5)/float64(len(v.marks))), 0.5
+	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.of(func(string) Plot { return p })
 }
 
 func (v *Outputs) confidence() string { return percentFloor(1 - v.beta) }
@@ -587,7 +584,7 @@ func (v *Outputs) confidence() string { return percentFloor(1 - v.beta) }
 // percentFloor is a confidence, rounded down.
 func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
 
-func (v *Outputs) Words() string {
+func (v *Outputs) caption() string {
 	what := choose(v.outcomes, "answer", "range of answers")
 	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
@@ -607,13 +604,13 @@ func (v *Outputs) claimWords() string {
 	return words
 }
 
-func (v *Outputs) Reading(i int) string {
+func (v *Outputs) tooltip(i int) string {
 	if i >= len(v.marks) {
-		return v.eventReading()
+		return v.eventTooltip()
 	}
 	m := v.marks[i]
 	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
-		return v.counted(m) + "; " + v.eventReading()
+		return v.counted(m) + "; " + v.eventTooltip()
 	}
 	words := v.counted(m)
 	if !m.few() {
@@ -665,7 +662,7 @@ func between(from, to float64) string {
 	return side(from, false) + " to " + side(to, true)
 }
 
-func (v *Outputs) eventReading() string {
+func (v *Outputs) eventTooltip() string {
 	t := v.tested
 	likelier, other := likelierOn(t.sign)
 	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
@@ -698,8 +695,7 @@ func decimals(x float64, whole func(float64) float64) string {
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-// Facts implements [View].
-func (v *Outputs) Facts(fig Figures) Table {
+func (v *Outputs) table(fig Figures) Table {
 	first := []string{v.chart.AxisWords()}
 	switch {
 	case v.outcomes:

@@ -22,7 +22,7 @@ func (t *tested) ink(role Role, lit bool) Paint {
 	return Ink(role)
 }
 
-func (v *Outputs) Layout(f Frame) *Scene {
+func (v *Outputs) draw(f Frame) *Scene {
 	if v.outcomes {
 		return v.discrete(f)
 	}
@@ -61,7 +61,7 @@ func (s *Scene) back(r Rect, step float64, p Paint) {
 func (s *Scene) forbidden(r Rect) {
 	if r.W > 0.5 && r.H > 0.5 {
 		s.rect(r, Ink(Forbid), Rect{})
-		s.hatch(r, Ink(Line), Rect{})
+		s.hatch(r, Ink(Grid), Rect{})
 	}
 }
 
@@ -212,7 +212,7 @@ func (v *Outputs) discrete(f Frame) *Scene {
 		if from < free {
 			continue
 		}
-		s.line(x, y0, x, bottom, 1, Ink(Line), Rect{})
+		s.line(x, y0, x, bottom, 1, Ink(Grid), Rect{})
 		if from+2*half > left-4 {
 			continue
 		}
@@ -225,9 +225,9 @@ func (v *Outputs) discrete(f Frame) *Scene {
 			s.rect(Rect{0, y, W, rh}, Ink(Lit), Rect{})
 			s.hollow(Rect{0.6, y, W - 1.2, rh}, 1.2, Ink(LitInk))
 		} else if r.event {
-			s.hollow(Rect{0.6, y, W - 1.2, rh}, 1.2, Ink(Axis))
+			s.hollow(Rect{0.6, y, W - 1.2, rh}, 1.2, Ink(AxisLine))
 		} else if i > 0 && !lit(rows[i-1]) {
-			s.line(0, y, W, y, 1, Ink(Line).At(0.6), Rect{})
+			s.line(0, y, W, y, 1, Ink(Grid).At(0.6), Rect{})
 		}
 	}
 	s.line(rx(0), y0, rx(0), bottom, 1, Ink(Muted), Rect{})
@@ -449,7 +449,7 @@ func (v *Outputs) real(f Frame) *Scene {
 			if lit {
 				s.rect(Rect{x1, evTop - 1, x2 - x1, b1 - evTop + 1}, Ink(Lit).At(0.32), Rect{})
 			} else {
-				s.rect(Rect{x1, evTop - 1, x2 - x1, t1 - evTop + 1}, Ink(Line).At(0.35), Rect{})
+				s.rect(Rect{x1, evTop - 1, x2 - x1, t1 - evTop + 1}, Ink(Grid).At(0.35), Rect{})
 				for _, at := range []float64{x1, x2} {
 					if at > left+1 && at < left+w-1 {
 						s.dash([]Point{{at, t1}, {at, b1}}, 1, Ink(Muted), Rect{})
