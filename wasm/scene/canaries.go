@@ -55,30 +55,11 @@ func canaryViews(r *CanaryReport) []*View {
 			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
 			out = append(out, v.view())
 		}
-		p := newPortrait(e.Portrait, e.Threshold)
-		if v := newCanarySpace(p); v != nil {
-			out = append(out, v.view())
-		}
-		if v := newCanaryPair(p); v != nil {
-			out = append(out, v.view())
+		if p := newPortrait(e.Portrait, e.Threshold); p != nil {
+			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
 		}
 	}
-	if v := NewROC(r); v != nil {
-		out = append(out, v)
-	}
-	if v := NewScores(r); v != nil {
-		out = append(out, v)
-	}
-	if v := newMoments(r.In, r.Out); v != nil {
-		out = append(out, v)
-	}
-	if v := newGrowth(r.Growth); v != nil {
-		out = append(out, v)
-	}
-	if v := newCanaryBounds(r); v != nil {
-		out = append(out, v.view())
-	}
-	return out
+	return there(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newGrowth(r.Growth), newCanaryBounds(r).view()))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the

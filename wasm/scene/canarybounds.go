@@ -53,6 +53,9 @@ func newCanaryBounds(r *CanaryReport) *canaryBounds {
 }
 
 func (v *canaryBounds) view() *View {
+	if v == nil {
+		return nil
+	}
 	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }, Draw: v.draw}
 	p.Table = rows("Bounds and differences", []string{"interval", "from", "to", "kind"}, len(v.bars), func(fig Figures, i int) []string {
 		b := v.bars[i]

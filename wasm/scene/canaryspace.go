@@ -26,11 +26,7 @@ const (
 	inMatrix = "matrix"
 )
 
-// newCanarySpace is nil where there is no portrait.
 func newCanarySpace(p *portrait) *canarySpace {
-	if p == nil {
-		return nil
-	}
 	v := &canarySpace{of: p}
 	points := make([][]float64, len(p.canaries))
 	for run := range p.runs {

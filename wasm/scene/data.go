@@ -49,14 +49,13 @@ func DataOf(r *Report) *View {
 	if p == nil {
 		return nil
 	}
-	v := newData(r.Inputs.Examples, *p)
-	if v == nil {
-		return nil
-	}
-	return v.view()
+	return newData(r.Inputs.Examples, *p).view()
 }
 
 func (v *data) view() *View {
+	if v == nil {
+		return nil
+	}
 	s := View{ID: "data", Title: "The data"}
 	if len(v.names) > 3 {
 		s.ChoiceLabel, s.Choices = "Features", []Choice{{"row", "in which the row stands out"}, {"classes", "that tell the classes apart"}}

@@ -101,9 +101,9 @@ func kinds(c audit.Claim) []divergenceKind {
 	return []divergenceKind{total, kl}
 }
 
-// Divergence shows the two output distributions, the event over them, the log
+// divergence are the two output distributions, the event over them, the log
 // ratio of every bin and its part in a divergence.
-type Divergence struct {
+type divergence struct {
 	chart    pair.Chart
 	claim    audit.Claim
 	bins     []Bin
@@ -118,10 +118,10 @@ type Divergence struct {
 // MostBins is how many bins of a chart are drawn; a report of ours has 50.
 const MostBins = 1000
 
-// NewDivergence shows a report's chart, or, with live words, that of a run on its
+// newDivergence shows a report's chart, or, with live words, that of a run on its
 // way. Nil where nothing was counted.
-func NewDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live string) *Divergence {
-	d := &Divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
+func newDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live string) *divergence {
+	d := &divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
 	d.kind = d.kinds[0]
 	n := len(chart.Edges) + 1
 	outcomes := chart.Kind == "outcomes"
@@ -225,7 +225,7 @@ func interval(edges []float64, i int, b Bin) Bin {
 }
 
 // view is nil where nothing was counted.
-func (d *Divergence) view() *View {
+func (d *divergence) view() *View {
 	if d == nil {
 		return nil
 	}
@@ -253,7 +253,7 @@ func choices(kinds []divergenceKind) []Choice {
 	return out
 }
 
-func (d *Divergence) choose(id string) {
+func (d *divergence) choose(id string) {
 	if d.flat = id == planeID && d.plane != nil; d.flat {
 		epsilon, _ := epsilonOf(d.claim)
 		d.plane.compare(epsilon)
@@ -265,10 +265,10 @@ func (d *Divergence) choose(id string) {
 	}
 }
 
-func (d *Divergence) outcomes() bool { return d.chart.Kind == "outcomes" }
+func (d *divergence) outcomes() bool { return d.chart.Kind == "outcomes" }
 
 // likelier names the dataset that the divergence starts from, and the other.
-func (d *Divergence) likelier() (string, string) {
+func (d *divergence) likelier() (string, string) {
 	if d.reversed {
 		return "second", "first"
 	}
@@ -276,7 +276,7 @@ func (d *Divergence) likelier() (string, string) {
 }
 
 // parts are what the bins contribute to the divergence, and their sum.
-func (d *Divergence) parts() (parts []float64, sum float64) {
+func (d *divergence) parts() (parts []float64, sum float64) {
 	for _, b := range d.bins {
 		p, q := b.Shares()
 		if d.reversed {
@@ -288,7 +288,7 @@ func (d *Divergence) parts() (parts []float64, sum float64) {
 	return parts, sum
 }
 
-func (d *Divergence) caption() string {
+func (d *divergence) caption() string {
 	if d.flat {
 		return d.planeCaption()
 	}
@@ -317,7 +317,7 @@ func (d *Divergence) caption() string {
 }
 
 // counted are the words of a bin's counts and their ratio.
-func (d *Divergence) counted(b Bin) string {
+func (d *divergence) counted(b Bin) string {
 	p, q := b.Shares()
 	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, Grouped(b.First), Percent(p), Grouped(b.Second), Percent(q))
 	switch r := b.LogRatio(); {
@@ -333,7 +333,7 @@ func (d *Divergence) counted(b Bin) string {
 	return words
 }
 
-func (d *Divergence) tooltip(i int) string {
+func (d *divergence) tooltip(i int) string {
 	if d.flat {
 		return d.planeTooltip(i)
 	}
@@ -356,7 +356,7 @@ func (d *Divergence) tooltip(i int) string {
 	return words
 }
 
-func (d *Divergence) table(fig Figures) Table {
+func (d *divergence) table(fig Figures) Table {
 	if d.flat {
 		return d.planeTable(fig)
 	}
@@ -383,9 +383,9 @@ func (d *Divergence) table(fig Figures) Table {
 }
 
 // span is where the histogram's boxes begin and end.
-func (d *Divergence) span() (lo, hi float64) { return d.bins[0].From, d.bins[len(d.bins)-1].To }
+func (d *divergence) span() (lo, hi float64) { return d.bins[0].From, d.bins[len(d.bins)-1].To }
 
-func (d *Divergence) position(i int) (x, y float64) {
+func (d *divergence) position(i int) (x, y float64) {
 	if d.flat {
 		return d.plane.place(i)
 	}
@@ -396,7 +396,7 @@ func (d *Divergence) position(i int) (x, y float64) {
 	return ((d.bins[i].From+d.bins[i].To)/2 - lo) / (hi - lo), 0.5
 }
 
-func (d *Divergence) draw(f Frame) *Scene {
+func (d *divergence) draw(f Frame) *Scene {
 	switch {
 	case d.flat:
 		return d.plane.layout(f, d.claim)
@@ -407,7 +407,7 @@ func (d *Divergence) draw(f Frame) *Scene {
 }
 
 // scales are those of shares, log ratios and parts.
-func (d *Divergence) scales(parts []float64) [3]Scale {
+func (d *divergence) scales(parts []float64) [3]Scale {
 	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
 	for i, b := range d.bins {
 		p, q := b.Shares()
@@ -423,7 +423,7 @@ func (d *Divergence) scales(parts []float64) [3]Scale {
 
 // mostRatio is the end of the axis of log ratios: beyond the ratios that are
 // known well enough, and the claim.
-func (d *Divergence) mostRatio() float64 {
+func (d *divergence) mostRatio() float64 {
 	most := 0.5
 	if e, ok := epsilonOf(d.claim); ok {
 		most = max(most, 1.15*e)
@@ -438,7 +438,7 @@ func (d *Divergence) mostRatio() float64 {
 
 // panels are the histogram's three pictures over one axis: shares, log ratios,
 // parts of the divergence.
-func (d *Divergence) panels(f Frame) *Scene {
+func (d *divergence) panels(f Frame) *Scene {
 	heights := []float64{190, 140, 110}
 	const head, gap, foot = 22, 30, 42
 	s := f.scene(0)
@@ -514,12 +514,12 @@ func (d *Divergence) panels(f Frame) *Scene {
 }
 
 // edges are where the axis is one of values: between the boxes beyond.
-func (d *Divergence) edges() Window {
+func (d *divergence) edges() Window {
 	e := d.chart.Edges
 	return Window{e[0], e[len(e)-1]}
 }
 
-func (d *Divergence) legend(s *Scene, y float64) float64 {
+func (d *divergence) legend(s *Scene, y float64) float64 {
 	items := []key{{words: "first dataset", paint: Ink(First), form: keyLine}, {words: "second dataset (dashed)", paint: Ink(Second), form: keyDash}}
 	if d.outcomes() {
 		items[0].form, items[1] = keyBox, key{words: "second dataset (hatched)", paint: Ink(Second), form: keyHatch}
@@ -566,7 +566,7 @@ func (s *Scene) steps(bins []Bin, place func(at, share float64) Point, clip Rect
 }
 
 // ratios are dots with their intervals; an arrow where one side was never seen.
-func (d *Divergence) ratios(s *Scene, x, y Scale, box, clip Rect) {
+func (d *divergence) ratios(s *Scene, x, y Scale, box, clip Rect) {
 	if e, ok := epsilonOf(d.claim); ok {
 		for _, v := range []float64{e, -e} {
 			s.dash([]Point{{box.X, y.At(v)}, {box.Right(), y.At(v)}}, 1.5, Ink(Text), box)
@@ -608,7 +608,7 @@ func (s *Scene) arrow(from, to Point, p Paint, clip Rect) {
 }
 
 // bars are the parts; an arrow where a part is infinite.
-func (d *Divergence) bars(s *Scene, x, y Scale, parts []float64, box Rect) {
+func (d *divergence) bars(s *Scene, x, y Scale, parts []float64, box Rect) {
 	for i, b := range d.bins {
 		x0, x1 := x.At(b.From), x.At(b.To)
 		if x1-x0 > 4 {
@@ -628,7 +628,7 @@ const rowPitch = 30
 
 // rows are the outcomes' pictures: shares, log ratio and part, beside one
 // another.
-func (d *Divergence) rows(f Frame) *Scene {
+func (d *divergence) rows(f Frame) *Scene {
 	s := f.scene(0)
 	narrow := f.Width < 560
 	top := d.legend(s, 4) + 24
@@ -715,7 +715,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 	return s
 }
 
-func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, left float64, x [3]Scale) {
+func (d *divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, left float64, x [3]Scale) {
 	clip := s.Plot
 	middle := choose(narrow, y+8+pitch/2, y+pitch/2)
 	bar := min(9, pitch/2-3)

@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// Outputs shows the two distributions of the outputs, and for every outcome or bin how
+// outputs are the two distributions of the outputs, and for every outcome or bin how
 // much likelier it is on one dataset, in the corridor of the claim. The first dataset is
 // called A, the second B.
 //
@@ -24,7 +24,7 @@ import (
 // hold at all times at once, so that nobody can be misled by looking when it pleases.
 // What refutes a claim is the verdict alone: an event is lit where its own certified
 // bound is above the claim and the run has said so.
-type Outputs struct {
+type outputs struct {
 	outputsOf
 	outcomes bool
 	epsilon  float64 // of a claim that limits ratios
@@ -147,8 +147,8 @@ func NewLiveOutputs(p *pair.Progress) *View {
 	return newOutputs(x).view()
 }
 
-func newOutputs(x outputsOf) *Outputs {
-	v := &Outputs{outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
+func newOutputs(x outputsOf) *outputs {
+	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
 	v.stretch = uneven(x.chart.Edges)
 	n := len(x.chart.Edges) + 1
@@ -193,7 +193,7 @@ func newOutputs(x outputsOf) *Outputs {
 }
 
 // lists makes the marks of outcomes, in an order that can be read.
-func (v *Outputs) lists(n int, bin func(from, to int) mark) {
+func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	labels := make([]string, n-1)
 	for i := range labels {
 		labels[i] = outcomeWords(v.chart, i)
@@ -317,7 +317,7 @@ func ordinal(k int) string {
 }
 
 // bins makes the marks of an axis, all of one width where they are drawn.
-func (v *Outputs) bins(n int, bin func(from, to int) mark) {
+func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	edges := v.chart.Edges
 	step := choose(len(edges)-1 > coarse && (len(edges)-1)%2 == 0, 2, 1)
 	v.step = step
@@ -364,7 +364,7 @@ func covered(from, to, i float64) float64 { return max(0, min(to, i+1)-max(from,
 
 // bin is where a value lies, in bins from the left of the picture; beyond the edges it is
 // somewhere in an end bin.
-func (v *Outputs) bin(x float64) float64 {
+func (v *outputs) bin(x float64) float64 {
 	edges, last := v.chart.Edges, float64(len(v.marks))
 	switch i, at := slices.BinarySearch(edges, x); {
 	case math.IsInf(x, -1):
@@ -393,7 +393,7 @@ func uneven(edges []float64) bool {
 }
 
 // choose finds the event, and the limits of all marks.
-func (v *Outputs) choose(all [2]int) {
+func (v *outputs) choose(all [2]int) {
 	tries := len(v.marks)
 	search := v.event == nil && v.anytime && v.corridor && v.claim.Delta == 0 && (v.live || v.counts == nil)
 	ends := search && !v.outcomes
@@ -429,7 +429,7 @@ func (v *Outputs) choose(all [2]int) {
 }
 
 // given is the event that was chosen beforehand.
-func (v *Outputs) given(all [2]int) *tested {
+func (v *outputs) given(all [2]int) *tested {
 	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "it is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
@@ -494,7 +494,7 @@ func (v *Outputs) given(all [2]int) *tested {
 }
 
 // alone puts an event that is one outcome into words.
-func (v *Outputs) alone(t *tested) {
+func (v *outputs) alone(t *tested) {
 	m := v.marks[t.rows[0]]
 	switch {
 	case v.firstOf != "" && m.short == "none":
@@ -506,7 +506,7 @@ func (v *Outputs) alone(t *tested) {
 
 // found is what a run on its way shows most of: one of the outcomes, or all outputs
 // below or above an edge.
-func (v *Outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
+func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
 	var best *tested
 	try := func(m mark, from, to float64) *tested {
 		for _, sign := range []float64{1, -1} {
@@ -556,16 +556,16 @@ func likelierOn(sign float64) (likelier, other string) {
 }
 
 // out reports whether a mark's bar lies beyond the claim's line.
-func (v *Outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
+func (v *outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
 
 // items are the marks, and the event after them where it is none of them.
-func (v *Outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
+func (v *outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
 
 // apart reports whether the event is not one of the marks.
-func (v *Outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
+func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
 // view is nil where there is nothing to show.
-func (v *Outputs) view() *View {
+func (v *outputs) view() *View {
 	if v == nil {
 		return nil
 	}
@@ -579,12 +579,12 @@ func (v *Outputs) view() *View {
 	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.of(func(string) Plot { return p })
 }
 
-func (v *Outputs) confidence() string { return percentFloor(1 - v.beta) }
+func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
 
 // percentFloor is a confidence, rounded down.
 func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
 
-func (v *Outputs) caption() string {
+func (v *outputs) caption() string {
 	what := choose(v.outcomes, "answer", "range of answers")
 	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
@@ -596,7 +596,7 @@ func (v *Outputs) caption() string {
 }
 
 // claimWords are the claim of a limit on ratios.
-func (v *Outputs) claimWords() string {
+func (v *outputs) claimWords() string {
 	words := "ε = " + Short(v.epsilon)
 	if v.claim.Delta > 0 {
 		words += " with δ = " + Short(v.claim.Delta)
@@ -604,7 +604,7 @@ func (v *Outputs) claimWords() string {
 	return words
 }
 
-func (v *Outputs) tooltip(i int) string {
+func (v *outputs) tooltip(i int) string {
 	if i >= len(v.marks) {
 		return v.eventTooltip()
 	}
@@ -625,7 +625,7 @@ func (v *Outputs) tooltip(i int) string {
 	return words
 }
 
-func (v *Outputs) counted(m mark) string {
+func (v *outputs) counted(m mark) string {
 	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.words, Percent(share(m.first, m.n1)), Grouped(m.first), Grouped(m.n1), Percent(share(m.second, m.n0)), Grouped(m.second), Grouped(m.n0))
 	return words + "; " + ratioWords(m)
 }
@@ -662,7 +662,7 @@ func between(from, to float64) string {
 	return side(from, false) + " to " + side(to, true)
 }
 
-func (v *Outputs) eventTooltip() string {
+func (v *outputs) eventTooltip() string {
 	t := v.tested
 	likelier, other := likelierOn(t.sign)
 	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
@@ -695,7 +695,7 @@ func decimals(x float64, whole func(float64) float64) string {
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-func (v *Outputs) table(fig Figures) Table {
+func (v *outputs) table(fig Figures) Table {
 	first := []string{v.chart.AxisWords()}
 	switch {
 	case v.outcomes:

@@ -22,7 +22,7 @@ func (t *tested) ink(role Role, lit bool) Paint {
 	return Ink(role)
 }
 
-func (v *Outputs) draw(f Frame) *Scene {
+func (v *outputs) draw(f Frame) *Scene {
 	if v.outcomes {
 		return v.discrete(f)
 	}
@@ -76,7 +76,7 @@ func (s *Scene) dot(form Form, x, y, r float64, p Paint) {
 }
 
 // reach is the end of the axis of ratios: what all figures that are well known need.
-func (v *Outputs) reach() float64 {
+func (v *outputs) reach() float64 {
 	most := 2.1
 	if v.corridor {
 		most = max(most, 1.9*v.epsilon)
@@ -99,7 +99,7 @@ func (v *Outputs) reach() float64 {
 }
 
 // discrete draws a row for every outcome: shares on both datasets, then their ratio.
-func (v *Outputs) discrete(f Frame) *Scene {
+func (v *outputs) discrete(f Frame) *Scene {
 	W := f.Width
 	phone, lin := W < narrow, len(v.marks) <= 3
 	F := choose(phone, smallInk, choose(W > 1000, 15.0, 13.5))
@@ -286,7 +286,7 @@ func (v *Outputs) discrete(f Frame) *Scene {
 }
 
 // row draws an outcome.
-func (v *Outputs) row(s *Scene, m mark, event bool, box Rect, F float64, lin bool, sx, rx func(float64) float64, R, labels float64) {
+func (v *outputs) row(s *Scene, m mark, event bool, box Rect, F float64, lin bool, sx, rx func(float64) float64, R, labels float64) {
 	phone, y, W, t := box.W < narrow, box.Y+box.H/2, box.W, v.tested
 	lit := event && t.lit
 	role, paint := choose(lit, LitInk, Text), Ink(choose(lit, LitInk, Text))
@@ -396,7 +396,7 @@ func percentWords(p float64, tight bool) string {
 }
 
 // keys are what is drawn, in words.
-func (v *Outputs) keys() []string {
+func (v *outputs) keys() []string {
 	keys := []string{"dataset A, blue and solid", "dataset B, orange and dashed or hollow"}
 	if v.corridor {
 		keys = append(keys, "the claim, "+v.claimWords()+", dashed lines")
@@ -408,7 +408,7 @@ func (v *Outputs) keys() []string {
 }
 
 // real draws outlines of both distributions over one axis, and the ratio under them.
-func (v *Outputs) real(f Frame) *Scene {
+func (v *outputs) real(f Frame) *Scene {
 	W := f.Width
 	phone := W < narrow
 	F := choose(phone, smallInk, choose(W > 1000, 15.0, 13.5))
@@ -578,7 +578,7 @@ func (v *Outputs) real(f Frame) *Scene {
 }
 
 // named writes A and B beside their outlines, each on its outer side.
-func (v *Outputs) named(s *Scene, F float64, px, sy func(float64) float64) {
+func (v *outputs) named(s *Scene, F float64, px, sy func(float64) float64) {
 	peak := func(of func(mark) float64) (at int, most float64) {
 		for i, m := range v.marks {
 			if p := of(m); p > most {
@@ -637,7 +637,7 @@ func emptiest(points []Point, boxes ...Rect) Rect {
 }
 
 // certificate draws the event's bound over its extent, with its words.
-func (v *Outputs) certificate(s *Scene, F float64, px, ry func(float64) float64, box Rect, centres []Point, zone Rect) {
+func (v *outputs) certificate(s *Scene, F float64, px, ry func(float64) float64, box Rect, centres []Point, zone Rect) {
 	t := v.tested
 	if t == nil || !t.certain || !(t.bound > 0) || len(t.spans) == 0 {
 		return
@@ -701,7 +701,7 @@ func (v *Outputs) certificate(s *Scene, F float64, px, ry func(float64) float64,
 }
 
 // values writes the level axis and what it is of.
-func (v *Outputs) values(s *Scene, px func(float64) float64, left, w, b1 float64, phone bool) {
+func (v *outputs) values(s *Scene, px func(float64) float64, left, w, b1 float64, phone bool) {
 	edges := v.chart.Edges
 	var at []float64
 	if !v.stretch {

@@ -126,20 +126,10 @@ func ReportViews(v report.View) ([]*View, error) {
 		return canaryViews(&c), err
 	}
 	in := InputOf(r)
-	var out []*View
-	if x := NewOutputs(in.Report); x != nil {
-		out = append(out, x)
-	}
-	for _, x := range Views(in) {
-		if x.ID == "divergence" || x.ID == "search" && len(in.Report.Trials) < 2 {
-			continue // the instrument shows more of it
-		}
-		out = append(out, x)
-	}
-	if x := NewRenyi(in.Curves.Renyi); x != nil {
-		out = append(out, x)
-	}
-	return out, nil
+	out := append(append([]*View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
+	return slices.DeleteFunc(there(out), func(v *View) bool { // of these the instrument shows more
+		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
+	}), nil
 }
 
 // epsilonOf is that of a claim of (epsilon, delta), and whether it is one.

@@ -193,7 +193,7 @@ func (v *plane) inEvent(c planeCell) float64 {
 // outputs are how many of each side were counted.
 func (v *plane) outputs() (first, second int) { return v.cells[0].firstOf, v.cells[0].secondOf }
 
-func (d *Divergence) planeCaption() string {
+func (d *divergence) planeCaption() string {
 	v := d.plane
 	words := d.live
 	if words != "" {
@@ -221,7 +221,7 @@ func (d *Divergence) planeCaption() string {
 	return words + ". What is certified stands in the report."
 }
 
-func (d *Divergence) planeTooltip(i int) string {
+func (d *divergence) planeTooltip(i int) string {
 	c := d.plane.cells[i]
 	c.Words = d.plane.name(i)
 	words := d.counted(c.Bin)
@@ -236,7 +236,7 @@ func (d *Divergence) planeTooltip(i int) string {
 
 // planeTable are the cells. While a run goes on, many times a second, they are the
 // sums over the direction.
-func (d *Divergence) planeTable(fig Figures) Table {
+func (d *divergence) planeTable(fig Figures) Table {
 	v := d.plane
 	if d.live != "" {
 		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}

@@ -31,7 +31,7 @@ func TestPlaneByHand(t *testing.T) {
 	p := &pair.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
 		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
 		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
-	d := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	d := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
 	v := d.view()
 	if label, choices := v.ChoiceLabel, v.Choices; label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
 		t.Errorf("%s: %v", label, choices)
@@ -57,7 +57,7 @@ func TestPlaneByHand(t *testing.T) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
 	// While it is counted the table holds the sums over the direction.
-	live := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.").view()
+	live := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.").view()
 	live.Choose("plane")
 	if f := live.Table(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Caption, "So far. 100 of 300") {
 		t.Errorf("on its way: %v, %q", f.Rows, live.Caption)
@@ -72,7 +72,7 @@ func TestPlaneByHand(t *testing.T) {
 	}
 	// The border cuts a cell; below it lies the event.
 	p.Border, p.Above = border(0.5), false
-	cut := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
+	cut := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
 	for i, want := range []float64{0.5, 0, 0} {
 		if got := cut.inEvent(cut.cells[i]); got != want {
 			t.Errorf("cell %d lies in the event by %v, want %v", i, got, want)
@@ -185,7 +185,7 @@ func TestOddPlanes(t *testing.T) {
 		spoil(p)
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
+		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
 		v := d.view()
 		if v.Choose("plane"); d.plane != nil || d.flat {
 			t.Errorf("%s: a plane is offered", name)
@@ -193,7 +193,7 @@ func TestOddPlanes(t *testing.T) {
 	}
 	outcomes := planeChart(good())
 	outcomes.Kind, outcomes.Outcomes = "outcomes", [][]float64{{0}, {1}}
-	if d := NewDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
+	if d := newDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
 		t.Error("outcomes have a plane")
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -211,7 +211,7 @@ func TestOddPlanes(t *testing.T) {
 		p.First, p.Second = counts.Draw(r, "first"), counts.Draw(r, "second")
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
+		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
 		v := d.view()
 		if v.Choose("plane"); !d.flat {
 			r.Skip()

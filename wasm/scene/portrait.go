@@ -233,9 +233,6 @@ type pairDot struct {
 
 // newCanaryPair is nil where a side has a single canary.
 func newCanaryPair(p *portrait) *canaryPair {
-	if p == nil {
-		return nil
-	}
 	v := &canaryPair{of: p, most: min(p.inside, len(p.canaries)-p.inside)}
 	if v.most < 2 {
 		return nil
@@ -245,6 +242,9 @@ func newCanaryPair(p *portrait) *canaryPair {
 }
 
 func (v *canaryPair) view() *View {
+	if v == nil {
+		return nil
+	}
 	s := View{ID: "pair", Title: "Two canaries", ChoiceLabel: "Canaries"}
 	for i := 1; i <= v.most; i++ {
 		for k := i + 1; k <= v.most; k++ {

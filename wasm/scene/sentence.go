@@ -16,7 +16,7 @@ type Said struct {
 // Says puts the picture into words by its own numbers, so that the two cannot disagree.
 // What is certified is rounded down. With a violation the observed ratio comes first,
 // else only what is certified is said.
-func (v *Outputs) Says() Said {
+func (v *outputs) Says() Said {
 	x := Said{Lit: v.refuted}
 	t := v.tested
 	sofar := choose(v.live, "So far: w", "W")
@@ -85,7 +85,7 @@ func (t *tested) on(sign float64) float64 {
 }
 
 // whole is the sentence where no event has one.
-func (v *Outputs) whole() string {
+func (v *outputs) whole() string {
 	switch {
 	case v.refuted && v.corridor:
 		return fmt.Sprintf("All outputs together tell A from B better than %s allows.", v.claimWords())
@@ -98,7 +98,7 @@ func (v *Outputs) whole() string {
 }
 
 // shownSmall says what else holds.
-func (v *Outputs) shownSmall() string {
+func (v *outputs) shownSmall() string {
 	switch {
 	case v.refuted && v.live:
 		return "The claim is refuted by bets on all outputs as they came; it cannot be taken back."
@@ -113,7 +113,7 @@ func (v *Outputs) shownSmall() string {
 }
 
 // allowed is how many times the claim allows.
-func (v *Outputs) allowed() string {
+func (v *outputs) allowed() string {
 	words := times(v.epsilon)
 	if v.claim.Delta > 0 {
 		words += " times, and " + percentWords(v.claim.Delta, false) + " more"

@@ -100,13 +100,9 @@ func Views(in Input) []*View {
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
 			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
-			if d := NewDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words).view(); d != nil {
-				out = append(out, d)
-			}
+			out = append(out, newDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words).view())
 		}
-		if v := NewOverTime(in.Course, nil, 0); v != nil {
-			out = append(out, v)
-		}
+		out = append(out, NewOverTime(in.Course, nil, 0))
 	}
 	if in.Canary != nil {
 		out = append(out, canaryViews(in.Canary)...)
@@ -118,28 +114,20 @@ func Views(in Input) []*View {
 			quantity, final = row.Quantity, row.LowerBound
 		}
 		if e := r.Evidence; e != nil {
-			if d := NewDivergence(e.Chart, r.Claim, r.Reversed(), "").view(); d != nil {
-				out = append(out, d)
-			}
-		}
-		if d := DataOf(r); d != nil {
-			out = append(out, d)
-		}
-		if t := NewTradeoff(in.Curves.Tradeoff, r.Claim); t != nil {
-			out = append(out, t)
-		}
-		if s := NewSearch(r.Trials, quantity, limitOf(r.Claim)); s != nil {
-			out = append(out, s)
+			out = append(out, newDivergence(e.Chart, r.Claim, r.Reversed(), "").view())
 		}
 		pairs := r.Termination.SamplesUsed
 		if pairs == 0 { // of bets alone, which are of all pairs of datasets
 			pairs = r.Termination.Outputs / 2
 		}
-		if v := NewOverTime(in.Course, final, pairs); v != nil {
-			out = append(out, v)
-		}
+		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff, r.Claim), NewSearch(r.Trials, quantity, limitOf(r.Claim)), NewOverTime(in.Course, final, pairs))
 	}
-	return out
+	return there(out)
+}
+
+// there are the views of which there is something to show.
+func there(views []*View) []*View {
+	return slices.DeleteFunc(views, func(v *View) bool { return v == nil })
 }
 
 // View is what is shown, nil where there is nothing.
