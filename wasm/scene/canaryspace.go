@@ -206,70 +206,50 @@ func (v *canarySpace) draw(f Frame) *Scene {
 
 // plane draws canaries as points, as long on both axes.
 func (v *canarySpace) plane(f Frame) *Scene {
-	s := f.scene(0)
-	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "mean inside", paint: Ink(First), form: keyCross}, key{words: "mean of fresh ones", paint: Ink(Second), form: keyOblique}), 4) + 22
-	height := min(440, max(260, f.Width*0.6))
-	s.Height = top + height + 44
-	var first, second []float64
-	for _, p := range v.points {
-		first, second = append(first, p[0]), append(second, p[1])
+	p := Plot{Height: Height{260, 0.6, 440}, Framed: true, Items: v.points, Hit: Point{24, 24}, Outline: 16}
+	height := p.Height.of(f.Width)
+	var ends [2][]float64
+	var sides [2][][2]float64
+	var means [2][2]float64
+	for i, c := range v.of.canaries {
+		sides[c.side] = append(sides[c.side], v.points[i])
+		for k, x := range v.points[i] {
+			ends[k] = append(ends[k], x)
+		}
 	}
-	wholeX, wholeY := spanOf(first...), spanOf(second...)
-	unit := max((wholeX.Hi-wholeX.Lo)/(f.Width-14-s.gutter(wholeY, 5, Short)), (wholeY.Hi-wholeY.Lo)/height)
+	for side, all := range sides {
+		paint, form := sideMark(side)
+		p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, At: all, Form: form, Radius: 5})
+		for _, at := range all {
+			means[side][0] += at[0] / float64(len(all))
+			means[side][1] += at[1] / float64(len(all))
+		}
+	}
+	p.Marks = append(p.Marks, Crosses{Key: "mean inside", Paint: Ink(First), At: means[:1], Upright: true, Under: true}, Crosses{Key: "mean of fresh ones", Paint: Ink(Second), At: means[1:], Under: true})
+	wholeX, wholeY := spanOf(ends[0]...), spanOf(ends[1]...)
+	width := func() float64 { return f.Width - 14 - f.scene(0).gutter(wholeY, 5, Short) }
+	unit := max((wholeX.Hi-wholeX.Lo)/width(), (wholeY.Hi-wholeY.Lo)/height)
 	widen := func(a Scale, px float64) Scale {
 		middle, half := (a.Lo+a.Hi)/2, max(unit*px, a.Hi-a.Lo)/2
 		return Scale{Lo: middle - half, Hi: middle + half}
 	}
 	wholeY = widen(wholeY, height)
-	wholeX = widen(wholeX, f.Width-14-s.gutter(wholeY, 5, Short))
-	v.place = func(i int) (x, y float64) {
-		return (first[i] - wholeX.Lo) / (wholeX.Hi - wholeX.Lo), (wholeY.Hi - second[i]) / (wholeY.Hi - wholeY.Lo)
-	}
-	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
+	wholeX = widen(wholeX, width())
 	component := func(which string, k int) string {
 		return which + " component, " + Percent(round(v.share[k], 2)) + " of the variance"
 	}
-	s.grid(x, box, component("first", 0), component("second", 1))
-	clip := around(box, 6)
-	var dots [2][]Point
-	var taken []Rect
-	var middles [2]Point
-	for i, c := range v.of.canaries {
-		p := Point{x.At(first[i]), y.At(second[i])}
-		dots[c.side] = append(dots[c.side], p)
-		taken = append(taken, Rect{p.X - 6, p.Y - 6, 12, 12})
-		s.Items = append(s.Items, Item{Box: Rect{p.X - 12, p.Y - 12, 24, 24}, Mark: intersect(Rect{p.X - 8, p.Y - 8, 16, 16}, clip)})
-	}
-	for side, all := range dots {
-		for _, p := range all {
-			middles[side].X += p.X / float64(len(all))
-			middles[side].Y += p.Y / float64(len(all))
+	p.X, p.Y = Axis{Title: component("first", 0), Scale: wholeX, Words: Short}, Axis{Title: component("second", 1), Scale: wholeY, Words: Short}
+	v.place = p.position
+	p.Marks = append(p.Marks, Drawn(func(c canvas) {
+		var taken []Rect
+		for _, at := range append(c.all(v.points), c.all(means[:])...) {
+			taken = append(taken, around(Rect{at.X, at.Y, 0, 0}, 6))
 		}
-	}
-	for side, m := range middles {
-		taken = append(taken, Rect{m.X - 6, m.Y - 6, 12, 12})
-		paint, form := sideMark(side)
-		s.cross(m, 12, side == 1, paint, box)
-		s.add(Shape{Kind: Dots, Points: dots[side], Radius: 5, Form: form, Paint: paint, Clip: clip})
-	}
-	for i, c := range v.of.canaries {
-		s.beside(Point{x.At(first[i]), y.At(second[i])}, fmt.Sprint(c.number), box, &taken)
-	}
-	return s
-}
-
-// grid draws a level axis with its upright lines, the ends of a box, and the titles
-// of both axes.
-func (s *Scene) grid(x Scale, box Rect, level, upright string) {
-	s.label(0, box.Y-9, upright, Start, Muted)
-	marks := x.Marks(int(max(4, box.W/70)))
-	for _, m := range marks {
-		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, atZero(m), box)
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
-	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(AxisLine), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, level, Middle, Muted)
+		for i, at := range c.all(v.points) {
+			c.beside(at, fmt.Sprint(v.of.canaries[i].number), c.box, &taken)
+		}
+	}))
+	return p.layout(f)
 }
 
 // cross marks a place, upright or oblique.

@@ -309,7 +309,7 @@ func (v *data) plot(choice string) Plot {
 		p.Marks = append(p.Marks, Points{Key: "only in the second table (ringed)", Paint: Ink(Bad), At: odd[1], Form: Ring, Radius: 9})
 	}
 	if v.odd[0] > 0 {
-		p.Marks = append(p.Marks, Crosses{"only in the first table (crossed)", Ink(Text), odd[0]})
+		p.Marks = append(p.Marks, Crosses{Key: "only in the first table (crossed)", Paint: Ink(Text), At: odd[0]})
 	}
 	p.Marks = append(p.Marks, Drawn(v.named))
 	return p

@@ -78,16 +78,21 @@ func (v *View) Zooms() (x, y bool) { return v.X.Zooms, v.Y.Zooms }
 
 // Position says where an item lies, as shares of the whole.
 func (v *View) Position(i int) (px, py float64) {
-	if v.At != nil {
+	switch {
+	case v.At != nil:
 		px, py = v.At(i)
-	} else if v.Items == nil {
+	case v.Items == nil:
 		return 0.5, 0.5
-	} else {
-		x, y := v.X.Scale, v.Y.Scale
-		x.From, x.To, y.From, y.To = 0, 1, 1, 0
-		px, py = x.At(v.Items[i][0]), y.At(v.Items[i][1])
+	default:
+		px, py = v.position(i)
 	}
 	return min(1, max(0, px)), min(1, max(0, py))
+}
+
+func (p *Plot) position(i int) (px, py float64) {
+	x, y := p.X.Scale, p.Y.Scale
+	x.From, x.To, y.From, y.To = 0, 1, 1, 0
+	return x.At(p.Items[i][0]), y.At(p.Items[i][1])
 }
 
 // Layout is the picture.
@@ -224,13 +229,15 @@ func (c canvas) draw(marks []Mark, layers ...int) {
 			if layer == lines {
 				m = marks[len(marks)-1-i]
 			}
-			switch m.(type) {
+			switch m := m.(type) {
 			case Region:
 				of = under
 			case Band, Bars, Over:
 				of = areas
 			case Line, Rule:
 				of = lines
+			case Crosses:
+				of = choose(m.Under, lines, points)
 			}
 			if of == layer {
 				m.draw(c)
@@ -439,18 +446,22 @@ func (r Region) draw(c canvas) {
 	}
 }
 
-// Crosses are oblique ones.
+// Crosses are marks at values: oblique ones, or upright.
 type Crosses struct {
-	Key   string
-	Paint Paint
-	At    [][2]float64
+	Key     string
+	Paint   Paint
+	At      [][2]float64
+	Upright bool
+	Under   bool // points lie above them
 }
 
-func (x Crosses) key() key { return key{words: x.Key, paint: x.Paint, form: keyOblique} }
+func (x Crosses) key() key {
+	return key{words: x.Key, paint: x.Paint, form: choose(x.Upright, keyCross, keyOblique)}
+}
 
 func (x Crosses) draw(c canvas) {
 	for _, p := range c.all(x.At) {
-		c.cross(p, 9, true, x.Paint, around(c.box, 7))
+		c.cross(p, choose(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
 	}
 }
 
