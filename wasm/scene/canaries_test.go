@@ -49,7 +49,7 @@ func TestCanaryViews(t *testing.T) {
 	if len(views) != 8 {
 		t.Fatalf("%d views", len(views))
 	}
-	everyChoice(t, views)
+	everyChoice(t, "", views...)
 	table := r.Evidence.Certified.Table
 	for side, x := range []*CanarySide{in.In, in.Out} {
 		n, sum, square := 0.0, 0.0, 0.0

@@ -14,36 +14,6 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// everyChoice lays views out at every width, zoom and choice.
-func everyChoice(t *testing.T, views []*View) {
-	t.Helper()
-	for _, v := range views {
-		choices := v.Choices
-		for i, c := range append(choices, Choice{}) {
-			if i > 5 && i < len(choices)-1 {
-				continue
-			}
-			v.Choose(c.ID)
-			what := v.ID + " " + c.ID
-			for _, width := range []float64{280, 340, 650, 1400} {
-				for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}} {
-					sound(t, what, v, v.Layout(Frame{Width: width, Camera: cam}))
-				}
-			}
-			facts := v.Table(Rounded)
-			for _, row := range facts.Rows {
-				if len(row) != len(facts.Head) || strings.Contains(strings.Join(row, " "), "NaN") {
-					t.Errorf("%s: %q", what, row)
-				}
-			}
-			if strings.Contains(v.Caption, "NaN") || len(facts.Rows) == 0 {
-				t.Errorf("%s: %q", what, v.Caption)
-			}
-		}
-		v.Choose("")
-	}
-}
-
 // TestPrincipal: the plane is that of a singular value decomposition.
 func TestPrincipal(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 2, Purpose: "principal"})
@@ -263,7 +233,7 @@ func TestOddPortraits(t *testing.T) {
 	no := math.NaN()
 	views := func(p *CanaryPortrait, threshold float64) []*View {
 		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
-		everyChoice(t, all)
+		everyChoice(t, "", all...)
 		return all
 	}
 	ids := func(all []*View) (out string) {
@@ -313,7 +283,7 @@ func TestOddPortraits(t *testing.T) {
 		}
 	}
 	g := newGrowth([]CanaryGrowth{{K: 1, M: 1, First: y(-2)}, {K: 2, M: 3, First: y(-2)}})
-	everyChoice(t, []*View{g})
+	everyChoice(t, "", g)
 	if strings.Contains(g.Caption, "bias") {
 		t.Errorf("%q", g.Caption)
 	}
@@ -343,7 +313,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 	}
 	var ids []string
 	all := Views(canaryInput(t, r))
-	everyChoice(t, all)
+	everyChoice(t, "", all...)
 	for _, v := range all {
 		ids = append(ids, v.ID)
 	}

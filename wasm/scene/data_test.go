@@ -162,7 +162,7 @@ func TestDataOfEveryLearner(t *testing.T) {
 				if v == nil || v.odd == [2]int{} {
 					t.Fatalf("%s: pair %q is not drawn", spec.Name, p.Label)
 				}
-				everyChoice(t, []*View{v.view()})
+				everyChoice(t, spec.Name+" "+p.Label, v.view())
 				if f := v.table(Rounded); len(f.Rows) != len(v.points) {
 					t.Errorf("%s: %d rows in the table", spec.Name, len(f.Rows))
 				}

@@ -62,15 +62,7 @@ func TestMembershipViews(t *testing.T) {
 		if len(views) != 2 {
 			t.Fatalf("%s: %d views", name, len(views))
 		}
-		everyChoice(t, views)
-		for _, v := range views {
-			f := v.Table(Rounded)
-			for _, row := range f.Rows {
-				if len(row) != len(f.Head) || strings.Contains(strings.Join(row, " "), "NaN") || row[0] == "" {
-					t.Errorf("%s, %s: %q under %q", name, v.ID, row, f.Head)
-				}
-			}
-		}
+		everyChoice(t, name, views...)
 	}
 	v := newROC(scored(t, in, out, membership.OwnTrainings))
 	if !strings.Contains(v.caption(), "95\u00a0% band holds at all thresholds") || !strings.Contains(v.caption(), "above what the claim allows") || !strings.Contains(v.caption(), " at a false positive rate of at most 0.1\u00a0%, ") {
