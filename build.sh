@@ -13,8 +13,8 @@ Usage: ./build.sh COMMAND
                   any folder of any static server
   wheel           write the Python package as wheels into dist/wheels, one for each
                   platform with its binary inside
-  edge            build, and write the Worker of a host of reports into edge/build, for
-                  npx wrangler deploy in edge/
+  edge            build, and write the Worker of a host of reports into
+                  host/edge/build, for npx wrangler deploy in host/edge/
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
   test            what every change must pass: formatting, vet, staticcheck, Go, the
@@ -62,25 +62,21 @@ build() {
 	bin/site -out dist "$@"
 }
 
-# Makes the Worker in edge/build, beside first: the library's tool deletes its target.
+# Makes the Worker in host/edge/build, beside first: the library's tool deletes its target.
 edge() {
 	need_go
 	[[ -f dist/build-info.json ]] || build
-	local new=edge/build.new
-	rm -rf "$new" edge/site
-	(
-		cd edge
-		export GOWORK=off
-		go tool workers-assets-gen -mode=go -o build.new
-		GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -o build.new/app.wasm .
-		printf 'export default "%.12s";\n' "$(sha256sum build.new/app.wasm)" >build.new/version.mjs
-	)
-	rm -rf edge/build
-	mv "$new" edge/build
-	mkdir edge/site
-	tar -C dist --exclude='*.br' --exclude='*.gz' -cf - . | tar -C edge/site -xf -
-	cp edge/_headers edge/site/_headers
-	printf 'The Worker: %d bytes of gzip. Deploy it: cd edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c edge/build/app.wasm | wc -c)"
+	local at=host/edge new=host/edge/build.new
+	rm -rf "$new" "$at/site"
+	go tool workers-assets-gen -mode=go -o "$new"
+	GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -o "$new/app.wasm" ./host/edge
+	printf 'export default "%.12s";\n' "$(sha256sum "$new/app.wasm")" >"$new/version.mjs"
+	rm -rf "$at/build"
+	mv "$new" "$at/build"
+	mkdir "$at/site"
+	tar -C dist --exclude='*.br' --exclude='*.gz' -cf - . | tar -C "$at/site" -xf -
+	cp "$at/_headers" "$at/site/_headers"
+	printf 'The Worker: %d bytes of gzip. Deploy it: cd host/edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c "$at/build/app.wasm" | wc -c)"
 }
 
 # Installs the editor of "Your code" and what runs Python there, as npm's packages in
@@ -166,12 +162,12 @@ check_sources() {
 
 	say "go vet, for the host and for the browser"
 	go vet ./...
-	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
+	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/... ./host/edge
 
 	say "staticcheck"
 	GOBIN=$PWD/bin go install "honnef.co/go/tools/cmd/staticcheck@$staticcheck"
 	bin/staticcheck ./...
-	GOOS=js GOARCH=wasm bin/staticcheck ./wasm/...
+	GOOS=js GOARCH=wasm bin/staticcheck ./wasm/... ./host/edge
 }
 
 # A tool of the tests and no dependency of the module, whose users would inherit it.
@@ -218,7 +214,7 @@ run_tests() {
 
 	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
 		say "the Worker at the edge"
-		(cd edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+		(cd host/edge && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 		edge
 		say "audits on Apache Beam"
 		(cd beam && export GOWORK=off && go vet . && go test -count=1 .)

@@ -50,7 +50,6 @@ type Reading struct {
 	Outputs   []string              `json:"outputs,omitempty"`   // columns that are outputs
 	Kinds     map[string]ColumnKind `json:"kinds,omitempty"`     // of columns
 	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
-	Decimal   string                `json:"decimal,omitempty"`   // what stands before decimals: . or ,
 }
 
 // RecordedSplit is how the outputs on each dataset were used.

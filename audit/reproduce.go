@@ -5,8 +5,8 @@ import "strings"
 // Argument is one setting, by the name that the command line and the page's address
 // use for it; that of a parameter is p.NAME.
 type Argument struct {
-	Name, Value   string
-	Alone, Joined bool // how a command has it: as -name, as -name=value
+	Name, Value string
+	Alone       bool // a command has it as -name
 }
 
 // Changed are the parameters that are not the defaults, in the order of the specs.
@@ -31,8 +31,6 @@ func CommandOf(command string, args []Argument) string {
 			b.WriteString(" -param " + ShellWord(param+"="+x.Value))
 		case x.Alone:
 			b.WriteString(" -" + x.Name)
-		case x.Joined:
-			b.WriteString(" -" + x.Name + "=" + ShellWord(x.Value))
 		default:
 			b.WriteString(" -" + x.Name + " " + ShellWord(x.Value))
 		}

@@ -99,8 +99,7 @@ func (b *canaryBench) sequential() (*canaryTable, error) {
 						r, err := bet(p)
 						return math.Max(0, r.Epsilon), err
 					}
-					off := false
-					p.Mode, p.Runs, p.Single = canary.Fixed, runs, &off
+					p.Mode, p.Runs = canary.Fixed, runs
 					a, err := p.Resolve(source.Sources(), nil)
 					if err != nil {
 						return 0, err

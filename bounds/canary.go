@@ -239,21 +239,6 @@ func (t CanaryTable) pairedWealth(th, delta float64, stakes []float64) float64 {
 	return logMean(logs)
 }
 
-// CanaryThinned is what a moment interval would make of k of the K canaries of the
-// data and m of the M fresh ones, drawn at random in every run, in the mean over
-// the draws of the moments: those stay as they are, and only the share of fewer
-// canaries varies more. At K and M it is [CanaryEpsilon]. A prediction, no bound.
-// It panics unless the interval has an order l, l <= k <= K and l <= m <= M, and
-// on arguments out of range.
-func CanaryThinned(kind CanaryInterval, t CanaryTable, k, m int, delta, beta float64) float64 {
-	mustBeCanaries(t, delta, beta)
-	x := canaryIntervals[kind]
-	refuse(x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M, "a moment interval and at least as many canaries as it has moments, and no more than there are")
-	in, _ := t.In().thinnedLimits(k, x.order, x.wilson, x.published, beta/2)
-	_, out := t.Out().thinnedLimits(m, x.order, x.wilson, x.published, beta/2)
-	return canaryRatio(in, out, delta)
-}
-
 func canaryRatio(in, out, delta float64) float64 {
 	if !(in > delta) {
 		return math.Inf(-1)

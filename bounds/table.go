@@ -357,17 +357,11 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	return math.Min(mean, math.Max(0, lo)), math.Max(mean, math.Min(1, hi))
 }
 
-// momentLimits are those of the whole vectors, see [Exchangeable.thinnedLimits].
-func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float64) (lo, hi float64) {
-	return e.thinnedLimits(e.K, order, wilson, published, beta)
-}
-
-// thinnedLimits returns one-sided limits of the mean at level beta, each, from
+// momentLimits returns one-sided limits of the mean at level beta, each, from
 // the first 1, 2 or 4 moments (LiDP, algorithms 2 to 7): Bernstein's, which hold
-// at every n, or Wilson's, which hold as n grows. They are those of any of the K
-// entries, as many as entries: the moments of a part of an exchangeable vector
-// are those of the whole. order <= entries <= K. An order l > 1 divides beta by
-// l: an upper limit of each higher moment feeds the variance of the lower one,
+// at every n, or Wilson's, which hold as n grows. order <= K. An order l > 1
+// divides beta by l: an upper limit of each higher moment feeds the variance of
+// the lower one,
 //
 //	Var m_1 = x/K - x^2 + (K-1)/K mu_2                                  (17)
 //	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
@@ -376,8 +370,8 @@ func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float
 // with x the first and the second moment. published is the algorithms as printed:
 // 3 and 4 without the factor (K-1)/K, which is valid and wider; 7 with the upper
 // limit of mu_3 squared where (18) has mu_2 squared.
-func (e Exchangeable) thinnedLimits(entries, order int, wilson, published bool, beta float64) (lo, hi float64) {
-	n, k := float64(e.N()), float64(entries)
+func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float64) (lo, hi float64) {
+	n, k := float64(e.N()), float64(e.K)
 	each := beta / float64(order)
 	shift, scale := 0.0, 0.0
 	if wilson {

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -19,6 +20,9 @@ type Cost struct {
 // CostOf is the cost of replaying a report; none where it cannot be drawn again from what
 // is given.
 func CostOf(r report.View, g Given) Cost {
+	if _, recorded := PlanOf(r).(scores.Plan); recorded {
+		return Cost{}
+	}
 	plan, err := Resolve(PlanOf(r), g)
 	if err != nil {
 		return Cost{}

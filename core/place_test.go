@@ -50,8 +50,7 @@ func placed[P any](t *testing.T, plan P, keys []settings.Key[P], resolve func(da
 
 func TestRefusalsSayWhere(t *testing.T) {
 	claim := audit.DPClaim(2, 1e-5)
-	yes := true
-	sum := canary.Plan{Version: 1, Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Single: &yes, Beta: 0.05, Seed: 42,
+	sum := canary.Plan{Version: 1, Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Beta: 0.05, Seed: 42,
 		Parameters: audit.Params{"d": {Number: 10}}}
 	of := func(file []byte) func([]byte) error {
 		return func(data []byte) error {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/e2e/browser"
-	"github.com/dpscope/dpscope/internal/serve"
+	"github.com/dpscope/dpscope/host/serve"
 )
 
 const coreFile = "core.wasm"

@@ -277,7 +277,7 @@ func TestEmbedCanaries(t *testing.T) {
 	}
 
 	// Stopped in mid-run.
-	why := eval[string](t, tab, `(one("b").n = 1000000, one("b").single = "false", new Promise((done) => setTimeout(done, 200)).then(() => {
+	why := eval[string](t, tab, `(one("b").n = 1000000, new Promise((done) => setTimeout(done, 200)).then(() => {
 		const run = one("b").run();
 		one("b").addEventListener("dpaudit-progress", () => one("b").stop(), { once: true });
 		return run.then((r) => r.termination.reason, (e) => e.name);

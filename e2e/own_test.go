@@ -465,14 +465,14 @@ func TestOwnBadModule(t *testing.T) {
 	}
 	modules := []module{
 		{"text", []byte("(module)"), "wat2wasm"},
-		{"cut", good[:100], "broken"},
+		{"cut", good[:100], "not valid"},
 		{"no sample", replaced("sample", "Sample"), "export sample is missing"},
 		{"error code", replaced("\x0b\x0bA\x00\x0b", "\x0b\x0bA\x07\x0b"), "sample is the error code 7"}, // another end of sample
 		{"trap", replaced("\x10\x03\xa0", "\x00\x01\x01"), "sample is ended by a trap"},                  // unreachable in it
 	}
 	more := []module{
-		{"table", replaced("\x05\x03\x01\x00\x01", "\x04\x07\x01\x70\x00\x80\xc2\xd7\x2f\x05\x03\x01\x00\x01"), "table is 100000000 elements at the start, must be at most 262144"},
-		{"locals", replaced("\x80\x02\x05\x3b\x01\x02\x7f", "\x84\x02\x05\x3f\x01\xff\xff\xff\xff\x0f\x7f"), "locals"},
+		{"type", replaced("\x05alloc\x00\x00", "\x05alloc\x00\x01"), "is not of the type"},
+		{"locals", replaced("\x80\x02\x05\x3b\x01\x02\x7f", "\x84\x02\x05\x3f\x01\xff\xff\xff\xff\x0f\x7f"), "not valid"},
 		{"width", replaced("\x04\x00\x41\x01\x0b", "\x04\x00\x41\x00\x0b"), "must be in [1, 1000]"},
 		{"loop", replaced("8\xef,6V\x8b\xd7?", "\x00\x00\x00\x00\x00\x00\x00@"), "still running after 2s"}, // a coin that always shows heads
 	}

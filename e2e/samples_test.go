@@ -460,28 +460,29 @@ func TestSamplesStop(t *testing.T) {
 	until(t, tab, samplesRead, 2*time.Minute)
 }
 
-// TestSamplesPacked: a file in gzip with decimal commas is refused with what to set,
-// and once that is set it is audited as on the command line.
+// TestSamplesPacked: decimal commas are refused with what to do, and a file in gzip is
+// audited as on the command line.
 func TestSamplesPacked(t *testing.T) {
 	t.Parallel()
-	lines := strings.SplitAfter(noisyCounts(500, 0.2, 4), "\n")
+	text := noisyCounts(500, 0.2, 4)
+	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines[:len(lines)-1] {
 		cells := strings.Split(line, ",")
 		lines[i] = strings.Replace(cells[0], ".", ",", 1) + ";" + cells[2]
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	z.Write([]byte(strings.Join(lines, "")))
+	z.Write([]byte(text))
 	z.Close()
-	file := filepath.Join(t.TempDir(), "commas.csv.gz")
+	file := filepath.Join(t.TempDir(), "points.csv.gz")
 	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	native := runAudit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
+	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	tab := open(t, "")
-	dropFiles(t, tab, fmt.Sprintf(`[new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "commas.csv.gz")]`, base64.StdEncoding.EncodeToString(packed.Bytes())))
+	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "commas.csv")]`, strings.Join(lines, "")))
 	until(t, tab, noticed+`.includes("line 2, column 1 (value)") && `+noticed+`.includes("decimal comma")`, 30*time.Second)
-	fill(t, tab, "yours-decimal", ",")
+	dropFiles(t, tab, fmt.Sprintf(`[new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "points.csv.gz")]`, base64.StdEncoding.EncodeToString(packed.Bytes())))
 	until(t, tab, samplesRead, 30*time.Second)
 	fill(t, tab, "epsilon", "1")
 	r := runSamples(t, tab, time.Minute)

@@ -14,12 +14,12 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/e2e/browser"
+	reports "github.com/dpscope/dpscope/host"
+	"github.com/dpscope/dpscope/host/edge/edgetest"
+	"github.com/dpscope/dpscope/host/folder"
+	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/edge"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/internal/serve"
-	"github.com/dpscope/dpscope/share"
-	"github.com/dpscope/dpscope/share/folder"
 )
 
 // aHost is the site together with a store of reports, as dpscope serve -store has them.
@@ -33,12 +33,12 @@ func aHost(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most, site := &share.Minute{Most: 1000}, serve.Site(files, nil)
-	reports := &share.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: share.Peer, Now: time.Now, Random: rand.Reader,
+	most, site := &reports.Minute{Most: 1000}, serve.Site(files, nil)
+	kept := &reports.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: reports.Peer, Now: time.Now, Random: rand.Reader,
 		Origin: func(r *http.Request) string { return "http://" + r.Host }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if share.Owns(r.URL.Path) {
-			reports.ServeHTTP(w, r)
+		if reports.Owns(r.URL.Path) {
+			kept.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Dpscope-Store", "yes")
@@ -64,7 +64,7 @@ func TestShare(t *testing.T) {
 func TestShareAtTheEdge(t *testing.T) {
 	gear.Long(t)
 	t.Parallel()
-	sharing(t, edge.Start(t).Base)
+	sharing(t, edgetest.Start(t).Base)
 }
 
 func sharing(t *testing.T, base string) {
@@ -83,7 +83,7 @@ func sharing(t *testing.T, base string) {
 	click(t, tab, "#share-store")
 	until(t, tab, `document.querySelector("#share-words").textContent.startsWith("Stored")`, 20*time.Second)
 	address, words := eval[string](t, tab, `document.querySelector("#share-url").value`), eval[string](t, tab, `document.querySelector("#share-words").textContent`)
-	if !strings.HasPrefix(address, base+share.ShownPath) || !strings.Contains(words, "dpscope share -host "+base+"/ -delete ") {
+	if !strings.HasPrefix(address, base+reports.ShownPath) || !strings.Contains(words, "dpscope share -host "+base+"/ -delete ") {
 		t.Fatalf("%q, %q", address, words)
 	}
 	answer, err := http.Get(address)

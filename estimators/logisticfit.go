@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/jacobi"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 const (
@@ -143,7 +143,7 @@ func (o *objective) evaluate(u []float64) {
 			o.gradient[j] += float64(o.penalty * x[j])
 		}
 	}
-	o.metric.gradient(o.gradient)
+	linalg.Forward(o.metric.tri, o.gradient, o.metric.n) // a gradient in w becomes one in u
 }
 
 // heldOut is the mean loss of the held-out outputs.
@@ -276,23 +276,14 @@ func (w rowWeights) sum() float64 { return w.fitted[0] + w.fitted[1] + w.held[0]
 func newMetric(moments []float64, n int, penalty float64) *metric {
 	m := &metric{n: n, tri: make([]float64, n*n), temp: make([]float64, n)}
 	for i := range n {
-		row := m.tri[i*n : (i+1)*n]
 		for j := range i + 1 {
-			other := m.tri[j*n : (j+1)*n]
-			s := float64(moments[i*n+j] / 4)
-			if i == j && i < n-1 {
-				s += penalty
-			}
-			for k, v := range other[:j] {
-				s -= float64(row[k] * v)
-			}
-			if i == j {
-				row[i] = math.Sqrt(max(s, 1e-9)) // rounding must not stop the fit
-			} else {
-				row[j] = s / other[j]
-			}
+			m.tri[i*n+j] = float64(moments[i*n+j] / 4)
+		}
+		if i < n-1 {
+			m.tri[i*n+i] += penalty
 		}
 	}
+	linalg.Cholesky(m.tri, n, 1e-9) // rounding must not stop the fit
 	return m
 }
 
@@ -319,19 +310,6 @@ func (m *metric) coordinates(w []float64) []float64 {
 		}
 	}
 	return u
-}
-
-// gradient turns a gradient in w into one in u: g with L g = gradient, in
-// place.
-func (m *metric) gradient(g []float64) {
-	for i := range g {
-		row := m.tri[i*m.n : (i+1)*m.n]
-		s := g[i]
-		for k, v := range row[:i] {
-			s -= float64(v * g[k])
-		}
-		g[i] = s / row[i]
-	}
 }
 
 // storedSteps is how many steps L-BFGS estimates the curvature from.
@@ -378,7 +356,7 @@ func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int)
 	for steps := 1; ; {
 		from := slices.Clone(x)
 		direction, step := past.direction(x, g, steps == 1)
-		slope := jacobi.Dot(g, direction)
+		slope := linalg.Dot4(g, direction)
 		if slope >= 0 {
 			return best, nil
 		}
@@ -408,7 +386,7 @@ func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int)
 				if err := f.check(); err != nil {
 					return nil, err
 				}
-				now := jacobi.Dot(g, direction)
+				now := linalg.Dot4(g, direction)
 				if math.Abs(now) < float64(enoughSlope*math.Abs(slope)) {
 					break
 				}
@@ -479,7 +457,7 @@ func (c *curvature) direction(x, g []float64, first bool) (d []float64, step flo
 		for i := range x {
 			s[i], y[i] = x[i]-c.x[i], g[i]-c.g[i]
 		}
-		product := jacobi.Dot(s, y)
+		product := linalg.Dot4(s, y)
 		c.rho[c.oldest] = 1 / product
 		c.oldest = (c.oldest + 1) % storedSteps
 		copy(c.x, x)
@@ -487,13 +465,13 @@ func (c *curvature) direction(x, g []float64, first bool) (d []float64, step flo
 		var a [storedSteps]float64
 		for i := range storedSteps { // from the latest back
 			k := (c.oldest + storedSteps - 1 - i) % storedSteps
-			a[k] = float64(c.rho[k] * jacobi.Dot(c.s[k], d))
+			a[k] = float64(c.rho[k] * linalg.Dot4(c.s[k], d))
 			add(d, -a[k], c.y[k])
 		}
-		scale(d, product/jacobi.Dot(y, y))
+		scale(d, product/linalg.Dot4(y, y))
 		for i := range storedSteps {
 			k := (c.oldest + i) % storedSteps
-			add(d, a[k]-float64(c.rho[k]*jacobi.Dot(c.y[k], d)), c.s[k])
+			add(d, a[k]-float64(c.rho[k]*linalg.Dot4(c.y[k], d)), c.s[k])
 		}
 	}
 	scale(d, -1)

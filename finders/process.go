@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // Hyperparameters are chosen on a grid.
@@ -28,8 +29,7 @@ const (
 // with one length l for each kind of axis, and noise of variance r s².
 //
 // It decides which pairs are tried, so it is the same in every bit on every
-// platform: sums run in one order, and gonum's kernels, which differ between
-// platforms in the last bits, are not used.
+// platform.
 type process struct {
 	kinds  []axisKind
 	x      [][]float64
@@ -38,8 +38,8 @@ type process struct {
 	noise  float64 // r
 	signal float64 // s²
 
-	chol  [][]float64 // lower Cholesky factor of the kernel over s², noise added; row i has i+1 entries
-	alpha []float64   // the kernel's inverse times y
+	chol  []float64 // lower Cholesky factor of the kernel over s², noise added
+	alpha []float64 // the kernel's inverse times y
 }
 
 // fitProcess fits lengths and noise by the marginal likelihood, maximised over
@@ -99,60 +99,25 @@ func (g *process) factor() float64 {
 	if n == 0 {
 		return 0
 	}
-	k := make([][]float64, n)
-	for i := range k {
-		k[i] = make([]float64, i+1)
+	g.chol = make([]float64, n*n)
+	for i := range n {
 		for j := range i {
-			k[i][j] = g.kernel(g.x[i], g.x[j])
+			g.chol[i*n+j] = g.kernel(g.x[i], g.x[j])
 		}
-		k[i][i] = 1 + g.noise
+		g.chol[i*n+i] = 1 + g.noise
 	}
-	var ok bool
-	if g.chol, ok = cholesky(k); !ok {
+	if !linalg.Cholesky(g.chol, n, 0) {
 		panic("finder: a kernel with noise is not positive definite")
 	}
 	var logs float64 // half the log determinant
-	for i, row := range g.chol {
-		logs += stream.Log(row[i])
+	for i := range n {
+		logs += stream.Log(g.chol[i*n+i])
 	}
-	g.alpha = g.whitened(g.y)
-	for i := n - 1; i >= 0; i-- { // back through the transpose
-		g.alpha[i] /= g.chol[i][i]
-		for j, l := range g.chol[i][:i] {
-			g.alpha[j] -= float64(l * g.alpha[i])
-		}
-	}
-	g.signal = max(dot(g.y, g.alpha)/float64(n), leastSignal)
+	g.alpha = slices.Clone(g.y)
+	linalg.Forward(g.chol, g.alpha, n)
+	linalg.Back(g.chol, g.alpha, n)
+	g.signal = max(linalg.Dot(g.y, g.alpha)/float64(n), leastSignal)
 	return -float64(float64(float64(n)*stream.Log(g.signal))/2) - logs
-}
-
-// cholesky returns the lower Cholesky factor of a symmetric matrix, of which it takes
-// the lower triangle: row i has i+1 entries, in the factor too. It reports whether the
-// matrix is positive definite.
-func cholesky(a [][]float64) (factor [][]float64, ok bool) {
-	factor = make([][]float64, len(a))
-	for i := range a {
-		row := make([]float64, i+1)
-		factor[i] = row
-		for j := range i {
-			row[j] = (a[i][j] - dot(row[:j], factor[j])) / factor[j][j]
-		}
-		rest := a[i][i] - dot(row[:i], row)
-		if !(rest > 0) {
-			return nil, false
-		}
-		row[i] = math.Sqrt(rest)
-	}
-	return factor, true
-}
-
-// whitened is the inverse of the Cholesky factor times v.
-func (g *process) whitened(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, row := range g.chol {
-		out[i] = (v[i] - dot(out[:i], row)) / row[i]
-	}
-	return out
 }
 
 // kernel is k(a, b)/s².
@@ -178,9 +143,9 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	for i := range k {
 		k[i] = g.kernel(x, g.x[i])
 	}
-	w := g.whitened(k)
-	rest := max(1-dot(w, w), 0)
-	return dot(k, g.alpha), math.Sqrt(float64(g.signal * rest))
+	mean = linalg.Dot(k, g.alpha)
+	linalg.Forward(g.chol, k, len(k))
+	return mean, math.Sqrt(float64(g.signal * max(1-linalg.Dot(k, k), 0)))
 }
 
 // imagine adds a trial that was not heard yet, as loud as its mean: the means
@@ -191,15 +156,6 @@ func (g *process) imagine(x []float64) {
 	signal := g.signal
 	g.factor()
 	g.signal = signal
-}
-
-// dot is over the length of a.
-func dot(a, b []float64) float64 {
-	var sum float64
-	for i, v := range a {
-		sum += float64(v * b[i])
-	}
-	return sum
 }
 
 // normalScores replaces values by scores of their ranks, log(p/(1-p)) at

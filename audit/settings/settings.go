@@ -32,7 +32,6 @@ const (
 	WordsType  Type = "words"  // names with commas between
 	EachType   Type = "each"   // several texts, which a flag gives one by one
 	SwitchType Type = "switch" // true; false is as good as absent
-	EitherType Type = "either" // true or false, which differ from absent
 	WholesType Type = "wholes" // whole numbers above 0 with commas between
 	ListType   Type = "list"   // numbers with commas between
 	LimitsType Type = "limits" // two numbers with a comma between
@@ -249,13 +248,6 @@ func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 		return nil
 	})
 	v.word = string(word)
-	return v
-}
-
-// Either is a setting that is true or false, and else left to the audit.
-func Either[P any](at func(*P) **bool) Value[P] {
-	v := Optional(Switch[bool], at)
-	v.Type = EitherType
 	return v
 }
 
@@ -512,7 +504,7 @@ func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
 			continue
 		}
 		for one := range strings.SplitSeq(text, Between) {
-			out = append(out, audit.Argument{Name: k.Name, Value: one, Alone: k.At.Type == SwitchType, Joined: k.At.Type == EitherType})
+			out = append(out, audit.Argument{Name: k.Name, Value: one, Alone: k.At.Type == SwitchType})
 		}
 	}
 	return out

@@ -12,7 +12,6 @@ type plan struct {
 	Number       float64
 	Whole        uint64
 	On           bool
-	Either       *bool
 	Wholes       []int
 	Numbers      []float64
 	Words        []string
@@ -28,7 +27,6 @@ func keys() []settings.Key[plan] {
 		{Name: "above", At: settings.Number(func(p *plan) *float64 { return &p.Number }), Range: settings.Above(0)},
 		{Name: "whole", At: settings.Whole(func(p *plan) *uint64 { return &p.Whole }), Range: settings.In(0, 1<<53-1), Preset: "42"},
 		{Name: "on", At: settings.Switch(func(p *plan) *bool { return &p.On })},
-		{Name: "either", At: settings.Either(func(p *plan) **bool { return &p.Either })},
 		{Name: "wholes", At: settings.Wholes(func(p *plan) *[]int { return &p.Wholes })},
 		{Name: "numbers", At: settings.Numbers(func(p *plan) *[]float64 { return &p.Numbers })},
 		{Name: "words", At: settings.Words(func(p *plan) *[]string { return &p.Words })},
@@ -54,7 +52,6 @@ func TestRefused(t *testing.T) {
 		{"whole", "1e999", "whole is 1e999, must be a whole number in [0, 9007199254740991]"},
 		{"whole", "-1", "whole is -1, must be a whole number in [0, 9007199254740991]"},
 		{"on", "maybe", `on is "maybe", must be true or false`},
-		{"either", "", `either is "", must be true or false`},
 		{"wholes", "1,0", `wholes is "1,0", must be whole numbers above 0 such as 200 or 100,200,400`},
 		{"numbers", "1,", `numbers is "1,", must be numbers with commas between, such as 2,4,8`},
 		{"optional", "10", "optional is 10, must be a whole number in [0, 9]"},
@@ -70,7 +67,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	err := settings.Read(keys(), settings.Texts{"limts": "1"}, &plan{})
-	if err == nil || err.Error() != `setting is "limts", must be a known name; did you mean "limits"? Known: number, above, whole, on, either, wholes, numbers, words, optional, kinds, limits, param` {
+	if err == nil || err.Error() != `setting is "limts", must be a known name; did you mean "limits"? Known: number, above, whole, on, wholes, numbers, words, optional, kinds, limits, param` {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -81,14 +78,14 @@ func TestPreset(t *testing.T) {
 	if err := settings.Read(keys(), settings.Texts{"p.c": "2", "limits": "-1,1"}, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Whole != 42 || p.Params["c"].Number != 2 || p.Lower != -1 || p.Upper != 1 || p.On || p.Either != nil {
+	if p.Whole != 42 || p.Params["c"].Number != 2 || p.Lower != -1 || p.Upper != 1 || p.On {
 		t.Errorf("%+v", p)
 	}
 }
 
 // What is written is read again: nothing that is not given, and a text for each kind.
 func TestWritten(t *testing.T) {
-	p := plan{Numbers: []float64{1e-7, 2}, Words: []string{"a", "b c"}, Optional: new(0), Kinds: map[string]audit.ColumnKind{"x": audit.Real, "a=b": audit.Symbol}, Either: new(false)}
+	p := plan{Numbers: []float64{1e-7, 2}, Words: []string{"a", "b c"}, Optional: new(0), Kinds: map[string]audit.ColumnKind{"x": audit.Real, "a=b": audit.Symbol}}
 	var again plan
 	texts := settings.Texts{"whole": "0"}
 	for _, x := range settings.Written(keys(), p, plan{}) {
@@ -100,7 +97,7 @@ func TestWritten(t *testing.T) {
 	if err := settings.Read(keys(), texts, &again); err != nil || !audit.EqualJSON(again, p) {
 		t.Errorf("%q: %v\n%+v\nwant\n%+v", texts, err, again, p)
 	}
-	if texts["words"] != "a,b c" || texts["optional"] != "0" || texts["either"] != "false" || texts["numbers"] != "1e-07,2" {
+	if texts["words"] != "a,b c" || texts["optional"] != "0" || texts["numbers"] != "1e-07,2" {
 		t.Errorf("%q", texts)
 	}
 	if none := settings.Written(keys(), plan{}, plan{}); len(none) > 0 {

@@ -56,6 +56,7 @@ func newSettingsFlags(command string, stderr io.Writer) *auditFlags {
 	s := f.Flags
 	f.asked = cli.Settings(s, pair.Keys())
 	f.outside.register(s, pair.OutsideKeys())
+	s.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
 	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	return f
 }
@@ -124,7 +125,7 @@ func (f *auditFlags) files(plan pair.Plan, in intake) (audit.Catalogue, error) {
 	case f.outside.Table.File != "":
 		return f.outside.labelled(plan)
 	case len(r.Files) > 0:
-		return recordedCatalogue(r, plan.Seed, in)
+		return recordedCatalogue(r, in)
 	}
 	return catalogue, nil
 }

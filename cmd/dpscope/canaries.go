@@ -32,6 +32,7 @@ type canaryFlags struct {
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f := &canaryFlags{Flags: cli.NewFlags("dpscope canaries", stderr)}
+	f.Gone("single", "an audit has no second one with a single canary beside it; for equation 10 run another with -k 1 -interval wilson-1")
 	s := f.Flags
 	f.asked = cli.Settings(s, canary.TrainerKeys())
 	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })

@@ -13,9 +13,9 @@ import (
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
-	"github.com/dpscope/dpscope/share/replay"
 )
 
 // catalogue is all that is registered.

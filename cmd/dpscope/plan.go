@@ -180,7 +180,7 @@ func (p *planned) read(e suite.Entry, in intake) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, e.Seed, in)
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, in)
 	return err
 }
 

@@ -22,8 +22,8 @@ func checkOwnClaim(c *audit.Claim) error {
 	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
 }
 
-// recordedCatalogue is what is registered, and the samples in the order of a seed.
-func recordedCatalogue(r pair.Recorded, seed uint64, in intake) (audit.Catalogue, error) {
+// recordedCatalogue is what is registered, and the samples.
+func recordedCatalogue(r pair.Recorded, in intake) (audit.Catalogue, error) {
 	files, err := in.samples(r.Files, recorded.Options{Reading: r.Reading})
 	if err != nil {
 		return audit.Catalogue{}, err
@@ -32,7 +32,7 @@ func recordedCatalogue(r pair.Recorded, seed uint64, in intake) (audit.Catalogue
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
-	return in.arranged(samples, seed)
+	return cli.With(catalogue, samples.Spec()), nil
 }
 
 // intake is where files of outputs and of scores come from, and where their progress is
@@ -83,17 +83,6 @@ func (in intake) samples(paths []string, o recorded.Options) (files []*recorded.
 	return files, nil
 }
 
-// arranged is what is registered, and the samples, put in order before the audit begins.
-func (in intake) arranged(samples *recorded.Samples, seed uint64) (audit.Catalogue, error) {
-	show := in.meter()
-	defer show.clear()
-	err := samples.Arrange(seed, func(share float64) error {
-		show.sometimes(fmt.Sprintf("putting rows in random order %3.0f %%", 100*share))
-		return nil
-	})
-	return cli.With(catalogue, samples.Spec()), err
-}
-
 // replayRecorded is the catalogue to replay a report with: for one of samples, with the
 // same files, read as they were.
 func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note string, err error) {
@@ -126,6 +115,5 @@ func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note 
 			note += fmt.Sprintf("the report names %q; this replay read %q, which holds the same. ", was, file.Name)
 		}
 	}
-	cat, err = in.arranged(samples, r.Plan.Seed)
-	return cat, strings.TrimSpace(note), err
+	return cli.With(catalogue, samples.Spec()), strings.TrimSpace(note), nil
 }

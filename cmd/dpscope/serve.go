@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
-	sites "github.com/dpscope/dpscope/internal/serve"
 )
 
 // siteZip is what ./build.sh zip makes.

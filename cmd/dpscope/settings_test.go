@@ -314,10 +314,6 @@ func TestReproduceCanaries(t *testing.T) {
 			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
 			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
-		if rapid.Bool().Draw(t, "single given") {
-			single := rapid.Bool().Draw(t, "single")
-			p.Single = &single
-		}
 		var file []byte
 		file, p.Pool, p.CSV = drawFile(t, s, p.Design)
 		if file == nil {

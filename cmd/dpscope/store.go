@@ -17,12 +17,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/host"
+	"github.com/dpscope/dpscope/host/client"
+	"github.com/dpscope/dpscope/host/folder"
+	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/share"
-	"github.com/dpscope/dpscope/share/client"
-	"github.com/dpscope/dpscope/share/folder"
-	"github.com/dpscope/dpscope/share/replay"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
@@ -62,7 +62,7 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	}
 	end = func() { store.Close() }
 	fmt.Fprintf(out, "dpscope: reports are kept in %s\n", dir)
-	reports := &share.Host{Store: store, Catalogue: catalogue, Uploads: &share.Minute{Most: uploadsAMinute}, Reads: &share.Minute{Most: readsAMinute},
+	reports := &host.Host{Store: store, Catalogue: catalogue, Uploads: &host.Minute{Most: uploadsAMinute}, Reads: &host.Minute{Most: readsAMinute},
 		Who: whoAsks(origin != ""), Now: time.Now, Random: rand.Reader, Pictures: stills.Of,
 		Origin: func(r *http.Request) string {
 			if origin != "" {
@@ -93,7 +93,7 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		case share.Owns(path):
+		case host.Owns(path):
 			reports.ServeHTTP(w, r)
 		default:
 			w.Header().Set(storeHeader, "yes")
@@ -107,10 +107,10 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 // else is believed.
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
-		peer := share.Peer(r)
+		peer := host.Peer(r)
 		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && near(peer) {
 			all := strings.Split(passed[len(passed)-1], ",")
-			return share.Peer(&http.Request{RemoteAddr: net.JoinHostPort(strings.TrimSpace(all[len(all)-1]), "0")})
+			return host.Peer(&http.Request{RemoteAddr: net.JoinHostPort(strings.TrimSpace(all[len(all)-1]), "0")})
 		}
 		return peer
 	}

@@ -14,12 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/share/client"
-
+	"github.com/dpscope/dpscope/host"
+	"github.com/dpscope/dpscope/host/client"
+	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
-	sites "github.com/dpscope/dpscope/internal/serve"
-	"github.com/dpscope/dpscope/share"
 )
 
 // aStore is a server of a site and of a store in a folder.
@@ -65,7 +64,7 @@ func TestShareAndOpen(t *testing.T) {
 	}
 	code, out, errs := did("share", "-host", base, file)
 	address := strings.TrimSpace(out)
-	if code != cli.ExitOK || !strings.HasPrefix(address, base+share.ShownPath) {
+	if code != cli.ExitOK || !strings.HasPrefix(address, base+host.ShownPath) {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}
 	token := regexp.MustCompile(`-delete (\S+)`).FindStringSubmatch(errs)
@@ -123,7 +122,7 @@ func TestStoreStays(t *testing.T) {
 		}
 		data := mustReadFile(t, released+"/0.2.0/scores.json")
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(data)))
+		h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(data)))
 		if want := []int{201, 200}[i]; w.Code != want || !strings.Contains(w.Body.String(), `"address":"https://audits.example/r/`) {
 			t.Errorf("start %d: %d %s", i, w.Code, w.Body)
 		}
@@ -156,22 +155,22 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	defer end()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(data)))
+	h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(data)))
 	id := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(w.Body.String())[1]
 	answer = data
-	if code, out, errs := did("open", "-quick", server.URL+share.ShownPath+id); code != cli.ExitOK {
+	if code, out, errs := did("open", "-quick", server.URL+host.ShownPath+id); code != cli.ExitOK {
 		t.Errorf("what the id says: %d %q %q", code, out, errs)
 	}
 	// Wherever one character is changed, it is seen.
 	for i := range gear.Of(200, 1000) {
 		answer = bytes.Clone(data)
 		answer[(i*7919)%len(answer)] ^= 1
-		if code, _, errs := did("open", "-quick", server.URL+share.ShownPath+id); code != cli.ExitUsage || !strings.Contains(errs, "do not trust this host") {
+		if code, _, errs := did("open", "-quick", server.URL+host.ShownPath+id); code != cli.ExitUsage || !strings.Contains(errs, "do not trust this host") {
 			t.Fatalf("changed at %d: %d %q", (i*7919)%len(answer), code, errs)
 		}
 	}
 	elsewhere = "http://example.invalid/"
-	for _, address := range []string{server.URL + share.ShownPath + id, server.URL, "report.json", "ftp://h/r/" + id, fmt.Sprintf("http://a@%s/r/%s", server.URL[7:], id), server.URL + share.ShownPath + id[:9]} {
+	for _, address := range []string{server.URL + host.ShownPath + id, server.URL, "report.json", "ftp://h/r/" + id, fmt.Sprintf("http://a@%s/r/%s", server.URL[7:], id), server.URL + host.ShownPath + id[:9]} {
 		if code, _, _ := did("open", address); code != cli.ExitUsage {
 			t.Errorf("%s: %d", address, code)
 		}
@@ -203,11 +202,11 @@ func TestWhoAsks(t *testing.T) {
 // byte: whoever opens the address finds it out, whatever the report would verify as.
 func TestHostileHost(t *testing.T) {
 	var given []byte
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(given)
 	}))
-	defer host.Close()
+	defer server.Close()
 	names := []string{"approximate", "canaries", "one-run-refuted", "scores", "plan", "recorded"}
 	random := rand.New(rand.NewPCG(1, 2))
 	tries := gear.Of(60, 1000)
@@ -223,7 +222,7 @@ func TestHostileHost(t *testing.T) {
 			at := random.IntN(len(given))
 			given[at] ^= byte(1 + random.IntN(255))
 		}
-		_, err := client.Open(t.Context(), nil, host.URL+share.ShownPath+id)
+		_, err := client.Open(t.Context(), nil, server.URL+host.ShownPath+id)
 		if changed := i >= len(names); (err != nil) != changed || changed && !strings.Contains(err.Error(), "something else than what was stored there") {
 			t.Fatalf("%s, changed %v: %v", names[i%len(names)], changed, err)
 		}
@@ -239,7 +238,7 @@ func idOf(t *testing.T, content []byte) string {
 	}
 	defer end()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("POST", share.ReportsPath, bytes.NewReader(content)))
+	h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(content)))
 	var out struct{ ID string }
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || out.ID == "" {
 		t.Fatalf("%d %s", w.Code, w.Body)

@@ -15,8 +15,6 @@ import (
 func BenchmarkAudit(b *testing.B) {
 	p := samplePlan(4096, 64)
 	p.Parameters = audit.Params{"d": {Number: 1e6}}
-	off := false
-	p.Single = &off
 	for b.Loop() {
 		if _, err := (Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}).Do(context.Background()); err != nil {
 			b.Fatal(err)

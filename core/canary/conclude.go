@@ -24,28 +24,6 @@ type Side struct {
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// Equation10 separates what more canaries cost from what they bring (LiDP
-// equation 10), by Wilson intervals: epsilon(K, l) - epsilon(1, 1) = Bias +
-// Variance. The K-canary figures are at the threshold of this audit, the single
-// canary's at its own. Differences of bounds, not bounds.
-type Equation10 struct {
-	Single    *float64 `json:"single,omitempty"` // epsilon(1, 1)
-	First     *float64 `json:"first,omitempty"`  // epsilon(K, 1)
-	Bias      *float64 `json:"bias,omitempty"`   // First - Single
-	Variance2 *float64 `json:"variance2,omitempty"`
-	Variance4 *float64 `json:"variance4,omitempty"`
-}
-
-// GrowthStep is equation 10 for K of the canaries inside and M of the fresh ones,
-// drawn at random in every run, in the mean over the draws: same runs, same
-// threshold. Since the other canaries stay inside, the bias is that of all of them.
-// Differences of bounds, not bounds.
-type GrowthStep struct {
-	K int `json:"k"`
-	M int `json:"m"`
-	Equation10
-}
-
 // Conclude is all that follows from what an audit gathered, ev, in a run that ended so.
 // warnings are those of the run itself. Generator and timing are left to the caller.
 func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) Report {
@@ -83,7 +61,6 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 func (r *Report) bound(t bounds.CanaryTable) {
 	ev, eps, delta, beta := r.Evidence, r.Claim.Epsilon, r.Claim.Delta, r.Plan.Beta
 	var rows []report.Row
-	of := map[bounds.CanaryInterval]*float64{}
 	for _, kind := range bounds.CanaryIntervals() {
 		row := NewRow(kind)
 		row.Claimed = &eps
@@ -91,22 +68,12 @@ func (r *Report) bound(t bounds.CanaryTable) {
 			in, out := bounds.CanaryLimits(kind, t, beta, ev.Stakes)
 			row.In, row.Out = report.Finite(in), report.Finite(out)
 		}
-		of[kind] = row.LowerBound
 		rows = append(rows, row)
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: r.Plan.title(), Rows: rows}}
 	r.LowerBound = new(float64) // where the plan's interval bounds nothing, too
 	pv := bounds.CanaryPValue(t, eps, delta, ev.Stakes)
 	r.PValue = &pv
-	var single *float64
-	if one := ev.Single; one != nil && one.Certified.Table != nil {
-		single = report.Finite(bounds.CanaryEpsilon(bounds.CanaryWilson1, *one.Certified.Table, delta, beta, one.Stakes))
-		e := separate(single, of[bounds.CanaryWilson1], of[bounds.CanaryWilson2], of[bounds.CanaryWilson4])
-		r.Equation10 = &e
-	}
-	if t.K > 1 {
-		r.Growth = Growth(t, single, delta, beta)
-	}
 }
 
 // boundSequential computes what the bets came to, which holds however the run ended.
@@ -153,39 +120,6 @@ func Bound(row *report.Row, kind bounds.CanaryInterval, t bounds.CanaryTable, st
 		row.Note = "bounds nothing on these counts"
 	}
 	return true
-}
-
-// Growth are the steps for 1, 2, 4, ... and all canaries inside, with the same
-// share of the fresh ones, rounded up. single is epsilon(1, 1), where it is known.
-func Growth(t bounds.CanaryTable, single *float64, delta, beta float64) []GrowthStep {
-	var steps []GrowthStep
-	for k := 1; ; k = min(2*k, t.K) {
-		m := (k*t.M + t.K - 1) / t.K
-		at := func(kind bounds.CanaryInterval) *float64 {
-			if min(k, m) < kind.Order() {
-				return nil
-			}
-			return report.Finite(bounds.CanaryThinned(kind, t, k, m, delta, beta))
-		}
-		steps = append(steps, GrowthStep{k, m, separate(single, at(bounds.CanaryWilson1), at(bounds.CanaryWilson2), at(bounds.CanaryWilson4))})
-		if k == t.K {
-			return steps
-		}
-	}
-}
-
-// separate makes equation 10 of Wilson bounds of one canary and of orders 1, 2 and
-// 4 of several.
-func separate(single, first, second, fourth *float64) Equation10 {
-	return Equation10{Single: single, First: first, Bias: minus(first, single), Variance2: minus(second, first), Variance4: minus(fourth, first)}
-}
-
-func minus(x, y *float64) *float64 {
-	if x == nil || y == nil {
-		return nil
-	}
-	d := math.Round(float64((*x-*y)*1e6)) / 1e6
-	return &d
 }
 
 // side describes one margin of the table.

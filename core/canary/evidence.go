@@ -21,8 +21,6 @@ type Evidence struct {
 	Sequential *Bets `json:"sequential,omitempty" since:"0.3.0"`
 	// Membership is of all explored scores; of a sequential audit, of all trainings.
 	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
-	// Single is what runs with one canary gave, for equation 10.
-	Single *Gathered `json:"single,omitempty" same:"near"`
 }
 
 // Gathered are the counts of runs with K canaries inside and M fresh ones.
@@ -74,11 +72,6 @@ func (e Evidence) check(p Plan) error {
 		}
 		if err := e.Membership.Check(0, e.Membership.ROC.In/p.K*p.M); err != nil {
 			return err
-		}
-	}
-	if e.Single != nil {
-		if err := e.Single.Check(p.Explore, p.Runs, 1, 1); err != nil {
-			return fmt.Errorf("single: %w", err)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ const (
 type Plan struct {
 	Version int `json:"version"`
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
-	// audit alone has (explore, interval, quantile, single), else [Sequential]. Absent in
+	// audit alone has (explore, interval, quantile), else [Sequential]. Absent in
 	// plans of version 1.
 	Mode   Mode   `json:"mode,omitempty"`
 	Source string `json:"source"` // gaussian-sum, ...
@@ -71,11 +71,8 @@ type Plan struct {
 	// Quantile q limits the threshold to the range between the q and the 1-q
 	// quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5).
 	Quantile float64 `json:"quantile,omitempty"`
-	// Single runs the audit with one canary beside it, for equation 10. Default:
-	// on where runs are cheap.
-	Single *bool   `json:"single,omitempty"`
-	Beta   float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
-	Seed   uint64  `json:"seed"`           // at most audit.MaxSeed
+	Beta     float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
+	Seed     uint64  `json:"seed"`           // at most audit.MaxSeed
 }
 
 // Promise is what the audit is against; of a plan with a claim.
@@ -146,12 +143,12 @@ func (p Plan) sequential() bool { return p.Mode == Sequential || p.Mode == Until
 
 // twoStaged reports whether the plan says what only a fixed audit has.
 func (p Plan) twoStaged() bool {
-	return p.Explore != 0 || p.Interval != "" && p.Interval != bounds.CanaryPairedBetting || p.Quantile != 0 || p.Single != nil && *p.Single
+	return p.Explore != 0 || p.Interval != "" && p.Interval != bounds.CanaryPairedBetting || p.Quantile != 0
 }
 
 // UsualRuns is how many runs a plan has that names neither a mode nor a number.
 func UsualRuns(s source.Spec) int {
-	if s.Baseline {
+	if s.Cheap {
 		return s.Runs
 	}
 	return 2 * s.Runs
@@ -159,7 +156,7 @@ func UsualRuns(s source.Spec) int {
 
 // usualMode is that of a plan that names none.
 func (a *Audit) usualMode() Mode {
-	if a.Spec.Baseline || a.Plan.twoStaged() {
+	if a.Spec.Cheap || a.Plan.twoStaged() {
 		return Fixed
 	}
 	return Sequential
@@ -181,7 +178,7 @@ func (a *Audit) resolveMode() error {
 	case !slices.Contains([]Mode{Sequential, UntilRefuted, Fixed}, p.Mode):
 		return audit.UnknownName("mode", string(p.Mode), report.Texts([]Mode{Sequential, UntilRefuted, Fixed}))
 	case p.sequential() && p.twoStaged():
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile, single or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
 			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings are of -fixed"}
 	}
 	return nil
@@ -258,10 +255,6 @@ func (a *Audit) resolveBound() error {
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
 		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
 	}
-	if p.Single == nil {
-		on := a.Spec.Baseline && p.K > 1 && !p.sequential()
-		p.Single = &on
-	}
 	return nil
 }
 
@@ -283,16 +276,6 @@ func (p Plan) leastRuns() int {
 
 // mostExplored are the exploration runs whose scores fit into memory.
 func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
-
-// single is the same audit with one canary, by the first-order Wilson interval, as
-// equation 10 has it.
-func (a *Audit) single() *Audit {
-	b := *a
-	off := false
-	b.Plan.K, b.Plan.M, b.Plan.Single, b.Plan.Interval = 1, 1, &off, bounds.CanaryWilson1
-	b.Setup.K, b.Setup.M = 1, 1
-	return &b
-}
 
 // Keys are the settings of an audit with canaries, in the order in which a report
 // names them.
@@ -337,9 +320,6 @@ func Keys() []settings.Key[Plan] {
 		{Name: "quantile", At: settings.Number(func(p *Plan) *float64 { return &p.Quantile }), Range: settings.From(0, 0.5),
 			Usage: "keep the threshold between this quantile of the scores inside and its mirror image; 0: anywhere",
 			Form:  &settings.Form{Place: "more", Label: "Threshold range", Hint: "q: between the q and 1 − q quantile of the scores inside; 0: anywhere", Empty: "0"}},
-		{Name: "single", At: settings.Either(func(p *Plan) **bool { return &p.Single }),
-			Usage: "run the audit with one canary too, for equation 10; default: where runs are cheap",
-			Form:  &settings.Form{Place: "more", Label: "A single canary beside it", Hint: "for equation 10"}},
 		{Name: "sequential", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Sequential),
 			Usage: "bet on every training, by what those before it showed: the bound holds after each, so that the run may be stopped (Ctrl-C) and go on tomorrow; the default where runs are dear",
 			Form:  &settings.Form{Place: "more", Label: "Sequential", Hint: "every run counts, and the bound holds whenever you stop"}},
@@ -368,12 +348,11 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	single := a.Spec.Baseline && p.K > 1 && !p.sequential()
 	if p.Mode == "" {
 		p.Mode = Fixed // as plans of version 1 are
 	}
-	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Single: &single, Beta: 0.05}
-	if (p.Mode == Fixed) == a.Spec.Baseline && p.Mode != UntilRefuted {
+	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	if (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted {
 		otherwise.Mode = p.Mode // it goes without saying
 	}
 	if p.sequential() {

@@ -25,11 +25,9 @@ type Report struct {
 	// [Continue]. Nothing depends on them.
 	Continued []Part `json:"continued,omitempty" same:"own" since:"0.3.0"`
 	// Evidence is absent where nothing was drawn.
-	Evidence   *Evidence    `json:"evidence,omitempty"`
-	In         *Side        `json:"in,omitempty" same:"near"`  // canaries that were inside
-	Out        *Side        `json:"out,omitempty" same:"near"` // fresh canaries
-	Equation10 *Equation10  `json:"equation10,omitempty" same:"near"`
-	Growth     []GrowthStep `json:"growth,omitempty" same:"near"` // equation 10 for 1, 2, 4, ... and all of the canaries
+	Evidence *Evidence `json:"evidence,omitempty"`
+	In       *Side     `json:"in,omitempty" same:"near"`  // canaries that were inside
+	Out      *Side     `json:"out,omitempty" same:"near"` // fresh canaries
 }
 
 // Chance implements [report.View].
@@ -58,11 +56,6 @@ func upgrade(o report.Old) {
 		power.Set("unit", unit)
 		o.Set("power", power)
 	}
-	if ev := o.Within("evidence"); ev != nil && o["single"] != nil {
-		ev["single"] = o["single"]
-		delete(o, "single")
-		o.Set("evidence", ev)
-	}
 }
 
 // check refuses a report whose parts do not fit together.
@@ -72,9 +65,6 @@ func (r Report) check() error {
 	}
 	if err := r.Plan.checkNumbers(); err != nil {
 		return fmt.Errorf("report: plan: %w", err)
-	}
-	if r.Plan.Single == nil {
-		return &audit.InputError{Field: "report: plan.single", Found: audit.Absent, Want: "it, as every report of this version does"}
 	}
 	least := 1
 	for i, c := range r.Continued {
@@ -123,8 +113,8 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		return v, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
 	}
 	// A replay draws as many runs as the report counts, and no more.
-	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore || *r.Plan.Single != (r.Evidence.Single != nil)) {
-		return v, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs, and those with a single canary where the plan has them", r.Plan.Explore)}
+	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore) {
+		return v, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs", r.Plan.Explore)}
 	}
 	if whole && complete {
 		want, err := Run{Plan: r.Plan, File: file, Sources: sources, Pool: pool}.Do(ctx)

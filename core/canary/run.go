@@ -118,32 +118,17 @@ func (s *state) do(ctx context.Context) error {
 	if p.sequential() {
 		return s.bet(ctx)
 	}
-	if *p.Single {
-		s.progress.Total *= 2
-	}
 	s.evidence = &Evidence{}
-	err := s.gather(ctx, s.audit, &s.evidence.Gathered, true)
-	// A machine that draws a part of the runs draws one of those with one canary too.
-	if err != nil && !errors.Is(err, engine.ErrDivided) || !*p.Single {
-		return err
-	}
-	one := &Gathered{}
-	if err := s.gather(ctx, s.audit.single(), one, false); err != nil {
-		return err
-	}
-	s.evidence.Single = one
-	return err
+	return s.gather(ctx)
 }
 
-// gather explores, chooses the threshold and certifies. Of the audit's own
-// evidence, not that with one canary, it makes the portrait and the live bounds.
-func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) error {
-	p := a.Plan
+// gather explores, chooses the threshold and certifies.
+func (s *state) gather(ctx context.Context) error {
+	p, ev := s.audit.Plan, &s.evidence.Gathered
 	start := s.now()
 	var scores []float64
-	before := s.progress.Runs
 	s.progress.Phase = Exploring
-	drawn, err := s.draw(ctx, a, Task{Phase: Exploring}, p.Explore, before, nil)
+	drawn, err := s.draw(ctx, Task{Phase: Exploring}, p.Explore, 0, nil)
 	s.timing.Explore += s.now() - start
 	for _, d := range drawn {
 		if d != nil {
@@ -163,9 +148,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	table := e.Table(c.At, p.Explore)
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
-	if own {
-		s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
-	}
+	s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -174,12 +157,10 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	s.progress.Phase = Certifying
 	s.looked = 0
 	sum := bounds.NewCanaryTable(p.K, p.M)
-	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.At}, p.Runs, before+p.Explore, func(d *Drawn) {
+	_, err = s.draw(ctx, Task{Phase: Certifying, Cut: c.At}, p.Runs, p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
-		if own {
-			s.look(a, ev, sum)
-		}
+		s.look(sum)
 	})
 	s.timing.Certify += s.now() - start
 	if sum.Runs() > 0 {
@@ -192,18 +173,18 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 }
 
 // look computes the live bounds, now and then.
-func (s *state) look(a *Audit, ev *Gathered, sum bounds.CanaryTable) {
-	n := sum.Runs()
-	s.progress.Certified, s.progress.Diverged = n, ev.Certified.Diverged
-	if s.Progress == nil || n < a.Plan.Runs && n-s.looked < a.Plan.Runs/Looks {
+func (s *state) look(sum bounds.CanaryTable) {
+	p, n := s.audit.Plan, sum.Runs()
+	s.progress.Certified, s.progress.Diverged = n, s.evidence.Certified.Diverged
+	if s.Progress == nil || n < p.Runs && n-s.looked < p.Runs/Looks {
 		return
 	}
 	s.looked = n
 	s.progress.Bounds = nil
-	delta := a.Plan.Claim.Delta
+	delta := p.Claim.Delta
 	for _, kind := range bounds.CanaryIntervals() {
-		if kind.Check(a.Plan.K, a.Plan.M, n, delta, a.Plan.Beta) == nil {
-			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, sum, delta, a.Plan.Beta, ev.Stakes))})
+		if kind.Check(p.K, p.M, n, delta, p.Beta) == nil {
+			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, sum, delta, p.Beta, s.evidence.Stakes))})
 		}
 	}
 }
@@ -234,7 +215,7 @@ func (s *state) bet(ctx context.Context) error {
 	if over() {
 		most = first // the run that this goes on from has all
 	}
-	_, err := s.draw(ctx, s.audit, Task{Phase: Betting, First: first}, most-first, first, func(d *Drawn) {
+	_, err := s.draw(ctx, Task{Phase: Betting, First: first}, most-first, first, func(d *Drawn) {
 		for waiting[d.first] = d; !over(); {
 			n := s.leader.trained()
 			d := waiting[n]
@@ -288,15 +269,15 @@ func (s *state) lookSequential() {
 
 // draw spreads runs over the pool and returns what the tasks returned, in their
 // order, nil where one did not finish.
-func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
+func (s *state) draw(ctx context.Context, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
 	if t.Phase != Exploring {
-		divided, err := s.divide(ctx, a, t, runs, before, done)
+		divided, err := s.divide(ctx, t, runs, before, done)
 		if divided {
 			return nil, err
 		}
 	}
-	t.Plan, t.Data = a.Plan, a.Setup.Data
-	grain := max(1, a.Spec.ShardRuns)
+	t.Plan, t.Data = s.audit.Plan, s.audit.Setup.Data
+	grain := max(1, s.audit.Spec.ShardRuns)
 	if t.Phase == Betting && grain < fewRuns {
 		grain = 1 // a look after every training
 	}
@@ -335,21 +316,21 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 // divide does the runs of a stage that other machines draw too, see [engine.Divide]. A
 // sequential audit has one allocation, all of the plan's runs, as who draws a part does
 // not know what the bets on others came to; runs beyond its end are not counted.
-func (s *state) divide(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) (bool, error) {
-	stage := fmt.Sprintf("%s, %d canaries in and %d out", t.Phase, a.Plan.K, a.Plan.M)
+func (s *state) divide(ctx context.Context, t Task, runs, before int, done func(*Drawn)) (bool, error) {
+	stage := fmt.Sprintf("%s, %d canaries in and %d out", t.Phase, s.audit.Plan.K, s.audit.Plan.M)
 	first := t.First
 	return engine.Divide(s.Pool, stage, runs, func(lo, hi int) ([]*Drawn, error) {
 		whole := s.Pool
 		s.Pool = whole.Plain()
 		defer func() { s.Pool = whole }()
 		t.First = first + lo
-		all, err := s.draw(ctx, a, t, hi-lo, before, nil)
+		all, err := s.draw(ctx, t, hi-lo, before, nil)
 		if err != nil {
 			return nil, err
 		}
 		return []*Drawn{joined(all)}, nil
 	}, func(lo, hi int, d *Drawn) error {
-		t.Plan, t.First, t.Runs = a.Plan, first+lo, hi-lo
+		t.Plan, t.First, t.Runs = s.audit.Plan, first+lo, hi-lo
 		if err := d.check(t); err != nil {
 			return err
 		}

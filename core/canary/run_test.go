@@ -114,10 +114,6 @@ func TestReport(t *testing.T) {
 	if n := r.Power.Needed; bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
 		t.Errorf("%d runs are not the least that could refute 2", n)
 	}
-	e := r.Equation10
-	if e == nil || e.Bias == nil || e.Variance2 == nil || *e.Variance2 <= 0 || math.Abs(*e.Bias-(*e.First-*e.Single)) > 1e-6 {
-		t.Errorf("equation 10: %+v", e)
-	}
 	if !strings.Contains(report.Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
 		t.Error(report.Text(r))
 	}
@@ -157,8 +153,6 @@ func TestInconclusive(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := samplePlan(4096, 16)
-	off := false
-	p.Single = &off
 	r, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1), Progress: func(g Progress) {
 		if g.Certified >= 512 {
 			cancel()
@@ -458,7 +452,7 @@ func TestVectorsReplay(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var last Progress
 	looks, clock, told := 0, 0.0, 0 // a clock that every look at it moves
-	p := samplePlan(1024, 8)
+	p := samplePlan(2048, 8)
 	_, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Now: func() float64 { clock++; return clock }, Progress: func(g Progress) {
 		if g.Left != nil {
 			told++
@@ -471,7 +465,7 @@ func TestProgress(t *testing.T) {
 		}
 		last = g
 	}}.Do(context.Background())
-	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 || told == 0 {
+	if err != nil || last.Runs != 2*2048 || last.Total != 2*2048 || last.Certified != 2048 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 || told == 0 {
 		t.Errorf("%v, %+v, %d looks, time left told %d times", err, last, looks, told)
 	}
 }

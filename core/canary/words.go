@@ -225,18 +225,6 @@ func (r Report) Facts() []audit.FactRow {
 			add(s.name, "%s", strings.Join(text, ", "))
 		}
 	}
-	if e := r.Equation10; e != nil && e.Bias != nil {
-		text := fmt.Sprintf("bias %+.3f", *e.Bias)
-		for _, v := range []struct {
-			order int
-			v     *float64
-		}{{2, e.Variance2}, {4, e.Variance4}} {
-			if v.v != nil {
-				text += fmt.Sprintf(", variance %+.3f at order %d", *v.v, v.order)
-			}
-		}
-		add("Equation 10", "%s, against a single canary's %.3f (Wilson)", text, *e.Single)
-	}
 	add("Power", "%s", r.Power.Fact("of "+phrase.Grouped(p.Runs)+" runs ", math.Inf(1)))
 	if r.Evidence != nil && p.sequential() {
 		add("Diverged", "%d of %s trainings", r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))

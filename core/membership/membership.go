@@ -6,7 +6,6 @@ package membership
 
 import (
 	"math"
-	"slices"
 	"sort"
 	"strconv"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // Evidence is what is counted of scores.
@@ -46,14 +45,12 @@ func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
 // Count counts finite scores, of which there is at least one of each class. It leaves them
 // as they are.
 func Count(in, out []float64, beta float64) *Evidence {
-	return CountRanks(spill.Rank(nil, slices.Values(in), slices.Values(out)), beta)
+	return CountRanks(ranks.Rank(in, out), beta)
 }
 
 // CountRanks is Count of scores by rank: of canaries that were in, and that were out.
-func CountRanks(r *spill.Ranks, beta float64) *Evidence {
-	in, out := r.Load(0), r.Load(1)
-	spill.Sort(in)
-	spill.Sort(out)
+func CountRanks(r *ranks.Ranks, beta float64) *Evidence {
+	in, out := r.Sorted(0), r.Sorted(1)
 	e := &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(r, in, out)}
 	for i := range e.ROC.Steps {
 		at := &e.ROC.Steps[i].At
@@ -102,7 +99,7 @@ const (
 // histogram has bins of one width from about the 0.5 % quantile of all scores to that of
 // 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
 // nothing of it.
-func histogram(r *spill.Ranks, in, out []uint32) Histogram {
+func histogram(r *ranks.Ranks, in, out []uint32) Histogram {
 	below := func(scores []uint32, rank uint32) int {
 		return sort.Search(len(scores), func(i int) bool { return scores[i] >= rank })
 	}
@@ -115,7 +112,7 @@ func histogram(r *spill.Ranks, in, out []uint32) Histogram {
 	}
 	h := Histogram{Edges: []float64{}}
 	if n -= lowest; n > 0 {
-		at := func(i int) float64 { return r.Value(spill.Nth(i, in, out)) }
+		at := func(i int) float64 { return r.Value(ranks.Nth(i, in, out)) }
 		lo, hi := at(lowest+n/far), at(lowest+n-1-n/far)
 		for i := range bins + 1 {
 			f := float64(i) / bins

@@ -3,7 +3,6 @@ package onerun
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
@@ -11,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // Task is the one run of an audit. It returns a [Evidence].
@@ -81,7 +80,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 			one.In++
 		}
 	}
-	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(spill.Rank(nil, slices.Values(scores)).Load(0), member)
+	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
 	if a.Plan.Version > 1 && one.In > 0 && one.In < m {
 		var in, out []float64
 		for i, x := range scores {

@@ -106,8 +106,6 @@ func OutsideKeys() []settings.Key[Outside] {
 			"kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once"),
 		shown(key("nonfinite", "recorded/nonFinite", word(func(o *Outside) *string { _, nonFinite := o.shared(); return nonFinite }),
 			"what to do with NaN and infinities: refuse them, the default in -samples-file, or take each as a symbol; default for a mechanism of yours: each is an outcome of its column"), "yours", "NaN and infinities", "", ""),
-		shown(key("decimal", "recorded/decimal", word(func(o *Outside) *string { return &o.Recorded.Decimal }),
-			"decimal separator of numbers in a CSV or TSV of -samples-file: . or ,"), "yours", "Decimals", "", ""),
 		key("table", "table/file", text(func(o *Outside) *string { return &o.Table.File }), "CSV `file` of labelled examples that the learner of -mechanism is trained on, with -bounds (docs/learners.md)"),
 		key("label", "table/label", text(func(o *Outside) *string { return &o.Table.Label }), "column of -table that holds the label: its name, or its number from 1; default the column label, or the last"),
 		key("bounds", "table/bounds", text(func(o *Outside) *string { return &o.Table.Bounds }), "declared ranges of the features of -table, as age=0:120,height=1:2.2; one without a name is of all others. Take them from what the columns mean, not from the data"),

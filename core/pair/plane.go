@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // Plane is what outputs of several numbers look like by the witness's score and
@@ -192,11 +193,7 @@ func standardise(values []float64) (middle, deviation float64) {
 
 // mean is that of products.
 func mean(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += float64(v * b[i])
-	}
-	return sum / float64(len(a))
+	return linalg.Dot(a, b) / float64(len(a))
 }
 
 // leading is the leading principal component of lists of mean 0, of length 1, its

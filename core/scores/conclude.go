@@ -33,10 +33,6 @@ func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 		refuse(rows, why)
 	}
 	if h.Runs > 0 {
-		if ev.Runs != nil && ev.Runs.Certified.Table.K > 1 {
-			_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
-			r.Growth = canary.Growth(*ev.Runs.Certified.Table, nil, delta, p.Beta)
-		}
 		rows = append(runRows(p, ev), rows...)
 	} else {
 		rows = append(rows, eventRows(p, ev.Events)...)

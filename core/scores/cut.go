@@ -14,21 +14,20 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // ascending are the ranks of a class in their order: what is drawn of them at random does
 // not depend on where the file has them. Plans of version 1 take them as the file has them.
-func (p Plan) ascending(r *spill.Ranks, class int) []uint32 {
-	ranks := r.Load(class)
+func (p Plan) ascending(r *ranks.Ranks, class int) []uint32 {
 	if p.Version > 1 {
-		spill.Sort(ranks)
+		return r.Sorted(class)
 	}
-	return ranks
+	return r.Load(class)
 }
 
 // content names the scores of both classes, in whatever order and form a file has them.
-func (p Plan) content(r *spill.Ranks) string {
+func (p Plan) content(r *ranks.Ranks) string {
 	h := sha256.New()
 	for _, class := range []int{recorded.In, recorded.Out} {
 		ranks := p.ascending(r, class)
@@ -47,7 +46,7 @@ func (p Plan) content(r *spill.Ranks) string {
 
 // split divides the ranks of a class at random into those that explore and those that
 // certify.
-func (p Plan) split(r *spill.Ranks, class int) (explore, certify []uint32) {
+func (p Plan) split(r *ranks.Ranks, class int) (explore, certify []uint32) {
 	shuffled := p.ascending(r, class)
 	stream.New(p.key("split", 0, one(class == recorded.In))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(shuffled))
@@ -56,7 +55,7 @@ func (p Plan) split(r *spill.Ranks, class int) (explore, certify []uint32) {
 
 // events chooses the events of the methods for single trainings on the half that explores,
 // and then counts them in the other.
-func (p Plan) events(r *spill.Ranks) []ScoreEvent {
+func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	out := []ScoreEvent{
 		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}, Side: Above},
@@ -173,7 +172,7 @@ type half struct {
 	certifyIn, certifyOut      int
 }
 
-func (p Plan) explore(r *spill.Ranks) *half {
+func (p Plan) explore(r *ranks.Ranks) *half {
 	h := &half{}
 	of := func(class int) (explore []uint32, certify int) {
 		explore, rest := p.split(r, class)
@@ -190,11 +189,11 @@ func (p Plan) explore(r *spill.Ranks) *half {
 	for _, x := range []*[]uint32{&h.pairedIn, &h.pairedOut} {
 		if len(*x) > n {
 			*x = slices.Clone((*x)[:n])
-			spill.Sort(*x)
+			slices.Sort(*x)
 		}
 	}
 	for _, x := range [][]uint32{h.in, h.out, h.lower} {
-		spill.Sort(x)
+		slices.Sort(x)
 	}
 	return h
 }
@@ -233,9 +232,9 @@ func (c cuts) Len() int { return len(c.in) + len(c.out) }
 
 func (c cuts) At(i int) float64 {
 	if c.below {
-		return -float64(spill.Nth(c.Len()-1-i, c.in, c.out))
+		return -float64(ranks.Nth(c.Len()-1-i, c.in, c.out))
 	}
-	return float64(spill.Nth(i, c.in, c.out))
+	return float64(ranks.Nth(i, c.in, c.out))
 }
 
 func (c cuts) Above(cut float64) int {

@@ -41,8 +41,7 @@ func TestMutations(t *testing.T) {
 	}
 	clock := 0.0
 	now := func() float64 { clock++; return clock }
-	on := true
-	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
+	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Parameters: audit.Params{"d": {Number: 4}}},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
 	once := text(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
@@ -155,7 +154,6 @@ func TestForgedSizes(t *testing.T) {
 		"explored":   func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
 		"runs":       func(r *canary.Report) { r.Plan.Runs = 1 << 24 },
 		"more runs":  func(r *canary.Report) { r.Plan.Runs = 1 << 60 },
-		"no single":  func(r *canary.Report) { e := *r.Evidence; e.Single = nil; r.Evidence = &e },
 		"canaries":   func(r *canary.Report) { r.Plan.K = 1 << 40 },
 		"unexplored": func(r *canary.Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
 	} {

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/canarytest"
@@ -163,13 +162,10 @@ func TestPortraitOfOddScores(t *testing.T) {
 	}
 }
 
-// TestPortraitReplays: a report without portrait or growth, and a changed one, does
+// TestPortraitReplays: a report without portrait, and a changed one, does
 // not verify; a portrait that no exploration gives is refused.
 func TestPortraitReplays(t *testing.T) {
 	r := runCanaries(t, canaryPlan(200, 6), 2)
-	if len(r.Growth) != 4 {
-		t.Fatalf("%d steps", len(r.Growth))
-	}
 	verify := func(r canary.Report, whole bool) []string {
 		t.Helper()
 		v, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), r, nil, whole)
@@ -191,22 +187,12 @@ func TestPortraitReplays(t *testing.T) {
 	}
 	for _, whole := range []bool{true, false} {
 		without := copied()
-		without.Growth = nil
-		if d := verify(without, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth: ") {
-			t.Errorf("without growth: %q", d)
-		}
-		without = copied()
 		without.Evidence.Portrait = nil
 		if _, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), without, nil, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
 		if d := verify(copied(), whole); len(d) > 0 {
 			t.Errorf("whole %v: %q", whole, d)
-		}
-		grown := copied()
-		*grown.Growth[1].Variance2 += 0.01
-		if d := verify(grown, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth[1].variance2: ") {
-			t.Errorf("forged growth: %q", d)
 		}
 	}
 	forged := copied()
@@ -240,53 +226,6 @@ func TestPortraitReplays(t *testing.T) {
 	}
 }
 
-// TestGrowth: it ends in equation 10 itself, and its first order stays.
-func TestGrowth(t *testing.T) {
-	p := canaryPlan(400, 12)
-	p.M = 30
-	r := runCanaries(t, p, 2)
-	var sizes [][2]int
-	for _, g := range r.Growth {
-		sizes = append(sizes, [2]int{g.K, g.M})
-		if *g.First != *r.Equation10.First || *g.Single != *r.Equation10.Single || *g.Bias != *r.Equation10.Bias {
-			t.Errorf("with %d canaries: %+v", g.K, g.Equation10)
-		}
-		if (g.Variance2 != nil) != (g.K >= 2) || (g.Variance4 != nil) != (g.K >= 4) {
-			t.Errorf("with %d canaries: orders %+v", g.K, g.Equation10)
-		}
-		if g.Variance2 != nil {
-			t2 := bounds.CanaryThinned(bounds.CanaryWilson2, *r.Evidence.Certified.Table, g.K, g.M, 1e-5, 0.05)
-			if math.Abs(*g.First+*g.Variance2-t2) > 1e-6 {
-				t.Errorf("with %d canaries: %v, want %v", g.K, *g.First+*g.Variance2, t2)
-			}
-		}
-	}
-	if fmt.Sprint(sizes) != "[[1 3] [2 5] [4 10] [8 20] [12 30]]" {
-		t.Errorf("%v", sizes)
-	}
-	last := r.Growth[len(r.Growth)-1]
-	if !audit.EqualJSON(last.Equation10, r.Equation10) {
-		t.Errorf("it ends in %+v, equation 10 is %+v", last, r.Equation10)
-	}
-	if one := runCanaries(t, canaryPlan(100, 1), 1); one.Growth != nil || one.Evidence.Portrait == nil || len(one.Evidence.Portrait.In[0]) != 1 {
-		t.Errorf("of one canary: %+v", one.Growth)
-	}
-	// Were canaries to hang together altogether, more of them would bring nothing.
-	table := bounds.NewCanaryTable(8, 8)
-	table.Add(0, 0, 300)
-	table.Add(8, 0, 500)
-	table.Add(8, 8, 200)
-	steps := canary.Growth(table, nil, 1e-5, 0.05)
-	for _, g := range steps {
-		if g.Variance2 != nil && *g.Variance2 > 0.002 {
-			t.Errorf("%d canaries that are one bring %v", g.K, *g.Variance2)
-		}
-	}
-	if steps[0].Bias != nil || steps[0].Single != nil || len(steps) != 4 {
-		t.Errorf("without a single canary: %+v", steps[0])
-	}
-}
-
 // TestPortraitOfScores: of a matrix it shows runs of the half that explores, in
 // the order in which the seed takes them.
 func TestPortraitOfScores(t *testing.T) {
@@ -305,8 +244,8 @@ func TestPortraitOfScores(t *testing.T) {
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
 	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
 	got := r.Evidence.Runs.Portrait
-	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 || len(r.Growth) != 3 {
-		t.Fatalf("%d runs of %d and %d, %d steps", len(got.In), len(got.In[0]), len(got.Out[0]), len(r.Growth))
+	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 {
+		t.Fatalf("%d runs of %d and %d", len(got.In), len(got.In[0]), len(got.Out[0]))
 	}
 	for i, k := range stream.New(r.Plan.key("runs", 0, 0)).Perm(90)[:45] {
 		for side, row := range [][]*float64{got.In[i], got.Out[i]} {
@@ -318,16 +257,10 @@ func TestPortraitOfScores(t *testing.T) {
 		}
 	}
 	early := r
-	early.Growth = nil
-	for _, scores := range []*Scores{&s, nil} {
-		if v, err := Verify(early, scores); err != nil || v.OK() {
-			t.Errorf("without growth: %v", err)
-		}
-	}
 	ev, runs := *r.Evidence, *r.Evidence.Runs
 	runs.Portrait = nil
 	ev.Runs = &runs
-	early.Evidence, early.Growth = &ev, r.Growth
+	early.Evidence = &ev
 	if _, err := Verify(early, &s); !audit.IsInput(err) {
 		t.Errorf("without portrait: %v", err)
 	}

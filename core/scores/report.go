@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/report"
@@ -17,11 +16,10 @@ const Kind = "scores"
 // it, only the SHA-256 of their files, and of a matrix a [canary.Portrait].
 type Report struct {
 	report.Report
-	Plan     Plan                `json:"plan"` // every default written out
-	Files    []ScoreFile         `json:"files"`
-	Notes    []string            `json:"notes" same:"words"` // what was taken for granted when reading the files
-	Evidence *Evidence           `json:"evidence"`
-	Growth   []canary.GrowthStep `json:"growth,omitempty" same:"near"` // of a matrix, by runs
+	Plan     Plan        `json:"plan"` // every default written out
+	Files    []ScoreFile `json:"files"`
+	Notes    []string    `json:"notes" same:"words"` // what was taken for granted when reading the files
+	Evidence *Evidence   `json:"evidence"`
 }
 
 // Chance implements [report.View].

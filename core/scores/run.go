@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // Scores are membership scores that another program made, as package mechanisms/recorded
@@ -21,7 +21,7 @@ type Scores struct {
 	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
 	// Ranks are the same, as files give them, in the place of In and Out: list recorded.In
 	// and list recorded.Out.
-	Ranks *spill.Ranks
+	Ranks *ranks.Ranks
 	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
 	Runs, Canaries int
 	Score          []float64
@@ -92,11 +92,11 @@ func (s Scores) size(class int) int {
 }
 
 // ranks are the scores by rank.
-func (s Scores) ranks() *spill.Ranks {
+func (s Scores) ranks() *ranks.Ranks {
 	if s.Ranks != nil {
 		return s.Ranks
 	}
-	return spill.Rank(nil, slices.Values(s.In), slices.Values(s.Out))
+	return ranks.Rank(s.In, s.Out)
 }
 
 // shape finds sizes, and of a matrix how many canaries of each class a run gives:
@@ -180,9 +180,6 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 		ev.Membership = membership.CountRanks(ranks, p.Beta)
 		ev.Membership.Within(h.Runs, s.run)
 	}
-	if err := ranks.Err(); err != nil {
-		return Report{}, err
-	}
 	r := Conclude(p, ev, s.Files, s.Notes)
 	r.Generator = g
 	return r, nil
@@ -190,7 +187,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
-func (p Plan) guesses(r *spill.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
+func (p Plan) guesses(r *ranks.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
 	scores, member := append(p.ascending(r, recorded.In), p.ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true

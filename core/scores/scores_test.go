@@ -3,11 +3,8 @@ package scores
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,7 +20,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 func samplePlan(eps, delta float64, m report.Method) Plan {
@@ -520,61 +517,6 @@ func TestConcludesReleased(t *testing.T) {
 	})
 }
 
-// A report of scores that lie on a disk is the one of scores in memory.
-func TestScratch(t *testing.T) {
-	if !spill.Possible {
-		t.Skip("no file to spill to")
-	}
-	given := gaussianScores(0, 3000, 0.8)
-	var text strings.Builder
-	text.WriteString("member,score\n")
-	for i := range given.In {
-		fmt.Fprintf(&text, "1,%v\n0,%v\n", given.In[i], given.Out[i])
-		if i%3 == 0 {
-			fmt.Fprintf(&text, "0,%.1f\n", given.Out[i]) // more of one class, and ties
-		}
-	}
-	reported := func(scratch *spill.Scratch) string {
-		f, err := recorded.Read(strings.NewReader(text.String()), recorded.ScoreOptions(recorded.Options{Name: "s.csv", Scratch: scratch}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := ReadScores([]*recorded.File{f}, recorded.ScoreColumns{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Run(replaced(samplePlan(2, 1e-5, report.MethodExact)), *s, audit.Generator{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
-	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	want, got := reported(nil), reported(spill.New(file, 0))
-	if size, err := file.Seek(0, io.SeekEnd); err != nil || size < 4*7000 {
-		t.Fatalf("%d bytes on the disk, %v", size, err)
-	}
-	if got != want {
-		t.Error("the report is another one")
-	}
-	file.Close()
-	f, err := recorded.Read(strings.NewReader(text.String()), recorded.ScoreOptions(recorded.Options{Scratch: spill.New(file, 0)}))
-	if err == nil {
-		_, err = ReadScores([]*recorded.File{f}, recorded.ScoreColumns{})
-	}
-	if !errors.Is(err, os.ErrClosed) {
-		t.Errorf("of a disk that is gone: %v", err)
-	}
-}
-
 // What sorted lists tell of the half that explores is what its scores and pairs tell: counts,
 // pairs, and the cuts in their order, of ties and of classes of any size.
 func TestHalf(t *testing.T) {
@@ -586,7 +528,7 @@ func TestHalf(t *testing.T) {
 				lists[class] = append(lists[class], float64(st.Uint64()%uint64(2+trial)))
 			}
 		}
-		r, p := spill.Rank(nil, slices.Values(lists[recorded.In]), slices.Values(lists[recorded.Out])), Plan{Seed: uint64(trial)}
+		r, p := ranks.Rank(lists[recorded.In], lists[recorded.Out]), Plan{Seed: uint64(trial)}
 		h := p.explore(r)
 		in, _ := p.split(r, recorded.In)
 		out, _ := p.split(r, recorded.Out)

@@ -30,7 +30,7 @@ const good = `{
     {
       "name": "two: Größe {x}", "mechanism": "rappor-once", "anytime": true, "location": "a.go:3",
       "pair": {"first": {"columns": 1, "values": [1]}, "second": {"columns": 1, "values": [0]}}
-    }, {"name": "three", "recorded": {"files": ["a.csv", "b.csv"], "header": "no", "kinds": {"x": "symbol"}, "nonFinite": "symbol", "decimal": ","}, "claim": {"rho": 0.5}},
+    }, {"name": "three", "recorded": {"files": ["a.csv", "b.csv"], "header": "no", "kinds": {"x": "symbol"}, "nonFinite": "symbol"}, "claim": {"rho": 0.5}},
     {"name": "four", "mechanism": "svt1", "throughRenyi": 4, "relation": "l-infinity"}
   ]
 }`

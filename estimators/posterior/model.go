@@ -8,10 +8,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
-// Model is what all candidates learnt from the outputs of one pair. A report has it as JSON,
-// and the log odds that it gives have the same bits on every platform.
+// Model is what all candidates learnt from the outputs of one pair. Reports show it as
+// JSON. The log odds that it gives have the same bits on every platform.
 type Model struct {
 	Tree     *tree     `json:"tree,omitempty"`
 	Features []feature `json:"features,omitempty"`
@@ -99,11 +100,7 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 					m.read(row, x)
 					read = true
 				}
-				z := 0.0
-				for j, w := range m.Ridge[c-Ridge1] {
-					z += float64(w * x[j])
-				}
-				odds[c] = z
+				odds[c] = linalg.Dot(m.Ridge[c-Ridge1], x)
 			case c <= Spline300:
 				if place < 0 {
 					place = knotPlace(m.Knots, row[0])

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // point is one row of a logistic regression: its features, and how often it was seen on
@@ -24,11 +25,7 @@ func (p *points) dot(i int, w []float64) float64 {
 		j, t := p.at[i], p.part[i]
 		return float64((1-t)*w[j]) + float64(t*w[j+1])
 	}
-	z := 0.0
-	for j, v := range p.x[i*p.width : (i+1)*p.width] {
-		z += float64(v * w[j])
-	}
-	return z
+	return linalg.Dot(p.x[i*p.width:(i+1)*p.width], w)
 }
 
 // regression is a penalised logistic regression, fitted by Newton's method.
@@ -54,10 +51,11 @@ func (r *regression) fit(steps int) {
 	r.h, r.g = make([]float64, n*n), make([]float64, n)
 	for range steps {
 		r.derivatives()
-		if r.factored = cholesky(r.h, n); !r.factored {
+		if r.factored = linalg.Cholesky(r.h, n, 1e-12); !r.factored {
 			return
 		}
-		solve(r.h, r.g, n)
+		linalg.Forward(r.h, r.g, n)
+		linalg.Back(r.h, r.g, n)
 		largest := 0.0
 		for _, v := range r.g {
 			largest = max(largest, math.Abs(v))
@@ -118,50 +116,6 @@ func (r *regression) derivatives() {
 	}
 }
 
-// cholesky factors the lower triangle of a matrix in place; false where it is not
-// positive definite.
-func cholesky(a []float64, n int) bool {
-	for i := range n {
-		for j := range i + 1 {
-			s := a[i*n+j]
-			for k := range j {
-				s -= float64(a[i*n+k] * a[j*n+k])
-			}
-			if i > j {
-				a[i*n+j] = s / a[j*n+j]
-				continue
-			}
-			if !(s > 1e-12) {
-				return false
-			}
-			a[i*n+i] = math.Sqrt(s)
-		}
-	}
-	return true
-}
-
-// solve replaces b by the solution x of L L' x = b.
-func solve(l, b []float64, n int) {
-	forward(l, b, n)
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			b[i] -= float64(l[k*n+i] * b[k])
-		}
-		b[i] /= l[i*n+i]
-	}
-}
-
-// forward replaces b by the solution x of L x = b.
-func forward(l, b []float64, n int) {
-	for i := range n {
-		s := b[i]
-		for k, v := range l[i*n : i*n+i] {
-			s -= float64(v * b[k])
-		}
-		b[i] = s / l[i*n+i]
-	}
-}
-
 // without are the log odds of every row as they would be, nearly, had one of its outputs
 // of that side not been fitted: one Newton step away (approximate leave-one-out: Rad and
 // Maleki 2020). The fit must have ended. They may be counted, but nothing may be learnt
@@ -181,10 +135,8 @@ func (r *regression) without() [2][]float64 {
 			} else {
 				copy(x, p.x[i*n:(i+1)*n])
 			}
-			forward(r.h, x, n)
-			for _, v := range x {
-				leverage += float64(v * v)
-			}
+			linalg.Forward(r.h, x, n)
+			leverage = linalg.Dot(x, x)
 		}
 		rest := max(0.05, 1-float64(float64(leverage*q)*(1-q)))
 		out[0][i] = z - float64(leverage*(1-q))/rest

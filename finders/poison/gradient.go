@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // Steps of projected gradient ascent.
@@ -23,7 +24,7 @@ func (q *problem) climb(x []float64, value func(x []float64) float64, slope func
 	best, step := value(at), float64(q.reach()/2)
 	for range mostClimbs {
 		slope(at, g)
-		norm := math.Sqrt(dot(g, g))
+		norm := math.Sqrt(linalg.Dot(g, g))
 		if !(norm > 0) {
 			break
 		}
@@ -63,7 +64,7 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 	}
 	for i := range d.Len() {
 		x := q.seen(d.Row(i)[:q.d])
-		p := stream.Logistic(dot(w, x))
+		p := stream.Logistic(linalg.Dot(w, x))
 		weight := float64(p * (1 - p))
 		for j, v := range x {
 			for k, u := range x {
@@ -99,14 +100,14 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 func (f *fit) times(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for j, row := range f.inverse {
-		out[j] = dot(row, x)
+		out[j] = linalg.Dot(row, x)
 	}
 	return out
 }
 
 // influence of a row on the coefficients: (y - ŷ) (X'WX + n lambda I)^-1 x.
 func (f *fit) influence(x []float64, y float64) []float64 {
-	out, wrong := f.times(x), y-stream.Logistic(dot(f.w, x))
+	out, wrong := f.times(x), y-stream.Logistic(linalg.Dot(f.w, x))
 	for j := range out {
 		out[j] = float64(out[j] * wrong)
 	}
@@ -116,13 +117,13 @@ func (f *fit) influence(x []float64, y float64) []float64 {
 // slope writes a vector along the gradient of the norm of the influence: that of its
 // logarithm, of |y - ŷ| and of |H^-1 x|.
 func (f *fit) slope(x []float64, y float64, g []float64) {
-	p := stream.Logistic(dot(f.w, x))
+	p := stream.Logistic(linalg.Dot(f.w, x))
 	of := 1 - p // d log p
 	if y == 1 {
 		of = -p // d log (1 - p)
 	}
 	u := f.times(x)
-	v, square := f.times(u), dot(u, u)
+	v, square := f.times(u), linalg.Dot(u, u)
 	for j := range g {
 		g[j] = float64(of * f.w[j])
 		if square > 0 {
@@ -171,7 +172,7 @@ func influence(q *problem) ([]point, error) {
 	most := -1.0
 	for _, start := range starts {
 		for _, y := range []float64{opposite, 1 - opposite} {
-			x, _ := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
+			x, _ := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return linalg.Dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
 			summit := poisoned(x, y)
 			w, err := q.table.Train(q.pair(point{"", summit, order}, 1).Second)
 			if err != nil {
@@ -199,7 +200,7 @@ func coefficient(q *problem) ([]point, error) {
 		return nil, err
 	}
 	// Across w: the axis along which w is shortest, less its part along w.
-	at, square := 0, dot(f.w, f.w)
+	at, square := 0, linalg.Dot(f.w, f.w)
 	for j, v := range f.w {
 		if math.Abs(v) < math.Abs(f.w[at]) {
 			at = j
@@ -212,7 +213,7 @@ func coefficient(q *problem) ([]point, error) {
 			across[j] -= float64(v*f.w[at]) / square
 		}
 	}
-	norm, size := math.Sqrt(dot(across, across)), math.Sqrt(square)
+	norm, size := math.Sqrt(linalg.Dot(across, across)), math.Sqrt(square)
 	if !(norm > 1e-9) {
 		across[at], norm = 1, 1 // of one feature nothing lies across
 	}
@@ -250,8 +251,8 @@ func coefficient(q *problem) ([]point, error) {
 			for j := range gap {
 				gap[j] = target[j] - to.w[j]
 			}
-			u, p := to.times(gap), stream.Logistic(dot(to.w, x))
-			pull := float64(float64(p*(1-p)) * dot(x, u))
+			u, p := to.times(gap), stream.Logistic(linalg.Dot(to.w, x))
+			pull := float64(float64(p*(1-p)) * linalg.Dot(x, u))
 			for j := range g {
 				g[j] = float64((y-p)*u[j]) - float64(pull*to.w[j])
 			}

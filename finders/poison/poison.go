@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 const paper = "Lu et al., A general framework for auditing differentially private machine learning (2022), "
@@ -210,7 +211,7 @@ func (q *problem) pair(at point, copies int) audit.Pair {
 func (q *problem) seen(x []float64) []float64 {
 	x = slices.Clone(x)
 	if r := q.table.Radius; r > 0 {
-		if norm := math.Sqrt(dot(x, x)); norm > r {
+		if norm := math.Sqrt(linalg.Dot(x, x)); norm > r {
 			for j := range x {
 				x[j] = float64(x[j] * r / norm)
 			}
@@ -306,14 +307,6 @@ func label(v float64) float64 {
 		return 1
 	}
 	return 0
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += float64(v * b[i])
-	}
-	return sum
 }
 
 // squared is the squared distance.

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // at is the problem of attacking a learner at its defaults, on a table.
@@ -65,7 +66,7 @@ func change(t testing.TB, p audit.Pair) (from, to []float64) {
 	return nil, nil
 }
 
-func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
+func norm(x []float64) float64 { return math.Sqrt(linalg.Dot(x, x)) }
 
 func less(a, b []float64) []float64 {
 	out := slices.Clone(a)
@@ -370,9 +371,9 @@ func TestClipBKDIsTheLeastAxis(t *testing.T) {
 	along := func(x []float64) float64 {
 		sum := 0.0
 		for _, row := range q.x {
-			sum += dot(row, x) * dot(row, x)
+			sum += linalg.Dot(row, x) * linalg.Dot(row, x)
 		}
-		return sum / dot(x, x)
+		return sum / linalg.Dot(x, x)
 	}
 	got := along(to[:2])
 	for i := range 1000 {
@@ -393,7 +394,7 @@ func TestClipBKDIsTheLeastAxis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if likely := dot(w, to[:2]) > 0; likely == (to[2] == 1) {
+	if likely := linalg.Dot(w, to[:2]) > 0; likely == (to[2] == 1) {
 		t.Errorf("the label of %v is the likelier one", to)
 	}
 	// In more dimensions, against random directions.

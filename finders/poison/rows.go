@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/stream/jacobi"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // corner is the corner of a box nearest to features.
@@ -172,7 +172,7 @@ func (q *problem) least() []float64 {
 	// Rows [C | I] of C = X'X, rotated until the rows of C are orthogonal, are [S V' | V'].
 	top := 0.0
 	for _, x := range q.x {
-		top += dot(x, x)
+		top += linalg.Dot(x, x)
 	}
 	rows := make([][]float64, q.d)
 	for j := range rows {
@@ -184,10 +184,10 @@ func (q *problem) least() []float64 {
 			}
 		}
 	}
-	jacobi.Rows(rows, q.d)
+	linalg.Rows(rows, q.d)
 	at := 0
 	for j, r := range rows {
-		if dot(r[:q.d], r[:q.d]) < dot(rows[at][:q.d], rows[at][:q.d]) {
+		if linalg.Dot(r[:q.d], r[:q.d]) < linalg.Dot(rows[at][:q.d], rows[at][:q.d]) {
 			at = j
 		}
 	}
@@ -213,7 +213,7 @@ func clipBKD(q *problem) ([]point, error) {
 	x := q.least()
 	norms := make([]float64, q.n)
 	for i, row := range q.x {
-		norms[i] = math.Sqrt(dot(row, row))
+		norms[i] = math.Sqrt(linalg.Dot(row, row))
 	}
 	slices.Sort(norms)
 	median := norms[q.n/2]

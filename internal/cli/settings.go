@@ -34,7 +34,7 @@ func Settings[P any](f *Flags, keys []settings.Key[P]) Asked[P] {
 			usage += ", a whole `number`"
 		}
 		shown := cmp.Or(k.Default, k.Preset)
-		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType, k.At.Type == settings.EachType}, k.Name, usage)
+		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType, k.At.Type == settings.EachType}, k.Name, usage)
 	}
 	return a
 }

@@ -1,28 +1,15 @@
-// Package recordings reads files of recorded outputs and of scores, of any size: as a
-// stream, with the values that memory should not hold in a temporary file.
+// Package recordings reads files of recorded outputs and of scores from disks and pipes.
 package recordings
 
 import (
-	"cmp"
-	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/stream/spill"
-)
-
-// Limits of a file, which are the disk's and not the memory's.
-const (
-	maxBytes = 1 << 44
-	maxCells = 1 << 40
-	inMemory = 64 << 20
-	// leastHeap is what the heap should not pass where values are in a temporary file.
-	leastHeap = 500 << 20
 )
 
 // Progress is how far a file is read.
@@ -36,14 +23,11 @@ type Progress struct {
 // Reader reads files. Those of one audit are read by one.
 type Reader struct {
 	Tell func(Progress) // called now and then while a file is read; may be nil
-	// Memory is how many bytes of values stay in memory; 0: 64 MiB.
-	Memory int64
 
-	temp *temporary
-	room *spill.Scratch
+	cells int // of the files that were read
 }
 
-// Read reads a file as o says, but for limits and scratch. o.Name names it in errors.
+// Read reads a file as o says, but for limits. o.Name names it in errors.
 func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -60,12 +44,8 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	if !before.Mode().IsRegular() {
 		return r.Stream(f, o)
 	}
-	r.options(&o)
-	if err := recorded.CheckSize(path, before.Size(), o); err != nil {
-		return nil, err
-	}
-	r.temp.expect(before.Size())
-	file, err := recorded.Read(&regular{r.begin(o.Name, before.Size()), f}, o)
+	o.Size = before.Size()
+	file, err := r.read(f, o)
 	changed := func() error {
 		after, err := f.Stat()
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
@@ -81,100 +61,24 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 
 // Stream reads what has no size and can be read once.
 func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error) {
-	r.options(&o)
-	return recorded.Read(&counting{in: in, begun: r.begin(o.Name, 0)}, o)
+	return r.read(struct{ io.Reader }{in}, o)
 }
 
-func (r *Reader) options(o *recorded.Options) {
-	if r.room == nil {
-		r.temp = &temporary{}
-		r.room = spill.New(r.temp, cmp.Or(r.Memory, inMemory))
-	}
-	o.MaxBytes, o.MaxExpanded, o.MaxCells, o.Scratch = maxBytes, maxBytes, maxCells, r.room
-}
+// maxCells is how many numbers the files of one audit may hold: 1 GiB.
+const maxCells = 1 << 27
 
-// begun counts what is read of a file.
-type begun struct {
-	tell  func(Progress)
-	at    Progress
-	since time.Time
-}
-
-func (r *Reader) begin(name string, size int64) *begun {
-	return &begun{tell: r.Tell, at: Progress{Name: filepath.Base(name), Of: size}, since: time.Now()}
-}
-
-func (b *begun) read(n int) {
-	if b.at.Bytes += int64(n); b.tell != nil {
-		b.at.Seconds = time.Since(b.since).Seconds()
-		b.tell(b.at)
-	}
-}
-
-// counting is a stream.
-type counting struct {
-	in io.Reader
-	*begun
-}
-
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.begun.read(n)
-	return n, err
-}
-
-// regular is a file on a disk, parts of which may be read again.
-type regular struct {
-	*begun
-	file *os.File
-}
-
-func (c *regular) Read(p []byte) (int, error) {
-	n, err := c.file.Read(p)
-	c.begun.read(n)
-	return n, err
-}
-
-func (c *regular) ReadAt(p []byte, at int64) (int, error) { return c.file.ReadAt(p, at) }
-
-// temporary is a file that is made when it is first written to, and has no name from then
-// on where the system allows it, so that nothing of it is left when the process ends.
-type temporary struct {
-	file *os.File
-	err  error
-	heap int64
-}
-
-// expect says how large a file is of which values may be put aside.
-func (t *temporary) expect(size int64) { t.heap = max(t.heap, leastHeap, size/4) }
-
-func (t *temporary) WriteAt(p []byte, at int64) (int, error) {
-	if t.file == nil && t.err == nil {
-		if t.file, t.err = createTemporary(); t.err == nil && os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(max(t.heap, leastHeap))
+func (r *Reader) read(in io.Reader, o recorded.Options) (*recorded.File, error) {
+	since := time.Now()
+	o.MaxBytes, o.MaxExpanded, o.MaxCells = math.MaxInt64, math.MaxInt64, max(1, maxCells-r.cells)
+	o.Progress = func(bytes int64) error {
+		if r.Tell != nil {
+			r.Tell(Progress{Name: filepath.Base(o.Name), Bytes: bytes, Of: o.Size, Seconds: time.Since(since).Seconds()})
 		}
-	}
-	if t.err != nil {
-		return 0, noRoom(t.err)
-	}
-	n, err := t.file.WriteAt(p, at)
-	return n, noRoom(err)
-}
-
-func (t *temporary) ReadAt(p []byte, at int64) (int, error) {
-	if t.file == nil {
-		return 0, fmt.Errorf("nothing was written")
-	}
-	n, err := t.file.ReadAt(p, at)
-	if err != nil {
-		err = fmt.Errorf("temporary file: %w", err)
-	}
-	return n, err
-}
-
-func noRoom(err error) error {
-	if err == nil {
 		return nil
 	}
-	return &audit.InputError{Field: "temporary file in " + os.TempDir(), Found: "not to be written: " + err.Error(), Want: "room for the values that memory should not hold, some 20 bytes a number", Remedy: "set TMPDIR to a folder with more room"}
+	file, err := recorded.Read(in, o)
+	if err == nil {
+		r.cells += file.Cells()
+	}
+	return file, err
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -82,51 +81,12 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Values that memory should not hold go to a file without a name; where there is no room
-// for it, the error says how to make some.
-func TestTemporary(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("TMPDIR is not read there")
-	}
-	var b strings.Builder
-	b.WriteString("x,y,z\n")
-	for i := range 160_000 {
-		fmt.Fprintf(&b, "%d,%d.25,1\n", i%7, i*37%1000)
-	}
-	b.WriteString("bad,0,1\n")
-	path := written(t, "x.csv", strings.TrimSuffix(b.String(), "bad,0,1\n"))
-	folder := t.TempDir()
-	t.Setenv("TMPDIR", folder)
-	t.Setenv("GOMEMLIMIT", "8GiB") // the process has its own; this one only says that it is set
-	file, err := (&recordings.Reader{Memory: 1 << 20}).Read(path, recorded.Options{Name: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("%v %v", left, err)
-	}
-	for i := 0; i < 160_000; i += 123 {
-		if x, y := file.Tables[0].Columns[0].Real(i), file.Tables[0].Columns[1].Real(i); x != float64(i%7) || y != float64(i*37%1000)+0.25 {
-			t.Fatalf("row %d: %v %v", i, x, y)
-		}
-	}
-	_, err = (&recordings.Reader{Memory: 1 << 20}).Read(written(t, "y.csv", b.String()), recorded.Options{Name: "y.csv"})
-	if want := "y.csv, line 160002, column 1 (x) is \"bad\""; !strings.Contains(fmt.Sprint(err), want) {
-		t.Errorf("%v, want %s", err, want)
-	}
-	t.Setenv("TMPDIR", filepath.Join(folder, "nowhere"))
-	_, err = (&recordings.Reader{Memory: 1 << 20}).Read(path, recorded.Options{Name: path})
-	if !audit.IsInput(err) || !strings.Contains(fmt.Sprint(err), "set TMPDIR") {
-		t.Error(err)
-	}
-}
-
-// An NPY that was cut off is found, also beyond what memory holds.
+// An NPY that was cut off is found.
 func TestCutOff(t *testing.T) {
 	head := "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000,), }"
 	head += strings.Repeat(" ", 117-len(head)) + "\n"
 	data := "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head + strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 950_000) + "abc"
-	_, err := (&recordings.Reader{Memory: 1 << 20}).Read(written(t, "x.npy", data), recorded.Options{Name: "x.npy"})
+	_, err := (&recordings.Reader{}).Read(written(t, "x.npy", data), recorded.Options{Name: "x.npy"})
 	if want := "the end, after 950000 of 1000000 values, must be a file of 8000128 bytes"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 func specOf(t testing.TB, name string) audit.MechanismSpec {
@@ -116,7 +117,7 @@ func TestSphericalNoise(t *testing.T) {
 		b := make([]float64, d)
 		for range drawn {
 			sphericalNoise(s, b, 0.5)
-			norm := math.Sqrt(dot(b, b))
+			norm := math.Sqrt(linalg.Dot(b, b))
 			norms, first = append(norms, norm), append(first, b[0]/norm)
 		}
 		follows(t, fmt.Sprintf("norm of %d", d), norms, distuv.Gamma{Alpha: float64(d), Beta: 2}.CDF)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // The private logistic regressions of Chaudhuri, Monteleoni and Sarwate,
@@ -95,7 +96,7 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 			m := &logisticModel{logistic: f, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
 			_, ridge := m.law(t.Rows.Len())
 			return audit.Table{Learning: audit.Logistic, Ridge: ridge, Radius: 1, Probability: func(w, x []float64) float64 {
-				return stream.Logistic(dot(w, x) / max(1, math.Sqrt(dot(x, x))))
+				return stream.Logistic(linalg.Dot(w, x) / max(1, math.Sqrt(linalg.Dot(x, x))))
 			}}
 		},
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
@@ -249,7 +250,7 @@ func sphericalNoise(s *stream.Stream, b []float64, mean float64) {
 	}
 	for {
 		s.Gaussian(b, 1)
-		if square := dot(b, b); square > 0 {
+		if square := linalg.Dot(b, b); square > 0 {
 			scale := norm / math.Sqrt(square)
 			for j, v := range b {
 				b[j] = float64(v * scale)
@@ -257,14 +258,6 @@ func sphericalNoise(s *stream.Stream, b []float64, mean float64) {
 			return
 		}
 	}
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += float64(v * b[i])
-	}
-	return sum
 }
 
 // ridge is the logistic regression of rows v = y x, multiplied by their number n:
@@ -284,7 +277,7 @@ func newRidge(e examples, lambda float64) *ridge {
 	r := &ridge{v: make([]float64, len(e.x)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
 	for i := range e.n {
 		row := e.row(i)
-		scale := 1 / max(1, math.Sqrt(dot(row, row)))
+		scale := 1 / max(1, math.Sqrt(linalg.Dot(row, row)))
 		if !e.labels[i] {
 			scale = -scale
 		}
@@ -319,12 +312,12 @@ const mostSteps = 200
 func (r *ridge) minimise(b, w []float64) bool {
 	size := 0.0
 	if b != nil {
-		size = math.Sqrt(dot(b, b))
+		size = math.Sqrt(linalg.Dot(b, b))
 	}
 	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))
 	copy(r.at, w)
 	r.evaluate(b, r.at, true)
-	square := dot(r.gradient, r.gradient)
+	square := linalg.Dot(r.gradient, r.gradient)
 	for range mostSteps {
 		if math.Sqrt(square) <= enough {
 			copy(w, r.at)
@@ -339,7 +332,7 @@ func (r *ridge) minimise(b, w []float64) bool {
 				r.trial[j] = r.at[j] - float64(length*v)
 			}
 			r.evaluate(b, r.trial, length == 1)
-			next := dot(r.gradient, r.gradient)
+			next := linalg.Dot(r.gradient, r.gradient)
 			if next <= float64(square*(1-float64(2e-4*length))) || math.Sqrt(next) <= enough {
 				if length != 1 {
 					r.evaluate(b, r.trial, true)
@@ -373,7 +366,7 @@ func (r *ridge) evaluate(b, w []float64, curved bool) {
 	}
 	for rows := r.v; len(rows) > 0; rows = rows[d:] {
 		row := rows[:d]
-		wrong := stream.Logistic(-dot(row, w))
+		wrong := stream.Logistic(-linalg.Dot(row, w))
 		for j, v := range row {
 			r.gradient[j] -= float64(wrong * v)
 		}
@@ -397,20 +390,15 @@ func solve(a, y, x []float64, d int) bool {
 	for j := range d {
 		line := a[j*d:][:j+1]
 		for k := range j {
-			line[k] = (line[k] - dot(line[:k], a[k*d:])) / a[k*d+k]
+			line[k] = (line[k] - linalg.Dot(line[:k], a[k*d:])) / a[k*d+k]
 		}
-		pivot := line[j] - dot(line[:j], line)
+		pivot := line[j] - linalg.Dot(line[:j], line)
 		if !(pivot > 0) {
 			return false
 		}
 		line[j] = math.Sqrt(pivot)
-		x[j] = (y[j] - dot(line[:j], x)) / line[j]
+		x[j] = (y[j] - linalg.Dot(line[:j], x)) / line[j]
 	}
-	for j := d - 1; j >= 0; j-- {
-		for k := j + 1; k < d; k++ {
-			x[j] -= float64(a[k*d+j] * x[k])
-		}
-		x[j] /= a[j*d+j]
-	}
+	linalg.Back(a, x, d)
 	return true
 }

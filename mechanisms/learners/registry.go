@@ -2,6 +2,7 @@ package learners
 
 import (
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // All is the registry: one line a learner, over the tables that come along.
@@ -138,7 +139,7 @@ func (t *Table) longest() int {
 	best, at := -1.0, 0
 	for i := range t.Rows.Len() {
 		x := t.Rows.Row(i)[:len(t.Features)]
-		if square := dot(x, x); square > best {
+		if square := linalg.Dot(x, x); square > best {
 			best, at = square, i
 		}
 	}

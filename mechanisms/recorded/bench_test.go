@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// Rows of two columns: a number of 17 digits and the dataset, or a word. Nothing is plain
-// where all numbers stand in quotes.
+// Rows of two columns: a number of 17 digits and the dataset, or a word.
 func BenchmarkParse(b *testing.B) {
 	const rows = 1_000_000
 	var comma, words, quotes, lines bytes.Buffer

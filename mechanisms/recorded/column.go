@@ -1,18 +1,15 @@
 package recorded
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
-	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Column is one column of a table: numbers, or codes of symbols, or both beside
@@ -24,20 +21,16 @@ type Column struct {
 	// came; in a mixed column 0 stands for "a number".
 	Symbols []string
 
-	reals spill.List[float64] // real and mixed
-	low   spill.List[float64] // what [Whole] leaves beside reals; 0 behind its end
-	codes spill.List[uint32]  // symbol and mixed
+	reals []float64 // real and mixed
+	codes []uint32  // symbol and mixed
 	index map[string]uint32
 }
 
 // numberSymbol is the symbol of a number in a mixed column.
 const numberSymbol = "a number"
 
-// newColumn is one of so many columns of a table: the more there are, the shorter are the
-// blocks in which each is held, as one of each is always in memory.
-func newColumn(name string, kind audit.ColumnKind, of int, s *spill.Scratch) *Column {
-	reals := spill.NewList[float64](of, s)
-	c := &Column{Name: name, Kind: kind, reals: reals, low: reals, codes: spill.NewList[uint32](of, s)}
+func newColumn(name string, kind audit.ColumnKind) *Column {
+	c := &Column{Name: name, Kind: kind}
 	if kind != audit.Real {
 		c.index = map[string]uint32{}
 	}
@@ -48,51 +41,20 @@ func newColumn(name string, kind audit.ColumnKind, of int, s *spill.Scratch) *Co
 }
 
 // Len is the number of values.
-func (c *Column) Len() int { return max(c.reals.Len(), c.codes.Len()) }
+func (c *Column) Len() int { return max(len(c.reals), len(c.codes)) }
 
 // Real is value i of a real or mixed column; 0 where a mixed one has a symbol.
-func (c *Column) Real(i int) float64 { return c.reals.At(i) }
+func (c *Column) Real(i int) float64 { return c.reals[i] }
 
 // Code is the symbol of value i of a symbol or mixed column.
-func (c *Column) Code(i int) int { return int(c.codes.At(i)) }
-
-// spilled reports whether some of the column is on the scratch.
-func (c *Column) spilled() bool { return c.reals.Spilled() || c.low.Spilled() || c.codes.Spilled() }
-
-// wide reports whether the column holds whole numbers that one float64 does not.
-func (c *Column) wide() bool { return c.low.Len() > 0 }
-
-func (c *Column) lowAt(i int) float64 {
-	if i < c.low.Len() {
-		return c.low.At(i)
-	}
-	return 0
-}
-
-// parts are the column as two, where one float64 a value does not do: its numbers'
-// first 53 bits, and the rest of them under another name than those that are taken.
-func (c *Column) parts(taken func(name string) bool) (high, low *Column) {
-	for c.low.Len() < c.Len() {
-		c.low.Add(0)
-	}
-	first := *c
-	first.low = spill.List[float64]{}
-	name := c.Name + " (low bits)"
-	for taken(name) {
-		name += "'"
-	}
-	return &first, &Column{Name: name, Kind: audit.Real, reals: c.low}
-}
+func (c *Column) Code(i int) int { return int(c.codes[i]) }
 
 // Text is value i in words.
 func (c *Column) Text(i int) string {
-	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.At(i) == 0 {
-		if v := c.reals.At(i); c.wide() && math.Abs(v) >= 1<<53 {
-			return wholeText(v, c.lowAt(i))
-		}
-		return strconv.FormatFloat(c.reals.At(i), 'g', -1, 64)
+	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes[i] == 0 {
+		return strconv.FormatFloat(c.reals[i], 'g', -1, 64)
 	}
-	return c.Symbols[c.codes.At(i)]
+	return c.Symbols[c.codes[i]]
 }
 
 // Output is how the engine sees the column.
@@ -108,12 +70,12 @@ func (c *Column) Output() audit.Column {
 func (c *Column) put(i int, out []float64) int {
 	switch c.Kind {
 	case audit.Symbol:
-		out[0] = float64(c.codes.At(i))
+		out[0] = float64(c.codes[i])
 	case audit.Mixed:
-		out[0], out[1] = float64(c.codes.At(i)), c.reals.At(i)
+		out[0], out[1] = float64(c.codes[i]), c.reals[i]
 		return 2
 	default:
-		out[0] = c.reals.At(i)
+		out[0] = c.reals[i]
 	}
 	return 1
 }
@@ -123,6 +85,7 @@ func (c *Column) code(s string) uint32 {
 	k, ok := c.index[s]
 	if !ok {
 		k = uint32(len(c.Symbols))
+		s = strings.Clone(s) // it may be a part of a row
 		c.Symbols = append(c.Symbols, s)
 		c.index[s] = k
 	}
@@ -134,31 +97,28 @@ func (c *Column) mix() {
 	c.Kind = audit.Mixed
 	c.index = map[string]uint32{}
 	c.code(numberSymbol)
-	for range c.reals.Len() {
-		c.codes.Add(0)
-	}
+	c.codes = make([]uint32, len(c.reals))
 }
 
 // fault is what is wrong with one value.
 type fault struct{ found, want, remedy string }
 
 // addText adds a cell of a text file.
-func (c *Column) addText(cell []byte, o *Options) *fault {
+func (c *Column) addText(cell string, o *Options) *fault {
 	if c.Kind == audit.Symbol {
-		if k, ok := c.index[string(cell)]; ok {
-			c.codes.Add(k)
+		if k, ok := c.index[cell]; ok {
+			c.codes = append(c.codes, k)
 			return nil
 		}
-		return c.addSymbol(string(cell), o)
+		return c.addSymbol(cell, o)
 	}
-	v, low, class := o.parse(cell)
+	v, class := parse(cell)
 	switch class {
 	case numberCell:
-		c.addNumber(v, low)
+		c.addNumber(v)
 		return nil
-	case longCell:
-		return &fault{quoted(cell) + ", of more digits than are kept", "a whole number below 2^106, or one with an exponent",
-			"set the column's kind to symbol if it holds names; else split it into columns, or write rounded numbers with an exponent (1.5e+40)"}
+	case roundedCell:
+		return rounded(quoted(cell))
 	case nonFiniteCell:
 		if math.IsInf(v, 0) && !namesInfinity(cell) {
 			return c.addNonFinite(v, quoted(cell)+", beyond the largest float64", o)
@@ -166,30 +126,23 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 		return c.addNonFinite(v, quoted(cell), o)
 	}
 	if c.Kind == audit.Mixed {
-		return c.addSymbol(string(cell), o)
+		return c.addSymbol(cell, o)
 	}
-	if len(cell) == 0 {
+	if cell == "" {
 		return &fault{"empty", "a number", "fill or leave out the row; a missing value that is an output can be a word, with the column's kind mixed"}
 	}
-	if o.Decimal == "" && decimalComma(cell) {
+	if decimalComma(cell) {
 		return withDecimalComma(cell)
 	}
 	return &fault{quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names"}
 }
 
 // withDecimalComma is what is wrong with a cell such as 1,5.
-func withDecimalComma(cell []byte) *fault {
-	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", `set decimal to "," if commas stand before the decimals; if these are names, set the column's kind to symbol`}
+func withDecimalComma(cell string) *fault {
+	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol"}
 }
 
-func namesInfinity(cell []byte) bool {
-	for _, b := range cell {
-		if b == 'i' || b == 'I' {
-			return true
-		}
-	}
-	return false
-}
+func namesInfinity(cell string) bool { return strings.ContainsAny(cell, "iI") }
 
 // addValue adds a number of a binary file.
 func (c *Column) addValue(v float64, o *Options) *fault {
@@ -202,36 +155,39 @@ func (c *Column) addValue(v float64, o *Options) *fault {
 	if c.Kind == audit.Symbol {
 		return c.addSymbol(strconv.FormatFloat(v, 'g', -1, 64), o)
 	}
-	c.addNumber(v, 0)
+	c.addNumber(v)
 	return nil
 }
 
 // addWhole adds a whole number of a binary file, n or -n.
 func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
-	v, low, _ := uint128{0, n}.split()
-	if negative {
-		v, low = -v, -low
-	}
-	if c.Kind == audit.Symbol && n > 1<<53 {
-		return c.addSymbol(wholeText(v, low), o)
-	}
-	if low == 0 {
+	v := float64(n)
+	if n <= 1<<53 || c.Kind != audit.Symbol && v < 1<<64 && uint64(v) == n {
+		if negative {
+			v = -v
+		}
 		return c.addValue(v, o)
 	}
-	c.addNumber(v, low)
-	return nil
+	text := strconv.FormatUint(n, 10)
+	if negative {
+		text = "-" + text
+	}
+	if c.Kind == audit.Symbol {
+		return c.addSymbol(text, o)
+	}
+	return rounded(text)
 }
 
-func (c *Column) addNumber(v, low float64) {
-	if low != 0 {
-		for c.low.Len() < c.reals.Len() {
-			c.low.Add(0)
-		}
-		c.low.Add(low)
-	}
-	c.reals.Add(v + 0) // no negative zero: it equals zero and sorts elsewhere
+// rounded is what is wrong with a whole number that float64 does not hold.
+func rounded(found string) *fault {
+	return &fault{found + ", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
+		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)"}
+}
+
+func (c *Column) addNumber(v float64) {
+	c.reals = append(c.reals, v+0) // no negative zero: it equals zero and sorts elsewhere
 	if c.Kind == audit.Mixed {
-		c.codes.Add(0)
+		c.codes = append(c.codes, 0)
 	}
 }
 
@@ -252,38 +208,30 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 			return &fault{fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
 				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; else merge rare names, or leave out the column"}
 		}
-		if i := binaryByte([]byte(s)); i >= 0 || !utf8.ValidString(s) {
+		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
 			return &fault{quoted(s) + ", which is not text", "text in UTF-8", "save the file as UTF-8"}
 		}
 		k = c.code(s)
 	}
-	c.codes.Add(k)
+	c.codes = append(c.codes, k)
 	if c.Kind == audit.Mixed {
-		c.reals.Add(0)
+		c.reals = append(c.reals, 0)
 	}
 	return nil
 }
 
 // constant reports whether rows have one value only.
 func (c *Column) constant(rows iter.Seq[int]) bool {
-	some := false
-	var real, low float64
-	var code uint32
+	first := -1
 	for i := range rows {
-		var x, y float64
-		var k uint32
-		if c.Kind != audit.Symbol {
-			x, y = c.reals.At(i), c.lowAt(i)
+		if first < 0 {
+			first = i
 		}
-		if c.Kind != audit.Real {
-			k = c.codes.At(i)
-		}
-		if some && (x != real || y != low || k != code) {
+		if c.Kind != audit.Symbol && c.reals[i] != c.reals[first] || c.Kind != audit.Real && c.codes[i] != c.codes[first] {
 			return false
 		}
-		some, real, low, code = true, x, y, k
 	}
-	return some
+	return first >= 0
 }
 
 // counter reports whether the values count the rows: each is one more than the
@@ -292,20 +240,12 @@ func (c *Column) counter(rows iter.Seq[int]) bool {
 	if c.Kind != audit.Real {
 		return false
 	}
-	n := 0
-	var x, low float64 // of the row before
+	n, x := 0, 0.0 // of the row before
 	for i := range rows {
-		y, lowY := c.reals.At(i), c.lowAt(i)
-		switch {
-		case n == 0:
-		case math.Abs(x) >= 1<<53: // x + 1 may be x
-			if y-x+(lowY-low) != 1 {
-				return false
-			}
-		case y != x+1:
+		if n > 0 && c.reals[i] != x+1 || math.Abs(c.reals[i]) > 1<<53 {
 			return false
 		}
-		n, x, low = n+1, y, lowY
+		n, x = n+1, c.reals[i]
 	}
 	return n > 1
 }
@@ -346,14 +286,14 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		}
 	}
 	isNumber := func(c *Column, i int) bool {
-		return c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.At(i) == 0
+		return c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes[i] == 0
 	}
 	each(func(side int, c *Column, i int) {
 		if isNumber(c, i) {
-			lower, upper = min(lower, c.reals.At(i)), max(upper, c.reals.At(i))
+			lower, upper = min(lower, c.reals[i]), max(upper, c.reals[i])
 			return
 		}
-		out[min(int(c.codes.At(i)), symbols-1)].Counts[side]++
+		out[min(int(c.codes[i]), symbols-1)].Counts[side]++
 	})
 	if lower > upper {
 		return out
@@ -371,7 +311,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		if isNumber(c, i) {
 			k := 0
 			if width > 0 {
-				k = min(bins-1, int((float64(c.reals.At(i)/2)-float64(lower/2))/width*2))
+				k = min(bins-1, int((float64(c.reals[i]/2)-float64(lower/2))/width*2))
 			}
 			out[symbols+k].Counts[side]++
 		}
@@ -386,55 +326,41 @@ const (
 	textCell cellClass = iota
 	numberCell
 	nonFiniteCell // NaN, an infinity, or a number with an exponent beyond float64
-	longCell      // a whole number that takes more than two float64
+	roundedCell   // a whole number that float64 does not hold
 )
 
-// parse reads a number; spaces around it are allowed. One with a fraction or an
-// exponent is rounded to the nearest float64; a whole one is v + low exactly
-// ([Whole]).
-func (o *Options) parse(b []byte) (v, low float64, class cellClass) {
+// parse reads a number; spaces around it are allowed. One with a fraction or an exponent is
+// rounded to the nearest float64.
+func parse(b string) (float64, cellClass) {
 	if len(b) > 0 && (b[0] <= ' ' || b[len(b)-1] <= ' ') {
-		b = bytes.TrimSpace(b)
+		b = strings.TrimSpace(b)
 	}
-	if o.Decimal == DecimalComma {
-		if bytes.IndexByte(b, '.') >= 0 {
-			return 0, 0, textCell
-		}
-		b = bytes.Replace(b, []byte{','}, []byte{'.'}, 1)
+	v, class := parseNumber(b)
+	if class != textCell && Rounds(b, v) {
+		class = roundedCell
 	}
-	v, class = parseNumber(b)
-	if class == textCell || math.Abs(v) < 1<<53 {
-		return v, 0, class
-	}
-	high, low, ok := Whole(b, v)
-	if !ok {
-		return v, 0, longCell
-	}
-	return high, low, class
+	return v, class
 }
 
 // parseNumber reads a decimal number, rounded to the nearest float64.
-func parseNumber(b []byte) (float64, cellClass) {
+func parseNumber(b string) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
-	}
-	if v, n := number(b, '.'); n == len(b) {
-		return v, numberCell
 	}
 	switch c := b[0]; {
 	case c >= '0' && c <= '9', c == '.':
 	case c == '-' || c == '+':
-		if len(b) == 4 && (string(b[1:]) == "nan" || string(b[1:]) == "NaN") { // as C prints
+		if len(b) == 4 && (b[1:] == "nan" || b[1:] == "NaN") { // as C prints
 			return math.NaN(), nonFiniteCell
 		}
 	case c == 'n' || c == 'N' || c == 'i' || c == 'I':
 	default:
 		return 0, textCell
 	}
-	if len(b) > 1 && (b[1] == 'x' || b[1] == 'X') || bytes.IndexByte(b, '_') >= 0 {
+	if len(b) > 1 && (b[1] == 'x' || b[1] == 'X') || strings.IndexByte(b, '_') >= 0 {
 		return 0, textCell // Go's own forms, which no other tool means
 	}
-	v, err := strconv.ParseFloat(string(b), 64)
+	v, err := strconv.ParseFloat(b, 64)
 	switch {
 	case err == nil && v-v == 0:
 		return v, numberCell
@@ -455,91 +381,23 @@ func nonFiniteWord(v float64) string {
 	return "-Inf"
 }
 
-// Whole parts a decimal number, v as float64, into two float64 whose sum it is
-// exactly: the first 53 bits of a whole number, which are all of most, and the rest,
-// of the same sign. ok is false where that does not do: for a whole number from 2^106
-// on, or one with a fraction from 2^53 on. A number with an exponent is a rounded one,
-// as programs print a float64: it is v, and so is one that is infinite or no number.
-func Whole(text []byte, v float64) (high, low float64, ok bool) {
-	if math.Abs(v) < 1<<53 || math.IsNaN(v) || bytes.ContainsAny(text, "eEiI") {
-		return v, 0, true
+// Rounds reports whether v, the float64 nearest to a decimal number, is another number where
+// that should not be: from 2^53 on, without an exponent. A number with one is a rounded one, as
+// programs print a float64.
+func Rounds(text string, v float64) bool {
+	if !(math.Abs(v) >= 1<<53) || strings.ContainsAny(text, "eEiI") {
+		return false
 	}
-	whole, fraction, _ := bytes.Cut(bytes.TrimLeft(text, "+-0"), []byte{'.'})
-	if len(bytes.TrimLeft(fraction, "0")) > 0 {
-		return v, 0, false
-	}
-	const surely = 38 // digits below 2^128
-	if len(whole) > surely {
-		return v, 0, string(whole) == strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	}
-	var n uint128
-	for _, c := range whole {
-		n = n.append(uint64(c - '0'))
-	}
-	if high, low, ok = n.split(); v < 0 {
-		high, low = -high, -low
-	}
-	return high, low, ok
-}
-
-// uint128 is a whole number below 2^128.
-type uint128 struct{ hi, lo uint64 }
-
-// append is the number with one more decimal digit.
-func (n uint128) append(digit uint64) uint128 {
-	hi, lo := bits.Mul64(n.lo, 10)
-	lo, carry := bits.Add64(lo, digit, 0)
-	return uint128{n.hi*10 + hi + carry, lo}
-}
-
-// split is the number's first 53 bits and the rest. ok is false where the rest
-// takes more bits than that.
-func (n uint128) split() (high, low float64, ok bool) {
-	length := bits.Len64(n.lo)
-	if n.hi > 0 {
-		length = 64 + bits.Len64(n.hi)
-	}
-	shift := length - 53
-	if shift <= 0 {
-		return float64(n.lo), 0, true
-	}
-	var first uint64
-	var rest uint128
-	if shift < 64 {
-		first, rest.lo = n.hi<<(64-shift)|n.lo>>shift, n.lo&(1<<shift-1)
-	} else {
-		first, rest = n.hi>>(shift-64), uint128{n.hi & (1<<(shift-64) - 1), n.lo}
-	}
-	return math.Ldexp(float64(first), shift), float64(rest.lo), shift <= 53 || rest == uint128{}
-}
-
-// wholeText prints high + low as of [Whole] in all digits, where they are of a
-// number from 2^53 on.
-func wholeText(high, low float64) string {
-	if low == 0 {
-		return strconv.FormatFloat(high, 'f', 0, 64)
-	}
-	first, exponent := math.Frexp(math.Abs(high))
-	n := uint64(first * (1 << 53))
-	shift := exponent - 53
-	sum, carry := bits.Add64(n<<shift, uint64(math.Abs(low)), 0)
-	q, r := bits.Div64(n>>(64-shift)+carry, sum, 1e19)
-	text := strconv.FormatUint(r, 10)
-	if q > 0 {
-		text = fmt.Sprintf("%d%019d", q, r)
-	}
-	if high < 0 {
-		text = "-" + text
-	}
-	return text
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-0"), ".")
+	return strings.Trim(fraction, "0") != "" || whole != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
 // decimalComma reports whether a cell is a number with a decimal comma.
-func decimalComma(b []byte) bool {
-	before, after, ok := bytes.Cut(bytes.TrimSpace(b), []byte{','})
-	if !ok || jsonscan.Digits(after, 0) == 0 || bytes.IndexByte(before, '.') >= 0 {
+func decimalComma(cell string) bool {
+	before, after, ok := strings.Cut(cell, ",")
+	if !ok || after == "" || after[0] < '0' || after[0] > '9' || strings.Contains(before, ".") {
 		return false
 	}
-	_, class := parseNumber(append(append(bytes.Clone(before), '.'), after...))
+	_, class := parse(before + "." + after)
 	return class == numberCell
 }

@@ -1,15 +1,13 @@
 package recorded_test
 
 import (
-	"bytes"
-	stdcsv "encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
+	"testing/iotest"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -118,74 +116,30 @@ func TestIntegerTypes(t *testing.T) {
 func TestChunks(t *testing.T) {
 	quotes := "name,\"the \"\"value\"\"\",dataset\r\n" + strings.Repeat("\"a, b\",1e-3,0\r\n\"line\nend\",\"-2.5\",1\r\nplain,7,0\n", 40)
 	files := []string{csv(60), quotes, "\uFEFF" + csv(3), "{\"a\": 1, \"b\": \"x\\u00e9\"}\n{\"b\": \"y\", \"a\": 2}\n", "[[1,2],\n[3,4]]", "{\"in\":[1,2],\n \"out\": [3.5]}",
-		npy(1, "<f8", true, []int{7, 3}, ramp(21, 1)), npy(2, ">i2", false, []int{9}, ramp(9, 1)),
+		npy(1, "<f8", true, []int{7, 3}, ramp(21, 1)), npy(2, ">i2", false, []int{9}, ramp(9, 1)), packed(csv(60)),
 		npz(true, entry{"d0.npy", npy(1, "<f8", false, []int{30}, ramp(30, 0))}, entry{"d1.npy", npy(1, "<f4", false, []int{4}, ramp(4, 0))})}
 	for i, data := range files {
 		want := dump(read(t, data, recorded.Options{}))
-		for _, size := range []int{1, 2, 3, 7, 64, 511, 512, 513} {
-			p, err := recorded.NewParser(recorded.Options{})
+		for name, r := range map[string]io.Reader{"bytes": iotest.OneByteReader(strings.NewReader(data)), "the end with the last": iotest.DataErrReader(strings.NewReader(data))} {
+			f, err := recorded.Read(r, recorded.Options{})
 			if err != nil {
-				t.Fatal(err)
-			}
-			for rest := []byte(data); len(rest) > 0; {
-				n := min(size, len(rest))
-				chunk := bytes.Clone(rest[:n])
-				if _, err := p.Write(chunk); err != nil {
-					t.Fatalf("file %d, chunks of %d: %v", i, size, err)
-				}
-				clear(chunk) // the parser keeps nothing of it
-				rest = rest[n:]
-			}
-			f, err := p.Close()
-			if err != nil {
-				t.Fatalf("file %d, chunks of %d: %v", i, size, err)
+				t.Fatalf("file %d by %s: %v", i, name, err)
 			}
 			if got := dump(f); got != want {
-				t.Errorf("file %d, chunks of %d:\n%s\nwant\n%s", i, size, got, want)
+				t.Errorf("file %d by %s:\n%s\nwant\n%s", i, name, got, want)
 			}
 		}
 	}
 }
 
-// The scanner and encoding/csv read the same cells.
-func TestCSVTwin(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		columns := rapid.IntRange(1, 4).Draw(t, "columns")
-		rows := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching(`[a-c",;\n é]{1,5}`), columns, columns), 1, 8).Draw(t, "rows")
-		var b bytes.Buffer
-		w := stdcsv.NewWriter(&b)
-		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
-		head := make([]string, columns)
-		kinds := map[string]audit.ColumnKind{}
-		for i := range head {
-			head[i] = fmt.Sprintf("h%d,", i)
-			kinds[head[i]] = audit.Symbol
+// A JSON array may be longer than a row.
+func TestLongArray(t *testing.T) {
+	for n := recorded.MaxColumns - 1; n < recorded.MaxColumns+3; n++ {
+		f := read(t, strings.ReplaceAll(fmt.Sprint(ramp(n, 0)), " ", ","), recorded.Options{})
+		if c := f.Tables[0].Columns; f.Format != recorded.JSON || len(c) != 1 || c[0].Len() != n || c[0].Real(n-1) != ramp(n, 0)[n-1] {
+			t.Errorf("%d values: %d columns of %d", n, len(c), c[0].Len())
 		}
-		w.Write(head)
-		for _, r := range rows {
-			if columns == 1 && strings.TrimSpace(r[0]) == "" {
-				r[0] = "x" // a blank line
-			}
-			w.Write(r)
-		}
-		w.Flush()
-		text := b.String()
-		want, err := stdcsv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: audit.Reading{Header: recorded.HeaderYes, Kinds: kinds}})
-		if err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
-		for i, r := range want[1:] {
-			for j, cell := range r {
-				if got := strings.ReplaceAll(f.Tables[0].Columns[j].Text(i), "\r\n", "\n"); got != cell {
-					t.Fatalf("%q: row %d, column %d: %q, encoding/csv reads %q", text, i, j, got, cell)
-				}
-			}
-		}
-	})
+	}
 }
 
 func TestKinds(t *testing.T) {

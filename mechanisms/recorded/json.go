@@ -2,325 +2,232 @@ package recorded
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 )
 
-// jsonReader reads JSON lines: a line is an object of values by column, an
-// array of values, or a value. A file whose first line is no such thing is read
-// as one document: an array of rows, or an object of arrays, each a list of
-// values or of rows. A value is a number, a string, true or false (1 or 0);
-// NaN, Infinity and -Infinity are read as Python writes them.
-type jsonReader struct {
-	p        *Parser
-	rest     []byte
-	document bool // all of it is in rest
-	line     int
-	blank    int
-	tab      *tabulator
-	object   bool // rows are objects
-	cells    [][]byte
-	keys     [][]byte
-	ordered  [][]byte
-	index    map[string]int
-	plain    [][]byte // the keys in the order of the first row, quoted and with a colon; nil where one is written otherwise
-	scan     jsonScanner
-	only     []byte // the only line so far
+// jsonText is a file of JSON lines, rows one after the other, or of one document: an array of
+// rows, or an object of arrays, each a list of values or of rows. A row is an object of values
+// by column or an array of values. A value is a number, a string, true or false (1 or 0).
+type jsonText struct {
+	p    *parser
+	in   *json.Decoder
+	text *bounded
 }
 
-func (r *jsonReader) format() Format {
-	if r.document {
-		return JSON
+// json reads a file whose first character is { or [.
+func (p *parser) json(in io.Reader) ([]*Table, error) {
+	j := &jsonText{p: p, text: &bounded{in: in}}
+	j.text.long = func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, j.line()), "") }
+	j.in = json.NewDecoder(j.text)
+	j.in.UseNumber()
+	j.text.taken = j.in.InputOffset
+	p.format = JSONLines
+	tables, err := j.file()
+	if err == nil && p.format == JSON {
+		if _, after := j.in.Token(); !errors.Is(after, io.EOF) {
+			err = j.fault(nil, "the end of the file")
+		}
 	}
-	return JSONLines
+	return tables, err
 }
 
-func (r *jsonReader) write(chunk []byte) error {
-	if r.line == 0 {
-		r.line = 1
-		chunk = bytes.TrimPrefix(chunk, byteOrderMark)
-	}
-	if r.document {
-		return r.hold(chunk)
-	}
-	data := chunk
-	if len(r.rest) > 0 {
-		r.rest = append(r.rest, chunk...)
-		data = r.rest
-	}
-	for {
-		n := bytes.IndexByte(data, '\n')
-		if n < 0 {
-			break
-		}
-		if err := r.record(data[:n]); err != nil {
-			return err
-		}
-		if r.document {
-			held := append([]byte{}, data...)
-			r.rest = nil
-			return r.hold(held)
-		}
-		r.line++
-		data = data[n+1:]
-	}
-	r.rest = append(r.rest[:0], data...)
-	if len(r.rest) > MaxLine {
-		if r.tab == nil { // one long line: a document
-			r.document = true
-			return r.hold(nil)
-		}
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter"}
-	}
-	return nil
-}
-
-func (r *jsonReader) hold(chunk []byte) error {
-	if r.rest = append(r.rest, chunk...); len(r.rest) > MaxDocument {
-		return &audit.InputError{Field: r.p.o.Name, Found: "a JSON document beyond " + sizeWords(MaxDocument), Want: "at most that",
-			Remedy: "write JSON lines, an object or an array a line, or NPZ"}
-	}
-	return nil
-}
-
-func (r *jsonReader) close() ([]*Table, error) {
-	if r.document {
-		return r.readDocument()
-	}
-	if len(r.rest) > 0 {
-		if err := r.record(r.rest); err != nil {
-			return nil, err
-		}
-		if r.document {
-			return r.readDocument()
-		}
-	}
-	if r.tab == nil {
-		return nil, emptyFile(r.p.o.Name)
-	}
-	if r.only != nil && !r.object { // one array is a column, not a row
-		r.document, r.rest, r.p.notes = true, r.only, nil
-		r.p.left = r.p.o.MaxCells
-		return r.readDocument()
-	}
-	t, err := r.tab.close()
+// file tells the form by the first tokens.
+func (j *jsonText) file() ([]*Table, error) {
+	rows := &jsonRows{jsonText: j, what: j.p.o.Name}
+	open, err := j.token()
 	if err != nil {
 		return nil, err
 	}
-	return []*Table{t}, nil
-}
-
-// record takes one line. It sets document if the first is no row.
-func (r *jsonReader) record(line []byte) error {
-	r.scan = jsonScanner{Scanner: jsonscan.Scanner{What: r.p.o.Name, Line: r.line, Data: line}}
-	s := &r.scan
-	s.Space()
-	if s.At == len(line) {
-		r.blank = cmp.Or(r.blank, r.line)
-		return nil
-	}
-	if r.blank > 0 {
-		if r.tab != nil {
-			return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
-		}
-		r.blank = 0
-	}
-	r.only = nil
-	if r.tab == nil && s.Peek() == '[' {
-		r.only = append([]byte{}, line...)
-	}
-	err := r.row(s)
-	if err != nil && r.tab == nil && (s.nested || s.Short) {
-		r.document = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return r.tab.row(r.line, r.ordered)
-}
-
-// row scans a row and puts its cells in the columns' order.
-func (r *jsonReader) row(s *jsonScanner) error {
-	object, err := s.row(r)
-	if err != nil {
-		return err
-	}
-	if err := s.End("line"); err != nil {
-		return err
-	}
-	if r.tab == nil {
-		if err := r.start(s, object); err != nil {
-			return err
-		}
-	}
-	return r.arrange(s, object)
-}
-
-// start fixes the columns by the first row.
-func (r *jsonReader) start(s *jsonScanner, object bool) error {
-	if len(r.cells) == 0 {
-		return &audit.InputError{Field: s.rowPlace(), Found: "a row without values", Want: "at least one"}
-	}
-	tab := &tabulator{o: &r.p.o, what: r.p.o.Name, left: &r.p.left}
-	names := make([]string, len(r.cells))
-	r.index = map[string]int{}
-	for i := range names {
-		if names[i] = columnNumber(i); object {
-			names[i] = string(r.keys[i])
-		}
-		r.index[names[i]] = i
-		if object {
-			r.plain = append(r.plain, plainKey(names[i]))
-		}
-	}
-	if err := tab.setNames(r.line, names, object); err != nil {
-		return err
-	}
-	if !object {
-		r.p.note("rows have no names: the columns are called c1 to c%d", len(names))
-	}
-	r.tab, r.object = tab, object
-	return nil
-}
-
-// plainKey is a key as most programs write it, or nil if it has to be escaped.
-func plainKey(name string) []byte {
-	if strings.ContainsAny(name, "\"\\") || binaryByte([]byte(name)) >= 0 {
-		return nil
-	}
-	return []byte(`"` + name + `":`)
-}
-
-// arrange puts the cells in the columns' order.
-func (r *jsonReader) arrange(s *jsonScanner, object bool) error {
-	if object != r.object {
-		words := map[bool]string{true: "an object", false: "an array or a value"}
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", s.What, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
-	}
-	if !object {
-		r.ordered = r.cells
-		return nil
-	}
-	return r.order(s)
-}
-
-// order puts the cells of an object in the columns' order.
-func (r *jsonReader) order(s *jsonScanner) error {
-	names := r.tab.names
-	r.ordered = slices.Grow(r.ordered[:0], len(names))[:len(names)]
-	clear(r.ordered)
-	for i, k := range r.keys {
-		j := i
-		if i >= len(names) || names[i] != string(k) {
-			var ok bool
-			if j, ok = r.index[string(k)]; !ok {
-				return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+	if open == json.Delim('{') {
+		if j.in.More() {
+			if err := rows.key(); err != nil {
+				return nil, err
+			}
+			value, err := j.token()
+			if err != nil {
+				return nil, err
+			}
+			if value == json.Delim('[') {
+				return j.arrays(rows.keys[0])
+			}
+			if err := rows.value(value); err != nil {
+				return nil, err
 			}
 		}
-		if r.ordered[j] != nil {
-			return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
-		}
-		r.ordered[j] = r.cells[i]
+		return one(rows.lines(open))
 	}
-	for j, c := range r.ordered {
-		if c == nil {
-			return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
-		}
-	}
-	return nil
-}
-
-// readDocument reads the whole file.
-func (r *jsonReader) readDocument() ([]*Table, error) {
-	s := &jsonScanner{Scanner: jsonscan.Scanner{What: r.p.o.Name, Line: r.line, Data: r.rest}, progress: r.p.o.Progress}
-	s.Space()
-	var tables []*Table
-	if s.Peek() == '[' {
-		t, err := r.array(s, "")
+	for len(rows.cells) <= MaxColumns && j.in.More() {
+		value, err := j.token()
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, t)
-	} else {
-		s.At++ // the brace by which the file was told to be JSON
-		for first := true; ; first = false {
-			done, err := s.more('}', first)
-			if err != nil {
-				return nil, err
-			}
-			if done {
-				break
-			}
-			k, err := s.key()
-			if err != nil {
-				return nil, err
-			}
-			key := string(k)
-			for _, t := range tables {
-				if t.Name == key {
-					return nil, &audit.InputError{Field: s.Place(s.At), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
-				}
-			}
-			if s.Space(); s.Peek() != '[' {
-				return nil, s.Fault(s.At, fmt.Sprintf("an array, as the value of %q", key))
-			}
-			t, err := r.array(s, key)
-			if err != nil {
-				return nil, err
-			}
-			if tables = append(tables, t); len(tables) > MaxColumns {
-				return nil, s.Fault(s.At, fmt.Sprintf("at most %d arrays", MaxColumns))
-			}
+		if len(rows.cells) == 0 && isOpen(value) {
+			return one(j.array("", value))
+		}
+		if err := rows.value(value); err != nil {
+			return nil, err
 		}
 	}
-	if err := s.End("file"); err != nil {
-		return nil, err
+	if len(rows.cells) <= MaxColumns {
+		if _, err := j.token(); err != nil { // its end
+			return nil, err
+		}
+		if len(rows.cells) == 0 {
+			return nil, emptyArray(j.p.o.Name)
+		}
+		if next, err := j.in.Token(); !errors.Is(err, io.EOF) { // it was a row
+			if err != nil {
+				return nil, j.fault(err, wantRow)
+			}
+			if err := rows.add(false); err != nil {
+				return nil, err
+			}
+			if err := rows.open(next); err != nil {
+				return nil, err
+			}
+			return one(rows.lines(next))
+		}
 	}
-	if len(tables) == 0 {
-		return nil, &audit.InputError{Field: r.p.o.Name, Found: "an object without arrays", Want: `arrays by name, such as {"d0": [...], "d1": [...]}`}
-	}
-	r.rest = nil
-	return tables, nil
+	return one(j.array("", nil, rows.cells...))
 }
 
-// array reads an array of rows: of values, of arrays or of objects.
-func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
-	what := r.p.o.Name
+func one(t *Table, err error) ([]*Table, error) { return []*Table{t}, err }
+
+func isOpen(t json.Token) bool { return t == json.Delim('{') || t == json.Delim('[') }
+
+func emptyArray(what string) error {
+	return &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
+}
+
+// token is the next one, which has to be there.
+func (j *jsonText) token() (json.Token, error) {
+	t, err := j.in.Token()
+	if err != nil {
+		err = j.fault(err, "the rest of an array or an object")
+	}
+	return t, err
+}
+
+// rest is what was read and not decoded.
+func (j *jsonText) rest() []byte {
+	rest, _ := io.ReadAll(j.in.Buffered())
+	return rest
+}
+
+// line is the line of the last token.
+func (j *jsonText) line() int { return 1 + j.text.lines - bytes.Count(j.rest(), []byte{'\n'}) }
+
+// fault says what stands behind the last token and what belongs there.
+func (j *jsonText) fault(err error, want string) error {
+	if audit.IsInput(err) {
+		return err
+	}
+	rest := bytes.TrimLeft(j.rest(), " \t\r\n,:")
+	x := &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, 1+j.text.lines-bytes.Count(rest, []byte{'\n'})), Found: "the end", Want: want, Remedy: "copy or save it again"}
+	if len(rest) > 0 {
+		line, _, _ := bytes.Cut(rest, []byte{'\n'})
+		x.Found, x.Remedy = quoted(bytes.TrimSpace(line)), ""
+	}
+	var syntax *json.SyntaxError
+	switch {
+	case namesNonFinite(rest):
+		x.Want, x.Remedy = "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`
+	case len(rest) > 0 && errors.As(err, &syntax):
+		x.Found, x.Want = x.Found+", an "+syntax.Error(), "rows of JSON: numbers and strings"
+	}
+	return x
+}
+
+// namesNonFinite reports whether NaN or an infinity stands here as Python writes them.
+func namesNonFinite(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte("-"))
+	return bytes.HasPrefix(b, []byte("NaN")) || bytes.HasPrefix(b, []byte("Infinity"))
+}
+
+// arrays reads the rest of an object of arrays behind its first opening bracket.
+func (j *jsonText) arrays(key string) ([]*Table, error) {
+	var tables []*Table
+	for {
+		if slices.ContainsFunc(tables, func(t *Table) bool { return t.Name == key }) {
+			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
+		}
+		t, err := j.array(key, nil)
+		if err != nil {
+			return nil, err
+		}
+		if tables = append(tables, t); len(tables) > MaxColumns {
+			return nil, j.fault(nil, fmt.Sprintf("at most %d arrays", MaxColumns))
+		}
+		if !j.in.More() {
+			_, err := j.token()
+			return tables, err
+		}
+		name, err := j.token()
+		if err != nil {
+			return nil, err
+		}
+		key = name.(string)
+		if value, err := j.token(); err != nil {
+			return nil, err
+		} else if value != json.Delim('[') {
+			return nil, j.found(value, fmt.Sprintf("an array, as the value of %q", key))
+		}
+	}
+}
+
+// array reads the rest of an array of rows, whose first values were read, or the opening
+// bracket of its first row.
+func (j *jsonText) array(name string, open json.Token, values ...string) (*Table, error) {
+	j.p.format = JSON
+	what := j.p.o.Name
 	if name != "" {
 		what += fmt.Sprintf(", array %q", name)
 	}
-	one := &jsonReader{p: r.p}
-	s.At++
-	matrix := false
-	for first := true; ; first = false {
-		done, err := s.more(']', first)
-		if err != nil {
-			return nil, err
-		}
-		if done {
-			break
-		}
-		s.Space()
-		if first {
-			matrix = s.Peek() == '['
-		}
-		if one.line, _ = s.Position(s.At); matrix != (s.Peek() == '[') {
-			return nil, s.Fault(s.At, "a row like the first")
-		}
-		if err := one.element(s, what); err != nil {
+	rows := &jsonRows{jsonText: j, what: what}
+	for _, v := range values {
+		rows.cells = []string{v}
+		if err := rows.add(false); err != nil {
 			return nil, err
 		}
 	}
-	if one.tab == nil {
-		return nil, &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
+	if 0 < len(values) && len(values) <= MaxColumns { // they are all
+		return rows.tab.close()
 	}
-	t, err := one.tab.close()
+	matrix := open == json.Delim('[')
+	for open != nil || j.in.More() {
+		if open == nil {
+			var err error
+			if open, err = j.token(); err != nil {
+				return nil, err
+			}
+			if rows.tab == nil {
+				matrix = open == json.Delim('[')
+			}
+		}
+		if matrix != (open == json.Delim('[')) {
+			return nil, j.found(open, "a row like the first")
+		}
+		if err := rows.open(open); err != nil {
+			return nil, err
+		}
+		if err := rows.row(open); err != nil {
+			return nil, err
+		}
+		open = nil
+	}
+	if _, err := j.token(); err != nil {
+		return nil, err
+	}
+	if rows.tab == nil {
+		return nil, emptyArray(what)
+	}
+	t, err := rows.tab.close()
 	if err != nil {
 		return nil, err
 	}
@@ -328,148 +235,183 @@ func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
 	return t, nil
 }
 
-// element is [jsonReader.row] for one element of an array.
-func (r *jsonReader) element(s *jsonScanner, what string) error {
-	object, err := s.row(r)
+// found says that a token is not what belongs there.
+func (j *jsonText) found(t json.Token, want string) error {
+	found := fmt.Sprint(t)
+	if t == nil {
+		found = "null"
+	}
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: quoted(found), Want: want}
+}
+
+// jsonRows makes a table of rows.
+type jsonRows struct {
+	*jsonText
+	what    string // the file, or the array in it
+	tab     *tabulator
+	object  bool // rows are objects
+	index   map[string]int
+	keys    []string // of the row
+	cells   []string
+	ordered []string // cells of an object in the columns' order
+	placed  []bool
+}
+
+const wantRow = "a row, an object or an array"
+
+// lines reads rows to the end of the file. Of the first one the bracket was read, and what of
+// it is there already.
+func (r *jsonRows) lines(open json.Token) (*Table, error) {
+	for {
+		if !isOpen(open) {
+			return nil, r.found(open, wantRow)
+		}
+		err := r.row(open)
+		if err != nil {
+			return nil, err
+		}
+		if open, err = r.in.Token(); errors.Is(err, io.EOF) {
+			return r.tab.close()
+		}
+		if err != nil {
+			return nil, r.fault(err, wantRow)
+		}
+		if err := r.open(open); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// open begins a row by its first token.
+func (r *jsonRows) open(open json.Token) error {
+	r.cells, r.keys = r.cells[:0], r.keys[:0]
+	if isOpen(open) {
+		return nil
+	}
+	return r.value(open)
+}
+
+// row reads the rest of a row and adds it.
+func (r *jsonRows) row(open json.Token) error {
+	if !isOpen(open) {
+		return r.add(false)
+	}
+	for r.in.More() {
+		if open == json.Delim('{') {
+			if err := r.key(); err != nil {
+				return err
+			}
+		}
+		value, err := r.token()
+		if err != nil {
+			return err
+		}
+		if err := r.value(value); err != nil {
+			return err
+		}
+		if len(r.cells) > MaxColumns {
+			return r.fault(nil, fmt.Sprintf("at most %d values in a row", MaxColumns))
+		}
+	}
+	if _, err := r.token(); err != nil { // its end
+		return err
+	}
+	return r.add(open == json.Delim('{'))
+}
+
+func (r *jsonRows) key() error {
+	k, err := r.token()
 	if err != nil {
 		return err
 	}
-	row := &jsonScanner{Scanner: jsonscan.Scanner{What: what, Line: r.line}}
+	r.keys = append(r.keys, k.(string))
+	return nil
+}
+
+func (r *jsonRows) value(t json.Token) error {
+	switch v := t.(type) {
+	case json.Number:
+		r.cells = append(r.cells, string(v))
+	case string:
+		r.cells = append(r.cells, v)
+	case bool:
+		r.cells = append(r.cells, map[bool]string{true: "1", false: "0"}[v])
+	default:
+		return r.found(t, "a number or a string")
+	}
+	return nil
+}
+
+// add takes the row.
+func (r *jsonRows) add(object bool) error {
 	if r.tab == nil {
-		notes := len(r.p.notes)
-		if err := r.start(row, object); err != nil {
+		if err := r.start(object); err != nil {
 			return err
 		}
-		r.tab.what = what
-		r.p.notes = r.p.notes[:notes]
 	}
-	if err := r.arrange(row, object); err != nil {
+	if object != r.object {
+		words := map[bool]string{true: "an object", false: "an array or a value"}
+		return r.bad(words[object], words[r.object]+", as the first row")
+	}
+	if !object {
+		return r.tab.row(r.cells)
+	}
+	if err := r.order(); err != nil {
 		return err
 	}
-	return r.tab.row(r.line, r.ordered)
+	return r.tab.row(r.ordered)
 }
 
-// jsonScanner scans rows of values.
-type jsonScanner struct {
-	jsonscan.Scanner
-	nested bool // an array or object was met where a value belongs
-
-	progress func(float64) error
-	told     int
+func (r *jsonRows) bad(found, want string) error {
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.line()), Found: found, Want: want}
 }
 
-// rowPlace names the line in which a row begins.
-func (s *jsonScanner) rowPlace() string { return fmt.Sprintf("%s, line %d", s.What, s.Line) }
-
-// more is [jsonscan.Scanner.More], and tells of progress.
-func (s *jsonScanner) more(end byte, first bool) (done bool, err error) {
-	if s.progress != nil && s.At-s.told > 1<<20 {
-		s.told = s.At
-		if err := s.progress(float64(s.At) / float64(len(s.Data))); err != nil {
-			return false, err
+// start fixes the columns by the first row.
+func (r *jsonRows) start(object bool) error {
+	if len(r.cells) == 0 {
+		return r.bad("a row without values", "at least one")
+	}
+	tab := &tabulator{o: &r.p.o, what: r.what, left: &r.p.left, line: r.line}
+	names := make([]string, len(r.cells))
+	r.index = map[string]int{}
+	for i := range names {
+		if names[i] = columnNumber(i); object {
+			names[i] = r.keys[i]
+		}
+		r.index[names[i]] = i
+	}
+	if err := tab.setNames(r.line(), names, object); err != nil {
+		return err
+	}
+	r.tab, r.object = tab, object
+	r.ordered, r.placed = make([]string, len(names)), make([]bool, len(names))
+	if r.p.format == JSONLines {
+		if r.p.tab = tab; !object {
+			r.p.note("rows have no names: the columns are called c1 to c%d", len(names))
 		}
 	}
-	return s.More(end, first)
+	return nil
 }
 
-// row scans an object, an array or a value into the reader's cells, and for an
-// object its keys. Cells share memory with data.
-func (s *jsonScanner) row(r *jsonReader) (object bool, err error) {
-	r.cells, r.keys = r.cells[:0], r.keys[:0]
-	s.Space()
-	open := s.Peek()
-	if open != '{' && open != '[' {
-		c, err := s.value()
-		r.cells = append(r.cells, c)
-		return false, err
-	}
-	object = open == '{'
-	end := open + 2 // ] or }
-	s.At++
-	for first := true; ; first = false {
-		done, err := s.more(end, first)
-		if err != nil {
-			return object, err
-		}
-		if done {
-			return object, nil
-		}
-		if object {
-			k, ok := s.expectedKey(r.plain, len(r.keys))
-			if !ok {
-				if k, err = s.key(); err != nil {
-					return object, err
-				}
+// order puts the cells of an object in the columns' order.
+func (r *jsonRows) order() error {
+	names := r.tab.names
+	clear(r.placed)
+	for i, k := range r.keys {
+		j := i
+		if i >= len(names) || names[i] != k {
+			var ok bool
+			if j, ok = r.index[k]; !ok {
+				return r.bad(fmt.Sprintf("a row with the key %q", k), fmt.Sprintf("the keys of the first row: %q", names))
 			}
-			r.keys = append(r.keys, k)
 		}
-		c, err := s.value()
-		if err != nil {
-			return object, err
+		if r.placed[j] {
+			return r.bad(fmt.Sprintf("the key %q twice", k), "each key once")
 		}
-		if r.cells = append(r.cells, c); len(r.cells) > MaxColumns {
-			s.nested = true
-			return object, s.Fault(s.At, fmt.Sprintf("at most %d values in a row", MaxColumns))
-		}
+		r.placed[j], r.ordered[j] = true, r.cells[i]
 	}
-}
-
-// expectedKey takes key number i if it stands here as in the first row; plain
-// holds the keys with quotes and colon.
-func (s *jsonScanner) expectedKey(plain [][]byte, i int) ([]byte, bool) {
-	if i >= len(plain) {
-		return nil, false
+	if j := slices.Index(r.placed, false); j >= 0 {
+		return r.bad(fmt.Sprintf("a row without the key %q", names[j]), fmt.Sprintf("the keys of the first row: %q", names))
 	}
-	k := plain[i]
-	if k == nil || !bytes.HasPrefix(s.Data[s.At:], k) {
-		return nil, false
-	}
-	s.At += len(k)
-	return k[1 : len(k)-2], true
-}
-
-// key is [jsonscan.Scanner.Key] without NUL.
-func (s *jsonScanner) key() ([]byte, error) {
-	s.Space()
-	from := s.At
-	k, err := s.Key()
-	if err == nil && bytes.IndexByte(k, 0) >= 0 {
-		err = s.Fault(from, "a string without NUL")
-	}
-	return k, err
-}
-
-// jsonWords are words that are values, and jsonCells their cells.
-var (
-	jsonWords = []string{"true", "false", "NaN", "Infinity", "-Infinity"}
-	jsonCells = [][]byte{[]byte("1"), []byte("0"), []byte("NaN"), []byte("Infinity"), []byte("-Infinity")}
-)
-
-// value scans a number, a string or a word.
-func (s *jsonScanner) value() ([]byte, error) {
-	s.Space()
-	from := s.At
-	switch c := s.Peek(); {
-	case c == '"':
-		text, err := s.Text()
-		if err == nil && bytes.IndexByte(text, 0) >= 0 {
-			err = s.Fault(from, "a string without NUL")
-		}
-		return text, err
-	case c == '{' || c == '[':
-		s.nested = true
-		return nil, s.Fault(from, "a number or a string")
-	case c > '9' || c == '-' && from+1 < len(s.Data) && s.Data[from+1] == 'I':
-		if i := s.Word(jsonWords); i >= 0 {
-			return jsonCells[i], nil
-		}
-	}
-	number := s.Number()
-	if len(number) > 0 && jsonscan.NumberLength(number) == len(number) {
-		return number, nil
-	}
-	if s.At == len(s.Data) && len(number) > 0 {
-		return nil, s.Fault(from, "a number or a string, whole")
-	}
-	return nil, s.Fault(from, "a number or a string")
+	return nil
 }

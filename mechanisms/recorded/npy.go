@@ -2,7 +2,10 @@ package recorded
 
 import (
 	"archive/zip"
+	"bufio"
+	"bytes"
 	"cmp"
+	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,25 +19,6 @@ import (
 )
 
 const npyMagic = "\x93NUMPY"
-
-// npyStream reads one array in NumPy's format, versions 1 to 3 (NumPy
-// Enhancement Proposal 1 and numpy.lib.format): one or two dimensions, in C or
-// Fortran order, of numbers of either byte order. Rows of the table are the
-// first dimension.
-type npyStream struct {
-	what string
-	o    *Options
-	left *int
-
-	buf     []byte // the head, then the part of an element
-	start   int    // bytes before the first element
-	table   *Table
-	elem    element
-	rows    int
-	fortran bool
-	done    int // elements
-	total   int
-}
 
 // element is the type of an array's elements.
 type element struct {
@@ -72,6 +56,18 @@ func (e element) value(b []byte) float64 {
 	return float64(b[0])
 }
 
+// add adds an element to a column.
+func (e element) add(c *Column, b []byte, o *Options) *fault {
+	if e.kind == 'f' || e.size < 8 {
+		return c.addValue(e.value(b), o)
+	}
+	n := e.order.Uint64(b)
+	if e.kind == 'i' && int64(n) < 0 {
+		return c.addWhole(-n, true, o)
+	}
+	return c.addWhole(n, false, o)
+}
+
 // half is a float16.
 func half(b uint16) float64 {
 	sign, exponent, fraction := 1.0, int(b>>10&31), float64(b&1023)
@@ -90,159 +86,117 @@ func half(b uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// place is a byte of the array's file.
-func (s *npyStream) place(offset int) string { return fmt.Sprintf("%s, byte %d", s.what, offset) }
-
-func (s *npyStream) write(chunk []byte) error {
-	data := chunk
-	if len(s.buf) > 0 {
-		s.buf = append(s.buf, chunk...)
-		data = s.buf
-	}
-	if s.table == nil {
-		used, err := s.head(data)
-		if err != nil {
-			return err
-		}
-		if used == 0 {
-			s.buf = append(s.buf[:0], data...)
-			return nil
-		}
-		data = data[used:]
-	}
-	size := s.elem.size
-	n := min(len(data)/size, s.total-s.done)
-	for i := range n {
-		if err := s.add(data[i*size : (i+1)*size]); err != nil {
-			return err
-		}
-	}
-	data = data[n*size:]
-	if s.done == s.total && len(data) > 0 {
-		return &audit.InputError{Field: s.place(s.start + s.total*size), Found: "more data", Want: "the end of the file, after the array", Remedy: "save several arrays with numpy.savez"}
-	}
-	s.buf = append(s.buf[:0], data...)
-	return nil
-}
-
-func (s *npyStream) add(b []byte) error {
-	column := 0
-	switch k := len(s.table.Columns); {
-	case k == 1:
-	case s.fortran:
-		column = s.done / s.rows
-	default:
-		column = s.done % k
-	}
-	c := s.table.Columns[column]
-	var f *fault
-	if e := s.elem; e.kind != 'f' && e.size == 8 {
-		n, negative := e.order.Uint64(b), false
-		if e.kind == 'i' && int64(n) < 0 {
-			n, negative = -n, true
-		}
-		f = c.addWhole(n, negative, s.o)
-	} else {
-		f = c.addValue(e.value(b), s.o)
-	}
-	if f != nil {
-		place := fmt.Sprintf("%s, row %d, column %d, byte %d", s.what, c.Len()+1, column+1, s.start+s.done*s.elem.size)
-		return &audit.InputError{Field: place, Found: f.found, Want: f.want, Remedy: f.remedy}
-	}
-	s.done++
-	return nil
-}
-
-func (s *npyStream) close() ([]*Table, error) {
-	if s.table == nil {
-		return nil, &audit.InputError{Field: s.what, Found: fmt.Sprintf("cut off in its header, after %d bytes", len(s.buf)), Want: "a whole NPY file", Remedy: "copy or save it again"}
-	}
-	if s.done < s.total {
-		have := s.start + s.done*s.elem.size + len(s.buf)
-		return nil, &audit.InputError{Field: s.place(have), Found: fmt.Sprintf("the end, after %d of %d values", s.done, s.total),
-			Want: fmt.Sprintf("a file of %d bytes", s.start+s.total*s.elem.size), Remedy: "copy or save it again"}
-	}
-	return []*Table{s.table}, nil
-}
-
 // maxHead is how long a header may be.
 const maxHead = 1 << 16
 
-// head reads the header. It returns how long it is, 0 if its end is not there
-// yet.
-func (s *npyStream) head(data []byte) (int, error) {
-	if len(data) < 8 {
-		return 0, nil
-	}
-	if string(data[:6]) != npyMagic {
-		return 0, &audit.InputError{Field: s.place(0), Found: quoted(data[:6]), Want: fmt.Sprintf("%q, the beginning of an NPY file", npyMagic)}
-	}
-	size, at := 0, 10
-	switch version := data[6]; version {
-	case 1:
-		if len(data) < at {
-			return 0, nil
+// npy reads one array in NumPy's format, versions 1 to 3 (NumPy Enhancement Proposal 1 and
+// numpy.lib.format): one or two dimensions, in C or Fortran order, of numbers of either byte
+// order. Rows of the table are the first dimension.
+func (p *parser) npy(what string, in io.Reader) (*Table, error) {
+	place := func(offset int) string { return fmt.Sprintf("%s, byte %d", what, offset) }
+	var head []byte
+	more := func(n int) error {
+		from := len(head)
+		head = append(head, make([]byte, n)...)
+		n, err := io.ReadFull(in, head[from:])
+		if err != nil {
+			return &audit.InputError{Field: what, Found: fmt.Sprintf("cut off in its header, after %d bytes", from+n), Want: "a whole NPY file", Remedy: "copy or save it again"}
 		}
-		size = int(binary.LittleEndian.Uint16(data[8:]))
-	case 2, 3:
-		if at = 12; len(data) < at {
-			return 0, nil
-		}
-		size = int(min(binary.LittleEndian.Uint32(data[8:]), math.MaxInt32))
-	default:
-		return 0, &audit.InputError{Field: s.place(6), Found: fmt.Sprintf("NPY version %d.%d", version, data[7]), Want: "version 1, 2 or 3"}
+		return nil
 	}
-	if size > maxHead {
-		return 0, &audit.InputError{Field: s.place(8), Found: fmt.Sprintf("a header of %d bytes", size), Want: fmt.Sprintf("at most %d", maxHead)}
+	if err := more(8); err != nil {
+		return nil, err
 	}
-	if len(data) < at+size {
-		return 0, nil
+	if string(head[:6]) != npyMagic {
+		return nil, &audit.InputError{Field: place(0), Found: quoted(head[:6]), Want: fmt.Sprintf("%q, the beginning of an NPY file", npyMagic)}
 	}
-	h, err := parseHead(data[at : at+size])
+	length := 2 // bytes of the header's size
+	if version := head[6]; version == 2 || version == 3 {
+		length = 4
+	} else if version != 1 {
+		return nil, &audit.InputError{Field: place(6), Found: fmt.Sprintf("NPY version %d.%d", version, head[7]), Want: "version 1, 2 or 3"}
+	}
+	if err := more(length); err != nil {
+		return nil, err
+	}
+	var size [4]byte
+	copy(size[:], head[8:])
+	if n := binary.LittleEndian.Uint32(size[:]); n > maxHead {
+		return nil, &audit.InputError{Field: place(8), Found: fmt.Sprintf("a header of %d bytes", n), Want: fmt.Sprintf("at most %d", maxHead)}
+	} else if err := more(int(n)); err != nil {
+		return nil, err
+	}
+	h, err := parseHead(head[8+length:])
 	if err != nil {
-		return 0, &audit.InputError{Field: s.place(at), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
+		return nil, &audit.InputError{Field: place(8 + length), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
 	}
-	s.start = at + size
-	return s.start, s.begin(h)
-}
-
-// begin checks type and shape and makes the table.
-func (s *npyStream) begin(h npyHead) error {
 	elem, f := parseElement(h.descr)
 	if f != nil {
-		return &audit.InputError{Field: s.what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
+		return nil, &audit.InputError{Field: what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
-	field := s.what + ", shape"
+	t, err := p.shaped(what+", shape", h.shape)
+	if err != nil {
+		return nil, err
+	}
+	rows, columns := h.shape[0], len(t.Columns)
+	total := rows * columns
+	buf := make([]byte, min(total*elem.size, pieceBytes))
+	for done := 0; done < total; {
+		some := buf[:min(len(buf), (total-done)*elem.size)]
+		n, err := io.ReadFull(in, some)
+		for ; n >= elem.size && len(some) >= elem.size; n, some = n-elem.size, some[elem.size:] {
+			column := done % columns
+			if h.fortran {
+				column = done / rows
+			}
+			c := t.Columns[column]
+			if f := elem.add(c, some, &p.o); f != nil {
+				return nil, &audit.InputError{Field: fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size), Found: f.found, Want: f.want, Remedy: f.remedy}
+			}
+			done++
+		}
+		if err != nil {
+			return nil, &audit.InputError{Field: place(len(head) + done*elem.size + n), Found: fmt.Sprintf("the end, after %d of %d values", done, total),
+				Want: fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), Remedy: "copy or save it again"}
+		}
+	}
+	if n, _ := io.ReadFull(in, make([]byte, 1)); n > 0 {
+		return nil, &audit.InputError{Field: place(len(head) + total*elem.size), Found: "more data", Want: "the end of the file, after the array", Remedy: "save several arrays with numpy.savez"}
+	}
+	return t, nil
+}
+
+// shaped is an empty table of a shape.
+func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	columns := 1
-	switch len(h.shape) {
+	switch len(shape) {
 	case 1:
 	case 2:
-		columns = h.shape[1]
+		columns = shape[1]
 	default:
-		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "one or two dimensions: rows, or rows and columns", Remedy: "reshape(len(a), -1) keeps the rows"}
+		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: "one or two dimensions: rows, or rows and columns", Remedy: "reshape(len(a), -1) keeps the rows"}
 	}
-	rows := h.shape[0]
+	rows := shape[0]
 	switch {
 	case rows <= 0 || columns <= 0:
-		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "an array with values"}
+		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: "an array with values"}
 	case columns > MaxColumns:
-		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
-	case rows > *s.left/columns:
-		return tooManyCells(field, s.o)
+		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
+	case rows > p.left/columns:
+		return nil, tooManyCells(field, rows*min(columns, math.MaxInt64/bytesEach/rows), &p.o)
 	}
-	*s.left -= rows * columns
-	s.elem, s.fortran, s.rows, s.total = elem, h.fortran, rows, rows*columns
-	s.table = &Table{Shape: h.shape, Matrix: len(h.shape) == 2}
+	p.left -= rows * columns
+	t := &Table{Shape: shape, Matrix: len(shape) == 2}
 	for i := range columns {
 		kind, name := audit.Real, columnNumber(i)
-		for n, k := range s.o.Kinds {
+		for n, k := range p.o.Kinds {
 			if strings.EqualFold(n, name) {
 				kind = k
 			}
 		}
-		s.table.Columns = append(s.table.Columns, newColumn(name, kind, columns, s.o.Scratch))
+		t.Columns = append(t.Columns, newColumn(name, kind))
 	}
-	return nil
+	return t, nil
 }
 
 // parseElement reads a type such as "<f8".
@@ -343,17 +297,35 @@ const (
 	suspectExpand = 64 << 20
 )
 
-// npzReader reads arrays from a zip file. A zip file is read from its end, so
-// its bytes are held until then; the arrays in it are read one after the other
-// in pieces.
-type npzReader struct{ held }
+// zipMagic begins a zip file, and the other one of no files.
+const zipMagic = "PK\x03\x04"
 
-func (r *npzReader) close() ([]*Table, error) {
-	name := r.p.o.Name
-	z, err := zip.NewReader(r.whole(), r.p.bytes)
+func isZip(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(zipMagic)) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
+}
+
+// npz reads arrays from a zip file. That is read from its end, so that all of it is read
+// first, for its digest.
+func (p *parser) npz(in io.Reader) ([]*Table, error) {
+	name := p.o.Name
+	p.from.half = true
+	whole, again := p.from.r.(io.ReaderAt)
+	if again {
+		if _, err := io.Copy(io.Discard, in); err != nil {
+			return nil, err
+		}
+	} else {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, err
+		}
+		whole = bytes.NewReader(data)
+	}
+	z, err := zip.NewReader(whole, p.from.n)
 	if err != nil {
 		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(bufio.NewReaderSize(r, pieceBytes)) })
 	var arrays []*zip.File
 	var total uint64
 	others := ""
@@ -363,8 +335,8 @@ func (r *npzReader) close() ([]*Table, error) {
 			continue
 		}
 		arrays = append(arrays, f)
-		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(r.p.o.MaxExpanded) || total > uint64(r.p.o.MaxExpanded) {
-			return nil, r.tooLarge(f)
+		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(p.o.MaxExpanded) || total > uint64(p.o.MaxExpanded) {
+			return nil, p.tooLarge(f)
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
 			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
@@ -385,7 +357,7 @@ func (r *npzReader) close() ([]*Table, error) {
 	var tables []*Table
 	var before uint64
 	for _, f := range arrays {
-		t, err := r.array(f, before, total)
+		t, err := p.array(f, before, total)
 		if err != nil {
 			return nil, err
 		}
@@ -397,20 +369,19 @@ func (r *npzReader) close() ([]*Table, error) {
 		}
 		tables = append(tables, t)
 	}
-	r.data = nil
 	return tables, nil
 }
 
-func (r *npzReader) tooLarge(f *zip.File) error {
-	return &audit.InputError{Field: fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(r.p.o.MaxExpanded) + " uncompressed, with the arrays before it",
+func (p *parser) tooLarge(f *zip.File) error {
+	return &audit.InputError{Field: fmt.Sprintf("%s, array %s", p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(p.o.MaxExpanded) + " uncompressed, with the arrays before it",
 		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
 // array reads one array. Its size is what the zip file says, to the byte: what
 // says otherwise is refused before it is held.
-func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
+func (p *parser) array(f *zip.File, before, total uint64) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
-	what := fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(name))
+	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
 		return &audit.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
@@ -419,22 +390,13 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 		return nil, broken(err)
 	}
 	defer in.Close()
-	s := &npyStream{what: what, o: &r.p.o, left: &r.p.left}
-	read := uint64(0)
-	err = inPieces(in, broken, func(piece []byte) error { // ends with an error where there is more than f says
-		read += uint64(len(piece))
-		if err := s.write(piece); err != nil {
-			return err
-		}
-		return cmp.Or(r.p.o.Scratch.Err(), r.p.o.tell(float64(before+read)/float64(total)))
-	})
-	if err != nil {
+	x := &part{in: in, broken: broken, each: func(n int64) error { // ends with an error where there is more than f says
+		return p.o.tell((p.from.n + int64(float64(before+uint64(n))/float64(total)*float64(p.from.n))) / 2)
+	}}
+	t, err := p.npy(what, x)
+	if err = cmp.Or(x.err, err); err != nil {
 		return nil, err
 	}
-	tables, err := s.close()
-	if err != nil {
-		return nil, err
-	}
-	tables[0].Name = name
-	return tables[0], nil
+	t.Name = name
+	return t, nil
 }

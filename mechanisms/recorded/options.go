@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/spill"
 )
 
 // Format is a file format.
@@ -33,12 +32,6 @@ const (
 	AsSymbol = "symbol"
 )
 
-// Answers to Options.Decimal.
-const (
-	DecimalPoint = "."
-	DecimalComma = ","
-)
-
 // Limits of what is read, where Options do not say otherwise.
 const (
 	DefaultMaxBytes    = 1 << 30 // 1 GiB
@@ -47,12 +40,8 @@ const (
 	DefaultMaxSymbols  = 4096
 	// MaxColumns is how many columns a table may have.
 	MaxColumns = 4096
-	// MaxLine is how long a line, or a quoted cell over several lines, may be,
-	// in bytes.
+	// MaxLine is about how long a row of text may be, in bytes.
 	MaxLine = 1 << 20
-	// MaxDocument is how long a JSON document that is not JSON lines may be, in
-	// bytes: it is held in memory.
-	MaxDocument = 256 << 20
 )
 
 // Options say how a file is read. The zero value tells everything by content.
@@ -62,35 +51,29 @@ type Options struct {
 	// Reading: without a header, the first line of a CSV or TSV names the columns if
 	// none of its cells is a number; kinds are told by the first rows; "refuse" is the
 	// default of NonFinite, which refuses NaN and infinities, while "symbol" makes them
-	// symbols beside the column's numbers; without a decimal separator it is the point,
-	// and numbers with a comma are refused, while "." takes them as words. Dataset and
-	// Outputs are of [Pair].
+	// symbols beside the column's numbers. Dataset and Outputs are of [Pair].
 	audit.Reading
-	// Scores: the file holds scores, which are never words. Columns of a CSV or
-	// TSV may end before others, with empty cells at their end, and decimal commas
-	// are read as such.
+	// Scores: the file holds scores. Columns of a CSV or TSV may end before others, with
+	// empty cells at their end.
 	Scores bool
 
+	Size        int64 // of the file in bytes; 0: not known
 	MaxBytes    int64 // of the file
 	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
-	// Scratch is where values go that memory should not hold; nil: all are in memory.
-	Scratch *spill.Scratch
-
-	// Progress is called now and then while Close works on a file that can
-	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
+	// Progress is called while the file is read, with how much of it was, in bytes. When it
 	// returns an error, reading ends with that error. It may be nil.
-	Progress func(share float64) error
+	Progress func(bytes int64) error
 }
 
 // tell tells of progress, if somebody wants to know.
-func (o *Options) tell(share float64) error {
+func (o *Options) tell(bytes int64) error {
 	if o.Progress == nil {
 		return nil
 	}
-	return o.Progress(share)
+	return o.Progress(bytes)
 }
 
 func (o Options) filled() (Options, error) {
@@ -102,9 +85,6 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
 		return o, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
-	}
-	if o.Decimal != "" && o.Decimal != DecimalPoint && o.Decimal != DecimalComma {
-		return o, audit.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
 	}
 	for name, k := range o.Kinds {
 		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
@@ -122,7 +102,7 @@ func CheckSize(name string, size int64, o Options) error {
 	}
 	if size > o.MaxBytes {
 		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
-			Remedy: "give it to the command dpscope, which reads files of any size; or take fewer rows or columns"}
+			Remedy: "take a random part of the rows, or give it to the command dpscope, which takes larger ones"}
 	}
 	return nil
 }

@@ -28,12 +28,12 @@ type Samples struct {
 	Notes    []string // what was taken for granted or left out, in words
 
 	columns [2][]*Column
-	by      *marks // rows of the table that are of the second dataset; nil: each has a table
+	rows    [2][]uint32 // of the table, where both datasets have one; else nil: all
 	n       [2]int
 
 	mu    sync.Mutex
 	seed  uint64
-	order [2]order // of the seed; nil until needed
+	order [2][]uint32 // rows in the order of the seed; nil until needed
 }
 
 // Rows is how many outputs there are on a dataset, 0 or 1.
@@ -49,18 +49,21 @@ func (s *Samples) Row(side, i int, out []float64) {
 
 // row is where output i on a dataset is in its table.
 func (s *Samples) row(side, i int) int {
-	if s.by != nil {
-		return s.by.find(side == 1, i)
+	if s.rows[side] != nil {
+		return int(s.rows[side][i])
 	}
 	return i
 }
 
 // each are the rows of its table that are of a dataset.
 func (s *Samples) each(side int) iter.Seq[int] {
-	if s.by != nil {
-		return s.by.each(side == 1)
+	return func(yield func(int) bool) {
+		for i := range s.n[side] {
+			if !yield(s.row(side, i)) {
+				return
+			}
+		}
 	}
-	return upTo(s.n[side])
 }
 
 func upTo(n int) iter.Seq[int] {
@@ -218,9 +221,12 @@ func (s *Samples) split(f *File, t *Table) error {
 	for side, v := range values {
 		s.Datasets[side] = "rows with " + by.Name + " = " + v
 	}
-	s.by = &marks{}
 	for i := range by.Len() {
-		s.by.add(by.key(i) == codes[1])
+		side := 0
+		if by.key(i) == codes[1] {
+			side = 1
+		}
+		s.rows[side] = append(s.rows[side], uint32(i))
 	}
 	var columns []*Column
 	for _, c := range t.Columns {
@@ -229,7 +235,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		}
 	}
 	s.columns = [2][]*Column{columns, columns}
-	s.n = [2]int{s.by.n - s.by.ones, s.by.ones}
+	s.n = [2]int{len(s.rows[0]), len(s.rows[1])}
 	return nil
 }
 
@@ -251,9 +257,9 @@ func (f *File) TwoValued() []string {
 // key tells values of a real or a symbol column apart.
 func (c *Column) key(i int) float64 {
 	if c.Kind == audit.Real {
-		return c.reals.At(i)
+		return c.reals[i]
 	}
-	return float64(c.codes.At(i))
+	return float64(c.codes[i])
 }
 
 // twoValues finds the two values of a column, the first dataset's first: the
@@ -261,9 +267,6 @@ func (c *Column) key(i int) float64 {
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
 	field := fmt.Sprintf("%s, column %q", f.Name, c.Name)
 	want := "two values, one for each dataset, such as 0 and 1"
-	if c.wide() {
-		return words, keys, &audit.InputError{Field: field, Found: "of whole numbers beyond 2^53", Want: want, Remedy: "set the column's kind to symbol"}
-	}
 	if c.Kind == audit.Mixed {
 		return words, keys, &audit.InputError{Field: field, Found: "of numbers and words", Want: want}
 	}
@@ -369,7 +372,9 @@ func unify(s *Samples, a, b *Column) error {
 	for i, w := range b.Symbols {
 		to[i] = a.code(w)
 	}
-	b.codes.Replace(func(k uint32) uint32 { return to[k] })
+	for i, k := range b.codes {
+		b.codes[i] = to[k]
+	}
 	b.Symbols, b.index = a.Symbols, a.index
 	return nil
 }
@@ -395,29 +400,14 @@ func (s *Samples) chooseColumns() error {
 			s.note("the column %q is left out: it counts the rows", c.Name)
 			continue
 		}
-		readPair := [2]*Column{c, all[1][i]}
-		if c.wide() || all[1][i].wide() {
-			var rest [2]*Column
-			for side, x := range readPair {
-				readPair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
-			}
-			s.note("the column %q holds whole numbers beyond 2^53, of which a float64 rounds the last digits: they are kept in two columns, %q for the first 53 bits and %q for the rest", c.Name, c.Name, rest[0].Name)
-			s.add(readPair)
-			readPair = rest
-		}
-		s.add(readPair)
+		s.columns[0], s.columns[1] = append(s.columns[0], c), append(s.columns[1], all[1][i])
+		s.Columns = append(s.Columns, c.Output())
 	}
 	if len(s.columns[0]) == 0 {
 		return &audit.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
 	}
 	s.noteConstants()
 	return nil
-}
-
-// add takes a column of outputs, as it is on both datasets.
-func (s *Samples) add(readPair [2]*Column) {
-	s.columns[0], s.columns[1] = append(s.columns[0], readPair[0]), append(s.columns[1], readPair[1])
-	s.Columns = append(s.Columns, readPair[0].Output())
 }
 
 // counts reports whether a column numbers the rows: in the file, or in each

@@ -3,12 +3,11 @@ package recorded
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/spill"
+	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // Scores are membership scores of canaries: a higher score means that the
@@ -16,7 +15,7 @@ import (
 type Scores struct {
 	// Ranks are the scores, runs after runs where there are several: list [In] and list
 	// [Out].
-	Ranks *spill.Ranks
+	Ranks *ranks.Ranks
 	// Matrix is there where the scores are those of several runs.
 	Matrix *Matrix
 	Files  []*File
@@ -193,7 +192,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		if err := cmp.Or(in.Columns[0].haveScores(name, "in"), out.Columns[0].haveScores(name, "out")); err != nil {
 			return err
 		}
-		s.Ranks = spill.Rank(in.Columns[0].reals.Scratch(), s.all(in.Columns[0]), s.all(out.Columns[0]))
+		s.Ranks = ranks.Rank(s.all(in.Columns[0]), s.all(out.Columns[0]))
 		return nil
 	}
 	if in.Rows() != out.Rows() {
@@ -243,24 +242,15 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 
 // classes takes the scores of both classes.
 func (s *Scores) classes(name string, score, member *Column) error {
-	were := marks{}
+	var of [2][]float64
 	for i := range score.Len() {
 		in, err := isMember(name, member, i)
 		if err != nil {
 			return err
 		}
-		were.add(in)
+		of[class(in)] = append(of[class(in)], s.of(score, i))
 	}
-	of := func(mark bool) iter.Seq[float64] {
-		return func(yield func(float64) bool) {
-			for i := range were.each(mark) {
-				if !yield(s.of(score, i)) {
-					return
-				}
-			}
-		}
-	}
-	s.Ranks = spill.Rank(score.reals.Scratch(), of(true), of(false))
+	s.Ranks = ranks.Rank(of[In], of[Out])
 	return nil
 }
 
@@ -280,8 +270,6 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 	switch {
 	case run.Kind == audit.Mixed:
 		return &audit.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
-	case run.wide():
-		return &audit.InputError{Field: f.Name + ", column run", Found: "of whole numbers beyond 2^53", Want: "smaller ones", Remedy: "number the runs 1, 2, ..."}
 	}
 	at := map[float64]int{}
 	var scored [][]float64
@@ -313,28 +301,27 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 func (s *Scores) setMatrix(m *Matrix) {
 	s.Matrix = m
 	s.Notes = append(s.Notes, fmt.Sprintf("a matrix of %d runs by %d canaries: a row is a run", m.Runs, m.Canaries))
-	of := func(member bool) iter.Seq[float64] {
-		return func(yield func(float64) bool) {
-			for i, x := range m.Score {
-				if m.Member[i] == member && !yield(x) {
-					return
-				}
-			}
-		}
+	var of [2][]float64
+	for i, x := range m.Score {
+		of[class(m.Member[i])] = append(of[class(m.Member[i])], x)
 	}
-	s.Ranks = spill.Rank(nil, of(true), of(false))
+	s.Ranks = ranks.Rank(of[In], of[Out])
 }
 
-// areScores refuses what has no order that float64 holds.
-func (c *Column) areScores(name string) error {
-	field := fmt.Sprintf("%s, column %q", name, c.Name)
-	switch {
-	case c.Kind != audit.Real:
-		return &audit.InputError{Field: field, Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
-	case c.wide():
-		return &audit.InputError{Field: field, Found: "of whole numbers beyond 2^53, which float64 would round", Want: "scores that float64 holds", Remedy: "subtract the same number from all, or give their ranks: only the order counts"}
+// class is that of canaries that were in, or out.
+func class(in bool) int {
+	if in {
+		return In
 	}
-	return nil
+	return Out
+}
+
+// areScores refuses words.
+func (c *Column) areScores(name string) error {
+	if c.Kind == audit.Real {
+		return nil
+	}
+	return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
 }
 
 // haveScores refuses a column that is no list of scores of a class.
@@ -354,14 +341,12 @@ func (s *Scores) of(c *Column, i int) float64 {
 }
 
 // all are the scores of a real column.
-func (s *Scores) all(c *Column) iter.Seq[float64] {
-	return func(yield func(float64) bool) {
-		for i := range c.Len() {
-			if !yield(s.of(c, i)) {
-				return
-			}
-		}
+func (s *Scores) all(c *Column) []float64 {
+	out := make([]float64, c.Len())
+	for i := range out {
+		out[i] = s.of(c, i)
 	}
+	return out
 }
 
 // memberWords are words for membership.
@@ -369,7 +354,7 @@ var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": 
 
 func isMember(name string, c *Column, i int) (bool, error) {
 	if c.Kind == audit.Real {
-		if v := c.Real(i); (v == 0 || v == 1) && !c.wide() {
+		if v := c.Real(i); v == 0 || v == 1 {
 			return v == 1, nil
 		}
 	}
@@ -397,10 +382,10 @@ func (s *Scores) check() error {
 	case distinct < total/10:
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
 	}
-	if s.Ranks.Nth(In, in/2) < s.Ranks.Nth(Out, out/2) {
+	if s.Ranks.Sorted(In)[in/2] < s.Ranks.Sorted(Out)[out/2] {
 		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores? Then say that a lower one does")
 	}
-	return s.Ranks.Err()
+	return nil
 }
 
 func word(v float64) string {

@@ -105,7 +105,7 @@ func TestBadScores(t *testing.T) {
 		{"an empty column", "in,out\n1,\n2,\n", `column "out" is empty`},
 		{"no membership", "score\n1\n2\n", "add a column member"},
 		{"NaN", "score,member\n1,0\nNaN,1\n", "line 3, column 1 (score)"},
-		{"NaN in JSON", "{\"in\": [1, 2],\n\"out\": [NaN]}", `array "out", line 2`},
+		{"NaN in JSON", "{\"in\": [1, 2],\n\"out\": [NaN]}", `line 2 is "NaN`},
 		{"membership in thirds", "score,member\n1,0\n2,0.5\n", `column "member", row 2 is "0.5"`},
 		{"a gap", "in,out\n1,2\n,3\n4,5\n", "line 3, column 1 (in)"},
 		{"words", `{"in": ["a", "b"], "out": [1]}`, "of words"},

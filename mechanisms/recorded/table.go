@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,17 @@ type File struct {
 	// their order in the file.
 	Tables []*Table
 	Notes  []string // what was taken for granted, in words
+}
+
+// Cells is how many values there are.
+func (f *File) Cells() int {
+	n := 0
+	for _, t := range f.Tables {
+		for _, c := range t.Columns {
+			n += c.Len()
+		}
+	}
+	return n
 }
 
 // Table is columns of values. They are equally long, unless Options.Scores
@@ -95,11 +107,11 @@ type tabulator struct {
 	named bool // the names come from the file
 	table *Table
 	held  []heldRow
-	bytes int // held
-	rows  int
-	text  bool  // a CSV or TSV
-	ended []int // line at which a column ended, by column
-	left  *int  // cells that all tables of the file may still take
+	bytes int        // held
+	text  bool       // a CSV or TSV
+	line  func() int // of the row that comes
+	ended []int      // line at which a column ended, by column
+	left  *int       // cells that all tables of the file may still take
 }
 
 // maxName is how long a column's name may be, in bytes.
@@ -107,7 +119,7 @@ const maxName = 200
 
 type heldRow struct {
 	line  int
-	cells [][]byte
+	cells []string
 }
 
 // What tells the kinds of columns is the first rows, up to these limits.
@@ -153,41 +165,34 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 	return nil
 }
 
-// row adds a row. It keeps no reference to cells.
-func (t *tabulator) row(line int, cells [][]byte) error {
+// row adds a row. It keeps no reference to the slice.
+func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
 		remedy := "every row has as many cells as the first; quote a cell that holds the separator"
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
 	}
-	if t.table == nil {
-		h := heldRow{line: line, cells: make([][]byte, len(cells))}
-		for i, c := range cells {
-			h.cells[i] = append([]byte{}, c...)
-			t.bytes += len(c) + 24
-		}
-		t.held = append(t.held, h)
-		if len(t.held) < sniffRows && t.bytes < sniffBytes {
-			return nil
-		}
-		return t.settle()
+	if t.table != nil {
+		return t.add(cells, t.line)
 	}
-	return t.add(line, cells)
+	t.held = append(t.held, heldRow{t.line(), slices.Clone(cells)})
+	for _, c := range cells {
+		t.bytes += len(c) + 24
+	}
+	if len(t.held) < sniffRows && t.bytes < sniffBytes {
+		return nil
+	}
+	return t.settle()
 }
 
 // settle decides the kinds of columns and adds the rows that were held.
 func (t *tabulator) settle() error {
-	for i := range t.names {
-		if err := t.checkDecimals(i); err != nil {
-			return err
-		}
-	}
 	t.table = &Table{}
 	for i, name := range t.names {
-		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i), len(t.names), t.o.Scratch))
+		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
 	}
 	t.ended = make([]int, len(t.names))
 	for _, h := range t.held {
-		if err := t.add(h.line, h.cells); err != nil {
+		if err := t.add(h.cells, func() int { return h.line }); err != nil {
 			return err
 		}
 	}
@@ -215,7 +220,7 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 		if len(h.cells[i]) == 0 {
 			continue
 		}
-		if _, _, class := t.o.parse(h.cells[i]); class == textCell {
+		if _, class := parse(h.cells[i]); class == textCell && !(t.text && decimalComma(h.cells[i])) {
 			texts++
 		} else {
 			numbers++
@@ -227,70 +232,41 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 	return audit.Real
 }
 
-// checkDecimals looks for decimal commas in a column that they make one of numbers.
-func (t *tabulator) checkDecimals(i int) error {
-	if _, given := t.given(i); given || !t.text || t.o.Decimal != "" {
-		return nil
-	}
-	var first *heldRow
-	numbers, words := 0, 0
-	for k, h := range t.held {
-		_, _, class := t.o.parse(h.cells[i])
-		switch {
-		case class != textCell:
-			numbers++
-		case decimalComma(h.cells[i]):
-			if numbers++; first == nil {
-				first = &t.held[k]
-			}
-		case len(h.cells[i]) > 0:
-			words++
-		}
-	}
-	if first == nil || words >= numbers {
-		return nil
-	}
-	if t.o.Scores {
-		t.o.Decimal = DecimalComma
-		return nil
-	}
-	f := withDecimalComma(first.cells[i])
-	return &audit.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
-}
-
-func (t *tabulator) add(line int, cells [][]byte) error {
+func (t *tabulator) add(cells []string, line func() int) error {
 	for i, cell := range cells {
 		c := t.table.Columns[i]
 		if t.text && t.o.Scores {
-			if len(cell) == 0 {
+			if cell == "" {
 				if t.ended[i] == 0 {
-					t.ended[i] = line
+					t.ended[i] = line()
 				}
 				continue
 			}
 			if t.ended[i] > 0 {
-				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line), Want: "a number, or empty to the end of the file"}
+				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line()), Want: "a number, or empty to the end of the file"}
 			}
 		}
 		if f := c.addText(cell, t.o); f != nil {
-			return &audit.InputError{Field: t.place(line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+			return &audit.InputError{Field: t.place(line(), i), Found: f.found, Want: f.want, Remedy: f.remedy}
 		}
 	}
-	t.rows++
-	return t.take(line, len(cells))
-}
-
-// take counts cells against the limit.
-func (t *tabulator) take(line, cells int) error {
-	if *t.left -= cells; *t.left < 0 {
-		return tooManyCells(fmt.Sprintf("%s, line %d", t.what, line), t.o)
+	if *t.left -= len(cells); *t.left < 0 {
+		return tooManyCells(fmt.Sprintf("%s, line %d", t.what, line()), 0, t.o)
 	}
 	return nil
 }
 
-func tooManyCells(place string, o *Options) error {
-	return &audit.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
-		Remedy: "give the file to the command dpscope, which holds more on the disk; or take fewer rows or columns"}
+// bytesEach is about how much memory an audit takes for each number at its peak.
+const bytesEach = 40
+
+// tooManyCells refuses a file of so many cells, 0 where that is not known.
+func tooManyCells(place string, n int, o *Options) error {
+	found := "beyond what is held in memory"
+	if n > 0 {
+		found = fmt.Sprintf("of about %.3g numbers, which would take %s of memory", float64(n), sizeWords(bytesEach*int64(n)))
+	}
+	return &audit.InputError{Field: place, Found: found, Want: fmt.Sprintf("at most %d cells", o.MaxCells),
+		Remedy: "take a random part of the rows, as awk 'NR == 1 || rand() < 0.1' does of text, or fewer columns"}
 }
 
 // close returns the table.

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -39,8 +38,7 @@ func ReadCSV(text []byte, o CSV) (*Dataset, error) {
 		return nil, err
 	}
 	p := csvReader{options: o, class: map[string]int32{}}
-	cut := csv.Reader{What: "data", Separator: ',', Trim: true}
-	if err := cut.Each(text, p.record); err != nil {
+	if err := csv.Each("data", text, ',', true, p.record); err != nil {
 		return nil, err
 	}
 	return p.finish()
@@ -96,7 +94,7 @@ type csvReader struct {
 }
 
 // record takes one line.
-func (p *csvReader) record(line int, cells [][]byte) error {
+func (p *csvReader) record(line int, cells []string) error {
 	if len(cells) == 1 && len(cells[0]) == 0 {
 		return nil // blank
 	}
@@ -110,7 +108,7 @@ func (p *csvReader) record(line int, cells [][]byte) error {
 }
 
 // first takes the first line.
-func (p *csvReader) first(line int, cells [][]byte) error {
+func (p *csvReader) first(line int, cells []string) error {
 	if len(cells) < 2 {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
 	}
@@ -122,11 +120,11 @@ func (p *csvReader) first(line int, cells [][]byte) error {
 }
 
 // head takes names, the label's column and the bounds from the first line.
-func (p *csvReader) head(first [][]byte) error {
+func (p *csvReader) head(first []string) error {
 	o := p.options
 	names := make([]string, len(first))
 	for i, field := range first {
-		names[i] = string(bytes.TrimSpace(field))
+		names[i] = strings.TrimSpace(field)
 	}
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && !slices.Contains(names, o.Label) {
@@ -191,7 +189,7 @@ func (p *csvReader) head(first [][]byte) error {
 }
 
 // line takes one example.
-func (p *csvReader) line(line int, record [][]byte) error {
+func (p *csvReader) line(line int, record []string) error {
 	if len(record) != p.columns {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
 	}
@@ -200,7 +198,7 @@ func (p *csvReader) line(line int, record [][]byte) error {
 	}
 	start, f := len(p.out.X), 0
 	for i, cell := range record {
-		field := string(bytes.TrimSpace(cell))
+		field := strings.TrimSpace(cell)
 		if i == p.label {
 			k, ok := p.class[field]
 			switch {

@@ -53,7 +53,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{"infinite", "1,2,x\n1,1e999,y\n", CSV{}, []string{"line 2, column 2"}},
 		{"no label", "1,2,x\n1,2,\n", CSV{}, []string{"line 2, column 3", "empty label"}},
 		{"short line", "1,2,x\n1,y\n", CSV{}, []string{"line 2", "2 columns", "3"}},
-		{"quote", "1,2,x\n1,2\",y\n", CSV{}, []string{"line 2, column 2", "a quote inside"}},
+		{"quote", "1,2,x\n1,2\",y\n", CSV{}, []string{"line 2, character 4", "a quote inside"}},
 		{"one class", "1,2,x\n1,3,x\n", CSV{}, []string{"one class", `"x"`}},
 		{"one example", "a,b\n1,2\n", CSV{}, []string{"1 examples", "at least 2"}},
 		{"other class", "1,2,x\n1,3,z\n", CSV{Classes: []string{"x", "y"}}, []string{"line 2, column 3", `"z"`, "x, y"}},

@@ -26,18 +26,17 @@ var errEnough = errors.New("enough was read")
 func Look(text []byte, label string, rows int) (Preview, error) {
 	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
 	var out Preview
-	add := func(cells [][]byte) {
+	add := func(cells []string) {
 		row := make([]string, len(cells))
 		for i, cell := range cells {
-			row[i] = strings.TrimSpace(string(cell))
+			row[i] = strings.TrimSpace(cell)
 		}
 		out.Head = append(out.Head, row)
 		if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
 			out.Labels = append(out.Labels, row[p.label])
 		}
 	}
-	cut := csv.Reader{What: "data", Separator: ',', Trim: true}
-	err := cut.Each(text, func(line int, cells [][]byte) error {
+	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
 		switch {
 		case len(cells) == 1 && len(cells[0]) == 0:
 			return nil // blank
@@ -50,7 +49,7 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 			for i, cell := range cells {
 				name := fmt.Sprintf("column %d", i+1)
 				if p.header {
-					name = strings.TrimSpace(string(cell))
+					name = strings.TrimSpace(cell)
 				}
 				out.Names = append(out.Names, name)
 			}

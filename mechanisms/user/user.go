@@ -74,17 +74,11 @@ func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKin
 const (
 	tryRows = 200
 	trySeed = 20_001
-	// telling is how many of the rows must differ from the one before for equal
-	// outputs of two seeds to be no accident.
-	telling = 20
 )
 
 // Try draws some outputs on both datasets of a pair, by default the space's [audit.Space.Trial].
 // unseeded says why the same seed does not give the same outputs, and is empty
-// where it does. It is an error when the code fails, and when its outputs cannot
-// be independent: two seeds give the same ones though those of one change often,
-// or one output is repeated and another one for another seed. Independent outputs
-// do the first with probability below 1e-15, the second below 2^-390.
+// where it does. It is an error when the code fails, and as [Judge] says.
 func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
 	if pair == nil {
 		pair = new(space.Trial())
@@ -107,17 +101,35 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 				return "", err
 			}
 		}
-		switch alike := same(draws[0], draws[2]); {
-		case alike && Changes(draws[0], width) >= telling:
-			return "", &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
-				Remedy: "the mechanism ignores its seed and would repeat itself: make all its randomness follow from the seed"}
-		case !alike && Changes(draws[0], width)+Changes(draws[2], width) == 0:
-			return "", &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
-		case !same(draws[0], draws[1]):
+		if err := Judge(draws[0], draws[2], width); err != nil {
+			return "", err
+		}
+		if !same(draws[0], draws[1]) {
 			unseeded = "asked again with the same seed, it gives other outputs"
 		}
 	}
 	return unseeded, nil
+}
+
+// Telling reports whether independent outputs like these would hardly come twice: there are
+// at least 100, of which at least 16 differ from the one before, so that at least eight are
+// not the likeliest. Two requests for such outputs agree with probability below 1e-12.
+func Telling(rows []float64, width int) bool {
+	return len(rows) >= 100*width && Changes(rows, width) >= 16
+}
+
+// Judge refuses outputs for two seeds, at least as many for the second, that cannot be
+// independent: the same ones though they differ among themselves, which independent ones
+// do as [Telling] says, or one output repeated for each seed, with probability below 2^-390.
+func Judge(one, two []float64, width int) error {
+	switch alike := same(one, two[:len(one)]); {
+	case alike && Telling(one, width):
+		return &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
+			Remedy: "the mechanism ignores its seed and would repeat itself: use all of the seed for the generator in each request"}
+	case !alike && Changes(one, width)+Changes(two, width) == 0:
+		return &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
+	}
+	return nil
 }
 
 // Changes counts the rows that differ from the one before.

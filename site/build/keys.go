@@ -98,7 +98,7 @@ func elementScript(old []byte) ([]byte, error) {
 				continue
 			}
 			seen[k.Name] = true
-			is := map[settings.Type]string{settings.WordType: "string", settings.SwitchType: "boolean", settings.EitherType: "string | boolean"}[k.Type]
+			is := map[settings.Type]string{settings.WordType: "string", settings.SwitchType: "boolean"}[k.Type]
 			if is == "" {
 				is = "string | number"
 			}
@@ -204,7 +204,7 @@ func pythonSettings() []byte {
 			if slices.Contains(f.own, k.Name) {
 				continue
 			}
-			is := map[settings.Type]string{settings.NumberType: "float", settings.WholeType: "int", settings.SwitchType: "bool", settings.EitherType: "bool", settings.WordsType: "Union[str, Sequence[str]]",
+			is := map[settings.Type]string{settings.NumberType: "float", settings.WholeType: "int", settings.SwitchType: "bool", settings.WordsType: "Union[str, Sequence[str]]",
 				settings.WholesType: "Union[str, Sequence[int]]", settings.ListType: "Union[str, Sequence[float]]", settings.LimitsType: "Union[str, Sequence[float]]"}[k.Type]
 			fmt.Fprintf(&b, "    %s: %s\n", strings.ReplaceAll(k.Name, "-", "_"), cmp.Or(is, "str"))
 		}

@@ -31,7 +31,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dpscope/dpscope/internal/serve"
+	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/site/pages"
 )
 

@@ -118,7 +118,6 @@ export interface DPAuditElement extends HTMLElement {
   m: string | number | null;
   interval: string | null;
   quantile: string | number | null;
-  single: string | boolean | null;
   sequential: boolean;
   form: string | null; // an earlier name of relation
   anytime: boolean; // an earlier name of untilRefuted
@@ -196,7 +195,6 @@ export interface DPAuditAttributes {
   m?: string | number;
   interval?: string;
   quantile?: string | number;
-  single?: string | boolean;
   sequential?: boolean;
   form?: string;
   anytime?: boolean;

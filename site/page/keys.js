@@ -48,7 +48,6 @@ export const CANARIES = [
   {"name":"explore","fields":["/explore"],"type":"whole","want":"a whole number in [1, 16777216]","range":{"min":1,"max":16777216},"form":{"place":"more","label":"Exploration runs","hint":"for the threshold","empty":"n"}},
   {"name":"interval","fields":["/interval"],"type":"word","form":{"place":"more","label":"Interval","hint":"the report has all; this one decides","wide":true}},
   {"name":"quantile","fields":["/quantile"],"type":"number","want":"a number in [0, 0.5)","range":{"min":0,"max":0.5,"below":true},"form":{"place":"more","label":"Threshold range","hint":"q: between the q and 1 − q quantile of the scores inside; 0: anywhere","empty":"0"}},
-  {"name":"single","fields":["/single"],"type":"either","form":{"place":"more","label":"A single canary beside it","hint":"for equation 10"}},
   {"name":"sequential","fields":["/mode"],"type":"switch","word":"sequential","form":{"place":"more","label":"Sequential","hint":"every run counts, and the bound holds whenever you stop"}},
   {"name":"until-refuted","fields":["/mode"],"type":"switch","word":"until-refuted","form":{"place":"more","label":"Until refuted","hint":"sequential, and the run ends by itself once the claim is refuted"}},
   {"name":"fixed","fields":["/mode"],"type":"switch","word":"fixed","form":{"place":"more","label":"Fixed","hint":"some runs choose the threshold, others certify"}},
@@ -125,7 +124,6 @@ export const OUTSIDE = [
   {"name":"integer","fields":["/brought/integer"],"type":"switch","form":{"place":"own","label":"Whole numbers only"}},
   {"name":"reach","fields":["/brought/reach"],"type":"number","want":"a finite number","form":{"place":"own","label":"Reach","hint":"how far a value may move","empty":"1"}},
   {"name":"nonfinite","fields":["/recorded/nonFinite"],"type":"word","form":{"place":"yours","label":"NaN and infinities"}},
-  {"name":"decimal","fields":["/recorded/decimal"],"type":"word","form":{"place":"yours","label":"Decimals"}},
 ];
 
 // Versions of the plans of each kind that the panel makes.
@@ -135,4 +133,4 @@ export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta
 
 export const AUDIT_SWITCHES = ["until-refuted", "fixed"];
 
-export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "sequential", "until-refuted", "fixed", "beta", "seed"];
+export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "sequential", "until-refuted", "fixed", "beta", "seed"];

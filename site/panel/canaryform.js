@@ -50,7 +50,6 @@ export class CanaryForm {
     options("scale", offer.scales.map((s, i) => ({ value: i ? s : "", text: s })));
     options("scaling", [{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]);
     options("interval", offer.intervals.map((x, i) => ({ value: i ? x.name : "", text: x.valid ? x.name : `${x.name} (asymptotic)` })));
-    options("single", [{ value: "", text: "where runs are cheap" }, { value: "true", text: "yes" }, { value: "false", text: "no" }]);
     this.#sourceChanged();
     this.dependents();
   }

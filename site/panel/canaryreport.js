@@ -37,7 +37,6 @@ const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
     () => tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters), published(report)),
     () => scored.length > 0 && membership(answer.text, scored),
     () => report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
-    () => report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
     () => counts(report),
     () => facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
     () => html("div", { class: "background" }, background(report)),
@@ -79,7 +78,6 @@ function membership(text, tables) {
 }
 
 const scroll = (title, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, ...parts));
-const signed = (x) => (x === undefined ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(3)}`);
 const plain = (x) => (x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
 
 function moments(report) {
@@ -87,19 +85,6 @@ function moments(report) {
   const figure = (x) => (x === undefined ? "–" : short(Number(x.toPrecision(4))));
   const row = (name, s) => [name, grouped(s.canaries), ...orders.map((l) => figure(s.moments?.[l])), figure(s.correlation2), figure(s.correlation4)];
   return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
-}
-
-/** @param {import("../worker/protocol").CanaryReport} report */
-function equation10({ equation10: e, plan }) {
-  return [
-    html("p", { class: "hint" }, "Differences of bounds by Wilson intervals; none is a bound. The single canary's is at a threshold of its own."),
-    scroll("Equation 10", tableRows(["part", "epsilon"], [
-      ["a single canary, ε(1, 1)", plain(e.single)],
-      [`${grouped(plan.k)} canaries, first order, ε(K, 1)`, plain(e.first)],
-      ["bias: ε(K, 1) − ε(1, 1)", signed(e.bias)],
-      ["variance, second order: ε(K, 2) − ε(K, 1)", signed(e.variance2)],
-      ["variance, fourth order: ε(K, 4) − ε(K, 1)", signed(e.variance4)],
-    ]))];
 }
 
 /** The known figure where the settings are the paper's. */

@@ -29,7 +29,6 @@ const settings = OUTSIDE.filter(({ form }) => form.place === "yours").map(({ nam
 const options = {
   header: { "": "by content", yes: "names the columns", no: "is a row" },
   nonFinite: { "": "refuse", symbol: "treat as symbols" },
-  decimal: { "": "by content", ".": "1.5", ",": "1,5" },
 };
 
 /** @typedef {import("../worker/protocol").Reading} Reading */
@@ -112,7 +111,7 @@ export class Samples {
     const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), path: "", line: 0, fault: "", found, want, remedy });
     if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
     const large = files.find((f) => f.size > MOST_BYTES);
-    if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "give it to the command, dpscope audit -samples-file, which reads files of any size; or take fewer rows or columns");
+    if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "take a random part of the rows, or give it to the command dpscope, which takes larger ones");
     if (files.some((f) => f.size === 0)) return refuse("empty", "a file with data", "was it still being written?");
     // In the order of their names: that in which they are dropped is nobody's.
     this.#read([...files].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), reading, true);

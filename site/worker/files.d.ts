@@ -175,7 +175,7 @@ export interface Key {
 }
 
 /** Type says what texts of a setting are. */
-export type KeyType = "number" | "whole" | "word" | "text" | "words" | "each" | "switch" | "either" | "wholes" | "list" | "limits" | "json" | "params";
+export type KeyType = "number" | "whole" | "word" | "text" | "words" | "each" | "switch" | "wholes" | "list" | "limits" | "json" | "params";
 
 /** Kind names what a Query is about. */
 export type Kind = "gaussian" | "laplace" | "randomised-response" | "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";

@@ -581,18 +581,6 @@ export interface CanaryEpoch {
   counts: string;
 }
 
-/** Equation10 separates what more canaries cost from what they bring (LiDP equation 10), by Wilson intervals: epsilon(K, l) - epsilon(1, 1) = Bias + Variance. The K-canary figures are at the threshold of this audit, the single canary's at its own. Differences of bounds, not bounds. */
-export interface CanaryEquation10 {
-  /** epsilon(1, 1) */
-  single?: number;
-  /** epsilon(K, 1) */
-  first?: number;
-  /** First - Single */
-  bias?: number;
-  variance2?: number;
-  variance4?: number;
-}
-
 /** Evidence is what the bounds are computed from. */
 export interface CanaryEvidence {
   /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
@@ -608,33 +596,6 @@ export interface CanaryEvidence {
   sequential?: CanaryBets;
   /** Membership is of all explored scores; of a sequential audit, of all trainings. */
   membership?: MembershipEvidence;
-  /** Single is what runs with one canary gave, for equation 10. */
-  single?: CanaryGathered;
-}
-
-/** Gathered are the counts of runs with K canaries inside and M fresh ones. */
-export interface CanaryGathered {
-  /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
-  threshold: number;
-  /** all explored scores were the same */
-  ties?: boolean;
-  stakes: BoundsCanaryStakes;
-  explored: CanaryCounted;
-  certified: CanaryCounted;
-}
-
-/** GrowthStep is equation 10 for K of the canaries inside and M of the fresh ones, drawn at random in every run, in the mean over the draws: same runs, same threshold. Since the other canaries stay inside, the bias is that of all of them. Differences of bounds, not bounds. */
-export interface CanaryGrowthStep {
-  k: number;
-  m: number;
-  /** epsilon(1, 1) */
-  single?: number;
-  /** epsilon(K, 1) */
-  first?: number;
-  /** First - Single */
-  bias?: number;
-  variance2?: number;
-  variance4?: number;
 }
 
 /** LiveBound is the bound of one interval on the runs so far, at least 0. */
@@ -674,7 +635,7 @@ export type CanaryPhase = "explore" | "certify" | "bet";
 /** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile, single), else Sequential. Absent in plans of version 1. */
+  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential. Absent in plans of version 1. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
@@ -707,8 +668,6 @@ export interface CanaryPlan {
   interval?: BoundsCanaryInterval;
   /** Quantile q limits the threshold to the range between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
   quantile?: number;
-  /** Single runs the audit with one canary beside it, for equation 10. Default: on where runs are cheap. */
-  single?: boolean;
   /** allowed error of the bound, in [1e-9, 0.5]; default 0.05 */
   beta?: number;
   /** at most audit.MaxSeed */
@@ -805,9 +764,6 @@ export interface CanaryReport {
   in?: CanarySide;
   /** fresh canaries */
   out?: CanarySide;
-  equation10?: CanaryEquation10;
-  /** equation 10 for 1, 2, 4, ... and all of the canaries */
-  growth?: CanaryGrowthStep[];
 }
 
 /** canaryRequest is an audit to be done. */
@@ -1673,8 +1629,6 @@ export interface Reading {
   kinds?: Record<string, ColumnKind>;
   /** refuse or symbol */
   nonFinite?: string;
-  /** what stands before decimals: . or , */
-  decimal?: string;
 }
 
 /** ready is the first message of a coordinator. */
@@ -1948,8 +1902,6 @@ export interface ScoresReport {
   /** what was taken for granted when reading the files */
   notes: string[];
   evidence: ScoresEvidence | null;
-  /** of a matrix, by runs */
-  growth?: CanaryGrowthStep[];
 }
 
 /** ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: of those in where Side is above, of those out where it is below. Differential privacy bounds both. */

@@ -7,7 +7,7 @@
  * It is sent there as text, so it may use nothing from outside. Its first message
  * has {port, code}, with {python} where the code is Python: what site/code's scripts
  * take, and {notes}, a port to the page; or {port} where the first question brings a
- * module: the core has limited its memory.
+ * module.
  */
 export function inside() {
   // The policy closes every way out. A worker that the code starts could ask before the
@@ -46,11 +46,12 @@ export function inside() {
         const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
         port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
       } catch (error) {
-        port.postMessage({ id: data.id, ...told(error) });
+        port.postMessage({ id: data.id, ...(refused.get(error) ?? told(error)) });
       }
     };
   };
 
+  const refused = new WeakMap(); // what is told of a module by the error that refuses it
   const ours = new WeakSet();
   /** A fault in words of our own. */
   const wrong = (words, line = 0) => {
@@ -260,12 +261,47 @@ export function inside() {
 
   // WebAssembly, as mechanisms/user/module does it
 
+  const letters = (word) => Array.from(word, (letter) => letter.charCodeAt(0));
+
+  const MOST_MEMORY = 4096 * 2 ** 16;
+  /**
+   * A module that imports memory, alloc, sample and width of the types that docs/abi.md
+   * says, so that linking it to the exports of another one is checking them.
+   */
+  const WANTED = Uint8Array.of(
+    0, 97, 115, 109, 1, 0, 0, 0,
+    1, 20, 3, 96, 1, 127, 1, 127, 96, 6, 126, 127, 127, 127, 127, 127, 1, 127, 96, 0, 1, 127,
+    2, 44, 4, 1, 109, 6, ...letters("memory"), 2, 0, 0, 1, 109, 5, ...letters("alloc"), 0, 0, 1, 109, 6, ...letters("sample"), 0, 1, 1, 109, 5, ...letters("width"), 0, 2,
+  );
+
+  /** An error that refuses a module, which is no outcome of a run. */
+  function refuse(what) {
+    const error = new Error("refused");
+    refused.set(error, what);
+    return error;
+  }
+
   function ofModule(module) {
-    const compiled = new WebAssembly.Module(module);
+    let compiled;
+    try {
+      compiled = new WebAssembly.Module(module);
+    } catch (error) {
+      throw refuse({ invalid: tame(`it is not valid: ${error.message}`) });
+    }
+    const imports = WebAssembly.Module.imports(compiled).map(({ module: from, name }) => `${from}.${name}`);
+    if (imports.length) throw refuse({ imports });
+    const lacks = ["memory", "alloc", "sample", "width"].find((name) => !WebAssembly.Module.exports(compiled).some((e) => e.name === name));
+    if (lacks) throw refuse({ invalid: `export ${lacks} is missing` });
+    const wanted = new WebAssembly.Module(WANTED);
+    const small = ({ memory: { buffer } }) => {
+      if (buffer.byteLength > MOST_MEMORY) throw refuse({ invalid: `its memory is of ${buffer.byteLength} bytes, must be of at most ${MOST_MEMORY}` });
+    };
     return (values, { columns, n, seed }) => {
       let doing = "its start";
       try {
         const exports = /** @type {any} */ (new WebAssembly.Instance(compiled).exports), rows = values.length / columns;
+        new WebAssembly.Instance(wanted, { m: exports });
+        small(exports);
         const does = (name, ...args) => exports[doing = name](...args);
         if (exports._initialize) does("_initialize");
         const width = does("width");
@@ -280,10 +316,13 @@ export function inside() {
         const dataset = alloc(8 * values.length, 0, 0), out = alloc(8 * n * width, dataset, 8 * values.length);
         new Float64Array(exports.memory.buffer, dataset, values.length).set(values);
         const code = does("sample", BigInt(seed), dataset, rows, columns, n, out), { buffer } = exports.memory;
+        small(exports);
         if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
-        throw ours.has(error) ? error : wrong(`${doing} is ended by a trap: ${error.message}`);
+        if (ours.has(error) || refused.has(error)) throw error;
+        if (error instanceof WebAssembly.LinkError) throw refuse({ invalid: tame(`an export is not of the type that it must be: ${error.message}`) });
+        throw wrong(`${doing} is ended by a trap: ${error.message}`);
       }
     };
   }

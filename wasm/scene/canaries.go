@@ -24,10 +24,8 @@ type CanaryReport struct {
 		Runs       *CanaryEvidence      `json:"runs"` // of a matrix of scores, instead
 		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
-	In         *CanarySide    `json:"in"`
-	Out        *CanarySide    `json:"out"`
-	Equation10 *CanaryGrowth  `json:"equation10"`
-	Growth     []CanaryGrowth `json:"growth"`
+	In  *CanarySide `json:"in"`
+	Out *CanarySide `json:"out"`
 }
 
 // CanaryEvidence is canary.Evidence.
@@ -59,7 +57,7 @@ func canaryViews(r *CanaryReport) []*View {
 			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
 		}
 	}
-	return there(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newGrowth(r.Growth), newCanaryBounds(r).view()))
+	return there(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the
@@ -369,141 +367,4 @@ func (v correlation) plot(string) Plot {
 			f := v.figures[i]
 			return []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)}
 		})}
-}
-
-// CanaryGrowth is canary.GrowthStep.
-type CanaryGrowth struct {
-	K         int      `json:"k"`
-	M         int      `json:"m"`
-	Single    *float64 `json:"single"`
-	First     *float64 `json:"first"`
-	Bias      *float64 `json:"bias"`
-	Variance2 *float64 `json:"variance2"`
-	Variance4 *float64 `json:"variance4"`
-}
-
-// growth is what the same runs would have given with fewer of the canaries, by
-// Wilson intervals of three orders, and apart what a common threshold costs and
-// what more canaries bring.
-type growth struct {
-	steps  []CanaryGrowth
-	single float64 // NaN where there is none
-	dots   []growthDot
-}
-
-// growthDot is a figure of a step.
-type growthDot struct {
-	line, panel int // of growthLines; 0: a bound, 1: a difference
-	k           int
-	value       float64
-}
-
-var growthLines = []struct {
-	bound, gain string
-	paint       Role
-	form        Form
-}{
-	{"first order", "bias: against one canary", Muted, Disc},
-	{"second order", "variance saved, second order", First, Square},
-	{"fourth order", "variance saved, fourth order", Event, Diamond},
-}
-
-// newGrowth is nil where nothing grows.
-func newGrowth(steps []CanaryGrowth) *View {
-	v := growth{single: math.NaN()}
-	finite := func(x *float64) bool { return x != nil && math.Abs(*x) < 1e6 }
-	last := 0
-	for _, g := range steps {
-		if g.K <= last {
-			return nil
-		}
-		last = g.K
-		if !finite(g.First) {
-			continue
-		}
-		v.steps = append(v.steps, g)
-		if finite(g.Single) {
-			v.single = *g.Single
-		}
-		v.dots = append(v.dots, growthDot{0, 0, g.K, *g.First})
-		for line, by := range []*float64{g.Bias, g.Variance2, g.Variance4} {
-			if !finite(by) {
-				continue
-			}
-			if line > 0 {
-				v.dots = append(v.dots, growthDot{line, 0, g.K, *g.First + *by})
-			}
-			v.dots = append(v.dots, growthDot{line, 1, g.K, *by})
-		}
-	}
-	if len(v.steps) < 2 {
-		return nil
-	}
-	slices.SortStableFunc(v.dots, func(a, b growthDot) int { return a.panel - b.panel })
-	return View{ID: "growth", Title: "Growth"}.of(v.plot)
-}
-
-func (v growth) caption() string {
-	last := v.steps[len(v.steps)-1]
-	words := fmt.Sprintf("What the same certification runs at the same threshold would have given had only some of the %s canaries been counted. Higher orders see that the rate of more canaries varies less; how far depends on how they hang together. ", Grouped(last.K))
-	if last.Bias != nil {
-		words += "The bias does not move: all of them were inside, whatever part is counted. "
-	}
-	return words + "Differences of Wilson bounds, which hold asymptotically only; no certificates."
-}
-
-func (v growth) tooltip(i int) string {
-	d := v.dots[i]
-	of := choose(d.k > 1, Grouped(d.k)+" canaries", "1 canary")
-	if d.panel == 0 {
-		return fmt.Sprintf("%s, Wilson of %s: %s", of, growthLines[d.line].bound, Short(floor(d.value, 4)))
-	}
-	return fmt.Sprintf("%s, %s: %s", of, growthLines[d.line].gain, signed(d.value))
-}
-
-func (v growth) table(fig Figures) Table {
-	t := Table{Title: "Bounds, bias and variance by canaries counted", Head: []string{"inside", "fresh", "first order", "second order", "fourth order", "bias", "variance, second order", "variance, fourth order"}}
-	say := func(x *float64, from float64) string {
-		if x == nil {
-			return "none"
-		}
-		return fig.of(from + *x)
-	}
-	for _, g := range v.steps {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(g.K), fmt.Sprint(g.M), fig.of(*g.First), say(g.Variance2, *g.First), say(g.Variance4, *g.First), say(g.Bias, 0), say(g.Variance2, 0), say(g.Variance4, 0)})
-	}
-	return t
-}
-
-func (v growth) plot(string) Plot {
-	plots := [2]Plot{{Y: Axis{Title: "bound on epsilon by Wilson intervals"}}, {Y: Axis{Title: "bias (first order) and variance: differences", Short: "bias (first order) and variance"}}}
-	if math.IsNaN(v.single) {
-		plots[1].Y.Title = "variance: differences"
-	}
-	var ticks []float64
-	for _, g := range v.steps {
-		ticks = append(ticks, float64(g.K))
-	}
-	for k := range plots {
-		p := &plots[k]
-		p.Hit, p.Outline, p.Y.Words = Point{20, 20}, 14, Short
-		p.X = Axis{Title: "canaries counted", Scale: Scale{Lo: 0.9, Hi: ticks[len(ticks)-1] * 1.1, Log: true}, Ticks: ticks}
-		values := make([]float64, k) // differences are from 0
-		lines := make([][][2]float64, len(growthLines))
-		for _, d := range v.dots {
-			if d.panel == k {
-				at := [2]float64{float64(d.k), d.value}
-				p.Items, values, lines[d.line] = append(p.Items, at), append(values, d.value), append(lines[d.line], at)
-			}
-		}
-		for i, l := range growthLines {
-			p.Marks = append([]Mark{Line{Paint: Ink(l.paint), Points: lines[i], Width: 1.6}}, append(p.Marks, Points{Key: l.bound, Paint: Ink(l.paint), At: lines[i], Form: l.form, Radius: 4})...)
-		}
-		if k == 0 && !math.IsNaN(v.single) {
-			values = append(values, v.single)
-			p.Marks = append(p.Marks, Rule{Key: "a single canary in the data (dashed)", Paint: Ink(Text), At: v.single})
-		}
-		p.Y.Scale = spanOf(values...)
-	}
-	return Plot{Caption: v.caption(), Tooltip: v.tooltip, Table: v.table, Draw: facets(plots, 210, 78)}
 }

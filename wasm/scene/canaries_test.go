@@ -46,7 +46,7 @@ func canaryInput(t *testing.T, report any) Input {
 func TestCanaryViews(t *testing.T) {
 	r, in := canaryAudit(t)
 	views := Views(Input{Canary: in})
-	if len(views) != 8 {
+	if len(views) != 7 {
 		t.Fatalf("%d views", len(views))
 	}
 	everyChoice(t, "", views...)
@@ -88,8 +88,8 @@ func TestCanaryViews(t *testing.T) {
 	for _, b := range newCanaryBounds(in).bars {
 		if b.chosen {
 			own++
-			if b.to != *r.LowerBound && *r.LowerBound > 0 {
-				t.Errorf("the audit's own bound is %v, want %v", b.to, *r.LowerBound)
+			if b.bound != *r.LowerBound && *r.LowerBound > 0 {
+				t.Errorf("the audit's own bound is %v, want %v", b.bound, *r.LowerBound)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestCanaryViews(t *testing.T) {
 	}
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
-	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].to != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {
+	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {
 		t.Errorf("of one run: %+v, %q", one.bars, one.caption())
 	}
 	sound(t, "one run", one.view(), one.view().Layout(Frame{Width: 400, Camera: Everything}))

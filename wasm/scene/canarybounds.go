@@ -12,42 +12,29 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// canaryBounds are what every interval makes of the same counts, and what more
-// canaries cost and brought.
+// canaryBounds are what every interval makes of the same counts.
 type canaryBounds struct {
 	claimed float64
 	bars    []bar
 }
 
-// bar is a row: a bound, or the way from one to another.
+// bar is a row.
 type bar struct {
-	words    string
-	from, to float64 // equal for a bound
-	change   bool
-	valid    bool
-	chosen   bool
+	words  string
+	bound  float64
+	valid  bool
+	chosen bool
 }
 
 func newCanaryBounds(r *CanaryReport) *canaryBounds {
 	v := &canaryBounds{claimed: r.Claim.Epsilon}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
 		if row.LowerBound != nil {
-			v.bars = append(v.bars, bar{words: string(row.Method), from: *row.LowerBound, to: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
+			v.bars = append(v.bars, bar{words: string(row.Method), bound: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
 		}
 	}
 	if len(v.bars) == 0 {
 		return nil
-	}
-	if e := r.Equation10; e != nil && e.Single != nil && e.First != nil {
-		v.bars = append(v.bars, bar{words: "one canary a run", from: *e.Single, to: *e.Single}, bar{words: "bias of the common threshold", from: *e.Single, to: *e.First, change: true})
-		for _, x := range []struct {
-			words string
-			by    *float64
-		}{{"variance saved, second order", e.Variance2}, {"variance saved, fourth order", e.Variance4}} {
-			if x.by != nil {
-				v.bars = append(v.bars, bar{words: x.words, from: *e.First, to: *e.First + *x.by, change: true})
-			}
-		}
 	}
 	return v
 }
@@ -57,54 +44,36 @@ func (v *canaryBounds) view() *View {
 		return nil
 	}
 	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }, Draw: v.draw}
-	p.Table = rows("Bounds and differences", []string{"interval", "from", "to", "kind"}, len(v.bars), func(fig Figures, i int) []string {
+	p.Table = rows("Bounds", []string{"interval", "bound", "kind"}, len(v.bars), func(fig Figures, i int) []string {
 		b := v.bars[i]
-		kind := choose(b.change, "difference", choose(b.valid, "valid", "asymptotic, or by an assumption"))
-		return []string{b.words, fig.of(b.from), fig.of(b.to), kind + choose(b.chosen, ", the audit's own", "")}
+		return []string{b.words, fig.of(b.bound), choose(b.valid, "valid", "asymptotic, or by an assumption") + choose(b.chosen, ", the audit's own", "")}
 	})
 	return View{ID: "intervals", Title: "Bounds"}.of(func(string) Plot { return p })
 }
 
 func (v *canaryBounds) caption() string {
-	words := fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before.", Short(v.claimed))
-	if slices.ContainsFunc(v.bars, func(b bar) bool { return b.change }) {
-		words += " Below, what more canaries cost by a common threshold and what they bring by a smaller variance: differences of Wilson bounds, no bounds."
-	}
-	return words
+	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before.", Short(v.claimed))
 }
 
 func (v *canaryBounds) tooltip(i int) string {
 	b := v.bars[i]
-	if b.change {
-		return fmt.Sprintf("%s: %s, from %s to %s", b.words, signed(b.to-b.from), Short(round(b.from, 4)), Short(round(b.to, 4)))
-	}
-	words := fmt.Sprintf("%s: epsilon ≥ %s", b.words, Short(floor(b.to, 4)))
+	words := fmt.Sprintf("%s: epsilon ≥ %s", b.words, Short(floor(b.bound, 4)))
 	switch {
 	case b.chosen:
 		words += ", the audit's own"
 	case !b.valid:
 		words += ", asymptotic or by an assumption only"
 	}
-	if b.to > v.claimed {
+	if b.bound > v.claimed {
 		words += "; more than is claimed"
 	}
 	return words
-}
-
-func signed(x float64) string {
-	if x > 0 {
-		return "+" + Short(round(x, 4))
-	}
-	return Short(round(x, 4))
 }
 
 func (v *canaryBounds) draw(f Frame) *Scene {
 	s := f.scene(0)
 	items := []key{{words: "valid", paint: Ink(First), form: keyDot, mark: Disc}, {words: "asymptotic, or by an assumption", paint: Ink(Muted), form: keyDot, mark: Ring},
 		{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}
-	if slices.ContainsFunc(v.bars, func(b bar) bool { return b.change }) {
-		items = append(items, key{words: "gain", paint: Ink(Calm), form: keyBox}, key{words: "loss (barred)", paint: Ink(Bad), form: keyBarred})
-	}
 	top := s.legend(items, 4) + 20
 	narrow := f.Width < 560
 	pitch, left := 28.0, 0.0
@@ -120,7 +89,7 @@ func (v *canaryBounds) draw(f Frame) *Scene {
 	s.Height = top + height + 44
 	least, most := 0.0, v.claimed
 	for _, b := range v.bars {
-		least, most = min(least, b.from, b.to), max(most, b.from, b.to)
+		least, most = min(least, b.bound), max(most, b.bound)
 	}
 	least = max(least, -most) // far below 0 a bound says nothing
 	pad := 0.06 * (most - least)
@@ -149,28 +118,15 @@ func (v *canaryBounds) draw(f Frame) *Scene {
 			l.X, l.Y, l.Align = 2, y+14, Start
 		}
 		s.Labels = append(s.Labels, l)
-		if !b.change {
-			form, paint := Disc, Ink(First)
-			if !b.valid {
-				form, paint = Ring, Ink(Muted)
-			}
-			if b.chosen {
-				paint = Ink(Event)
-			}
-			s.line(x.At(max(0, x.Lo)), middle, at(b.to), middle, 1, paint.At(0.5), Rect{})
-			s.add(Shape{Kind: Dots, Form: form, Radius: 5, Points: []Point{{at(b.to), middle}}, Paint: paint})
-			continue
+		form, paint := Disc, Ink(First)
+		if !b.valid {
+			form, paint = Ring, Ink(Muted)
 		}
-		from, to := at(min(b.from, b.to)), at(max(b.from, b.to))
-		r := Rect{from, middle - 6, max(1, to-from), 12}
-		if b.to >= b.from {
-			s.rect(r, Ink(Calm), Rect{})
-			continue
+		if b.chosen {
+			paint = Ink(Event)
 		}
-		s.rect(r, Ink(Bad).At(0.25), Rect{})
-		for px := r.X; px <= r.Right(); px += 4 {
-			s.line(px, r.Y, px, r.Bottom(), 1, Ink(Bad), Rect{})
-		}
+		s.line(x.At(max(0, x.Lo)), middle, at(b.bound), middle, 1, paint.At(0.5), Rect{})
+		s.add(Shape{Kind: Dots, Form: form, Radius: 5, Points: []Point{{at(b.bound), middle}}, Paint: paint})
 	}
 	return s
 }

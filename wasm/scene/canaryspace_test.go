@@ -204,18 +204,6 @@ func TestCanarySpace(t *testing.T) {
 			}
 		}
 	}
-
-	g := newGrowth(in.Growth)
-	rows = g.Table(Rounded).Rows
-	for i, x := range r.Growth {
-		if rows[i][0] != fmt.Sprint(x.K) || rows[i][1] != fmt.Sprint(x.M) || rows[i][2] != Rounded.of(*x.First) || rows[i][5] != Rounded.of(*x.Bias) {
-			t.Errorf("%q, want %+v", rows[i], x)
-		}
-	}
-	last := rows[len(rows)-1]
-	if len(rows) != 4 || last[6] != Rounded.of(*r.Equation10.Variance2) || last[7] != Rounded.of(*r.Equation10.Variance4) || last[3] != Rounded.of(*r.Equation10.First+*r.Equation10.Variance2) || rows[0][6] != "none" {
-		t.Errorf("%q", rows)
-	}
 }
 
 // TestOddPortraits: scores that are none, sides of one canary, and what no core
@@ -274,22 +262,9 @@ func TestOddPortraits(t *testing.T) {
 	if got := ids(views(&CanaryPortrait{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
 		t.Errorf("a threshold beyond everything: %q", got)
 	}
-	y := func(v float64) *float64 { return &v }
-	for name, steps := range map[string][]CanaryGrowth{
-		"one step": {{K: 1, First: y(1)}}, "falling": {{K: 2, First: y(1)}, {K: 1, First: y(1)}}, "without bounds": {{K: 1}, {K: 2}}, "huge": {{K: 1, First: y(1e9)}, {K: 2, First: y(1e9)}},
-	} {
-		if newGrowth(steps) != nil {
-			t.Errorf("%s is drawn", name)
-		}
-	}
-	g := newGrowth([]CanaryGrowth{{K: 1, M: 1, First: y(-2)}, {K: 2, M: 3, First: y(-2)}})
-	everyChoice(t, "", g)
-	if strings.Contains(g.Caption, "bias") {
-		t.Errorf("%q", g.Caption)
-	}
 }
 
-// TestScoresOfAMatrix: an audit of scores by runs has its runs, portrait and growth.
+// TestScoresOfAMatrix: an audit of scores by runs has its runs and portrait.
 func TestScoresOfAMatrix(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 4, Purpose: "a matrix"})
 	s := scores.Scores{Runs: 80, Canaries: 6}
@@ -317,7 +292,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 	for _, v := range all {
 		ids = append(ids, v.ID)
 	}
-	if want := []string{"runs", "space", "pair", "roc", "scores", "growth", "intervals"}; !slices.Equal(ids, want) {
+	if want := []string{"runs", "space", "pair", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
 	if !strings.Contains(all[1].Caption, "of the first 40 exploration runs") {
@@ -363,10 +338,10 @@ func TestChooseAnotherPicture(t *testing.T) {
 	}
 }
 
-// TestEarlierCanaryReport: one without portrait and growth has its other pictures.
+// TestEarlierCanaryReport: one without portrait has its other pictures.
 func TestEarlierCanaryReport(t *testing.T) {
 	r, _ := canaryAudit(t)
-	r.Evidence.Portrait, r.Evidence.Membership, r.Growth = nil, nil, nil
+	r.Evidence.Portrait, r.Evidence.Membership = nil, nil
 	if all := Views(canaryInput(t, r)); len(all) != 3 {
 		t.Errorf("%d views", len(all))
 	}

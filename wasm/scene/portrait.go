@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/stream/jacobi"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // CanaryPortrait is canary.Portrait.
@@ -191,13 +191,13 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 		}
 		trace += products[i][i]
 	}
-	if !jacobi.Rows(products, n) || !(trace > 0) {
+	if !linalg.Rows(products, n) || !(trace > 0) {
 		return nil, share, false
 	}
 	at = make([][2]float64, n)
 	for c := range 2 {
 		vector := products[c]
-		value := math.Sqrt(jacobi.Dot(vector, vector))  // the eigenvalue
+		value := math.Sqrt(linalg.Dot4(vector, vector)) // the eigenvalue
 		if share[c] = value / trace; share[c] < 1e-12 { // rounding
 			share[c] = 0
 			continue

@@ -47,13 +47,15 @@ type question struct {
 	seed    uint64
 }
 
-// answered is what the sandbox says: n outputs of width numbers, or a fault of
-// the code, with the line where it is known.
+// answered is what the sandbox says: n outputs of width numbers, a fault of the code,
+// with the line where it is known, or of a module what it imports or why else it is refused.
 type answered struct {
-	width int
-	rows  []float64
-	fault string
-	line  int
+	width   int
+	rows    []float64
+	fault   string
+	line    int
+	imports []string
+	invalid string
 }
 
 // sandbox is a way to ask the user's code. What it says is not trusted.
@@ -94,11 +96,10 @@ func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, 
 		return audit.MechanismSpec{}, err
 	}
 	source := []byte(r.Code)
-	var limited []byte // the module that runs
 	switch r.Kind {
 	case audit.BroughtModule:
 		source = r.Module
-		if limited, err = module.Check(r.Name, source); err != nil {
+		if err := module.Check(r.Name, source); err != nil {
 			return audit.MechanismSpec{}, err
 		}
 	case audit.BroughtScript, audit.BroughtPython:
@@ -117,7 +118,7 @@ func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, 
 		}
 		b.Runtime = runtime
 	}
-	c := &caller{name: r.Name, kind: r.Kind, ask: s.ask, patience: tryPatience, module: limited}
+	c := &caller{name: r.Name, kind: r.Kind, ask: s.ask, patience: tryPatience, module: r.Module}
 	first, err := c.answer(space.Trial().First, 1, 0)
 	c.module = nil
 	if err != nil {
@@ -172,6 +173,10 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	switch {
 	case !ok:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?", Late: true, Said: fmt.Sprintf("No output after %.0f s.", c.patience.Seconds())}
+	case c.kind == audit.BroughtModule && len(a.imports) > 0:
+		return a, module.Imports(c.name, a.imports)
+	case a.invalid != "":
+		return a, &audit.InputError{Field: c.name, Found: "refused: " + a.invalid, Want: "a module as docs/abi.md describes it"}
 	case a.fault != "":
 		in := &audit.InputError{Field: c.name, Line: a.line, Said: a.fault + faultOn(a.fault, d)}
 		in.Found = "stopped: " + in.Said

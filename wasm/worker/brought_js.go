@@ -10,6 +10,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
+// mostImports bounds the imports of a module that are read.
+const mostImports = 1000
+
 // withBrought adds the mechanism that the page's start message brings, if it does.
 // It waits for the mechanism's trial.
 func withBrought(cat audit.Catalogue) audit.Catalogue {
@@ -30,6 +33,8 @@ func withBrought(cat audit.Catalogue) audit.Catalogue {
 //
 //	{id, bytes, width}               bytes: the outputs', a Uint8Array
 //	{id, fault, line}
+//	{id, imports}                    of a module, which must have none: module.name
+//	{id, invalid}                    why else a module is refused
 //	{runtime}                        once, where the code needs an interpreter: it can run
 //
 // Nothing that it hears is trusted: the user's code may have sent it.
@@ -53,7 +58,12 @@ func listenTo(port js.Value) sandbox {
 			}
 			return nil
 		}
-		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line")}}
+		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line"), invalid: text(data, "invalid")}}
+		if imports := data.Get("imports"); imports.InstanceOf(array) {
+			for i := range min(imports.Length(), mostImports) {
+				a.imports = append(a.imports, imports.Index(i).String())
+			}
+		}
 		if bytes := data.Get("bytes"); bytes.InstanceOf(uint8Array) {
 			raw := make([]byte, bytes.Length())
 			js.CopyBytesToGo(raw, bytes)
@@ -122,4 +132,4 @@ func bytesToJS(raw []byte) js.Value {
 	return values
 }
 
-var uint8Array = js.Global().Get("Uint8Array")
+var uint8Array, array = js.Global().Get("Uint8Array"), js.Global().Get("Array")

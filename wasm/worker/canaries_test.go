@@ -102,8 +102,6 @@ func TestCanariesStop(t *testing.T) {
 	p := newPage(t, cat, 2)
 	plan := canaryPlan(1_000_000, 3)
 	plan.Explore = 50
-	off := false
-	plan.Single = &off
 	id, answer := p.ask(msgCanaries, requestFor(plan, nil))
 	for begun := false; !begun; time.Sleep(time.Millisecond) {
 		p.mu.Lock()

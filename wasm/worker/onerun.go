@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/dpscope/dpscope/core/canary"
@@ -62,14 +63,7 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 func readScores(files []scoreFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	var parsed []*recorded.File
 	for _, f := range files {
-		p, err := recorded.NewParser(recorded.ScoreOptions(recorded.Options{Name: f.Name}))
-		if err != nil {
-			return nil, err
-		}
-		if _, err := p.Write(f.Content); err != nil {
-			return nil, err
-		}
-		read, err := p.Close()
+		read, err := recorded.Read(bytes.NewReader(f.Content), recorded.ScoreOptions(recorded.Options{Name: f.Name}))
 		if err != nil {
 			return nil, err
 		}

@@ -201,9 +201,7 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 		}
 	case canary.Report:
 		given.Sources = grained(r.Plan.Runs, len(req.File))
-		if p.Total = r.Plan.Explore + r.Plan.Runs; *r.Plan.Single {
-			p.Total *= 2
-		}
+		p.Total = r.Plan.Explore + r.Plan.Runs
 	}
 	if err != nil {
 		return message{}, err

@@ -183,7 +183,7 @@ var errStopped = errors.New("stopped before the end")
 // sameBytesRead reports whether two readings differ at most in which columns are
 // what.
 func sameBytesRead(a, b audit.Reading) bool {
-	return a.Header == b.Header && a.NonFinite == b.NonFinite && a.Decimal == b.Decimal && maps.Equal(a.Kinds, b.Kinds)
+	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
 }
 
 // filled has lists where the page relies on them.
@@ -281,9 +281,6 @@ func (out *inspected) roles(s *recorded.Samples) {
 	}
 }
 
-// chunk is how much of a file is parsed between two pauses, in bytes: some 20 ms.
-const chunk = 256 << 10
-
 // read reads files. After an error it says what columns the file has, if that is
 // known.
 func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
@@ -300,16 +297,28 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 	var files []*recorded.File
 	told := d.c.now()
 	for _, f := range given {
-		tell := func(at int64) error {
+		o.Name, o.Size = f.name, f.size
+		last := time.Now()
+		o.Progress = func(at int64) error {
+			if time.Since(last) < sliceTime {
+				return nil
+			}
 			if now := d.c.now(); now-told >= progressEvery {
 				told = now
 				d.c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(readProgress{f.name, float64(before+at) / float64(max(1, total))})})
 			}
 			d.pause()
+			last = time.Now()
 			return ctx.Err()
 		}
-		file, columns, err := readFile(f, o, tell)
+		file, err := recorded.Read(&userReader{f, 0}, o)
 		if err != nil {
+			var columns []audit.Column
+			if file != nil {
+				for _, c := range file.Tables[0].Columns {
+					columns = append(columns, audit.Column{Name: c.Name, Kind: c.Kind})
+				}
+			}
 			return nil, columns, err
 		}
 		files = append(files, file)
@@ -318,46 +327,24 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 	return files, nil, nil
 }
 
-// readFile reads one file. A file that can only be parsed as a whole counts half
-// when it is there.
-func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recorded.File, []audit.Column, error) {
-	o.Name = f.name
-	last := time.Now()
-	o.Progress = func(share float64) error {
-		if time.Since(last) < sliceTime {
-			return nil
-		}
-		err := tell((f.size + int64(share*float64(f.size))) / 2)
-		last = time.Now()
-		return err
+// userReader reads a file of the user's from its beginning to its end.
+type userReader struct {
+	userFile
+	at int64
+}
+
+func (r *userReader) Read(b []byte) (int, error) {
+	if r.at == r.size {
+		return 0, io.EOF
 	}
-	p, err := recorded.NewParser(o)
-	if err != nil {
-		return nil, nil, err
+	n, err := r.ReadAt(b[:min(int64(len(b)), r.size-r.at)], r.at)
+	if r.at += int64(n); err == nil || errors.Is(err, io.EOF) && n > 0 {
+		return n, nil
 	}
-	buf := make([]byte, chunk)
-	for at := int64(0); at < f.size; {
-		n, err := f.ReadAt(buf[:min(chunk, f.size-at)], at)
-		if err != nil && (err != io.EOF || n == 0) {
-			if err == io.EOF {
-				err = errors.New("it ends before its size")
-			}
-			return nil, nil, &audit.InputError{Field: f.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
-		}
-		if _, err := p.Write(buf[:n]); err != nil {
-			return nil, p.Columns(), err
-		}
-		at += int64(n)
-		share := at
-		if p.Whole() {
-			share /= 2
-		}
-		if err := tell(share); err != nil {
-			return nil, nil, err
-		}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it ends before its size")
 	}
-	file, err := p.Close()
-	return file, p.Columns(), err
+	return n, &audit.InputError{Field: r.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
 }
 
 // catalogue implements [desk].

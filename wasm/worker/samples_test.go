@@ -186,16 +186,17 @@ var _ io.ReaderAt = endless{}
 
 // A reading that is stopped says so, soon.
 func TestSamplesStop(t *testing.T) {
+	const piece = 256 << 10 // that is read at a time
 	p := newSamplesPage(t, testCatalogue())
 	most := int64(0)
 	stop := func(at int64) {
-		if most = max(most, at); at == 4*chunk {
+		if most = max(most, at); at == 4*piece {
 			p.port.post(message{Type: msgStop, ID: 1})
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-	answer := <-p.askWith(msgSamples, "{}", userFile{endless{stop}, "e.csv", 1 << 29})
-	if answer.Type != msgRefused || !strings.Contains(answer.JSON, "stopped") || most > 8*chunk {
+	answer := <-p.askWith(msgSamples, "{}", userFile{endless{stop}, "e.csv", 1 << 26})
+	if answer.Type != msgRefused || !strings.Contains(answer.JSON, "stopped") || most > 8*piece {
 		t.Errorf("%+v after %d bytes", answer, most)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
 
@@ -43,7 +44,7 @@ func GaussianSum() Spec {
 		},
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
-		ShardRuns: 256, Runs: 1024, Baseline: true,
+		ShardRuns: 256, Runs: 1024, Cheap: true,
 		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []audit.FactRow {
 			return []audit.FactRow{
@@ -179,14 +180,14 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		row := g.canary(st, i)
 		if i == k-1 && g.Relation == audit.AddRemove {
 			// Model 0 has the first K-1. It lies in their span and its noise.
-			g.fresh(st, out, g.length(st, dot(g.sum, g.sum)))
+			g.fresh(st, out, g.length(st, linalg.Dot(g.sum, g.sum)))
 		}
 		matmul.AddScaled(g.sum[:len(row)], row, 1)
 	}
 	g.release(st, in)
 	if g.Relation == audit.Replace {
 		beyond := float64(float64(g.Sigma*g.Sigma) * chiSquare(st, g.D-rank))
-		g.fresh(st, out, math.Sqrt(dot(g.sum, g.sum)+beyond))
+		g.fresh(st, out, math.Sqrt(linalg.Dot(g.sum, g.sum)+beyond))
 	}
 	return false, nil
 }
@@ -206,7 +207,7 @@ func (g *gaussianSum) canary(st *stream.Stream, i int) []float64 {
 	row := g.row(i)
 	w := min(i, g.D)
 	st.Gaussian(row[:w], 1)
-	square := dot(row[:w], row[:w])
+	square := linalg.Dot(row[:w], row[:w])
 	if i < g.D {
 		rest := chiSquare(st, g.D-i)
 		row[i] = math.Sqrt(rest)
@@ -226,7 +227,7 @@ func (g *gaussianSum) release(st *stream.Stream, scores []float64) {
 	st.Gaussian(g.noise, g.Sigma)
 	matmul.AddScaled(g.sum, g.noise, 1)
 	for i := range scores {
-		scores[i] = dot(g.row(i), g.sum)
+		scores[i] = linalg.Dot(g.row(i), g.sum)
 	}
 }
 
@@ -337,7 +338,7 @@ func chiSquare(st *stream.Stream, n int) float64 {
 	var z [fewSquares]float64
 	if n <= fewSquares {
 		st.Gaussian(z[:n], 1)
-		return dot(z[:n], z[:n])
+		return linalg.Dot(z[:n], z[:n])
 	}
 	d := float64(float64(n)/2) - 1.0/3
 	c := 1 / math.Sqrt(float64(9*d))
@@ -391,10 +392,10 @@ func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		}
 	}
 	for k, i := range inside {
-		in[k] = dot(p.pool.row(i), p.with)
+		in[k] = linalg.Dot(p.pool.row(i), p.with)
 	}
 	for k, i := range fresh {
-		out[k] = dot(p.pool.row(i), seen)
+		out[k] = linalg.Dot(p.pool.row(i), seen)
 	}
 	return false, nil
 }
@@ -416,12 +417,4 @@ func (p *poolSum) draw(st *stream.Stream, n int) {
 		p.order[k], p.order[at] = p.order[at], p.order[k]
 		p.drawn[k] = p.order[k]
 	}
-}
-
-func dot(x, y []float64) float64 {
-	sum := 0.0
-	for j, v := range x {
-		sum += float64(v * y[j])
-	}
-	return sum
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // alarm is the false-alarm rate of each check in this file over the choice of the
@@ -26,7 +27,7 @@ type direct struct {
 func (g direct) canary(st *stream.Stream) []float64 {
 	v := make([]float64, g.d)
 	st.Gaussian(v, 1)
-	length := math.Sqrt(dot(v, v))
+	length := math.Sqrt(linalg.Dot(v, v))
 	radius := 1.0
 	if g.ball {
 		radius = math.Pow(1-st.Float64(), 1/float64(g.d))
@@ -55,10 +56,10 @@ func (g direct) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		but = with
 	}
 	for k, c := range inside {
-		in[k] = dot(c, with)
+		in[k] = linalg.Dot(c, with)
 	}
 	for k := range out {
-		out[k] = dot(g.canary(st), but)
+		out[k] = linalg.Dot(g.canary(st), but)
 	}
 	return false, nil
 }
@@ -72,13 +73,13 @@ var statistics = []struct {
 	{"first score inside", func(in, out []float64) float64 { return in[0] }},
 	{"last score inside", func(in, out []float64) float64 { return in[len(in)-1] }},
 	{"sum inside", func(in, out []float64) float64 { return total(in) }},
-	{"sum of squares inside", func(in, out []float64) float64 { return dot(in, in) }},
+	{"sum of squares inside", func(in, out []float64) float64 { return linalg.Dot(in, in) }},
 	{"product inside", func(in, out []float64) float64 { return in[0] * in[len(in)-1] }},
 	{"first fresh score", func(in, out []float64) float64 { return out[0] }},
 	{"sum of fresh", func(in, out []float64) float64 { return total(out) }},
-	{"sum of squares of fresh", func(in, out []float64) float64 { return dot(out, out) }},
+	{"sum of squares of fresh", func(in, out []float64) float64 { return linalg.Dot(out, out) }},
 	{"product of fresh", func(in, out []float64) float64 { return out[0] * out[len(out)-1] }},
-	{"lengths of both", func(in, out []float64) float64 { return math.Sqrt(dot(in, in) * dot(out, out)) }},
+	{"lengths of both", func(in, out []float64) float64 { return math.Sqrt(linalg.Dot(in, in) * linalg.Dot(out, out)) }},
 	{"largest inside less largest fresh", func(in, out []float64) float64 { return slices.Max(in) - slices.Max(out) }},
 }
 
@@ -189,7 +190,7 @@ func TestChiSquare(t *testing.T) {
 	for i := range x {
 		x[i] = chiSquare(st, n)
 		st.Gaussian(z, 1)
-		y[i] = dot(z, z)
+		y[i] = linalg.Dot(z, z)
 	}
 	requireSame(t, "30 degrees", x, y)
 }
@@ -276,8 +277,8 @@ func TestTailSingular(t *testing.T) {
 				break
 			}
 		}
-		if math.Abs(math.Sqrt(dot(got.row(i), got.row(i)))-1) > 1e-12 {
-			t.Errorf("vector %d has norm %v", i, math.Sqrt(dot(got.row(i), got.row(i))))
+		if math.Abs(math.Sqrt(linalg.Dot(got.row(i), got.row(i)))-1) > 1e-12 {
+			t.Errorf("vector %d has norm %v", i, math.Sqrt(linalg.Dot(got.row(i), got.row(i))))
 		}
 	}
 	// The median norm of .3, .6, .9 is .6.
@@ -287,8 +288,8 @@ func TestTailSingular(t *testing.T) {
 	}
 	got, _ = unpackVectors(data)
 	for i := range got.rows {
-		if math.Abs(math.Sqrt(dot(got.row(i), got.row(i)))-0.6) > 1e-12 {
-			t.Errorf("row %d has norm %v, want the median .6", i, math.Sqrt(dot(got.row(i), got.row(i))))
+		if math.Abs(math.Sqrt(linalg.Dot(got.row(i), got.row(i)))-0.6) > 1e-12 {
+			t.Errorf("row %d has norm %v, want the median .6", i, math.Sqrt(linalg.Dot(got.row(i), got.row(i))))
 		}
 	}
 }

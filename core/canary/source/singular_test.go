@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // TestRightSingular compares with gonum's decomposition: the same singular values and,
@@ -51,8 +52,8 @@ func TestRightSingular(t *testing.T) {
 					if k == i {
 						want = 1
 					}
-					if len(v) != m.columns || math.Abs(dot(v, w)-want) > 1e-13 {
-						t.Fatalf("%s: vectors %d and %d of %d entries have the inner product %v", what, k, i, len(v), dot(v, w))
+					if len(v) != m.columns || math.Abs(linalg.Dot(v, w)-want) > 1e-13 {
+						t.Fatalf("%s: vectors %d and %d of %d entries have the inner product %v", what, k, i, len(v), linalg.Dot(v, w))
 					}
 				}
 			}
@@ -69,7 +70,7 @@ func TestRightSingular(t *testing.T) {
 			for i, v := range got {
 				length := 0.0
 				for k := range m.rows {
-					x := dot(v, m.row(k)) / values[0]
+					x := linalg.Dot(v, m.row(k)) / values[0]
 					length += x * x
 				}
 				if length = math.Sqrt(length); math.Abs(length-values[i]/values[0]) > 1e-13 {

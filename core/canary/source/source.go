@@ -142,9 +142,8 @@ type Spec struct {
 	// grain of work: every run has a stream of its own.
 	ShardRuns int
 	Runs      int // default n
-	// Baseline: the runs with one canary that equation 10 needs are cheap enough
-	// to be the default.
-	Baseline bool
+	// Cheap: so many runs cost little that a fixed audit is the default.
+	Cheap bool
 	// Prepare makes of the user's file what every task gets beside the plan;
 	// nil: the file itself. Called only where there is a file. It may fill in
 	// what the setup leaves open.

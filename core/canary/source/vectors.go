@@ -8,10 +8,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
-	"github.com/dpscope/dpscope/stream/jacobi"
+	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // MaxCells is how many numbers a file of vectors may hold (16 MiB packed).
@@ -28,7 +29,7 @@ func (m matrix) row(i int) []float64 { return m.v[i*m.columns:][:m.columns] }
 func (m matrix) norms() []float64 {
 	norms := make([]float64, m.rows)
 	for i := range norms {
-		norms[i] = math.Sqrt(dot(m.row(i), m.row(i)))
+		norms[i] = math.Sqrt(linalg.Dot(m.row(i), m.row(i)))
 	}
 	return norms
 }
@@ -38,17 +39,16 @@ func (m matrix) norms() []float64 {
 func parseVectors(file []byte) (matrix, error) {
 	var m matrix
 	head, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(file, []byte("\uFEFF")), "\r\n"), []byte{'\n'})
-	cut := csv.Reader{What: "vectors", Separator: csv.Separator(head), Trim: true}
 	first := true
-	err := cut.Each(file, func(line int, cells [][]byte) error {
-		cells = slices.DeleteFunc(cells, func(c []byte) bool { return len(bytes.TrimSpace(c)) == 0 })
+	err := csv.Each("vectors", file, csv.Separator(head), true, func(line int, cells []string) error {
+		cells = slices.DeleteFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" })
 		if len(cells) == 0 {
 			return nil
 		}
 		bad, row := -1, make([]float64, len(cells))
 		numbers := 0
 		for j, c := range cells {
-			x, err := strconv.ParseFloat(string(bytes.TrimSpace(c)), 64)
+			x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
 			if err == nil && x-x == 0 {
 				row[j] = x
 				numbers++
@@ -63,7 +63,7 @@ func parseVectors(file []byte) (matrix, error) {
 		first = false
 		place := fmt.Sprintf("vectors, line %d", line)
 		if bad >= 0 {
-			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", bytes.TrimSpace(cells[bad])), Want: "a finite number"}
+			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
 		}
 		if m.rows == 0 {
 			m.columns = len(row)
@@ -232,15 +232,15 @@ func rightSingular(m matrix) ([][]float64, bool) {
 			lists[i][n+i] = 1
 		}
 	}
-	if !jacobi.Rows(lists, n) {
+	if !linalg.Rows(lists, n) {
 		return nil, false
 	}
 	for i, v := range lists {
-		length := math.Sqrt(dot(v[:n], v))
+		length := math.Sqrt(linalg.Dot(v[:n], v))
 		switch {
 		case tall:
 			lists[i] = v[n:]
-		case length > jacobi.Least:
+		case length > linalg.Least:
 			for j := range v {
 				v[j] /= length
 			}
@@ -271,12 +271,12 @@ func complete(v []float64, others [][]float64) {
 	v[far] = 1
 	for range 2 { // once leaves rounding behind
 		for _, o := range others {
-			along := dot(o, v)
+			along := linalg.Dot(o, v)
 			for j, x := range o {
 				v[j] -= float64(along * x)
 			}
 		}
-		length := math.Sqrt(dot(v, v))
+		length := math.Sqrt(linalg.Dot(v, v))
 		for j := range v {
 			v[j] /= length
 		}

@@ -1,13 +1,14 @@
-// Package csv cuts comma-separated text into cells, as of RFC 4180, with lines that
-// end in LF or CRLF: cells with separators, quotes or line ends stand in double
-// quotes, quotes in them are doubled. It takes text in chunks, which package
-// encoding/csv does not, and tells where a fault is.
+// Package csv cuts comma-separated text into cells with encoding/csv, whose faults it says in
+// the words of this program.
 package csv
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -23,180 +24,81 @@ func Separator(line []byte) byte {
 	return ','
 }
 
-// ErrLong is that a record is too long.
-var ErrLong = errors.New("csv: the record is too long")
-
 // Reader cuts records into cells.
 type Reader struct {
-	What      string // names the text in errors
-	Separator byte
-	Trim      bool // blanks before a cell are no part of it
-	Longest   int  // bytes of a record with the end of its line, or [ErrLong]; 0: any
-	Line      int  // number of the line in which the record begins that comes next
+	Line  int // number of the line in which the record begins that was read last, from 1
+	Blank int // number of the first blank line before it, 0 for none
 
-	cells    [][]byte
-	unquoted []byte // text of the cells, where it had to be copied
+	what string
+	in   *csv.Reader
+	end  int   // line in which the record ends
+	at   int64 // and byte
 }
 
-// Each reads a whole text, with or without a byte order mark. Record gets the
-// number of the line in which a record begins, from 1, and its cells, valid until
-// it returns; a blank line is a record of one empty cell.
-func (r *Reader) Each(text []byte, record func(line int, cells [][]byte) error) error {
-	r.Line = 1
-	_, err := r.Records(bytes.TrimPrefix(text, []byte("\uFEFF")), true, func(cells [][]byte) error { return record(r.Line, cells) })
-	return err
+// NewReader reads a text that has no byte order mark. what names it in errors; with trim,
+// blanks before a cell are no part of it.
+func NewReader(what string, text io.Reader, separator byte, trim bool) *Reader {
+	r := &Reader{what: what, in: csv.NewReader(text)}
+	r.in.Comma, r.in.TrimLeadingSpace, r.in.FieldsPerRecord, r.in.ReuseRecord = rune(separator), trim, -1, true
+	return r
 }
 
-// Records calls record for every complete record of data, and with end also for one
-// that no line end closes; cells are valid until it returns. It returns how many
-// bytes it took.
-func (r *Reader) Records(data []byte, end bool, record func(cells [][]byte) error) (int, error) {
-	at := 0
-	for at < len(data) {
-		n := bytes.IndexByte(data[at:], '\n')
-		size := n + 1
-		if n < 0 {
-			if !end {
-				return at, nil
-			}
-			n = len(data) - at
-			size = n
-		}
-		line := data[at : at+n]
-		lines := 1
-		if bytes.IndexByte(line, '"') >= 0 {
-			took, crossed, whole, err := r.quoted(data[at:], end)
-			if err != nil {
-				return at, err
-			}
-			if !whole {
-				return at, nil
-			}
-			size, lines = took, crossed
-		} else {
-			if n > 0 && line[n-1] == '\r' {
-				line = line[:n-1]
-			}
-			if bytes.IndexByte(line, '\r') >= 0 {
-				return at, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.What, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these ends of lines, or put a cell with a carriage return in quotes"}
-			}
-			r.split(line)
-		}
-		if r.Longest > 0 && size > r.Longest {
-			return at, ErrLong
-		}
-		if err := record(r.cells); err != nil {
-			return at, err
-		}
-		r.Line += lines
-		at += size
+// End is the line in which the last record ends.
+func (r *Reader) End() int { return r.end }
+
+// Offset is how many bytes there are up to the end of the last record.
+func (r *Reader) Offset() int64 { return r.at }
+
+// Read returns the cells of the next record in a slice that is valid until it is called
+// again. It passes over blank lines. At the end the error is io.EOF.
+func (r *Reader) Read() ([]string, error) {
+	cells, err := r.in.Read()
+	if err != nil {
+		return nil, r.fault(err)
 	}
-	return at, nil
+	r.Line, _ = r.in.FieldPos(0)
+	if r.Blank = 0; r.Line > r.end+1 {
+		r.Blank = r.end + 1
+	}
+	last := len(cells) - 1
+	r.end, _ = r.in.FieldPos(last)
+	r.end += strings.Count(cells[last], "\n")
+	r.at = r.in.InputOffset()
+	for _, c := range cells {
+		if strings.IndexByte(c, '\r') >= 0 {
+			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these ends of lines"}
+		}
+	}
+	return cells, nil
 }
 
-// split cuts a line without quotes into cells.
-func (r *Reader) split(line []byte) {
-	r.cells = r.cells[:0]
+func (r *Reader) fault(err error) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return err
+	}
+	const twice = "a quote inside a quoted cell is written twice"
+	if errors.Is(p.Err, csv.ErrBareQuote) {
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d, character %d", r.what, p.Line, p.Column), Found: "a quote inside a cell without quotes", Want: "the whole cell in quotes", Remedy: twice}
+	}
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, p.StartLine), Found: fmt.Sprintf("with a quote that is not closed, or with text after a closing quote (seen in line %d, character %d)", p.Line, p.Column),
+		Want: "quoted cells that end before the separator or the end of the line", Remedy: twice}
+}
+
+// Each reads a whole text, with or without a byte order mark. Record gets the number of the
+// line in which a record begins, from 1, and its cells, valid until it returns.
+func Each(what string, text []byte, separator byte, trim bool, record func(line int, cells []string) error) error {
+	r := NewReader(what, bytes.NewReader(bytes.TrimPrefix(text, []byte("\uFEFF"))), separator, trim)
 	for {
-		if r.Trim {
-			line = line[r.blanks(line):]
+		cells, err := r.Read()
+		if err == nil {
+			err = record(r.Line, cells)
 		}
-		i := bytes.IndexByte(line, r.Separator)
-		if i < 0 {
-			break
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
-		r.cells = append(r.cells, line[:i])
-		line = line[i+1:]
-	}
-	r.cells = append(r.cells, line)
-}
-
-// blanks is how many blanks a cell begins with.
-func (r *Reader) blanks(b []byte) int {
-	n := 0
-	for n < len(b) && (b[n] == ' ' || b[n] == '\t') && b[n] != r.Separator {
-		n++
-	}
-	return n
-}
-
-// quoted cuts a record with quotes into cells. It returns how many bytes
-// and lines it took, and whole = false if its end is not there yet.
-func (r *Reader) quoted(data []byte, end bool) (took, lines int, whole bool, err error) {
-	r.cells, r.unquoted = r.cells[:0], r.unquoted[:0]
-	type span struct{ from, to int }
-	var spans []span
-	at, lines := 0, 1
-	fail := func(found, want, remedy string) error {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", r.What, r.Line+lines-1, len(spans)+1), Found: found, Want: want, Remedy: remedy}
-	}
-	for {
-		from := len(r.unquoted)
-		if r.Trim {
-			at += r.blanks(data[at:])
-		}
-		if at < len(data) && data[at] == '"' {
-			opened := lines
-			at++
-			for {
-				i := bytes.IndexByte(data[at:], '"')
-				if i < 0 || at+i+1 == len(data) && !end {
-					if !end {
-						return 0, 0, false, nil
-					}
-					if i < 0 {
-						lines = opened
-						return 0, 0, false, fail("a quote that is not closed", "a closing quote before the end of the file", "a quote inside a quoted cell is written twice")
-					}
-				}
-				lines += bytes.Count(data[at:at+i], []byte{'\n'})
-				r.unquoted = append(r.unquoted, data[at:at+i]...)
-				at += i + 1
-				if at < len(data) && data[at] == '"' {
-					r.unquoted = append(r.unquoted, '"')
-					at++
-					continue
-				}
-				break
-			}
-			if at < len(data) && data[at] != r.Separator && data[at] != '\n' && data[at] != '\r' {
-				return 0, 0, false, fail(fmt.Sprintf("%q after a closing quote", data[at:at+1]), "the separator or the end of the line", "a quote inside a quoted cell is written twice")
-			}
-		} else {
-			for at < len(data) && data[at] != r.Separator && data[at] != '\n' {
-				if data[at] == '"' {
-					return 0, 0, false, fail("a quote inside a cell without quotes", "the whole cell in quotes", "a quote inside a quoted cell is written twice")
-				}
-				r.unquoted = append(r.unquoted, data[at])
-				at++
-			}
-		}
-		to := len(r.unquoted)
-		if at < len(data) && data[at] == '\r' { // after a quoted cell
-			if at+1 == len(data) && !end {
-				return 0, 0, false, nil
-			}
-			if at+1 < len(data) && data[at+1] != '\n' {
-				return 0, 0, false, fail("a carriage return after a closing quote", "the separator or the end of the line", "")
-			}
-			at++
-		} else if to > from && r.unquoted[to-1] == '\r' && (at == len(data) || data[at] == '\n') && data[at-1] == '\r' {
-			to--
-		}
-		spans = append(spans, span{from, to})
-		if at == len(data) {
-			if !end {
-				return 0, 0, false, nil
-			}
-			break
-		}
-		at++
-		if data[at-1] == '\n' {
-			break
+		if err != nil {
+			return err
 		}
 	}
-	for _, s := range spans {
-		r.cells = append(r.cells, r.unquoted[s.from:s.to])
-	}
-	return at, lines, true, nil
 }

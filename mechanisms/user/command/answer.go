@@ -211,10 +211,9 @@ func (s *scanner) value() (cell, error) {
 	case c >= '0' && c <= '9', c == '-' && !bytes.HasPrefix(s.Data[from:], []byte("-I")):
 		digits := s.Number()
 		v, err := strconv.ParseFloat(string(digits), 64)
-		_, low, whole := recorded.Whole(digits, v)
 		switch {
 		case err != nil && !errors.Is(err, strconv.ErrRange):
-		case low != 0 || !whole:
+		case recorded.Rounds(string(digits), v):
 			if before, after, _ := bytes.Cut(digits, []byte{'.'}); len(bytes.Trim(after, "0")) == 0 {
 				digits = before // 9007199254740993.0 is the same number
 			}

@@ -228,30 +228,16 @@ func request(d audit.Dataset, n int, seed uint64) []byte {
 // likeliest one, two requests agree with probability below 1e-12; of 250,000
 // requests for 4096 outputs, any two do with probability below 1e-14.
 func (p *Program) note(seed uint64, out []float64) error {
-	if !p.telling(out) {
+	width := audit.Width(p.columns)
+	if !user.Telling(out, width) {
 		return nil
 	}
 	if other, repeated := p.seen.note(seed, out); repeated {
-		return errRepeats(len(out)/audit.Width(p.columns), other, seed)
+		return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), Want: "other outputs for another seed, as outputs must be independent",
+			Remedy: "use all of the seed for the generator in each request, or seed it from the system once"}
 	}
 	return nil
 }
-
-// errRepeats says that two seeds gave the same outputs.
-func errRepeats(n int, a, b uint64) error {
-	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", n, a, b), Want: "other outputs for another seed, as outputs must be independent",
-		Remedy: "use all of the seed for the generator in each request, or seed it from the system once"}
-}
-
-// telling reports whether independent outputs like these would hardly come twice:
-// a row differs from the one before at least 16 times, so that at least eight
-// rows are not the likeliest.
-func (p *Program) telling(out []float64) bool {
-	return len(out) >= 100*audit.Width(p.columns) && p.changes(out) >= 16
-}
-
-// changes is how many rows differ from the one before.
-func (p *Program) changes(out []float64) int { return user.Changes(out, audit.Width(p.columns)) }
 
 const (
 	// maxAnswer is how long an answer may be, in bytes.

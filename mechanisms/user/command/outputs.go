@@ -355,7 +355,7 @@ func (p *Program) probe() error {
 	}
 	// A generator that each process starts alike goes on in its own way in each, so
 	// that only the first answer of each shows it.
-	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && p.telling(first) && slices.Equal(first, other) {
+	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, audit.Width(p.columns)) && slices.Equal(first, other) {
 		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, though the seed does not fix the outputs", Want: "other outputs in another process",
 			Remedy: "seed the generator in each request with the request's seed; outputs of two processes would not be independent"})
 	}
@@ -365,13 +365,8 @@ func (p *Program) probe() error {
 // judge compares the outputs on one dataset: of the first seed, the second, the
 // first again, and the first in another process.
 func (p *Program) judge(one, two, again, other []float64) error {
-	if p.telling(one) && slices.Equal(one, two[:len(one)]) {
-		return errRepeats(probeRows, seedOne, seedTwo)
-	}
-	// Independent outputs that differ at all are all alike in two answers, and
-	// other ones in each, with probability below 2^-400.
-	if p.changes(one) == 0 && p.changes(two) == 0 && !slices.Equal(one, two[:len(one)]) {
-		return &audit.InputError{Field: "its answer", Found: "one output repeated, another one for another seed", Want: "outputs of independent runs of the mechanism", Remedy: "draw new noise for each output"}
+	if err := user.Judge(one, two, audit.Width(p.columns)); err != nil {
+		return err
 	}
 	switch {
 	case !slices.Equal(one, again):

@@ -7,10 +7,24 @@ import (
 	"slices"
 )
 
+// Types, the ids of sections, and the kinds of imports and exports, WebAssembly core
+// specification 5.3 and 5.5.
+const (
+	i32 = "\x7f"
+	i64 = "\x7e"
+
+	typeSection, importSection, functionSection, tableSection, memorySection, exportSection = 1, 2, 3, 4, 5, 7
+
+	kindFunction, kindMemory, kindGlobal = 0, 2, 3
+)
+
+// functype is the type of a function: a byte for each parameter and result.
+type functype struct{ params, results string }
+
 // part is one function of a module put together by hand: its type and its code,
 // without the end.
 type part struct {
-	signature
+	functype
 	code []byte
 }
 
@@ -19,7 +33,7 @@ type part struct {
 type assembly struct {
 	parts   map[string]part
 	imports []byte            // content of the section, its count included
-	memory  []byte            // limits
+	memory  []byte            // limits; nil: none of its own
 	tables  []byte            // content of the section, its count included
 	locals  map[string][]byte // groups of a function's, their count included; default none
 	renamed map[string]string
@@ -30,10 +44,10 @@ type assembly struct {
 func plain() assembly {
 	return assembly{parts: map[string]part{
 		// The number at address 16 says how much is taken of the memory after 1024.
-		"alloc": {wanted[0].signature, code(0x41, 16, 0x41, 16, 0x28, 2, 0, 0x20, 0, 0x41, 7, 0x6a, 0x41, 0x78, 0x71, 0x6a, 0x36, 2, 0,
+		"alloc": {functype{i32, i32}, code(0x41, 16, 0x41, 16, 0x28, 2, 0, 0x20, 0, 0x41, 7, 0x6a, 0x41, 0x78, 0x71, 0x6a, 0x36, 2, 0,
 			0x41, 16, 0x28, 2, 0, 0x20, 0, 0x41, 7, 0x6a, 0x41, 0x78, 0x71, 0x6b, 0x41, 0x80, 8, 0x6a)},
-		"sample": {wanted[1].signature, code(0x41, 0)}, // i32.const 0
-		"width":  {wanted[2].signature, code(0x41, 1)}, // i32.const 1
+		"sample": {functype{i64 + i32 + i32 + i32 + i32 + i32, i32}, code(0x41, 0)}, // i32.const 0
+		"width":  {functype{"", i32}, code(0x41, 1)},                                // i32.const 1
 	}, memory: code(0, 1)}
 }
 
@@ -41,7 +55,7 @@ func code(b ...byte) []byte { return b }
 
 // with replaces a function's code.
 func (a assembly) with(name string, c ...byte) assembly {
-	a.parts[name] = part{a.parts[name].signature, c}
+	a.parts[name] = part{a.parts[name].functype, c}
 	return a
 }
 
@@ -85,7 +99,10 @@ func (a assembly) bytes() []byte {
 	if a.tables != nil {
 		out = append(out, section(tableSection, a.tables)...)
 	}
-	out = slices.Concat(out, section(memorySection, append(code(1), a.memory...)), section(exportSection, exports))
+	if a.memory != nil {
+		out = append(out, section(memorySection, append(code(1), a.memory...))...)
+	}
+	out = append(out, section(exportSection, exports)...)
 	if i := slices.Index(names, a.start); i >= 0 {
 		out = append(out, section(8, code(byte(i)))...)
 	}

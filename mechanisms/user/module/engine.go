@@ -7,7 +7,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,17 +31,32 @@ type engine struct {
 	width    int
 }
 
-// compile compiles a module that was checked, and asks how wide its outputs are.
+// wanted are the functions that a module exports, the last one where it has it.
+var wanted = []struct{ name, is string }{
+	{"alloc", "(i32) -> (i32)"},
+	{"sample", "(i64, i32, i32, i32, i32, i32) -> (i32)"},
+	{"width", "() -> (i32)"},
+	{initialize, "() -> ()"},
+}
+
+// initialize is called first where a module exports it, as compilers make it.
+const initialize = "_initialize"
+
+// compile compiles a module, checks what it imports and exports, and asks how wide its
+// outputs are.
 func compile(name string, data []byte, patience time.Duration) (m *engine, err error) {
 	ctx := context.Background()
-	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))}
+	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(mostPages))}
 	defer func() {
 		if why := recover(); why != nil {
 			m, err = nil, &audit.InputError{Field: name, Found: "more than its compiler can take: " + firstLine(fmt.Errorf("%v", why)), Want: "a module of WebAssembly 2.0"}
 		}
 	}()
 	if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
-		return nil, &audit.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: "a module of WebAssembly 2.0"}
+		return nil, &audit.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: fmt.Sprintf("a module of WebAssembly 2.0 with one memory, not shared and of at most %d pages", mostPages)}
+	}
+	if err := m.check(); err != nil {
+		return nil, err
 	}
 	err = m.instance(func(in *instance) error {
 		n, err := in.call("width")
@@ -47,6 +64,53 @@ func compile(name string, data []byte, patience time.Duration) (m *engine, err e
 		return err
 	})
 	return m, err
+}
+
+// check refuses imports, and exports that are not as the ABI wants them.
+func (m *engine) check() error {
+	var imports []string
+	for _, f := range m.compiled.ImportedFunctions() {
+		module, name, _ := f.Import()
+		imports = append(imports, module+"."+name)
+	}
+	for _, memory := range m.compiled.ImportedMemories() {
+		module, name, _ := memory.Import()
+		imports = append(imports, module+"."+name)
+	}
+	if err := Imports(m.name, imports); err != nil {
+		return err
+	}
+	functions, memories := m.compiled.ExportedFunctions(), m.compiled.ExportedMemories()
+	remedy := "it exports nothing: mark the functions for export (docs/abi.md)"
+	if names := slices.Concat(slices.Collect(maps.Keys(functions)), slices.Collect(maps.Keys(memories))); len(names) > 0 {
+		slices.Sort(names)
+		remedy = "it exports " + listed(names, 12)
+	}
+	if memories["memory"] == nil {
+		return &audit.InputError{Field: m.name + ": export memory", Found: audit.Absent, Want: "the module's memory", Remedy: remedy}
+	}
+	for _, w := range wanted {
+		f := functions[w.name]
+		if f == nil && w.name != initialize {
+			return &audit.InputError{Field: m.name + ": export " + w.name, Found: audit.Absent, Want: "a function " + w.is, Remedy: remedy}
+		}
+		if f != nil && signature(f) != w.is {
+			return &audit.InputError{Field: m.name + ": export " + w.name, Found: "a function " + signature(f), Want: "a function " + w.is}
+		}
+	}
+	return nil
+}
+
+// signature is the type of a function, in words that are not long.
+func signature(f api.FunctionDefinition) string {
+	types := func(values []api.ValueType) string {
+		var names []string
+		for _, v := range values {
+			names = append(names, api.ValueTypeName(v))
+		}
+		return "(" + strings.Join(names, ", ") + ")"
+	}
+	return shown(types(f.ParamTypes()) + " -> " + types(f.ResultTypes()))
 }
 
 // call draws outputs on a fresh instance, so that they depend on the arguments
@@ -141,6 +205,9 @@ func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
 		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "is there an endless loop?"}
+	}
+	if in.Module == nil && strings.Contains(err.Error(), "not instantiated") { // a table or a global that is imported
+		return &audit.InputError{Field: in.m.name + ": " + what, Found: "not possible: " + firstLine(err), Want: "possible without imports", Remedy: remedies[len(remedies)-1][1]}
 	}
 	return &user.Failed{Err: &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}}
 }

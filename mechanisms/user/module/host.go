@@ -3,11 +3,9 @@
 package module
 
 import (
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"io"
-	"math"
 	"os"
 	"time"
 
@@ -30,7 +28,7 @@ type job struct {
 // question asks for N outputs of the width that the first answer gives; the job is
 // the first question.
 type question struct {
-	Values  []byte // of the dataset
+	Values  []float64 // of the dataset
 	Columns int
 	N       int
 	Seed    uint64
@@ -39,7 +37,7 @@ type question struct {
 // answer answers a job, then questions.
 type answer struct {
 	Width   int
-	Outputs []byte
+	Outputs []float64
 	Fault   *audit.InputError
 	Trapped bool // the fault is of this run, which is an outcome
 }
@@ -51,14 +49,7 @@ func Host(in io.Reader, out io.Writer) int { return hostWithin(mostMemory, in, o
 
 func hostWithin(bytes uint64, in io.Reader, out io.Writer) int {
 	process.LimitMemory(bytes)
-	// What is written to in is read even while the module runs: its end, which
-	// comes when whoever started this is gone, ends it.
-	r, w := io.Pipe()
-	go func() {
-		io.Copy(w, in)
-		os.Exit(0)
-	}()
-	if err := host(gob.NewDecoder(r), gob.NewEncoder(out)); err != nil {
+	if err := host(process.Parent(in, out)); err != nil {
 		os.Stderr.WriteString("dpscope: this runs a WebAssembly module for dpscope itself: " + err.Error() + "\n")
 		return 2
 	}
@@ -84,10 +75,10 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 		}
 		rows := make([]float64, q.N*m.width)
 		a := answer{}
-		if err := m.call(audit.Dataset{Columns: q.Columns, Values: numbers(q.Values)}, q.Seed, rows); err != nil {
+		if err := m.call(audit.Dataset{Columns: q.Columns, Values: q.Values}, q.Seed, rows); err != nil {
 			a = faulty(err)
 		} else {
-			a.Outputs = bytesOf(rows)
+			a.Outputs = rows
 		}
 		if err := out.Encode(a); err != nil {
 			return err
@@ -101,20 +92,4 @@ func faulty(err error) answer {
 		in = &audit.InputError{Field: "the module", Found: "at fault: " + err.Error()}
 	}
 	return answer{Fault: in, Trapped: errors.As(err, new(*user.Failed))}
-}
-
-func bytesOf(numbers []float64) []byte {
-	b := make([]byte, 0, 8*len(numbers))
-	for _, v := range numbers {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
-
-func numbers(b []byte) []float64 {
-	out := make([]float64, len(b)/8)
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return out
 }

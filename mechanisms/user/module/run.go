@@ -5,12 +5,9 @@ package module
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -50,8 +47,7 @@ type Module struct {
 // folder. Faults of the module are a [audit.InputError]. When ctx ends, what is
 // under way does; Close ends all processes.
 func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
-	limited, err := Check(name, data)
-	if err != nil {
+	if err := Check(name, data); err != nil {
 		return nil, err
 	}
 	if o.Patience <= 0 {
@@ -61,7 +57,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 		o.CompilePatience = CompilePatience
 	}
 	sum := sha256.Sum256(data)
-	m := &Module{o: o, ctx: ctx, job: job{name, limited, o.Patience}, sum: hex.EncodeToString(sum[:])}
+	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: hex.EncodeToString(sum[:])}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
 		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
 	}
@@ -104,7 +100,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	// A host ends the call itself where it can, which is at the next turn of a loop,
 	// and says where.
 	const more = 3 * time.Second
-	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
+	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
 		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "does a function call itself without end?"})
 	if errors.As(err, new(*user.Failed)) {
 		m.pool.Release(h) // the next call has a fresh instance
@@ -115,24 +111,22 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 		return err
 	}
 	m.pool.Release(h)
-	copy(out, numbers(a.Outputs))
+	copy(out, a.Outputs)
 	return nil
 }
 
 // hosted is a process that has compiled the module.
 type hosted struct {
-	*process.Process
-	in    *gob.Encoder
-	out   *gob.Decoder
+	*process.Child
 	width int
 }
 
 func (m *Module) start() (*hosted, error) {
-	p, err := process.Start(m.o.Host[0], m.o.Host, append(os.Environ(), "GOTRACEBACK=none"))
+	p, err := process.StartChild(m.o.Host)
 	if err != nil {
 		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
 	}
-	h := &hosted{Process: p, in: gob.NewEncoder(p.In), out: gob.NewDecoder(p.Out)}
+	h := &hosted{Child: p}
 	a, err := m.ask(h, m.job, m.o.CompilePatience, &audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
 	if err != nil {
 		p.End(0)
@@ -143,52 +137,24 @@ func (m *Module) start() (*hosted, error) {
 }
 
 // ask asks a host; late is the error when there is no answer within that time.
-func (m *Module) ask(h *hosted, question any, within time.Duration, late error) (answer, error) {
-	var a answer
-	done := make(chan error, 1)
-	go func() {
-		err := h.in.Encode(question)
-		if err == nil {
-			err = h.out.Decode(&a)
-		}
-		done <- err
-	}()
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	var err error
-	select {
-	case err = <-done:
-	case <-timer.C:
-		err = late
-	case <-m.ctx.Done():
-		err = m.ctx.Err()
-	}
+func (m *Module) ask(h *hosted, question any, within time.Duration, late error) (a answer, err error) {
+	ctx, end := context.WithTimeoutCause(m.ctx, within, late)
+	defer end()
+	err = h.Ask(ctx, question, &a)
+	var lost *process.Lost
 	switch {
 	case m.ctx.Err() != nil:
-		return answer{}, m.ctx.Err()
-	case err == late:
-		return answer{}, err
+		return a, m.ctx.Err()
+	case errors.As(err, &lost) && lost.Memory:
+		return a, &audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20), Want: "a module that is compiled and run within its limits", Remedy: "are its functions or its tables very large?"}
+	case errors.As(err, &lost):
+		return a, &audit.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + lost.How, Want: "a module that is compiled and run within its limits"}
 	case err != nil:
-		return answer{}, m.lost(h)
+		return a, err
 	case a.Trapped:
 		return a, &user.Failed{Err: a.Fault}
 	case a.Fault != nil:
 		return a, a.Fault
 	}
 	return a, nil
-}
-
-// lost says what became of a host that does not answer.
-func (m *Module) lost(h *hosted) error {
-	h.End(5 * process.Grace) // it is about to say how
-	said := h.Begin()
-	in := &audit.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + h.Death(), Want: "a module that is compiled and run within its limits"}
-	if said != "" {
-		in.Found += " (" + said + ")"
-	}
-	// Go's own runtime falls by a fault of memory where the limit strikes outside of its allocator.
-	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") || strings.Contains(said, "SIGSEGV") {
-		in.Found = fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20)
-	}
-	return in
 }

@@ -31,7 +31,6 @@ class Canaries(TypedDict, total=False):
     explore: int
     interval: str
     quantile: float
-    single: bool
     sequential: bool
     fixed: bool
 
@@ -55,4 +54,4 @@ class Scores(TypedDict, total=False):
     seed: int
 
 
-NAMES = ("alpha", "beta", "delta", "design", "distinct", "domain", "epsilon", "explore", "finder", "fixed", "gdp-guesses", "group", "guarantee", "guesses", "integer", "interval", "k", "learner", "lower", "m", "mechanism", "member", "method", "mu", "n", "nonfinite", "pair", "param", "profile", "quantile", "reach", "relation", "rho", "rows", "samples", "scale", "scaling", "score", "seed", "sequential", "sides", "single", "tail", "through-renyi", "trials", "until-refuted")
+NAMES = ("alpha", "beta", "delta", "design", "distinct", "domain", "epsilon", "explore", "finder", "fixed", "gdp-guesses", "group", "guarantee", "guesses", "integer", "interval", "k", "learner", "lower", "m", "mechanism", "member", "method", "mu", "n", "nonfinite", "pair", "param", "profile", "quantile", "reach", "relation", "rho", "rows", "samples", "scale", "scaling", "score", "seed", "sequential", "sides", "tail", "through-renyi", "trials", "until-refuted")

@@ -77,8 +77,6 @@ audit unseeded-google -mechanism google-laplace -samples 400 -trials 1
 # Outputs that were recorded.
 make recorded "-samples-file inputs/half.csv" audit -samples-file inputs/half.csv -epsilon 1
 make recorded-anytime "-samples-file inputs/half.csv" audit -samples-file inputs/half.csv -guarantee zcdp -rho 0.5 -anytime
-make recorded-two-files "-samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv" \
-	audit -samples-file inputs/mixed-first.csv -samples-file2 inputs/mixed-second.csv -decimal , -nonfinite symbol -epsilon 1 -seed 5
 # Mechanisms of the user's.
 make command "-exec 'python3 inputs/count_mechanism.py half'" audit -exec 'python3 inputs/count_mechanism.py half' -epsilon 1 -samples 2000 -explore 400 -trials 2 -learner histogram
 make command-words "-exec 'python3 inputs/count_mechanism.py words'" audit -exec 'python3 inputs/count_mechanism.py words' -epsilon 1.2 -samples 1000 -trials 2 -rows 0:3
@@ -88,7 +86,6 @@ make module-symbols "-wasm inputs/count-c.wasm" audit -wasm inputs/count-c.wasm 
 # Canaries.
 make canaries "" canaries -d 50 -epsilon 2 -n 100 -explore 40 -k 6 -seed 1
 make canaries-replace "" canaries -d 50 -epsilon 1 -n 200 -k 5 -param noise=0.1 -relation replace
-make canaries-single "" canaries -d 50 -epsilon 2 -n 100 -k 1 -single
 make canaries-intervals "" canaries -d 50 -epsilon 2 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
 make canaries-vectors "-data inputs/vectors.csv" canaries -epsilon 2 -n 100 -explore 40 -k 3 -design tail-singular -tail 4 -data inputs/vectors.csv
 make canaries-dp-sgd "" canaries -source dp-sgd -epsilon 2 -n 20 -k 4 -param model=linear -param steps=5

@@ -1,0 +1,193 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+)
+
+// content is something that a host keeps, read.
+type content struct {
+	data   []byte
+	audits []format.Audit // of a report
+	whole  any            // the report as it was read
+	suite  *suite.Report  // of several
+	code   *packed.Code
+	link   string // the code as an address holds it
+	result *pair.Glimpse
+	plain  bool   // some of a report's words nobody could check
+	day    string // on which it was stored
+}
+
+// checked reads what was uploaded, and refuses with an [audit.InputError] what is neither a
+// report nor the content of a link with code. A report is held against its own counts,
+// and the cost of its replay against what the host has.
+func (s *Host) checked(data []byte) (*content, error) {
+	c, err := read(data)
+	if err != nil {
+		return nil, err
+	}
+	if s.Most != (core.Cost{}) {
+		var cost core.Cost
+		for _, a := range c.audits {
+			one := core.CostOf(a.Report, core.Given{Catalogue: s.Catalogue})
+			cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
+		}
+		if err := cost.Within(s.Most); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range c.audits {
+		v, err := core.Recompute(s.Catalogue, a.Report)
+		if err == nil && !v.OK() {
+			err = differs(v.Differences)
+		}
+		if err != nil && c.suite != nil {
+			err = fmt.Errorf("audit %s: %w", a.Name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.plain = c.plain || len(v.Aside) > 0
+	}
+	if c.suite != nil {
+		if v := c.suite.Verify(nil); !v.OK() {
+			return nil, differs(v.Differences)
+		}
+	}
+	return c, nil
+}
+
+// load is the content of an id.
+func load(ctx context.Context, s Store, id string) (*content, error) {
+	k, data, err := find(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := read(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", id, errDamaged, err)
+	}
+	c.plain, c.day = k.Plain, k.Day
+	if c.plain {
+		for i := range c.audits {
+			c.audits[i].Report = core.Plain(c.audits[i].Report)
+		}
+	}
+	return c, nil
+}
+
+// read reads what was uploaded, and checks only that it is whole.
+func read(data []byte) (*content, error) {
+	if len(data) > MostBytes {
+		return nil, &audit.InputError{Field: "report", Found: "larger than 1 MiB", Want: "at most that", Remedy: "share a file instead"}
+	}
+	if !utf8.Valid(data) {
+		return nil, &audit.InputError{Field: "report", Found: "no text in UTF-8", Want: "a report of dpscope, or the text of a link with code"}
+	}
+	c := &content{data: data}
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] >= '0' && trimmed[0] <= '9' {
+		return c, c.readCode(string(trimmed))
+	}
+	if report.KindOf(data) == suite.ReportKind {
+		r, err := suite.ParseReport(data)
+		if err != nil {
+			return nil, err
+		}
+		c.suite, c.whole = &r, r
+		for _, a := range r.Audits {
+			c.audits = append(c.audits, format.Audit{Name: a.Name, Report: a.Report})
+		}
+		return c, nil
+	}
+	r, err := core.ParseReport(data)
+	if err != nil {
+		return nil, err
+	}
+	c.whole = r
+	c.audits = []format.Audit{{Name: r.Head().Subject, Report: r}}
+	return c, nil
+}
+
+// differs refuses a report that its counts contradict. A difference begins with the
+// field's path.
+func differs(differences []string) error {
+	if len(differences) == 0 {
+		differences = []string{"report: nothing of it could be checked"}
+	}
+	path, what, _ := strings.Cut(differences[0], ": ")
+	return &audit.InputError{Field: path, Found: what, Want: "what follows from the counts in the report", Remedy: "share the report as dpscope wrote it"}
+}
+
+func (c *content) readCode(text string) error {
+	var code packed.Code
+	if err := packed.Unpack(text, &code); err != nil {
+		return &audit.InputError{Field: "link", Found: err.Error(), Want: "the text after code= in a link"}
+	}
+	if code.Code == "" || code.Language != "javascript" && code.Language != "python" {
+		return &audit.InputError{Field: "link: language", Found: fmt.Sprintf("%q", code.Language), Want: "javascript or python, with code"}
+	}
+	c.code, c.link = &code, text
+	if len(code.Result) > 0 {
+		var g pair.Glimpse
+		if err := audit.DecodeStrict(code.Result, "link: result", &g); err != nil {
+			return err
+		}
+		c.result = &g
+	}
+	return nil
+}
+
+// words are the title and the description of a content.
+func (c *content) words() (title, description string) {
+	switch {
+	case c.code != nil:
+		return "Code to audit", fmt.Sprintf("A mechanism in %s with its settings. Nothing of it has run here.", map[string]string{"javascript": "JavaScript", "python": "Python"}[c.code.Language])
+	case c.suite != nil:
+		worst := map[audit.Verdict]string{audit.Violation: "Violation", audit.NoViolation: "No violation found", audit.Inconclusive: "Not decided", audit.Invalid: "The run failed"}[c.suite.Verdict]
+		return worst + " · " + phrase.Count(len(c.audits), "audit"), c.suite.Verify(nil).Summary
+	}
+	h := c.audits[0].Report.Head()
+	title, detail := h.Banner()
+	return title + " · " + h.Subject, detail
+}
+
+// run is the report for the formats.
+func (c *content) run() format.Run {
+	run := format.Run{Audits: c.audits, Value: c.whole}
+	if c.suite != nil {
+		run.Summary = c.suite.Verify(nil).Summary
+	}
+	return run
+}
+
+// refusal is an error as an answer says it.
+type refusal struct {
+	Error  string `json:"error"`
+	Field  string `json:"field,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Found  string `json:"found,omitempty"`
+	Want   string `json:"want,omitempty"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+func refusalOf(err error) refusal {
+	out := refusal{Error: phrase.Short(err.Error())}
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		out.Field, out.Path, out.Found, out.Want, out.Remedy = in.Field, in.Path, phrase.Short(in.Found), in.Want, in.Remedy
+	}
+	return out
+}

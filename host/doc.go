@@ -1,0 +1,63 @@
+// Package host is a host for reports: it takes a report, or code with its settings,
+// gives it a short address, and shows it there in words to whoever comes.
+//
+// Nothing is changed once it is there. An address is made of the content's SHA-256, so
+// that whoever has both can tell whether the host gave out what it took. The host is not
+// trusted with more: what it shows, the page or the command line verifies.
+//
+// The handlers know no file, no clock and no network; [Store] keeps what they are given,
+// natively in a folder, at the edge in a service for keys and values.
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"math/big"
+	"strings"
+)
+
+const (
+	// MostBytes is the size of the largest report that a host takes.
+	MostBytes = 1 << 20
+	// shortest is how many characters an address has where no other one begins so.
+	shortest = 10
+	// tokenBytes are random.
+	tokenBytes = 16
+)
+
+const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+// longest is how many characters of base58 hold 32 bytes.
+const longest = 44
+
+// sumOf is the SHA-256 of content in base58, of always the same length.
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	n, digit, by := new(big.Int).SetBytes(sum[:]), new(big.Int), big.NewInt(58)
+	out := make([]byte, longest)
+	for i := longest - 1; i >= 0; i-- {
+		n.DivMod(n, by, digit)
+		out[i] = base58[digit.Int64()]
+	}
+	return string(out)
+}
+
+// IsID reports whether a text can be the id of something that a host keeps.
+func IsID(s string) bool {
+	return len(s) >= shortest && len(s) <= longest && strings.Trim(s, base58) == ""
+}
+
+// Is reports whether an id is made of this content.
+func Is(id string, content []byte) bool {
+	return IsID(id) && strings.HasPrefix(sumOf(content), id)
+}
+
+// tokenOf makes a token to delete by, of random bytes.
+func tokenOf(random []byte) string { return base64.RawURLEncoding.EncodeToString(random) }
+
+// hashOf is what is kept of a token.
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,84 @@
+//go:build js && wasm
+
+package main
+
+// All that this program uses of github.com/syumai/workers stands in this file: the
+// library changed its name after this version.
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/syumai/workers"
+	"github.com/syumai/workers/cloudflare"
+	"github.com/syumai/workers/cloudflare/kv"
+
+	"github.com/dpscope/dpscope/host"
+)
+
+func serve(h http.Handler) { workers.Serve(h) }
+
+// setting is a variable of the Worker's configuration.
+func setting(name string) string { return cloudflare.Getenv(name) }
+
+// binding is the name of the Worker's namespace of keys and values.
+const binding = "REPORTS"
+
+// absent is what the library gives for a key that there is not: JavaScript's null as
+// syscall/js writes it. No value that is stored begins so.
+const absent = "<null>"
+
+// values is a [host.Store] over Workers KV, which is eventually consistent: it never
+// knows that there is a value already.
+type values struct{}
+
+// Get implements [host.Store].
+func (values) Get(_ context.Context, key string) ([]byte, error) {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return nil, err
+	}
+	value, err := ns.GetString(key, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch form, rest := value[:min(1, len(value))], value[min(1, len(value)):]; {
+	case value == absent:
+		return nil, host.ErrAbsent
+	case form == "t":
+		return []byte(rest), nil
+	case form == "b":
+		return base64.StdEncoding.DecodeString(rest)
+	}
+	return nil, errors.New("a value of another program")
+}
+
+// Replace implements [host.Store].
+func (values) Replace(_ context.Context, key string, value []byte) error {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return err
+	}
+	text := "t" + string(value)
+	if !utf8.Valid(value) {
+		text = "b" + base64.StdEncoding.EncodeToString(value)
+	}
+	return ns.PutString(key, text, nil)
+}
+
+// Create implements [host.Store].
+func (v values) Create(ctx context.Context, key string, value []byte) error {
+	return v.Replace(ctx, key, value)
+}
+
+// Delete implements [host.Store].
+func (values) Delete(_ context.Context, key string) error {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return err
+	}
+	return ns.Delete(key)
+}

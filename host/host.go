@@ -1,0 +1,414 @@
+package host
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+)
+
+// Paths of a host.
+const (
+	ReportsPath = "/api/reports" // POST; below it GET and DELETE
+	ShownPath   = "/r/"          // a report in words
+)
+
+// A host answers at most mostOpen requests at once, and works on at most mostWorking of
+// them: a report is read into some megabytes.
+const (
+	mostOpen    = 128
+	mostWorking = 4
+)
+
+// Host is a host of reports. All fields are needed but limits, Most and Pictures.
+type Host struct {
+	Store     Store
+	Catalogue audit.Catalogue // of the mechanisms that reports may be of
+	Uploads   Limit           // POST and DELETE of an address; nil: any
+	Reads     Limit           // all else of an address; nil: any
+	Most      core.Cost       // that a replay of an upload may have; zero: any
+	Origin    func(*http.Request) string
+	Who       func(*http.Request) string // the address of who asks, see [Peer]
+	Now       func() time.Time
+	Random    io.Reader // of tokens
+	Pictures  func(report.View) ([]format.Picture, error)
+
+	open    atomic.Int32
+	once    sync.Once // [Host.begin]
+	mux     *http.ServeMux
+	working chan struct{}
+}
+
+// turn waits until this request may be worked on.
+func (s *Host) turn() (done func()) {
+	s.working <- struct{}{}
+	return func() { <-s.working }
+}
+
+// Owns reports whether a path is one of the host's, and not one of the page's files.
+func Owns(path string) bool {
+	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath)
+}
+
+// Policies of answers: nothing runs, nothing is loaded, nothing is sent. A page in words
+// has its style in itself.
+const (
+	closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+	wordsPolicy  = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+	badgePolicy  = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+)
+
+// secure sets the headers that every answer has.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", closedPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "interest-cohort=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// open lets other sites show an answer.
+func open(h http.Header) {
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Access-Control-Allow-Origin", "*")
+}
+
+func answer(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(value) //nolint:errcheck // whoever asked is gone
+}
+
+// fail answers an error: of the input with what was found, of the store without.
+func fail(w http.ResponseWriter, err error) {
+	var in *audit.InputError
+	switch {
+	case errors.Is(err, ErrAbsent):
+		answer(w, http.StatusNotFound, refusal{Error: "There is no report at this address. It may have been deleted, or the address is cut short: copy it again."})
+	case errors.Is(err, errDamaged):
+		w.Header().Set("Retry-After", "60")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "What is kept at this address is not what was stored. Tell whoever runs this host."})
+	case errors.Is(err, ErrFull):
+		answer(w, http.StatusInsufficientStorage, refusal{Error: "This host is full. Share the report as a file, and tell whoever runs this host."})
+	case errors.As(err, &in):
+		answer(w, http.StatusUnprocessableEntity, refusalOf(err))
+	default:
+		w.Header().Set("Retry-After", "60")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "The store does not answer. Try again in a minute."})
+	}
+}
+
+// stored is the answer to an upload.
+type stored struct {
+	ID      string `json:"id"`
+	Address string `json:"address"`
+	SHA256  string `json:"sha256"`          // in base58, of which the id is the beginning
+	Token   string `json:"token,omitempty"` // to delete by; absent where it was there already
+}
+
+// ServeHTTP implements [http.Handler] for the paths that [Owns] names.
+func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	defer s.open.Add(-1)
+	if s.open.Add(1) > mostOpen {
+		w.Header().Set("Retry-After", "5")
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "This host is busy. Try again in a few seconds."})
+		return
+	}
+	limit, what := s.Uploads, "uploads"
+	if reading(r) {
+		limit, what = s.Reads, "reads"
+	}
+	if limit != nil && !allowed(w, limit, what, s.Who(r), s.Now()) {
+		drain(r)
+		return
+	}
+	// A server before this one may pass requests on under another name than visitors know.
+	if err := crossOrigin.Check(r); err != nil && r.Header.Get("Origin") != s.Origin(r) {
+		drain(r)
+		answer(w, http.StatusForbidden, refusal{Error: "Pages of other sites cannot store or delete here."})
+		return
+	}
+	s.once.Do(s.begin)
+	if path.Clean(r.URL.Path) != r.URL.Path { // which the mux would send on
+		other(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// crossOrigin refuses what pages of other sites store or delete.
+var crossOrigin = http.NewCrossOriginProtection()
+
+func reading(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// begin makes what handles requests.
+func (s *Host) begin() {
+	s.working = make(chan struct{}, mostWorking)
+	s.mux = http.NewServeMux()
+	for pattern, handle := range map[string]http.HandlerFunc{
+		"POST " + ReportsPath:                 s.post,
+		"DELETE " + ReportsPath + "/{id}":     s.delete,
+		"GET " + ReportsPath:                  about,
+		"GET " + ReportsPath + "/{id}":        s.give,
+		"GET " + ReportsPath + "/{id}/replay": s.giveReplay,
+		"GET " + ShownPath + "{id}":           s.show,
+		"GET " + ShownPath + "{id}/badge.svg": s.badge,
+		"/":                                   other,
+	} {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				drain(r)
+			}
+			if id := r.PathValue("id"); strings.Contains(pattern, "{id}") && !IsID(id) {
+				fail(w, ErrAbsent)
+				return
+			}
+			handle(w, r)
+		})
+	}
+}
+
+// about says that reports are stored here.
+func about(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD, POST")
+	answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
+}
+
+// other answers what is at no path, or cannot be done there.
+func other(w http.ResponseWriter, r *http.Request) {
+	drain(r)
+	switch {
+	case reading(r):
+		fail(w, ErrAbsent)
+	case strings.HasPrefix(r.URL.Path, ReportsPath):
+		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "POST a report to " + ReportsPath + ", or DELETE it at its id."})
+	default:
+		w.Header().Set("Allow", "GET, HEAD")
+		answer(w, http.StatusMethodNotAllowed, refusal{Error: "Only GET and HEAD are answered here."})
+	}
+}
+
+// drain reads a body that nobody wants, within reason: some servers cannot answer before
+// it was read to its end.
+func drain(r *http.Request) {
+	if r.Body != nil {
+		io.Copy(io.Discard, io.LimitReader(r.Body, 2*MostBytes)) //nolint:errcheck // it is not wanted
+	}
+}
+
+func (s *Host) post(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, MostBytes+1))
+	if err != nil {
+		err = &audit.InputError{Field: "request", Found: "cut off", Want: "a whole body", Remedy: "send it again"}
+	}
+	drain(r)
+	defer s.turn()()
+	if err == nil && len(data) > MostBytes {
+		answer(w, http.StatusRequestEntityTooLarge, refusal{Error: "The report is larger than 1 MiB. Share it as a file.", Field: "report", Found: "larger than 1 MiB", Want: "at most that"})
+		return
+	}
+	var c *content
+	if err == nil {
+		c, err = s.checked(data)
+	}
+	random := make([]byte, tokenBytes)
+	if err == nil {
+		_, err = io.ReadFull(s.Random, random)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	token := tokenOf(random)
+	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly), Plain: c.plain})
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out := stored{ID: id, Address: s.Origin(r) + ShownPath + id, SHA256: sumOf(data)}
+	status := http.StatusOK
+	if isNew {
+		out.Token, status = token, http.StatusCreated
+	}
+	w.Header().Set("Location", out.Address)
+	answer(w, status, out)
+}
+
+// delete forgets an id, for who has the token of its upload.
+func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	k, _, err := find(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1 {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dpscope"`)
+		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was given when this was stored."})
+		return
+	}
+	for _, key := range []string{replayOf(id), id} { // last: the token is with the report
+		if err == nil {
+			err = s.Store.Delete(r.Context(), key)
+		}
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// give answers the content of an id as it was stored.
+func (s *Host) give(w http.ResponseWriter, r *http.Request) {
+	_, data, err := find(r.Context(), s.Store, r.PathValue("id"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	kind := "application/json"
+	if isCode(data) {
+		kind = "text/plain; charset=utf-8"
+	}
+	open(w.Header())
+	write(w, r, kind, data)
+}
+
+func isCode(data []byte) bool {
+	trimmed := bytes.TrimSpace(data)
+	return len(trimmed) > 0 && trimmed[0] != '{'
+}
+
+// write answers bytes. What has an id may be kept for a while, and not for ever: it may
+// be deleted.
+func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", `"`+sumOf(data)[:20]+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// forms are the formats that a report is answered in, with their types.
+var forms = map[string]string{
+	format.JSON:     "application/json",
+	format.SARIF:    "application/sarif+json",
+	format.JUnit:    "application/xml; charset=utf-8",
+	format.Markdown: "text/markdown; charset=utf-8",
+}
+
+// badge answers the picture of an id.
+func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
+	done := s.turn()
+	c, err := load(r.Context(), s.Store, r.PathValue("id"))
+	done() // whoever reads slowly keeps nobody waiting
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	open(w.Header())
+	w.Header().Set("Content-Security-Policy", badgePolicy)
+	write(w, r, "image/svg+xml", badge(c))
+}
+
+// show answers the page of an id, or its report in another format.
+func (s *Host) show(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	var out bytes.Buffer
+	done := sync.OnceFunc(s.turn())
+	defer done()
+	c, err := load(r.Context(), s.Store, id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if name := r.URL.Query().Get("format"); name != "" && name != format.HTML {
+		s.showAs(w, r, c, name, done)
+		return
+	}
+	page := s.page(r, id, c)
+	if c.code != nil {
+		err = codePage(&out, page, c)
+	} else {
+		run := c.run()
+		run.Page, run.Pictures = page, s.Pictures
+		err = format.Write(&out, format.HTML, run)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	done()
+	w.Header().Set("Content-Security-Policy", wordsPolicy)
+	write(w, r, "text/html; charset=utf-8", out.Bytes())
+}
+
+func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string, done func()) {
+	kind, known := forms[name]
+	if !known || c.code != nil && name != format.JSON {
+		fail(w, audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown}))
+		return
+	}
+	open(w.Header())
+	if name == format.JSON && c.code == nil {
+		done()
+		write(w, r, kind, c.data)
+		return
+	}
+	var out bytes.Buffer
+	var err error
+	if c.code != nil {
+		err = json.NewEncoder(&out).Encode(c.code)
+	} else {
+		run := c.run()
+		run.Value = nil
+		err = format.Write(&out, name, run)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	done()
+	write(w, r, kind, out.Bytes())
+}
+
+// page is what the page of an id says of itself.
+func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
+	origin := s.Origin(r)
+	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,
+		Note: "This host checked that everything the report says follows from the counts in it. "}
+	if replayed, err := LastReplay(r.Context(), s.Store, id); err == nil && replayed.words() != "" {
+		p.Note += replayed.words() + "Do not take this host’s word for it: open"
+	} else {
+		p.Note += "It did not draw them again: open"
+	}
+	p.Note += " the report in the instrument, or run dpscope open with this address, to see that they come out."
+	if c.code != nil {
+		p.Open = origin + "/#door=code&code=" + c.link
+		p.Note = "This host keeps the code and runs none of it. Nothing of it runs in the instrument until you press Run."
+	}
+	p.Title, p.Description = c.words()
+	for _, name := range []string{format.JSON, format.Markdown, format.SARIF, format.JUnit} {
+		if c.code == nil || name == format.JSON {
+			p.Forms = append(p.Forms, format.Link{Name: name, Address: p.Address + "?format=" + name})
+		}
+	}
+	return p
+}

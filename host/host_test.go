@@ -1,0 +1,755 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/stills"
+)
+
+// memory is a store in memory whose answers can be made to fail or to come late.
+type memory struct {
+	mu     sync.Mutex
+	values map[string][]byte
+	unseen map[string]int // how many Gets do not see a key yet
+	blind  bool           // Create does not notice that there is a value
+	fails  error
+}
+
+func (m *memory) Get(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails != nil {
+		return nil, m.fails
+	}
+	if m.unseen[key] > 0 {
+		m.unseen[key]--
+		return nil, ErrAbsent
+	}
+	value, ok := m.values[key]
+	if !ok {
+		return nil, ErrAbsent
+	}
+	return bytes.Clone(value), nil
+}
+
+func (m *memory) Create(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails != nil {
+		return m.fails
+	}
+	if _, ok := m.values[key]; ok && !m.blind {
+		return ErrExists
+	}
+	m.values[key] = bytes.Clone(value)
+	return nil
+}
+
+func (m *memory) Replace(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[key] = bytes.Clone(value)
+	return m.fails
+}
+
+func (m *memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, key)
+	return m.fails
+}
+
+const origin = "https://audits.example"
+
+// aHost is a host with a store in memory, whose clock stands.
+func aHost() (*Host, *memory) {
+	m := &memory{values: map[string][]byte{}, unseen: map[string]int{}}
+	return &Host{Store: m, Catalogue: cli.Catalogue(), Uploads: &Minute{Most: 1 << 20}, Reads: &Minute{Most: 1 << 20},
+		Origin: func(*http.Request) string { return origin }, Who: Peer,
+		Now:    func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
+		Random: rand.NewChaCha8([32]byte{1}), Pictures: stills.Of}, m
+}
+
+// ask sends a request to a host, and holds the answer's headers to what every answer has.
+func ask(t testing.TB, h http.Handler, method, target string, body []byte, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, "/", bytes.NewReader(body))
+	path, query, _ := strings.Cut(target, "?")
+	r.URL.Path, r.URL.RawQuery = path, query // as they came, not cleaned by the client
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	out := w.Result()
+	policy := out.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") || strings.Contains(policy, "script") || strings.Contains(policy, "same-origin") {
+		t.Errorf("%s %s: the policy is %q", method, target, policy)
+	}
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin"} {
+		if got := out.Header.Get(name); got != want {
+			t.Errorf("%s %s: %s is %q", method, target, name, got)
+		}
+	}
+	for _, name := range []string{"Cross-Origin-Resource-Policy", "RateLimit", "RateLimit-Policy", "Cache-Control"} {
+		if out.Header.Get(name) == "" && out.StatusCode != 503 {
+			t.Errorf("%s %s: no %s", method, target, name)
+		}
+	}
+	return out
+}
+
+func said(t testing.TB, r *http.Response) string {
+	t.Helper()
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// upload stores something new.
+func upload(t testing.TB, h http.Handler, data []byte) stored {
+	t.Helper()
+	r := ask(t, h, "POST", ReportsPath, data)
+	got := said(t, r)
+	var out stored
+	if err := json.Unmarshal([]byte(got), &out); err != nil || r.StatusCode != http.StatusCreated || out.Token == "" {
+		t.Fatalf("%d: %s", r.StatusCode, got)
+	}
+	return out
+}
+
+const released = "../core/testdata/released/"
+
+func kept020(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(released + "0.2.0/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// linked is code as an address holds it.
+func linked(t testing.TB, code string) []byte {
+	t.Helper()
+	out, err := packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(out)
+}
+
+// TestKinds: reports of all kinds, and code, are stored, given back as they were, and shown
+// in words and in all formats.
+func TestKinds(t *testing.T) {
+	h, _ := aHost()
+	for name, data := range map[string][]byte{
+		"pair": kept020(t, "approximate.json"), "canaries": kept020(t, "canaries.json"), "one run": kept020(t, "one-run-refuted.json"),
+		"scores": kept020(t, "scores.json"), "plan": kept020(t, "plan.json"), "recorded": kept020(t, "recorded.json"), "unseeded": kept020(t, "unseeded-command.json"),
+		"first schema": must(os.ReadFile(released + "0.1.0/early-approximate.json")), "code": linked(t, "function mechanism(rows) { return 1 }"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := upload(t, h, data)
+			if !Is(out.ID, data) || len(out.ID) != shortest || out.Address != origin+ShownPath+out.ID {
+				t.Errorf("stored as %+v", out)
+			}
+			if r := ask(t, h, "GET", ReportsPath+"/"+out.ID, nil); said(t, r) != string(data) {
+				t.Error("another content came back")
+			}
+			r := ask(t, h, "GET", ShownPath+out.ID, nil)
+			page := said(t, r)
+			if r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("%d %s: %s", r.StatusCode, r.Header.Get("Content-Type"), page)
+			}
+			for _, part := range []string{`<meta property="og:title" content="`, `<meta name="description" content="`, `href="` + out.Address + `"`} {
+				if !strings.Contains(page, part) {
+					t.Errorf("the page lacks %s", part)
+				}
+			}
+			opened := "/#report=" + out.ID
+			if name == "code" {
+				opened = "/#door=code&amp;code=" + string(data)
+			}
+			if !strings.Contains(page, `href="`+origin+opened+`"`) {
+				t.Errorf("the page does not lead to %s", opened)
+			}
+			if name == "code" {
+				if !strings.Contains(page, "Nobody has checked that here.") || !strings.Contains(page, "function mechanism") {
+					t.Error("the page does not say what it is of")
+				}
+				return
+			}
+			for form, kind := range forms {
+				r := ask(t, h, "GET", ShownPath+out.ID+"?format="+form, nil)
+				got := said(t, r)
+				if r.StatusCode != 200 || r.Header.Get("Content-Type") != kind || got == "" {
+					t.Errorf("%s: %d %s", form, r.StatusCode, r.Header.Get("Content-Type"))
+				}
+				if form == format.JSON && got != string(data) {
+					t.Error("the report is not the one that was stored")
+				}
+			}
+			if r := ask(t, h, "GET", ShownPath+out.ID+"?format=exe", nil); r.StatusCode != 422 {
+				t.Errorf("an unknown format: %d", r.StatusCode)
+			}
+		})
+	}
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// TestOnce: the same content twice is one, and its token is told once; it goes with its
+// token alone, and can be stored again.
+func TestOnce(t *testing.T) {
+	h, m := aHost()
+	data := kept020(t, "scores.json")
+	first := upload(t, h, data)
+	var again stored
+	r := ask(t, h, "POST", ReportsPath, data)
+	if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || r.StatusCode != 200 || again.ID != first.ID || again.Token != "" {
+		t.Errorf("the second time: %d %+v", r.StatusCode, again)
+	}
+	for _, value := range m.values {
+		if bytes.Contains(value, []byte(first.Token)) {
+			t.Error("the token is kept")
+		}
+	}
+	for _, bad := range []string{"", "Bearer ", "Bearer " + first.Token + "x", first.Token, "Basic " + first.Token} {
+		if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", bad); r.StatusCode != 401 {
+			t.Errorf("deleted by %q: %d", bad, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", "Bearer "+first.Token); r.StatusCode != 204 {
+		t.Errorf("not deleted: %d", r.StatusCode)
+	}
+	if r := ask(t, h, "GET", ShownPath+first.ID, nil); r.StatusCode != 404 || len(m.values) != 0 {
+		t.Errorf("after deletion: %d, %d values", r.StatusCode, len(m.values))
+	}
+	if second := upload(t, h, data); second.Token == first.Token {
+		t.Error("a token came twice")
+	}
+}
+
+// TestCollision: of contents whose sums begin alike, the second gets a longer id.
+func TestCollision(t *testing.T) {
+	_, m := aHost()
+	ctx := context.Background()
+	a := []byte("a content")
+	sum := sumOf(a)
+	// No two contents with 10 characters alike are at hand: a damaged value takes the place
+	// of one, as both are something else under this key.
+	m.values[sum[:shortest]] = kept{Version: 1}.with([]byte("another"))
+	id, isNew, err := keep(ctx, m, a, kept{Version: 1})
+	if err != nil || !isNew || id != sum[:shortest+1] {
+		t.Errorf("kept under %q: %v", id, err)
+	}
+	if id2, isNew, err := keep(ctx, m, a, kept{Version: 1}); err != nil || isNew || id2 != id {
+		t.Errorf("the second time under %q: %v", id2, err)
+	}
+	if _, _, err := find(ctx, m, sum[:shortest]); !errors.Is(err, errDamaged) {
+		t.Errorf("what is not of its id comes back: %v", err)
+	}
+}
+
+// TestEventually: what a store does not show yet is stored once all the same, and what it
+// gives out is held against its id.
+func TestEventually(t *testing.T) {
+	h, m := aHost()
+	data := kept020(t, "scores.json")
+	first := upload(t, h, data)
+	for _, blind := range []bool{false, true} {
+		m.blind, m.unseen[first.ID] = blind, 1
+		r := ask(t, h, "POST", ReportsPath, data)
+		var again stored
+		if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || again.ID != first.ID || len(m.values) != 1 {
+			t.Errorf("blind %v: %d %+v, %d values", blind, r.StatusCode, again, len(m.values))
+		}
+	}
+	value := m.values[first.ID]
+	for name, bad := range map[string][]byte{"half": value[:len(value)/2], "empty": {}, "null": []byte("<null>"), "changed": bytes.Replace(value, []byte("0"), []byte("1"), 400)} {
+		m.values[first.ID] = bad
+		for _, path := range []string{ReportsPath + "/" + first.ID, ShownPath + first.ID, ShownPath + first.ID + "/badge.svg"} {
+			if r := ask(t, h, "GET", path, nil); r.StatusCode != 503 {
+				t.Errorf("%s: %s: %d", name, path, r.StatusCode)
+			}
+		}
+	}
+	m.values[first.ID], m.fails = value, errors.New("secret of the store")
+	for _, path := range []string{ReportsPath + "/" + first.ID, ShownPath + first.ID} {
+		if r := ask(t, h, "GET", path, nil); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || strings.Contains(said(t, r), "secret") {
+			t.Errorf("%s of a store that fails: %d", path, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 503 {
+		t.Errorf("stored in a store that fails: %d", r.StatusCode)
+	}
+}
+
+// TestRefused: what is no report, too large, or contradicts its own counts is refused
+// with the field named, and nothing is kept.
+func TestRefused(t *testing.T) {
+	h, m := aHost()
+	own := func(change func(*pair.Report)) []byte {
+		r, err := pair.ParseReport(kept020(t, "approximate.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&r)
+		return must(json.Marshal(r))
+	}
+	parts, err := suite.ParseReport(kept020(t, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts.Summary = "All is private."
+	parts.Generator.Version = core.Kinds()[0].Name // no release
+	for name, c := range map[string]struct {
+		data   []byte
+		status int
+		field  string
+	}{
+		"nothing":      {nil, 422, "report"},
+		"no JSON":      {[]byte("report"), 422, "report"},
+		"bad base64":   {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"sequential":{"epochs":[{"counts":["*"]}]},"kind"`), 1), 422, "report"},
+		"another kind": {[]byte(`{"kind":"poem","schemaVersion":2}`), 422, "report: field kind"},
+		"cut off":      {kept020(t, "approximate.json")[:3000], 422, "report"},
+		"two":          {append(kept020(t, "scores.json"), kept020(t, "scores.json")...), 422, "report"},
+		"no text":      {[]byte("{\xff}"), 422, "report"},
+		"too large":    {append(kept020(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
+		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
+		"another link": {[]byte(must2(packed.Pack([]int{1}))), 422, "link"},
+		"bound": {own(func(r *pair.Report) {
+			*r.LowerBound += 0.01
+			r.Tables[0].Rows[0].LowerBound = r.LowerBound
+		}), 422, "lowerBound"},
+		"unknown field": {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"evil":1,"kind"`), 1), 422, ""},
+		"mechanism":     {own(func(r *pair.Report) { r.Plan.Mechanism, r.Subject = "no-such", "no-such" }), 422, ""},
+		"claim":         {own(func(r *pair.Report) { r.Claim.Epsilon = 0.5; r.Plan.Claim.Epsilon = 0.5 }), 422, ""},
+	} {
+		r := ask(t, h, "POST", ReportsPath, c.data)
+		var no refusal
+		if err := json.Unmarshal([]byte(said(t, r)), &no); err != nil || r.StatusCode != c.status || no.Error == "" || !strings.HasPrefix(no.Field, c.field) {
+			t.Errorf("%s: %d %+v", name, r.StatusCode, no)
+		}
+	}
+	if len(m.values) != 0 {
+		t.Errorf("%d values are kept", len(m.values))
+	}
+}
+
+func must2(s string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TestPaths: an id is one, and no path.
+func TestPaths(t *testing.T) {
+	h, _ := aHost()
+	id := upload(t, h, kept020(t, "scores.json")).ID
+	for _, bad := range []string{"", "/", "..", "../" + id, id + "/..", id + "/", id + "/../" + id, id[:9], id + "\x00", id + ".png", id[:9] + "0", id[:9] + "%2f", "O0Il" + id, strings.Repeat("1", 45), id + "/picture.png", id + "/badge.svg/", "é" + id} {
+		for _, base := range []string{ReportsPath + "/", ShownPath} {
+			if base == ReportsPath+"/" && (bad == "" || strings.Contains(bad, "/")) && strings.HasPrefix(bad, id) {
+				continue
+			}
+			if r := ask(t, h, "GET", base+bad, nil); r.StatusCode != 404 {
+				t.Errorf("%s%q: %d", base, bad, r.StatusCode)
+			}
+		}
+		if r := ask(t, h, "DELETE", ReportsPath+"/"+bad, nil, "Authorization", "Bearer x"); r.StatusCode != 404 && r.StatusCode != 405 && r.StatusCode != 401 {
+			t.Errorf("DELETE %q: %d", bad, r.StatusCode)
+		}
+	}
+	for _, method := range []string{"PUT", "PATCH", "OPTIONS", "POST", "DELETE"} {
+		if r := ask(t, h, method, ShownPath+id, nil); r.StatusCode != 405 {
+			t.Errorf("%s: %d", method, r.StatusCode)
+		}
+	}
+	if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
+		t.Errorf("a page of another site stores: %d", r.StatusCode)
+	}
+	for from, want := range map[string]int{"https://evil.example": 403, origin: 200} { // of a browser that says no more
+		if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Origin", from); r.StatusCode != want {
+			t.Errorf("a page of %s stores: %d", from, r.StatusCode)
+		}
+	}
+}
+
+// hostile is a text that would be a script, an element or an address in any of the places
+// where a report's texts stand.
+const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"' onload='alert(1)' javascript:alert(1) {{.}} ]]> &lt; ` + "\u202e\x00\x1b[31m"
+
+// poison replaces every text of a value that is not a key, one after the other.
+func poison(value any, at *int, which int) any {
+	switch x := value.(type) {
+	case map[string]any:
+		for _, k := range sorted(x) {
+			x[k] = poison(x[k], at, which)
+		}
+	case []any:
+		for i := range x {
+			x[i] = poison(x[i], at, which)
+		}
+	case string:
+		*at++
+		if *at-1 == which {
+			return x + hostile
+		}
+	}
+	return value
+}
+
+func sorted(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] < out[j-1]; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// TestHostileTexts: a script in any text of a report is refused, or comes out as text.
+func TestHostileTexts(t *testing.T) {
+	took := 0
+	for _, name := range []string{"approximate.json", "command-words.json", "recorded.json", "plan-only.json", "canaries.json", "one-run.json", "scores-two-files.json", "failed-command.json"} {
+		data := kept020(t, name)
+		texts := 0
+		var value any
+		json.Unmarshal(data, &value)
+		poison(value, &texts, -1)
+		every := gear.Of(11, 1) // coprime to the fields of a row, so that all kinds of texts come
+		for i := (len(name) * 7) % every; i < texts; i += every {
+			var value any
+			json.Unmarshal(data, &value)
+			n := 0
+			bad := must(json.Marshal(poison(value, &n, i)))
+			// What the host checks is not asked here: a page must hold any report that can be
+			// read.
+			c, err := read(bad)
+			if err != nil {
+				continue
+			}
+			took++
+			for _, plain := range []bool{false, true} {
+				if plain {
+					for j := range c.audits {
+						c.audits[j].Report = core.Plain(c.audits[j].Report)
+					}
+				}
+				holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
+			}
+		}
+	}
+	c, err := read(linked(t, hostile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTexts(t, "code", c)
+	if took < 20 {
+		t.Errorf("only %d texts came through", took)
+	}
+}
+
+// holdsTexts holds all that a host answers of a content to have nothing in it but text.
+func holdsTexts(t *testing.T, what string, c *content) {
+	t.Helper()
+	h, m := aHost()
+	id := sumOf(c.data)[:shortest]
+	m.values[id] = kept{Version: 1, Day: "2026-01-31"}.with(c.data)
+	h.Pictures = func(report.View) ([]format.Picture, error) { return nil, nil } // tested where they are drawn
+	page := said(t, ask(t, h, "GET", ShownPath+id, nil))
+	z := xml.NewDecoder(strings.NewReader(page))
+	z.Strict, z.Entity = false, xml.HTMLEntity
+	for {
+		token, err := z.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		tag, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch tag.Name.Local {
+		case "script", "img", "iframe", "object", "base", "form", "svg":
+			t.Fatalf("%s: the page has an element %s", what, tag.Name.Local)
+		}
+		for _, a := range tag.Attr {
+			name := a.Name.Local
+			if strings.HasPrefix(name, "on") || (name == "href" || name == "src") && !strings.HasPrefix(a.Value, origin+"/") && !strings.HasPrefix(a.Value, "#") {
+				t.Fatalf("%s: %s has %s=%q", what, tag.Name.Local, name, a.Value)
+			}
+		}
+	}
+	svg := said(t, ask(t, h, "GET", ShownPath+id+"/badge.svg", nil))
+	if strings.Count(svg, "<") != strings.Count(badgeOf(svg), "<") || strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
+		t.Fatalf("%s: the badge is %s", what, svg)
+	}
+}
+
+// badgeOf are the elements of a badge alone.
+func badgeOf(svg string) string {
+	return strings.Join(regexp.MustCompile(`</?(svg|title|rect|g|text)[ >/]`).FindAllString(svg, -1), "")
+}
+
+// TestBadge: it says what was claimed, the bound, how many outputs and the day, and never
+// that anything is private or passed.
+func TestBadge(t *testing.T) {
+	h, _ := aHost()
+	for _, name := range []string{"approximate.json", "gaussian-dp.json", "plan.json", "stopped-exploring.json", "one-run-inconclusive.json"} {
+		out := upload(t, h, kept020(t, name))
+		r := ask(t, h, "GET", ShownPath+out.ID+"/badge.svg", nil)
+		got := said(t, r)
+		if r.Header.Get("Content-Type") != "image/svg+xml" || r.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+			t.Errorf("%s: %v", name, r.Header)
+		}
+		for _, word := range []string{"private", "passed", "safe", "secure"} {
+			if strings.Contains(strings.ToLower(got), word) {
+				t.Errorf("%s: the badge says %q: %s", name, word, got)
+			}
+		}
+		if name == "approximate.json" && !(strings.Contains(got, "claimed") && strings.Contains(got, "shown") && strings.Contains(got, "n = ") && strings.Contains(got, "2026-01-31")) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestCost: what costs more than the host has is refused with what it costs, and kept where
+// the host replays nothing.
+func TestCost(t *testing.T) {
+	h, _ := aHost()
+	data := must(os.ReadFile("../site/example.json"))
+	r, err := core.ParseReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := core.CostOf(r, core.Given{Catalogue: h.Catalogue})
+	p := core.PlanOf(r).(pair.Plan)
+	if cost.Outputs < 2*(p.Samples+p.Explore) || cost.Bytes < 16*p.Explore {
+		t.Fatalf("%+v of %+v", cost, p)
+	}
+	for _, most := range []core.Cost{{Outputs: cost.Outputs - 1, Bytes: cost.Bytes}, {Outputs: cost.Outputs, Bytes: cost.Bytes - 1}} {
+		h.Most = most
+		r := ask(t, h, "POST", ReportsPath, data)
+		if got := said(t, r); r.StatusCode != 422 || !strings.Contains(got, fmt.Sprintf("an audit of %d outputs", cost.Outputs)) {
+			t.Errorf("%d %s", r.StatusCode, got)
+		}
+	}
+	h.Most = cost
+	upload(t, h, data)
+	upload(t, h, kept020(t, "scores.json")) // recorded, so nothing of it is drawn again
+}
+
+// crowded is a store of which each answer waits until so many ask.
+type crowded struct {
+	Store
+	inside, most atomic.Int32
+	go_          chan struct{}
+}
+
+func (c *crowded) Get(ctx context.Context, key string) ([]byte, error) {
+	n := c.inside.Add(1)
+	defer c.inside.Add(-1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
+	}
+	<-c.go_
+	return c.Store.Get(ctx, key)
+}
+
+// TestCrowd: however many upload at once, few are worked on, and those that are too many are
+// told to come again.
+func TestCrowd(t *testing.T) {
+	h, m := aHost()
+	c := &crowded{Store: m, go_: make(chan struct{})}
+	h.Store, h.Random = c, repeated{}
+	var wait sync.WaitGroup
+	codes := make(chan int, 2*mostOpen)
+	data := linked(t, "x")
+	for range cap(codes) {
+		wait.Go(func() { codes <- ask(t, h, "POST", ReportsPath, data).StatusCode })
+	}
+	for range mostOpen { // all that are too many are answered while the others wait
+		if code := <-codes; code != 503 {
+			t.Errorf("%d", code)
+		}
+	}
+	close(c.go_)
+	wait.Wait()
+	if c.most.Load() > mostWorking {
+		t.Errorf("%d were worked on at once", c.most.Load())
+	}
+	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 200 {
+		t.Errorf("after the crowd: %d", r.StatusCode)
+	}
+}
+
+type repeated struct{}
+
+func (repeated) Read(b []byte) (int, error) { return len(b), nil }
+
+// TestStorm: who asks too often is told for how long to wait, and nobody else.
+func TestStorm(t *testing.T) {
+	h, _ := aHost()
+	now := h.Now()
+	h.Now = func() time.Time { return now }
+	h.Uploads, h.Reads = &Minute{Most: 5}, &Minute{Most: 3}
+	data := kept020(t, "scores.json")
+	count := func(method, path string, n int) (codes map[int]int) {
+		codes = map[int]int{}
+		for range n {
+			r := ask(t, h, method, path, data)
+			if codes[r.StatusCode]++; r.StatusCode == 429 && r.Header.Get("Retry-After") != "60" {
+				t.Errorf("Retry-After is %q", r.Header.Get("Retry-After"))
+			}
+		}
+		return codes
+	}
+	if c := count("POST", ReportsPath, 50); c[201] != 1 || c[200] != 4 || c[429] != 45 {
+		t.Errorf("uploads: %v", c)
+	}
+	if c := count("GET", ReportsPath, 10); c[200] != 3 || c[429] != 7 {
+		t.Errorf("reads: %v", c)
+	}
+	who := h.Who
+	h.Who = func(*http.Request) string { return "another" }
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("another address: %v", c)
+	}
+	h.Who = who
+	now = now.Add(time.Minute)
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("a minute later: %v", c)
+	}
+	now = now.Add(-time.Hour)
+	if c := count("GET", ReportsPath, 1); c[200] != 1 {
+		t.Errorf("a clock that went back: %v", c)
+	}
+	m := Minute{Most: 1}
+	for i := range mostAddresses + 10 {
+		m.Take(fmt.Sprint(i), now)
+	}
+	if len(m.asked) > mostAddresses+1 {
+		t.Errorf("%d addresses are held", len(m.asked))
+	}
+	for in, want := range map[string]string{"192.0.2.1:9": "192.0.2.1", "[2001:db8:0:1:2:3:4:5]:9": "2001:db8:0:1::", "?": "?"} {
+		if got := Peer(&http.Request{RemoteAddr: in}); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+// TestSums: base58 of SHA-256, of one length, as an independent reading has it.
+func TestSums(t *testing.T) {
+	for i := range 200 {
+		sum := sumOf([]byte(fmt.Sprint(i)))
+		if len(sum) != longest || !IsID(sum) || !Is(sum[:shortest], []byte(fmt.Sprint(i))) {
+			t.Fatal(sum)
+		}
+	}
+	// SHA-256 of nothing is e3b0c442...; its base58 is known.
+	if got := sumOf(nil); got != "GKot5hBsd81kMupNCXHaqbhv3huEbxAFMLnpcX2hniwn" {
+		t.Error(got)
+	}
+}
+
+func FuzzHost(f *testing.F) {
+	for _, name := range []string{"scores.json", "plan-only.json"} {
+		f.Add("POST", ReportsPath, kept020(f, name), "")
+	}
+	f.Add("POST", ReportsPath, linked(f, "x"), "")
+	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
+	h, m := aHost()
+	f.Fuzz(func(t *testing.T, method, path string, body []byte, token string) {
+		clear(m.values)
+		r := &http.Request{Method: method, Header: http.Header{"Authorization": {token}}, Body: io.NopCloser(bytes.NewReader(body)), RemoteAddr: "192.0.2.1:1"}
+		r.URL = httptest.NewRequest("GET", "/", nil).URL
+		r.URL.Path, r.URL.RawQuery = path, string(body[:min(len(body), 200)])
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code >= 500 && w.Code != 501 || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)
+		}
+		for key, value := range m.values {
+			var k kept
+			head, data, _ := bytes.Cut(value, []byte("\n"))
+			if json.Unmarshal(head, &k) != nil || !Is(key, data) {
+				t.Fatalf("%q is kept under %q", value, key)
+			}
+		}
+	})
+}
+
+// TestReleasedShown: every report that was kept of earlier versions is taken and shown, or
+// refused with a remedy.
+func TestReleasedShown(t *testing.T) {
+	files, err := filepath.Glob(released + "*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := aHost()
+	took := 0
+	every := gear.Of(4, 1)
+	for i, name := range files {
+		if i%every != 0 {
+			continue
+		}
+		data := must(os.ReadFile(name))
+		r := ask(t, h, "POST", ReportsPath, data)
+		got := said(t, r)
+		switch r.StatusCode {
+		case 201:
+			took++
+			var out stored
+			json.Unmarshal([]byte(got), &out)
+			if r := ask(t, h, "GET", ShownPath+out.ID, nil); r.StatusCode != 200 {
+				t.Errorf("%s: %d %s", name, r.StatusCode, said(t, r))
+			}
+		case 422:
+			t.Logf("%s: %.200s", name, got)
+		default:
+			t.Errorf("%s: %d %s", name, r.StatusCode, got)
+		}
+	}
+	if took < len(files)/every/2 {
+		t.Errorf("only %d of %d are taken", took, len(files)/every)
+	}
+}

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Limit says how often an address may ask for something. It may be shared by handlers.
+type Limit interface {
+	// Take counts a request of an address and says what is left of how many, and when the
+	// count begins anew. left is below 0 where the request is one too many.
+	Take(who string, now time.Time) (left, of int, anew time.Duration)
+}
+
+// mostAddresses bounds what a [Minute] holds.
+const mostAddresses = 1 << 16
+
+// Minute is a limit for each minute, in memory.
+type Minute struct {
+	Most int
+
+	mu    sync.Mutex
+	since time.Time
+	asked map[string]int
+}
+
+// Take implements [Limit].
+func (m *Minute) Take(who string, now time.Time) (left, of int, anew time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if past := now.Sub(m.since); past >= time.Minute || past < 0 || m.asked == nil { // a clock that went back begins anew
+		m.since, m.asked = now, map[string]int{}
+	}
+	if _, known := m.asked[who]; !known && len(m.asked) >= mostAddresses {
+		who = "" // all that are too many share one count
+	}
+	if m.asked[who] < math.MaxInt32 {
+		m.asked[who]++
+	}
+	return m.Most - m.asked[who], m.Most, time.Minute - now.Sub(m.since)
+}
+
+// allowed counts a request and says so in headers, one item in each: a line of several
+// would be cut at its commas on its way. Where it is one too many it answers.
+func allowed(w http.ResponseWriter, l Limit, what, who string, now time.Time) bool {
+	left, of, anew := l.Take(who, now)
+	seconds := max(1, int(math.Ceil(anew.Seconds())))
+	h := w.Header()
+	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", what, of))
+	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", what, max(0, left), seconds))
+	if left >= 0 {
+		return true
+	}
+	h.Set("Retry-After", fmt.Sprint(seconds))
+	answer(w, http.StatusTooManyRequests, refusal{Error: fmt.Sprintf("more than %d %s in a minute; try again in %d s", of, what, seconds)})
+	return false
+}
+
+// Peer is the address that a request came from. One network of IPv6 is one address:
+// whoever has one has all of it.
+func Peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	ip := net.ParseIP(host)
+	if ip != nil && ip.To4() == nil && !ip.IsLoopback() {
+		return ip.Mask(net.CIDRMask(64, 128)).String()
+	}
+	return host
+}

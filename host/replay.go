@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Outcomes of a replay by a host.
+const (
+	Same      = "same"      // every output was drawn again, and all is as the report says
+	Different = "different" // it is not
+	Derived   = "derived"   // nothing could be drawn again; all follows from the report's counts
+	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more memory or time than the host has
+)
+
+// Replayed is what came of a report that a host replayed.
+type Replayed struct {
+	Outcome string `json:"outcome"`
+	Says    string `json:"says,omitempty"` // the first difference, or why it cannot
+	Day     string `json:"day"`
+	Version string `json:"version,omitempty"` // of the program that replayed it
+}
+
+// replayOf is the key of what came of replaying an id.
+func replayOf(id string) string { return id + ".replay" }
+
+// LastReplay is what came of the last replay of an id, or [ErrAbsent].
+func LastReplay(ctx context.Context, s Store, id string) (r Replayed, err error) {
+	text, err := s.Get(ctx, replayOf(id))
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
+// KeepReplay keeps what came of replaying an id, and publishes it at its address. One that
+// was deleted meanwhile stays so.
+func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
+	if _, _, err := find(ctx, s, id); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.Replace(ctx, replayOf(id), text)
+}
+
+// DropReplay forgets what came of replaying an id.
+func DropReplay(ctx context.Context, s Store, id string) error { return s.Delete(ctx, replayOf(id)) }
+
+// Stored is the content of an id, as it was stored.
+func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
+	_, data, err := find(ctx, s, id)
+	return data, err
+}
+
+// giveReplay answers what came of replaying an id.
+func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
+	last, err := LastReplay(r.Context(), s.Store, r.PathValue("id"))
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(last)
+	}
+	switch {
+	case errors.Is(err, ErrAbsent):
+		answer(w, http.StatusNotFound, refusal{Error: "This host has not replayed it yet."})
+	case err != nil:
+		fail(w, err)
+	default:
+		open(w.Header())
+		write(w, r, "application/json", text)
+	}
+}
+
+// replayWords say on the page of a report what its host found.
+func (r Replayed) words() string {
+	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
+		return "" // not this program's
+	}
+	switch by := fmt.Sprintf("On %s, version %s", r.Day, r.Version); r.Outcome {
+	case Same:
+		return by + " drew every output again on this host, with the same counts, bounds and verdict. "
+	case Different:
+		return by + " drew every output again on this host, and something else came out: " + r.Says + ". Do not rely on this report. "
+	case Derived:
+		return by + " found on this host that all follows from the report’s counts, which nobody but its author can draw again. "
+	case Cannot:
+		return by + " could not replay it on this host: " + r.Says + ". "
+	}
+	return ""
+}

@@ -1,0 +1,152 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/mechanisms/user/process"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Most is what a stranger's report may cost. Its bytes are those that every audit holds
+// unless it asks for more, and a replay takes about five times as many; [Child] ends it
+// at the memory and the time that it has.
+var Most = core.Cost{Outputs: 1_000_000_000, Bytes: 256 << 20}
+
+// What a process has that replays a report.
+const (
+	mostMemory = 2 << 30
+	mostTime   = 10 * time.Minute
+)
+
+// Child replays a report in a process of its own, which a report that takes too much ends
+// alone.
+type Child struct {
+	Host    []string // the program, by its path, and the arguments with which it does what [Serve] does
+	Workers int
+	Memory  uint64        // 0: as much as a host gives
+	Time    time.Duration // 0: as long as a host gives
+}
+
+type question struct {
+	Report  []byte
+	Workers int
+	Memory  uint64
+}
+
+// Answer is what came of a replay.
+type Answer struct {
+	engine.Verification
+	// Cannot says why no output was drawn again, where the rest follows from the report's
+	// counts.
+	Cannot string
+	Fault  string // why nothing could be checked
+}
+
+// Replay replays a report. An error says why it came to no end.
+func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
+	if c.Memory == 0 {
+		c.Memory = mostMemory
+	}
+	if c.Time == 0 {
+		c.Time = mostTime
+	}
+	p, err := process.StartChild(c.Host)
+	if err != nil {
+		return a, err
+	}
+	defer p.End(0)
+	limited, end := context.WithTimeoutCause(ctx, c.Time, fmt.Errorf("it takes longer than %v", c.Time))
+	defer end()
+	err = p.Ask(limited, question{data, c.Workers, c.Memory}, &a)
+	var lost *process.Lost
+	switch {
+	case ctx.Err() != nil:
+		return a, ctx.Err()
+	case errors.As(err, &lost) && lost.Memory:
+		return a, fmt.Errorf("it takes more memory than %d MiB", c.Memory>>20)
+	case errors.As(err, &lost):
+		return a, fmt.Errorf("the process that replays it failed: %w", lost)
+	case err == nil && a.Fault != "":
+		return a, errors.New(a.Fault)
+	}
+	return a, err
+}
+
+// Serve is the program of the processes in which [Child] replays. It limits its own memory,
+// replays the report that it reads from in, answers on out, and returns an exit code. When
+// in ends it ends, as whoever asked is gone.
+func Serve(cat audit.Catalogue, in io.Reader, out io.Writer) int {
+	questions, answers := process.Parent(in, out)
+	var q question
+	if err := questions.Decode(&q); err != nil {
+		os.Stderr.WriteString("dpscope: this replays a report for dpscope itself: " + err.Error() + "\n")
+		return 2
+	}
+	process.LimitMemory(q.Memory)
+	debug.SetMemoryLimit(int64(q.Memory / 8 * 7))
+	var a Answer
+	if err := a.verify(cat, q); err != nil {
+		a.Fault = err.Error()
+	}
+	if answers.Encode(a) != nil {
+		return 2
+	}
+	return 0
+}
+
+// verify replays a report, or each of several.
+func (a *Answer) verify(cat audit.Catalogue, q question) error {
+	if len(q.Report) > 0 && q.Report[0] != '{' {
+		return errors.New("it is code, which is not run here")
+	}
+	given := core.Given{Catalogue: cat, Whole: true, Pool: core.LocalPool(cat, q.Workers)}
+	if report.KindOf(q.Report) != suite.ReportKind {
+		r, err := core.ParseReport(q.Report)
+		if err == nil {
+			a.Verification, err = a.one(r, given)
+		}
+		return err
+	}
+	s, err := suite.ParseReport(q.Report)
+	if err != nil {
+		return err
+	}
+	a.Verification = s.Verify(nil)
+	for _, one := range s.Audits {
+		v, err := a.one(one.Report, given)
+		if err != nil {
+			return fmt.Errorf("audit %s: %w", one.Name, err)
+		}
+		a.Checked = append(a.Checked, v.Checked...)
+		for _, d := range v.Differences {
+			a.Differences = append(a.Differences, one.Name+": "+d)
+		}
+		a.Recomputed = a.Recomputed || v.Recomputed
+	}
+	return nil
+}
+
+// one replays an audit. What needs something of whoever made it follows from its own
+// counts, or cannot be checked.
+func (a *Answer) one(r report.View, given core.Given) (engine.Verification, error) {
+	v, err := core.Verify(context.Background(), r, given)
+	if err == nil {
+		return v, nil
+	}
+	derived, cannot := core.Recompute(given.Catalogue, r)
+	if cannot != nil {
+		return v, err
+	}
+	a.Cannot, derived.Recomputed = err.Error(), true
+	return derived, nil
+}

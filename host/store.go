@@ -1,0 +1,96 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Store keeps values by keys, which are letters, digits and dots. A store may be
+// eventually consistent: a value that was created is seen later, or a deleted one for a
+// while. What it gives out is checked against its key.
+type Store interface {
+	// Get is the value of a key, or an error that is [ErrAbsent].
+	Get(ctx context.Context, key string) ([]byte, error)
+	// Create keeps a value. When it returns, the value stays there whatever happens to the
+	// machine. Where the key has a value already and the store knows, the error is
+	// [ErrExists] and that value stays.
+	Create(ctx context.Context, key string, value []byte) error
+	// Replace is Create for a key that may have a value.
+	Replace(ctx context.Context, key string, value []byte) error
+	// Delete forgets a key; one that is absent is no error.
+	Delete(ctx context.Context, key string) error
+}
+
+var (
+	// ErrAbsent says that there is no such key.
+	ErrAbsent = errors.New("there is nothing under this key")
+	// ErrExists says that there is one already.
+	ErrExists = errors.New("there is a value under this key")
+	// ErrFull says that the store takes nothing more.
+	ErrFull = errors.New("the store is full")
+	// errDamaged says that a store gave out something else than it took.
+	errDamaged = errors.New("what is kept here is damaged")
+)
+
+// kept is what stands before a content in a store.
+type kept struct {
+	Version int    `json:"v"`
+	Token   string `json:"token"`           // SHA-256 of the token to delete by
+	Day     string `json:"day"`             // on which it was stored
+	Plain   bool   `json:"plain,omitempty"` // some of its words nobody could check
+}
+
+func (k kept) with(content []byte) []byte {
+	head, err := json.Marshal(k)
+	if err != nil {
+		panic("host: " + err.Error())
+	}
+	return append(append(head, '\n'), content...)
+}
+
+// find is the content of an id.
+func find(ctx context.Context, s Store, id string) (kept, []byte, error) {
+	var k kept
+	value, err := s.Get(ctx, id)
+	if err != nil {
+		return k, nil, err
+	}
+	head, content, ok := bytes.Cut(value, []byte("\n"))
+	if !ok || json.Unmarshal(head, &k) != nil || k.Version != 1 || !Is(id, content) {
+		return k, nil, fmt.Errorf("%s: %w", id, errDamaged)
+	}
+	return k, content, nil
+}
+
+// keep stores a content under its shortest free id. The same content twice is one; then
+// what is kept with it is that of the first.
+func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNew bool, err error) {
+	sum := sumOf(content)
+	for n := shortest; n <= longest; n++ {
+		id := sum[:n]
+		switch _, there, err := find(ctx, s, id); {
+		case err == nil && bytes.Equal(there, content):
+			return id, false, nil
+		case err == nil: // another content that begins alike
+			continue
+		case errors.Is(err, errDamaged):
+			continue // its place stays taken until somebody has looked at it
+		case !errors.Is(err, ErrAbsent):
+			return "", false, err
+		}
+		switch err := s.Create(ctx, id, k.with(content)); {
+		case errors.Is(err, ErrExists): // at the same time, or not seen yet
+			if _, there, err := find(ctx, s, id); err == nil && bytes.Equal(there, content) {
+				return id, false, nil
+			}
+		case err != nil:
+			return "", false, err
+		default:
+			return id, true, nil
+		}
+	}
+	return "", false, fmt.Errorf("all ids of %s are taken", sum)
+}
