@@ -385,7 +385,7 @@ func (v *canarySpace) cells(f Frame) *Scene {
 			s.minus(c, Rect{})
 		}
 	}
-	s.outline(Rect{left, 4, width, barHeight}, Ink(AxisLine))
+	s.hollow(Rect{left, 4, width, barHeight}, 1, Ink(AxisLine))
 	s.label(left+width+8, 14, high, Start, Text)
 	s.label(left+width/2, 32, "correlation; barred below 0", Middle, Muted)
 
@@ -442,7 +442,7 @@ func (v *canarySpace) cells(f Frame) *Scene {
 		for other, ends := range [2][2]int{{0, inside - 1}, {inside, n - 1}} {
 			x := at(ends[0])
 			ink := choose(other != block, Ink(Grid), Ink(AxisLine))
-			s.outline(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, ink)
+			s.hollow(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, 1, ink)
 		}
 	}
 	room := Rect{margin + side + 70, top, f.Width - margin - side - 84, 210}
@@ -495,10 +495,6 @@ func (v *canarySpace) strips(s *Scene, box Rect, end float64) {
 			s.line(x.At(mean), middle-0.42*row, x.At(mean), middle+0.42*row, 2.5, Ink(Text), Rect{})
 		}
 	}
-}
-
-func (s *Scene) outline(r Rect, p Paint) {
-	s.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1, Paint: p})
 }
 
 // minus marks a box of a value below 0.

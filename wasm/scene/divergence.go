@@ -187,39 +187,45 @@ func outcomeWords(chart pair.Chart, i int) string {
 	return "(" + strings.Join(words, ", ") + ")"
 }
 
+// ends are those of bin i of a histogram, infinite beyond the edges.
+func ends(edges []float64, i int) (from, to float64) {
+	from, to = math.Inf(-1), math.Inf(1)
+	if i > 0 {
+		from = edges[i-1]
+	}
+	if i < len(edges) {
+		to = edges[i]
+	}
+	return from, to
+}
+
+// rangeWords are the ends of a bin in words.
+func rangeWords(from, to float64) string {
+	switch {
+	case math.IsInf(from, -1):
+		return "below " + Short(to)
+	case math.IsInf(to, 1):
+		return Short(from) + " and above"
+	}
+	return Short(from) + " to " + Short(to)
+}
+
 // interval puts bin i of a histogram in its place. What lies beyond the edges
 // gets a box beside them.
 func interval(edges []float64, i int, b Bin) Bin {
 	n := len(edges)
-	unit := (edges[n-1] - edges[0]) / float64(n-1)
+	b.low, b.high = ends(edges, i)
+	b.Words, b.From, b.To = rangeWords(b.low, b.high), b.low, b.high
+	least, most := edges[0], edges[n-1]
+	unit := (most - least) / float64(n-1)
 	if uneven(edges) { // bins of one width, at their numbers
-		at := make([]float64, n)
-		for k := range at {
-			at[k] = float64(k)
-		}
-		from, to := math.Inf(-1), math.Inf(1)
-		placed := interval(at, i, b)
-		switch {
-		case i > 0 && i < n:
-			from, to, placed.Words = edges[i-1], edges[i], Short(edges[i-1])+" to "+Short(edges[i])
-		case i == 0:
-			to, placed.Words = edges[0], "below "+Short(edges[0])
-		default:
-			from, placed.Words = edges[n-1], Short(edges[n-1])+" and above"
-		}
-		placed.low, placed.high = from, to
-		return placed
+		b.From, b.To, least, most, unit = float64(i-1), float64(i), 0, float64(n-1), 1
 	}
 	switch i {
 	case 0:
-		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
-		b.low, b.high = math.Inf(-1), edges[0]
+		b.From, b.To = least-2.4*unit, least-0.6*unit
 	case n:
-		b.Words, b.From, b.To = Short(edges[n-1])+" and above", edges[n-1]+0.6*unit, edges[n-1]+2.4*unit
-		b.low, b.high = edges[n-1], math.Inf(1)
-	default:
-		b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
-		b.low, b.high = b.From, b.To
+		b.From, b.To = most+0.6*unit, most+2.4*unit
 	}
 	return b
 }

@@ -35,29 +35,9 @@ func (r *CanaryReport) membership() *membership.Evidence {
 	return r.Evidence.Membership
 }
 
-// ends are those of a bin, infinite beyond the edges.
-func (v histogram) ends(i int) (from, to float64) {
-	from, to = math.Inf(-1), math.Inf(1)
-	if i > 0 {
-		from = v.Edges[i-1]
-	}
-	if i < len(v.Edges) {
-		to = v.Edges[i]
-	}
-	return from, to
-}
-
 func (v histogram) tooltip(i int) string {
-	from, to := v.ends(i)
-	bin := Short(from) + " to " + Short(to)
-	switch {
-	case i == 0:
-		bin = "below " + Short(to)
-	case i == len(v.Edges):
-		bin = Short(from) + " and above"
-	}
 	in, out := v.In[i], v.Out[i]
-	return fmt.Sprintf("scores %s: %s in (%s), %s out (%s)", bin, Grouped(in), Percent(share(in, v.in)), Grouped(out), Percent(share(out, v.out)))
+	return fmt.Sprintf("scores %s: %s in (%s), %s out (%s)", rangeWords(ends(v.Edges, i)), Grouped(in), Percent(share(in, v.in)), Grouped(out), Percent(share(out, v.out)))
 }
 
 func (v histogram) plot(choice string) Plot {
@@ -88,7 +68,7 @@ func (v histogram) plot(choice string) Plot {
 	p.X = Axis{Title: "score", Scale: Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Zooms: true}
 	up, down := Bars{Key: "canaries in (up)", Paint: Ink(First)}, Bars{Key: "canaries out (down)", Paint: Ink(Second)}
 	for i := range v.In {
-		from, to := v.ends(i)
+		from, to := ends(v.Edges, i)
 		from, to = max(from, p.X.Lo), min(to, p.X.Hi)
 		up.Boxes = append(up.Boxes, Within{from, to, 0, tall(v.In[i], v.in)})
 		down.Boxes = append(down.Boxes, Within{from, to, -tall(v.Out[i], v.out), 0})
@@ -97,7 +77,7 @@ func (v histogram) plot(choice string) Plot {
 	}
 	p.Marks = []Mark{up, down}
 	p.Table = rows("Scores by where they lie", []string{"from", "to below", "in", "out"}, len(v.In), func(fig Figures, i int) []string {
-		from, to := v.ends(i)
+		from, to := ends(v.Edges, i)
 		return []string{fig.of(from), fig.of(to), fmt.Sprint(v.In[i]), fmt.Sprint(v.Out[i])}
 	})
 	return p

@@ -323,18 +323,9 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	v.step = step
 	add := func(from, to int) {
 		m := bin(from, to)
-		m.low, m.high = math.Inf(-1), math.Inf(1)
-		switch {
-		case from == 0:
-			m.high = edges[0]
-			m.words = "below " + Short(m.high)
-		case to == n:
-			m.low = edges[len(edges)-1]
-			m.words = Short(m.low) + " and above"
-		default:
-			m.low, m.high = edges[from-1], edges[to-1]
-			m.words = Short(m.low) + " to " + Short(m.high)
-		}
+		m.low, _ = ends(edges, from)
+		_, m.high = ends(edges, to-1)
+		m.words = rangeWords(m.low, m.high)
 		v.marks = append(v.marks, m)
 	}
 	add(0, 1)

@@ -174,13 +174,7 @@ func (v *plane) inEvent(c planeCell) float64 {
 	if v.Border == nil {
 		return 0
 	}
-	from, to := math.Inf(-1), math.Inf(1)
-	if c.j > 0 {
-		from = v.ScoreEdges[c.j-1]
-	}
-	if c.j < len(v.ScoreEdges) {
-		to = v.ScoreEdges[c.j]
-	}
+	from, to := ends(v.ScoreEdges, c.j)
 	switch {
 	case from >= *v.Border:
 		return map[bool]float64{true: 1}[v.Above]

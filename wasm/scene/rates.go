@@ -85,7 +85,7 @@ func drawRates(f Frame, rates []Rate, allowed float64) *Scene {
 			}
 		}
 		s.rect(band, paint.At(0.2), Rect{})
-		s.add(Shape{Kind: Stroke, Points: append(corners(band), corners(band)[0]), Width: 1, Paint: paint.At(0.6)})
+		s.hollow(band, 1, paint.At(0.6))
 		s.add(Shape{Kind: Dots, Points: []Point{{x.At(r.Rate), y + 20 + bar/2}}, Radius: 4, Paint: Ink(First)})
 	}
 	return s
