@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -365,8 +366,10 @@ func (b Band) draw(c canvas) {
 	for _, w := range b.Within {
 		edges = append(edges, w.X0, w.X1)
 	}
-	slices.Sort(edges)
-	edges = slices.Compact(edges)
+	// Of edges at one pixel the last remains: a report may have any number of them.
+	slices.SortFunc(edges, func(a, b float64) int { return cmp.Compare(b, a) })
+	edges = slices.CompactFunc(edges, func(a, b float64) bool { return decimal(c.x.At(a)) == decimal(c.x.At(b)) })
+	slices.Reverse(edges)
 	var region, up, low []Point
 	for i := 1; i < len(edges); i++ {
 		lower, upper := b.limits((edges[i-1] + edges[i]) / 2)
