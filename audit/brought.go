@@ -33,7 +33,7 @@ type Brought struct {
 	Code string `json:"code,omitempty"`
 	// Runtime names the interpreter that ran it, with its version, where that is no part
 	// of the browser: other versions may give other outputs.
-	Runtime  string   `json:"runtime,omitempty" since:"0.3.0"`
+	Runtime  string   `json:"runtime,omitempty"`
 	Datasets Space    `json:"datasets"`
 	Columns  []Column `json:"columns"` // of one output
 	// NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or

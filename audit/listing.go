@@ -5,7 +5,7 @@ import (
 )
 
 // Version of dpscope.
-const Version = "0.3.0"
+const Version = "0.4.0"
 
 // Listing is a catalogue as a JSON value.
 type Listing struct {

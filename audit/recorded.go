@@ -55,7 +55,7 @@ type Reading struct {
 // RecordedSplit is how the outputs on each dataset were used.
 type RecordedSplit struct {
 	Explored  int    `json:"explored"`
-	Certified int    `json:"certified"` // at most: an anytime run may end earlier
+	Certified int    `json:"certified"` // at most: a run that was stopped ended earlier
 	Unused    [2]int `json:"unused"`
 }
 

@@ -13,7 +13,7 @@ func (g Generator) Release() string {
 }
 
 // Before reports whether the report's version, such as 0.1.0, is an earlier one. A
-// report that does not say its version is of this one.
+// report that does not say its version is not.
 func (g Generator) Before(version string) bool {
 	var own, other [3]int
 	for _, x := range []struct {
@@ -66,7 +66,7 @@ type TerminationReason string
 
 const (
 	Completed TerminationReason = "completed"
-	Refuted   TerminationReason = "refuted" // an anytime run, by refuting the claim
+	Refuted   TerminationReason = "refuted" // an audit until the claim is refuted, by that
 	Stopped   TerminationReason = "stopped" // by the user
 	Failed    TerminationReason = "failed"  // by an error
 )
@@ -77,7 +77,7 @@ type Termination struct {
 	Message     string            `json:"message,omitempty"`
 	SamplesUsed int               `json:"samplesUsed"` // certification outputs a side
 	// Outputs are all that were drawn: of all pairs, both sides, search included.
-	Outputs int `json:"outputs,omitempty" since:"0.3.0"`
+	Outputs int `json:"outputs,omitempty"`
 }
 
 // Timing is in seconds of wall clock; zero where there was no clock.

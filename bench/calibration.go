@@ -59,9 +59,6 @@ func benchCalibration(c *call) (int, error) {
 		c.unlessGiven("samples", &plan.Samples, calibrationQuick.Samples)
 		c.unlessGiven("explore", &plan.Explore, calibrationQuick.Explore)
 	}
-	if plan.Anytime {
-		c.unlessGiven("samples", &plan.Samples, calibration.AnytimeSamples)
-	}
 	cells, left, err := plan.Cells(seeded)
 	if err != nil {
 		return 0, err
@@ -164,10 +161,9 @@ func calibrate(ctx context.Context, cat audit.Catalogue, seed uint64, cells []ca
 
 func printCalibration(w io.Writer, r calibrationResult) {
 	p := r.Plan
-	kind := choose(p.Anytime, " anytime-valid", "")
 	if len(r.Rows) > 0 {
-		fmt.Fprintf(w, "False alarms of%s audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d\n",
-			kind, p.Samples, p.Explore, p.Trials, p.Beta, p.Runs, p.Seed)
+		fmt.Fprintf(w, "False alarms of audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d\n",
+			p.Samples, p.Explore, p.Trials, p.Beta, p.Runs, p.Seed)
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	if len(r.Settings) > 0 {

@@ -20,7 +20,7 @@ type oneRunRow struct {
 	Epsilon float64 `json:"epsilon"` // claimed, and true
 	M       int     `json:"m"`
 	Audits  int     `json:"audits"`
-	ByM     int     `json:"guessesByM"` // of plans of version 1
+	ByM     int     `json:"guessesByM"` // by the number of canaries alone
 	ByClaim int     `json:"guessesByClaim"`
 	// Steinke and Mahloujifar are the published p-value and the recursion with the curve of
 	// (epsilon, delta), both with the guesses by m; Before and Now are ours.
@@ -110,7 +110,7 @@ func printOneRun(w io.Writer, r oneRunResult) {
 	}
 	tw.Flush()
 	fmt.Fprint(w, `
-Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours of plans of version 1, now of version 2.
+Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours with the guesses by m too, now with those by the claim.
 Ceiling: no valid lower bound, whatever it is computed from, is above it in half of all audits of such canaries (docs/findings/one-run-ceiling.md).
 If Gaussian: the f-DP bound, which takes the trade-off to be known. It is above the ceiling because it is no bound on epsilon otherwise.
 

@@ -39,7 +39,6 @@ type oracleCell struct {
 // has to find it.
 func benchOracle(c *call) (int, error) {
 	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1, Mode: pair.Fixed}
-	c.IntVar(&plan.Version, "edition", plan.Version, "edition of the statistics: 1, as released up to 0.2.0, or 2")
 	c.IntVar(&plan.Trials, "trials", 1, "pairs to explore; 1: the oracle's pair, which is known")
 	seeds := c.Int("seeds", 20, "runs a cell, with seeds 1, 2, ...")
 	sizes := c.String("samples", "1000,10000,100000", "outputs a side, comma between: so many certify, and so many explore a pair")
@@ -74,9 +73,6 @@ func benchOracle(c *call) (int, error) {
 		rates, neighbours, err := oracleRates(c.ctx, plan, *large, cat, pool)
 		if err != nil {
 			return 0, err
-		}
-		if plan.Version == 1 {
-			plan.Mode = ""
 		}
 		if plan.Trials == 1 {
 			plan.Pair = &neighbours
@@ -128,7 +124,7 @@ func oracleRates(ctx context.Context, plan pair.Plan, n int, cat audit.Catalogue
 		}
 		return k, audit.Pair{First: audit.Records(1), Second: audit.Records()}, nil
 	}
-	plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, n, min(n, 400_000), 10, 99
+	plan.Samples, plan.Explore, plan.Trials, plan.Seed = n, min(n, 400_000), 10, 99
 	r, err := audited(ctx, plan, cat, pool)
 	if err != nil {
 		return k, neighbours, err

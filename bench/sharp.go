@@ -84,8 +84,8 @@ func (c sharp) row(alarms, batches int, beta float64) sharpRow {
 
 // sharpCells lists the sharp cells of bounds at error beta: the exact bound at
 // delta = 0 on the outputs of randomised response, at delta > 0 and at unequal
-// sample sizes; Clopper-Pearson's of delta and of mu; betting on pairs, once and
-// after every pair; and the one-run bound where every guess is randomised
+// sample sizes, of epsilon and of delta; Clopper-Pearson's of mu; betting on pairs;
+// and the one-run bound where every guess is randomised
 // response, its worst case at delta = 0. The enumeration takes
 // a few seconds.
 func sharpCells(cat audit.Catalogue, beta float64) ([]sharp, error) {
@@ -103,12 +103,11 @@ func sharpCells(cat audit.Catalogue, beta float64) ([]sharp, error) {
 			func(c bounds.Counts) bool { return bounds.Exact(c, 0.05, beta) > 1 }),
 		twoBinomials("exact-unconditional, epsilon = 0.5, delta = 0, 60 and 20 outputs", 60, 20, float64(0.3*stream.Exp(0.5)), 0.3,
 			func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 0.5 }),
-		twoBinomials("clopper-pearson, delta = 0.2 at epsilon = 0.5, 40 and 40 outputs", n, n, float64(0.3*stream.Exp(0.5))+0.2, 0.3,
-			func(c bounds.Counts) bool { return bounds.LowerDelta(c, 0.5, beta) > 0.2 }),
+		twoBinomials("exact-unconditional, delta = 0.2 at epsilon = 0.5, 40 and 40 outputs", n, n, float64(0.3*stream.Exp(0.5))+0.2, 0.3,
+			func(c bounds.Counts) bool { return bounds.ExactDelta(c, 0.5, beta) > 0.2 }),
 		twoBinomials("gaussian-dp-clopper-pearson, mu = 1, 40 and 40 outputs", n, n, upperHalf, 1-upperHalf,
 			func(c bounds.Counts) bool { return bounds.GaussianMu(c, beta) > 1 }),
 		bettingCell(60, beta),
-		mixtureCell(32, beta),
 		oneRunCell(86, beta),
 	}, nil
 }
@@ -218,12 +217,18 @@ func drawPair(s *stream.Stream) int {
 // bettingCell bets on n pairs with the stake that is best for them.
 func bettingCell(n int, beta float64) sharp {
 	c := sharp{Name: fmt.Sprintf("paired-betting, epsilon = 1, delta = 0, %d pairs", n)}
-	witness := []float64{0, 1}
-	expected := bounds.NewTable(2)
-	for k, p := range pairCells {
-		expected.N[3-k] = int(math.Round(10_000 * p))
+	table := func(k [4]int) bounds.CanaryTable { // of pairs, one output a side
+		t := bounds.NewCanaryTable(1, 1)
+		for i, count := range k {
+			t.Add(1-i/2, 1-i%2, count)
+		}
+		return t
 	}
-	lambda := bounds.TuneScoreEpsilon(expected, witness, n, 0, beta)
+	var expected [4]int
+	for k, p := range pairCells {
+		expected[k] = int(math.Round(10_000 * p))
+	}
+	stakes := bounds.TuneCanary(table(expected), n, 0, beta)
 	side := n + 1
 	refuted := make([]bool, side*side*side)
 	logs := make([]float64, n+1)
@@ -234,17 +239,15 @@ func bettingCell(n int, beta float64) sharp {
 	for k, p := range pairCells {
 		logCell[k] = math.Log(p)
 	}
-	table := bounds.NewTable(2)
 	for yy := range side {
 		for yn := range side - yy {
 			for ny := range side - yy - yn {
 				k := [4]int{yy, yn, ny, n - yy - yn - ny}
 				mass := logs[n]
 				for i, count := range k {
-					table.N[3-i] = count
 					mass += float64(float64(count)*logCell[i]) - logs[count]
 				}
-				if bounds.ScoreEpsilon(table, witness, 0, beta, lambda) > 1 {
+				if bounds.CanaryEpsilon(bounds.CanaryPairedBetting, table(k), 0, beta, stakes) > 1 {
 					refuted[(yy*side+yn)*side+ny] = true
 					c.Size += math.Exp(mass)
 				}
@@ -257,53 +260,6 @@ func bettingCell(n int, beta float64) sharp {
 			k[drawPair(s)]++
 		}
 		return refuted[(k[0]*side+k[1])*side+k[2]]
-	}
-	return c
-}
-
-// mixtureCell looks at the wealth of the anytime bound after each of n pairs.
-// Its size is that of the first time that it reaches 1/beta, by the law of the
-// counts of those that have not, pair after pair.
-func mixtureCell(n int, beta float64) sharp {
-	c := sharp{Name: fmt.Sprintf("anytime-event-mixture, epsilon = 1, delta = 0, a look after each of %d pairs", n)}
-	wealth, enough := bounds.NewEventMixture(1, 0), math.Log(1/beta)
-	side := n + 1
-	refuted := make([]bool, side*side*side*side)
-	at := func(k [4]int) int { return ((k[0]*side+k[1])*side+k[2])*side + k[3] }
-	law := map[[4]int]float64{{}: 1}
-	for pairs := 1; pairs <= n; pairs++ {
-		next := make(map[[4]int]float64, 2*len(law))
-		for yy := range pairs + 1 {
-			for yn := range pairs + 1 - yy {
-				for ny := range pairs + 1 - yy - yn {
-					k := [4]int{yy, yn, ny, pairs - yy - yn - ny}
-					mass := 0.0
-					for i, p := range pairCells {
-						from := k
-						from[i]--
-						mass += float64(law[from] * p)
-					}
-					switch {
-					case mass == 0:
-					case wealth.LogWealth(k[0], k[1], k[2], k[3]) >= enough:
-						refuted[at(k)] = true
-						c.Size += mass
-					default:
-						next[k] = mass
-					}
-				}
-			}
-		}
-		law = next
-	}
-	c.run = func(s *stream.Stream) bool {
-		var k [4]int
-		for range n {
-			if k[drawPair(s)]++; refuted[at(k)] {
-				return true
-			}
-		}
-		return false
 	}
 	return c
 }

@@ -45,7 +45,7 @@ func TestSharpCellsKeepTheirSize(t *testing.T) {
 			t.Errorf("%s: a batch does not depend on the seed alone", c.Name)
 		}
 	}
-	if len(cells) < 8 {
+	if len(cells) < 7 {
 		t.Errorf("%d cells", len(cells))
 	}
 }

@@ -120,18 +120,6 @@ func BenchmarkRenyi(b *testing.B) {
 	}
 }
 
-func BenchmarkTuneScore(b *testing.B) {
-	k := gaussianPair(0.5, 48)
-	explore := k.draw(rand.New(rand.NewPCG(1, 1)), 50_000)
-	f := make([]float64, 48)
-	for i := range f {
-		f[i] = float64(i) / 47
-	}
-	for b.Loop() {
-		TuneScoreDelta(explore, f, 50_000, 0.1, 0.05)
-	}
-}
-
 func BenchmarkTradeoffBand(b *testing.B) {
 	sample := gaussianPair(0.5, 48).draw(rand.New(rand.NewPCG(1, 1)), 1_000_000)
 	order := make([]int, 48)

@@ -92,7 +92,7 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 // beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have
 // K = M and delta = CoinDelta(delta).
 //
-// Hypotheses are those of [Monitor]: eps_i of a fixed grid is rejected once its wealth
+// A hypothesis eps_i of a fixed grid is rejected once its wealth
 // over all trainings has reached 1/beta at a look and all smaller ones are rejected, so
 // the bound errs only if the first true one is ever rejected.
 type CanarySequence struct {
@@ -125,31 +125,35 @@ func NewCanarySequence(k, m int, claim, delta, beta float64) *CanarySequence {
 	mustBeClaim(claim, delta)
 	refuse(CheckBeta(beta) != nil, "beta out of range")
 	s := &CanarySequence{k: k, m: m, delta: delta, goal: -stream.Log(beta) + 1e-9, above: claim + max(2e-6, 1e-9*claim)}
-	s.claim = 1 + sort.Search(gridSteps, func(i int) bool { return float64(i)*monitorStep >= claim })
+	s.claim = 1 + sort.Search(gridSteps, func(i int) bool { return float64(i)*gridStep >= claim })
 	s.own = s.against(claim)
 	s.at = s.against(s.hypothesis(0))
 	return s
 }
 
-// gridSteps is how many hypotheses there are beside the claim's own two.
-const gridSteps = int(monitorTop/monitorStep) + 1
+// The hypotheses beside the claim's own two: steps of gridStep from 0 to gridTop.
+const (
+	gridStep  = 0.002
+	gridTop   = 20.0
+	gridSteps = int(gridTop/gridStep) + 1
+)
 
 // hypothesis is the place-th of the grid: steps up to the claim, the claim, a value just
 // above it, and the steps beyond; +Inf behind the last.
 func (s *CanarySequence) hypothesis(place int) float64 {
 	switch i := place - s.claim; {
 	case i < -1:
-		return float64(place) * monitorStep
+		return float64(place) * gridStep
 	case i == -1:
 		return s.own.eps
 	case i == 0:
 		return s.above
 	default:
-		i += sort.Search(gridSteps, func(i int) bool { return float64(i)*monitorStep > s.above }) - 1
+		i += sort.Search(gridSteps, func(i int) bool { return float64(i)*gridStep > s.above }) - 1
 		if i >= gridSteps {
 			return math.Inf(1)
 		}
-		return float64(i) * monitorStep
+		return float64(i) * gridStep
 	}
 }
 
@@ -261,10 +265,10 @@ func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 		}
 		return sum >= -stream.Log(beta)
 	}
-	top := int(monitorTop / monitorStep)
+	top := int(gridTop / gridStep)
 	lo, hi := -1, top+1
 	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; reaches(float64(mid) * monitorStep) {
+		if mid := (lo + hi) / 2; reaches(float64(mid) * gridStep) {
 			lo = mid
 		} else {
 			hi = mid
@@ -273,5 +277,5 @@ func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	if lo < 0 {
 		return math.Inf(-1)
 	}
-	return RoundDown(float64(hi) * monitorStep)
+	return RoundDown(float64(hi) * gridStep)
 }

@@ -3,6 +3,7 @@ package bounds
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/gear"
@@ -56,7 +57,7 @@ func TestCanarySequenceSlow(t *testing.T) {
 				t.Fatalf("wealth %v after %d at %v, want %v", got, i, eps, want)
 			}
 		}
-		for _, eps := range NewMonitor(claim, delta, beta).grid {
+		for _, eps := range slowGrid(claim) {
 			if eps <= bound {
 				continue
 			}
@@ -78,11 +79,22 @@ func TestCanarySequenceSlow(t *testing.T) {
 	}
 }
 
-// TestCanarySequenceGrid: the hypotheses are those of a monitor, whatever the claim.
+// slowGrid are the hypotheses: steps of .002 from 0 to 20, the claim, and a value just
+// above it.
+func slowGrid(claim float64) []float64 {
+	grid := []float64{claim, claim + max(2e-6, 1e-9*claim)}
+	for i := range 10_001 {
+		grid = append(grid, float64(i)*0.002)
+	}
+	slices.Sort(grid)
+	return slices.Compact(grid)
+}
+
+// TestCanarySequenceGrid: the hypotheses are those of the grid, whatever the claim.
 func TestCanarySequenceGrid(t *testing.T) {
 	for _, claim := range []float64{0, .002, .0015, 1, 1.2345, 19.9995, 20, 20.5, 80} {
 		s := NewCanarySequence(2, 3, claim, 0, .05)
-		want := NewMonitor(claim, 0, .05).grid
+		want := slowGrid(claim)
 		place := 0
 		for last := math.Inf(-1); ; place++ {
 			eps := s.hypothesis(place)

@@ -5,34 +5,9 @@ import (
 	"testing"
 )
 
-func TestCertifyChoosesBySize(t *testing.T) {
-	explore := Counts{30, 100, 3, 100}
-	r := Certify(Counts{300, 1000, 30, 1000}, explore, 1e-5, 0.05)
-	if r.Method != MethodExact || r.Beta != 0.05 || r.Delta != 1e-5 || r.Split != 0 {
-		t.Errorf("small sizes: %+v", r)
-	}
-	if want := Exact(Counts{300, 1000, 30, 1000}, 1e-5, 0.05); r.Epsilon != want {
-		t.Errorf("bound %v, want %v", r.Epsilon, want)
-	}
-	// Not influenced by exploration.
-	if other := Certify(Counts{300, 1000, 30, 1000}, Counts{}, 1e-5, 0.05); other != r {
-		t.Errorf("without exploration %+v, with it %+v", other, r)
-	}
-	n := ExactReach + 1
-	large := Counts{n / 2, n, n / 100, 1000000000}
-	r = Certify(large, explore, 0, 0.05)
-	split := TuneSplit(explore, large.N1, large.N0, 0, 0.05)
-	if r.Method != MethodClopperPearson || r.Split != split {
-		t.Errorf("large sizes: %+v, want split %v", r, split)
-	}
-	if want := ClopperPearson(large, 0, 0.05, split); r.Epsilon > want || r.Epsilon < want-2e-6 {
-		t.Errorf("bound %v, want %v rounded down", r.Epsilon, want)
-	}
-}
-
 func TestBoundsAreRoundedDown(t *testing.T) {
 	for _, c := range []Counts{{300, 1000, 30, 1000}, {7, 10, 1, 10}, {20, 1000, 900, 1000}} {
-		v := Certify(c, c, 0, 0.05).Epsilon
+		v := Exact(c, 0, 0.05)
 		if six := math.Round(v*1e6) / 1e6; math.Abs(six-v) > 1e-12 {
 			t.Errorf("%+v: %v has more than six decimals", c, v)
 		}

@@ -60,7 +60,7 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 	one := []float64{0.5}
 	for name, call := range map[string]func(){
 		"counts":         func() { Exact(Counts{5, 4, 0, 1}, 0, 0.05) },
-		"no outputs":     func() { Certify(Counts{}, sound, 0, 0.05) },
+		"no outputs":     func() { Exact(Counts{}, 0, 0.05) },
 		"delta":          func() { Score(sound, 1, 0.05) },
 		"delta NaN":      func() { Score(sound, math.NaN(), 0.05) },
 		"beta 0":         func() { Exact(sound, 0, 0) },
@@ -77,7 +77,6 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"stake":          func() { PairedBetting(one, one, 0, 0.05, 0) },
 		"stake tuned":    func() { TuneBet(one, one, 0, 0, 0.05) },
 		"delta of stake": func() { TuneBet(one, one, 5, 1, 0.05) },
-		"lower delta":    func() { LowerDelta(sound, math.NaN(), 0.05) },
 	} {
 		func() {
 			defer func() {

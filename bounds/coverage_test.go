@@ -102,29 +102,6 @@ func TestClopperPearsonCoverage(t *testing.T) {
 	}
 }
 
-func TestLowerDeltaCoverage(t *testing.T) {
-	const n = 40
-	for _, eps := range []float64{0, 1, 3} {
-		for p0 := 0.0; p0 <= 1; p0 += 0.1 {
-			for p1 := 0.0; p1 <= 1; p1 += 0.1 {
-				truth := p1 - math.Exp(eps)*p0
-				wx, wy := pmf(n, p1), pmf(n, p0)
-				failed := 0.0
-				for y, w := range wy {
-					for x, v := range wx {
-						if w*v > 1e-9 && LowerDelta(Counts{x, n, y, n}, eps, nominal) > math.Max(0, truth) {
-							failed += w * v
-						}
-					}
-				}
-				if failed > nominal {
-					t.Errorf("eps %v p1 %v p0 %v: failure %v", eps, p1, p0, failed)
-				}
-			}
-		}
-	}
-}
-
 // failureAt returns the probability that a bound that grows with x exceeds
 // log((p1-delta)/p0), looking for the first such x of each likely y.
 func failureAt(n int, p1, p0, delta float64, bound func(Counts) float64) float64 {

@@ -19,14 +19,12 @@
 // [ClaimPValue] gives the verdict of Exact as a p-value. The same construction bounds
 // delta at an epsilon ([ExactDelta], [DeltaPValue]), which tests a claim of any trade-off
 // curve at one of its points, and the mu of Gaussian differential privacy ([ExactMu],
-// [MuPValue]). [LowerDelta] and [GaussianMu] are what reports up to 0.2.0 have: the same
-// quantities by Clopper-Pearson limits.
+// [MuPValue]). [GaussianMu] bounds mu by Clopper-Pearson limits.
 //
 // # Tables of pairs
 //
 // A [Table] counts pairs of outputs by bin; a bounded witness is then one value
-// a bin. [ScoreEpsilon] and [ScoreDelta] bound epsilon and delta by a score in
-// [0, 1], [Renyi] the Renyi divergence, [TradeoffBand] the trade-off curve. Bins,
+// a bin. [Renyi] bounds the Renyi divergence, [TradeoffBand] the trade-off curve. Bins,
 // witness, stake and method are chosen on exploration outputs, the bound is
 // computed once on fresh ones.
 //
@@ -39,8 +37,8 @@
 //
 // # Any time
 //
-// [Monitor] (one event) and [TableMixture] (a witness) hold at every look at once:
-// sampling may stop at any moment, for any reason.
+// [Stakes] bet on outputs as they come and [CanarySequence] on trainings: what they
+// refute is refuted whenever sampling stops, for any reason.
 //
 // # Arguments
 //

@@ -14,19 +14,6 @@ func ExampleExact() {
 	// Output: epsilon >= 1.436 with 95 % confidence
 }
 
-func ExampleCertify() {
-	explore := bounds.Counts{X: 380, N1: 1000, Y: 95, N0: 1000}
-	shards := []bounds.Counts{{X: 1980, N1: 5000, Y: 440, N0: 5000}, {X: 2020, N1: 5000, Y: 460, N0: 5000}}
-	certify := shards[0].Add(shards[1])
-	if err := certify.Validate(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	r := bounds.Certify(certify, explore, 1e-5, 0.05)
-	fmt.Printf("epsilon >= %.3f (%s)\n", r.Epsilon, r.Method)
-	// Output: epsilon >= 1.436 (exact-unconditional)
-}
-
 func ExampleExactPValue() {
 	c := bounds.Counts{X: 350, N1: 1000, Y: 100, N0: 1000}
 	fmt.Printf("claim 1: p-value at most %.4f\n", bounds.ExactPValue(c, 1, 1e-5, 1e-4))
@@ -58,12 +45,6 @@ func ExampleSmallestDetectable() {
 func ExampleLowerProportion() {
 	fmt.Printf("%.4f to %.4f\n", bounds.LowerProportion(5, 500, 0.025), bounds.UpperProportion(5, 500, 0.025))
 	// Output: 0.0033 to 0.0232
-}
-
-func ExampleLowerDelta() {
-	c := bounds.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
-	fmt.Printf("at epsilon = 1 delta is at least %.3f\n", bounds.LowerDelta(c, 1, 0.05))
-	// Output: at epsilon = 1 delta is at least 0.130
 }
 
 func ExampleCounts_Validate() {

@@ -146,17 +146,6 @@ func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 // scaled returns the count among m that has the rate k/n.
 func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * float64(m))) }
 
-// LowerDelta returns a lower confidence bound of p1 - e^eps p0, hence of the
-// smallest delta for which (eps, delta) can hold: L1 - e^eps U0 with both
-// Clopper-Pearson limits at beta/2, at least 0. It exceeds the true value with
-// probability at most beta, by the union bound.
-func LowerDelta(c Counts, eps, beta float64) float64 {
-	mustBeSound(c, 0, beta)
-	refuse(CheckEpsilon(eps) != nil, "epsilon is not finite")
-	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
-	return math.Max(0, p1-math.Exp(eps)*p0-1e-12)
-}
-
 // MethodJeffreys names the bound of [Jeffreys].
 const MethodJeffreys Method = "jeffreys"
 

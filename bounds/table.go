@@ -95,31 +95,22 @@ func (t Table) Second() []int {
 	return m
 }
 
-// PairCounts splits the pairs by whether their first and second output lie in
-// the event, a set of bins: n10 pairs have the first inside and the second
-// outside. It panics unless in has a value for each bin.
-func (t Table) PairCounts(in []bool) (n11, n10, n01, n00 int) {
-	refuse(len(in) != t.Bins, "an event needs one value for each bin")
-	for i, n := range t.N {
-		switch first, second := in[i/t.Bins], in[i%t.Bins]; {
-		case first && second:
-			n11 += n
-		case first:
-			n10 += n
-		case second:
-			n01 += n
-		default:
-			n00 += n
-		}
-	}
-	return n11, n10, n01, n00
-}
-
-// Event returns the counts of an event, a set of bins. It panics as PairCounts.
+// Event returns the counts of an event, a set of bins. It panics unless in has a value for
+// each bin.
 func (t Table) Event(in []bool) Counts {
-	n11, n10, n01, n00 := t.PairCounts(in)
-	all := n11 + n10 + n01 + n00
-	return Counts{X: n11 + n10, N1: all, Y: n11 + n01, N0: all}
+	refuse(len(in) != t.Bins, "an event needs one value for each bin")
+	var c Counts
+	for i, n := range t.N {
+		if in[i/t.Bins] {
+			c.X += n
+		}
+		if in[i%t.Bins] {
+			c.Y += n
+		}
+		c.N1 += n
+	}
+	c.N0 = c.N1
+	return c
 }
 
 // mustBeTable is the guard of every bound on a table; values are the witness.

@@ -84,9 +84,6 @@ func mustBePermutation(order []int, n int) {
 	}
 }
 
-// MethodGaussianMu is [GaussianMu].
-const MethodGaussianMu Method = "gaussian-dp-clopper-pearson"
-
 // GaussianMu returns a lower confidence bound on the mu of Gaussian differential
 // privacy, Phi^-1(p1) - Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and
 // the upper one of p0, each at beta/2. A mu-GDP mechanism has
@@ -104,21 +101,6 @@ func GaussianMu(c Counts, beta float64) float64 {
 		return 0
 	}
 	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
-}
-
-// GaussianPValue returns a p-value of the claim that the mechanism is mu-GDP: the
-// smallest beta with GaussianMu(c, beta) > mu; the limits are monotone in beta,
-// so the tests are nested and it is at most b with probability at most b under
-// the claim. 1 if none below .999 does, at least 1e-100. It panics unless
-// mu >= 0 and finite.
-func GaussianPValue(c Counts, mu float64) float64 {
-	mustBeSound(c, 0, 0.5)
-	refuse(!(mu >= 0) || math.IsInf(mu, 1), "mu must be at least 0 and finite")
-	log, ok := bisect(-math.Log(0.999), -math.Log(minBeta), 1e-6, func(l float64) bool { return GaussianMu(c, math.Exp(-l)) > mu })
-	if !ok {
-		return 1
-	}
-	return math.Exp(-log)
 }
 
 // GaussianDelta returns the delta of a mu-GDP mechanism at eps (Balle and Wang

@@ -33,7 +33,7 @@ type Given struct {
 // kind's own type, as is the report in a view.
 type Kind struct {
 	Name string // of its reports
-	// Parse reads a report of the kind, of every schema version.
+	// Parse reads a report of the kind.
 	Parse func(data []byte) (report.View, error)
 	// Reworded is a report with the words that its numbers make, whatever its own are.
 	Reworded func(report.View) report.View
@@ -207,6 +207,9 @@ func ParseReport(data []byte) (report.View, error) {
 		}
 		names = append(names, k.Name)
 	}
+	if err := report.CheckVersion(data); err != nil {
+		return nil, err
+	}
 	return nil, audit.UnknownName("report: field kind", name, names)
 }
 
@@ -269,26 +272,6 @@ func FirstTraining(plan any, g Given) (members []bool, seed uint64, err error) {
 // Verify replays a report of any kind.
 func Verify(ctx context.Context, r report.View, g Given) (engine.Verification, error) {
 	return of(r).Verify(ctx, r, g)
-}
-
-// Edition is a plan in the edition of a report of its kind: a file of several audits
-// names none.
-func Edition(plan any, r report.View) any {
-	switch p := plan.(type) {
-	case pair.Plan:
-		if r, ok := r.(pair.Report); ok {
-			if p.Version = r.Plan.Version; p.Version == 1 {
-				p.Mode = ""
-			}
-		}
-		return p
-	case onerun.Plan:
-		if r, ok := r.(onerun.Report); ok {
-			p.Version = r.Plan.Version
-		}
-		return p
-	}
-	return plan
 }
 
 // Resolve checks a plan of any kind and fills in its defaults.

@@ -129,7 +129,7 @@ func TestDroppedFiles(t *testing.T) {
 		{"corrupt.json", string(good[:len(good)/2]), "cut off"},
 		{"list.json", "{\n  1, 2\n}\n", "not JSON"},
 		{"other.json", `{"some": "thing"}`, "schemaVersion"},
-		{"new.json", strings.Replace(string(good), `"schemaVersion": 2`, `"schemaVersion": 99, "novelty": true`, 1), "use the version of dpscope that wrote it"},
+		{"new.json", strings.Replace(string(good), `"schemaVersion": 1`, `"schemaVersion": 99, "novelty": true`, 1), "use the version of dpscope that wrote it"},
 	} {
 		drop(t, tab, c.name, c.text)
 		until(t, tab, fmt.Sprintf(`document.querySelector("#notice").textContent.includes(%q)`, c.says), 5*time.Second)

@@ -71,7 +71,7 @@ func TestGuaranteeInForm(t *testing.T) {
 		}
 	}
 
-	bad := open(t, "#v=1&mechanism=svt4&guarantee=total&anytime=perhaps&samples=3000")
+	bad := open(t, "#v=1&mechanism=svt4&guarantee=total&until-refuted=perhaps&samples=3000")
 	unfold(t, bad, "settings")
 	until(t, bad, `document.querySelector("#notice").textContent.includes("total") && document.querySelector("#notice").textContent.includes("perhaps")`, 5*time.Second)
 	if got := eval[string](t, bad, claimFields+` + " " + document.querySelector("#samples").value + " " + document.querySelector("#until-refuted").checked`); got != "guarantee= epsilon= delta= 3000 false" {
@@ -226,9 +226,9 @@ func TestRefutedOnTheWay(t *testing.T) {
 }
 
 // TestUntilRefutedStop: the bound climbs in sight, and what was seen is certified
-// when the run is stopped. The address has the setting by its earlier name.
+// when the run is stopped.
 func TestUntilRefutedStop(t *testing.T) { // alone: the page waits for the core for a time only
-	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&trials=2&seed=3&workers=2&anytime=true")
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&trials=2&seed=3&workers=2&until-refuted=true")
 	if !eval[bool](t, tab, `document.querySelector("#until-refuted").checked`) {
 		t.Error("the switch is off")
 	}

@@ -27,17 +27,16 @@ type content struct {
 	code   *packed.Code
 	link   string // the code as an address holds it
 	result *pair.Glimpse
-	plain  bool   // some of a report's words nobody could check
 	day    string // on which it was stored
 }
 
-// checked reads what was uploaded, and refuses with an [audit.InputError] what is neither a
+// check reads what was uploaded, and refuses with an [audit.InputError] what is neither a
 // report nor the content of a link with code. A report is held against its own counts,
 // and the cost of its replay against what the host has.
-func (s *Host) checked(data []byte) (*content, error) {
+func (s *Host) check(data []byte) error {
 	c, err := read(data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.Most != (core.Cost{}) {
 		var cost core.Cost
@@ -46,7 +45,7 @@ func (s *Host) checked(data []byte) (*content, error) {
 			cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
 		}
 		if err := cost.Within(s.Most); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, a := range c.audits {
@@ -58,16 +57,15 @@ func (s *Host) checked(data []byte) (*content, error) {
 			err = fmt.Errorf("audit %s: %w", a.Name, err)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c.plain = c.plain || len(v.Aside) > 0
 	}
 	if c.suite != nil {
 		if v := c.suite.Verify(nil); !v.OK() {
-			return nil, differs(v.Differences)
+			return differs(v.Differences)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // load is the content of an id.
@@ -78,14 +76,9 @@ func load(ctx context.Context, s Store, id string) (*content, error) {
 	}
 	c, err := read(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", id, errDamaged, err)
+		return nil, fmt.Errorf("%s: %w", id, err)
 	}
-	c.plain, c.day = k.Plain, k.Day
-	if c.plain {
-		for i := range c.audits {
-			c.audits[i].Report = core.Plain(c.audits[i].Report)
-		}
-	}
+	c.day = k.Day
 	return c, nil
 }
 

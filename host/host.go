@@ -223,9 +223,8 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusRequestEntityTooLarge, refusal{Error: "The report is larger than 1 MiB. Share it as a file.", Field: "report", Found: "larger than 1 MiB", Want: "at most that"})
 		return
 	}
-	var c *content
 	if err == nil {
-		c, err = s.checked(data)
+		err = s.check(data)
 	}
 	random := make([]byte, tokenBytes)
 	if err == nil {
@@ -236,7 +235,7 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := tokenOf(random)
-	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly), Plain: c.plain})
+	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		fail(w, err)
 		return

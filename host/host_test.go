@@ -145,11 +145,11 @@ func upload(t testing.TB, h http.Handler, data []byte) stored {
 	return out
 }
 
-const released = "../core/testdata/released/"
+const reports = "../core/testdata/reports/"
 
-func kept020(t testing.TB, name string) []byte {
+func keptReport(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(released + "0.2.0/" + name)
+	data, err := os.ReadFile(reports + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +171,9 @@ func linked(t testing.TB, code string) []byte {
 func TestKinds(t *testing.T) {
 	h, _ := aHost()
 	for name, data := range map[string][]byte{
-		"pair": kept020(t, "approximate.json"), "canaries": kept020(t, "canaries.json"), "one run": kept020(t, "one-run-refuted.json"),
-		"scores": kept020(t, "scores.json"), "plan": kept020(t, "plan.json"), "recorded": kept020(t, "recorded.json"), "unseeded": kept020(t, "unseeded-command.json"),
-		"first schema": must(os.ReadFile(released + "0.1.0/early-approximate.json")), "code": linked(t, "function mechanism(rows) { return 1 }"),
+		"pair": keptReport(t, "approximate.json"), "canaries": keptReport(t, "canaries.json"), "one run": keptReport(t, "one-run-refuted.json"),
+		"scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan.json"), "recorded": keptReport(t, "recorded.json"), "unseeded": keptReport(t, "unseeded-command.json"),
+		"code": linked(t, "function mechanism(rows) { return 1 }"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := upload(t, h, data)
@@ -234,7 +234,7 @@ func must(data []byte, err error) []byte {
 // token alone, and can be stored again.
 func TestOnce(t *testing.T) {
 	h, m := aHost()
-	data := kept020(t, "scores.json")
+	data := keptReport(t, "scores.json")
 	first := upload(t, h, data)
 	var again stored
 	r := ask(t, h, "POST", ReportsPath, data)
@@ -287,7 +287,7 @@ func TestCollision(t *testing.T) {
 // gives out is held against its id.
 func TestEventually(t *testing.T) {
 	h, m := aHost()
-	data := kept020(t, "scores.json")
+	data := keptReport(t, "scores.json")
 	first := upload(t, h, data)
 	for _, blind := range []bool{false, true} {
 		m.blind, m.unseen[first.ID] = blind, 1
@@ -322,14 +322,14 @@ func TestEventually(t *testing.T) {
 func TestRefused(t *testing.T) {
 	h, m := aHost()
 	own := func(change func(*pair.Report)) []byte {
-		r, err := pair.ParseReport(kept020(t, "approximate.json"))
+		r, err := pair.ParseReport(keptReport(t, "approximate.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(&r)
 		return must(json.Marshal(r))
 	}
-	parts, err := suite.ParseReport(kept020(t, "plan.json"))
+	parts, err := suite.ParseReport(keptReport(t, "plan.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,19 +342,19 @@ func TestRefused(t *testing.T) {
 	}{
 		"nothing":      {nil, 422, "report"},
 		"no JSON":      {[]byte("report"), 422, "report"},
-		"bad base64":   {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"sequential":{"epochs":[{"counts":["*"]}]},"kind"`), 1), 422, "report"},
+		"bad base64":   {bytes.Replace(keptReport(t, "approximate.json"), []byte(`"kind"`), []byte(`"sequential":{"epochs":[{"counts":["*"]}]},"kind"`), 1), 422, "report"},
 		"another kind": {[]byte(`{"kind":"poem","schemaVersion":2}`), 422, "report: field kind"},
-		"cut off":      {kept020(t, "approximate.json")[:3000], 422, "report"},
-		"two":          {append(kept020(t, "scores.json"), kept020(t, "scores.json")...), 422, "report"},
+		"cut off":      {keptReport(t, "approximate.json")[:3000], 422, "report"},
+		"two":          {append(keptReport(t, "scores.json"), keptReport(t, "scores.json")...), 422, "report"},
 		"no text":      {[]byte("{\xff}"), 422, "report"},
-		"too large":    {append(kept020(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
+		"too large":    {append(keptReport(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
 		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
 		"another link": {[]byte(must2(packed.Pack([]int{1}))), 422, "link"},
 		"bound": {own(func(r *pair.Report) {
 			*r.LowerBound += 0.01
 			r.Tables[0].Rows[0].LowerBound = r.LowerBound
 		}), 422, "lowerBound"},
-		"unknown field": {bytes.Replace(kept020(t, "approximate.json"), []byte(`"kind"`), []byte(`"evil":1,"kind"`), 1), 422, ""},
+		"unknown field": {bytes.Replace(keptReport(t, "approximate.json"), []byte(`"kind"`), []byte(`"evil":1,"kind"`), 1), 422, ""},
 		"mechanism":     {own(func(r *pair.Report) { r.Plan.Mechanism, r.Subject = "no-such", "no-such" }), 422, ""},
 		"claim":         {own(func(r *pair.Report) { r.Claim.Epsilon = 0.5; r.Plan.Claim.Epsilon = 0.5 }), 422, ""},
 	} {
@@ -379,7 +379,7 @@ func must2(s string, err error) string {
 // TestPaths: an id is one, and no path.
 func TestPaths(t *testing.T) {
 	h, _ := aHost()
-	id := upload(t, h, kept020(t, "scores.json")).ID
+	id := upload(t, h, keptReport(t, "scores.json")).ID
 	for _, bad := range []string{"", "/", "..", "../" + id, id + "/..", id + "/", id + "/../" + id, id[:9], id + "\x00", id + ".png", id[:9] + "0", id[:9] + "%2f", "O0Il" + id, strings.Repeat("1", 45), id + "/picture.png", id + "/badge.svg/", "é" + id} {
 		for _, base := range []string{ReportsPath + "/", ShownPath} {
 			if base == ReportsPath+"/" && (bad == "" || strings.Contains(bad, "/")) && strings.HasPrefix(bad, id) {
@@ -398,11 +398,11 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: %d", method, r.StatusCode)
 		}
 	}
-	if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
+	if r := ask(t, h, "POST", ReportsPath, keptReport(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
 		t.Errorf("a page of another site stores: %d", r.StatusCode)
 	}
 	for from, want := range map[string]int{"https://evil.example": 403, origin: 200} { // of a browser that says no more
-		if r := ask(t, h, "POST", ReportsPath, kept020(t, "scores.json"), "Origin", from); r.StatusCode != want {
+		if r := ask(t, h, "POST", ReportsPath, keptReport(t, "scores.json"), "Origin", from); r.StatusCode != want {
 			t.Errorf("a page of %s stores: %d", from, r.StatusCode)
 		}
 	}
@@ -449,7 +449,7 @@ func sorted(m map[string]any) []string {
 func TestHostileTexts(t *testing.T) {
 	took := 0
 	for _, name := range []string{"approximate.json", "command-words.json", "recorded.json", "plan-only.json", "canaries.json", "one-run.json", "scores-two-files.json", "failed-command.json"} {
-		data := kept020(t, name)
+		data := keptReport(t, name)
 		texts := 0
 		var value any
 		json.Unmarshal(data, &value)
@@ -467,14 +467,7 @@ func TestHostileTexts(t *testing.T) {
 				continue
 			}
 			took++
-			for _, plain := range []bool{false, true} {
-				if plain {
-					for j := range c.audits {
-						c.audits[j].Report = core.Plain(c.audits[j].Report)
-					}
-				}
-				holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
-			}
+			holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
 		}
 	}
 	c, err := read(linked(t, hostile))
@@ -536,7 +529,7 @@ func badgeOf(svg string) string {
 func TestBadge(t *testing.T) {
 	h, _ := aHost()
 	for _, name := range []string{"approximate.json", "gaussian-dp.json", "plan.json", "stopped-exploring.json", "one-run-inconclusive.json"} {
-		out := upload(t, h, kept020(t, name))
+		out := upload(t, h, keptReport(t, name))
 		r := ask(t, h, "GET", ShownPath+out.ID+"/badge.svg", nil)
 		got := said(t, r)
 		if r.Header.Get("Content-Type") != "image/svg+xml" || r.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
@@ -576,7 +569,7 @@ func TestCost(t *testing.T) {
 	}
 	h.Most = cost
 	upload(t, h, data)
-	upload(t, h, kept020(t, "scores.json")) // recorded, so nothing of it is drawn again
+	upload(t, h, keptReport(t, "scores.json")) // recorded, so nothing of it is drawn again
 }
 
 // crowded is a store of which each answer waits until so many ask.
@@ -632,7 +625,7 @@ func TestStorm(t *testing.T) {
 	now := h.Now()
 	h.Now = func() time.Time { return now }
 	h.Uploads, h.Reads = &Minute{Most: 5}, &Minute{Most: 3}
-	data := kept020(t, "scores.json")
+	data := keptReport(t, "scores.json")
 	count := func(method, path string, n int) (codes map[int]int) {
 		codes = map[int]int{}
 		for range n {
@@ -693,7 +686,7 @@ func TestSums(t *testing.T) {
 
 func FuzzHost(f *testing.F) {
 	for _, name := range []string{"scores.json", "plan-only.json"} {
-		f.Add("POST", ReportsPath, kept020(f, name), "")
+		f.Add("POST", ReportsPath, keptReport(f, name), "")
 	}
 	f.Add("POST", ReportsPath, linked(f, "x"), "")
 	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
@@ -718,10 +711,9 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// TestReleasedShown: every report that was kept of earlier versions is taken and shown, or
-// refused with a remedy.
-func TestReleasedShown(t *testing.T) {
-	files, err := filepath.Glob(released + "*/*.json")
+// TestReportsShown: every report that is kept is taken and shown, or refused with a remedy.
+func TestReportsShown(t *testing.T) {
+	files, err := filepath.Glob(reports + "*.json")
 	if err != nil {
 		t.Fatal(err)
 	}

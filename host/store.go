@@ -38,9 +38,8 @@ var (
 // kept is what stands before a content in a store.
 type kept struct {
 	Version int    `json:"v"`
-	Token   string `json:"token"`           // SHA-256 of the token to delete by
-	Day     string `json:"day"`             // on which it was stored
-	Plain   bool   `json:"plain,omitempty"` // some of its words nobody could check
+	Token   string `json:"token"` // SHA-256 of the token to delete by
+	Day     string `json:"day"`   // on which it was stored
 }
 
 func (k kept) with(content []byte) []byte {

@@ -59,7 +59,7 @@ func TestServed(t *testing.T) {
 }
 
 func served(t *testing.T, base string) {
-	for name, data := range map[string][]byte{"pair": must(os.ReadFile("../site/example.json")), "scores": kept020(t, "scores.json"), "plan": kept020(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
+	for name, data := range map[string][]byte{"pair": must(os.ReadFile("../site/example.json")), "scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
 		r, said := asked(t, "POST", base+ReportsPath, data)
 		var out stored
 		if err := json.Unmarshal([]byte(said), &out); err != nil || r.StatusCode != 201 || !Is(out.ID, data) || out.Address != base+ShownPath+out.ID || r.Header.Get("RateLimit") == "" && t.Name() == "TestServed/native" {
@@ -95,7 +95,7 @@ func served(t *testing.T, base string) {
 			}
 		}
 	}
-	for what, bad := range map[string][]byte{"forged": bytes.Replace(kept020(t, "scores.json"), []byte(`"lowerBound": 1`), []byte(`"lowerBound": 2`), 1), "no report": []byte("{}")} {
+	for what, bad := range map[string][]byte{"forged": bytes.Replace(keptReport(t, "scores.json"), []byte(`"lowerBound": 1`), []byte(`"lowerBound": 2`), 1), "no report": []byte("{}")} {
 		if r, said := asked(t, "POST", base+ReportsPath, bad); r.StatusCode != 422 || !strings.Contains(said, `"field"`) {
 			t.Errorf("%s: %d %s", what, r.StatusCode, said)
 		}

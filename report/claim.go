@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -87,32 +85,6 @@ func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 		return
 	}
 	claim.Kind, claim.Delta, *defaulted = audit.Approximate, DefaultDelta, true
-}
-
-// Renamed gives a plan, or the plan in a report, today's name of the relation, which
-// was form, add-remove or replace-one, in earlier versions.
-func Renamed(data []byte) []byte {
-	var x map[string]json.RawMessage
-	if !bytes.Contains(data, []byte(`"form"`)) || json.Unmarshal(data, &x) != nil {
-		return data
-	}
-	if plan, there := x["plan"]; there {
-		if x["plan"] = Renamed(plan); bytes.Equal(x["plan"], plan) {
-			return data
-		}
-	} else {
-		form := map[string]audit.Relation{`"add-remove"`: audit.AddRemove, `"replace-one"`: audit.Replace}[string(x["form"])]
-		if _, there := x["relation"]; there || form == "" {
-			return data
-		}
-		delete(x, "form")
-		x["relation"] = json.RawMessage(strconv.Quote(string(form)))
-	}
-	out, err := json.Marshal(x)
-	if err != nil {
-		return data
-	}
-	return out
 }
 
 // Texts are words of a type of their own as strings.

@@ -25,14 +25,14 @@ const mostDifferences = 3
 // before want is put into words: so that the words of both are of the same numbers.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	own, other := report.Common(), want.Common()
-	c := comparison{v: v, g: own.Generator, taken: taken, found: map[string][]string{}}
+	c := comparison{v: v, taken: taken, found: map[string][]string{}}
 	other.Warnings = c.withLost(other.Warnings, own.Warnings)
 	a, b := reflect.ValueOf(report).Elem(), reflect.ValueOf(want).Elem()
 	c.walk("", "", a, b)
 	want.Reword()
 	c.words = true
 	c.walk("", "", a, b)
-	v.Summary, v.Aside = other.Summary, c.aside
+	v.Summary = other.Summary
 	c.tell()
 }
 
@@ -49,13 +49,10 @@ func (r *Report) Common() *Report { return r }
 // comparison is one under way. It walks twice: for all but words, and for words.
 type comparison struct {
 	v     *engine.Verification
-	g     audit.Generator
 	taken []string
 	words bool
 	parts []string            // of reports, in their order
 	found map[string][]string // differences of each part
-	aside []string            // what another version put otherwise
-	older []string            // what the version of the report wrote none of
 	own   []string            // what is never compared
 }
 
@@ -97,10 +94,6 @@ var near = map[string]func(x, y float64) bool{
 func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 	if rule == "words" {
 		if c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			if c.g.Release() != audit.Version {
-				c.aside = append(c.aside, path)
-				return
-			}
 			c.differ(path, "the report does not say what its numbers say")
 		}
 		return
@@ -211,16 +204,11 @@ func (c *comparison) fields(path, rule string, a, b reflect.Value) {
 		if row, ok := a.Interface().(Row); ok && row.ID == Delta && name == "lowerBound" {
 			own = "delta"
 		}
-		since, added := f.Tag.Lookup("since")
 		switch {
-		case slices.Contains(c.taken, at) || name == "-":
+		case slices.Contains(c.taken, unplaced(at)) || name == "-":
 		case own == "own":
 			if !c.words {
 				c.own = append(c.own, at)
-			}
-		case added && c.g.Before(since) && a.Field(i).IsZero() && !b.Field(i).IsZero():
-			if !c.words {
-				c.older = append(c.older, at)
 			}
 		default:
 			if p := part(at); !slices.Contains(c.parts, p) && !(p == "evidence" && a.Field(i).Kind() == reflect.Pointer) {
@@ -246,13 +234,6 @@ func (c *comparison) tell() {
 	if found := c.found["evidence"]; len(found) > 0 && !slices.Contains(c.parts, "evidence") {
 		c.v.Differences = append(c.v.Differences, found...)
 	}
-	version := c.g.Release()
-	if len(c.aside) > 0 {
-		c.v.Notes = append(c.v.Notes, fmt.Sprintf("version %s put otherwise than this one: %s", version, strings.Join(parts(c.aside), ", ")))
-	}
-	if len(c.older) > 0 {
-		c.v.Skip("version "+version+" wrote none", compact(c.older)...)
-	}
 	c.v.Skip("only the report says it", c.own...)
 }
 
@@ -270,17 +251,6 @@ func (c *comparison) butFor(p string) string {
 	return " (but for " + strings.Join(names, " ") + ")"
 }
 
-// parts are the parts of paths, each once.
-func parts(paths []string) []string {
-	var out []string
-	for _, p := range paths {
-		if p = part(p); !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // unplaced is a path without its places in lists.
 func unplaced(path string) string {
 	var b strings.Builder
@@ -293,15 +263,4 @@ func unplaced(path string) string {
 		b.WriteString("[]")
 		_, path, _ = strings.Cut(after, "]")
 	}
-}
-
-// compact are paths, each once, without their places in lists.
-func compact(paths []string) []string {
-	var out []string
-	for _, p := range paths {
-		if p = unplaced(p); !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
 }

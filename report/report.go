@@ -5,7 +5,7 @@ import (
 )
 
 // SchemaVersion is the version of the JSON form of reports.
-const SchemaVersion = 2
+const SchemaVersion = 1
 
 // Report is what the reports of all kinds have in common, and what formats, pages and
 // plans of several audits see of them. A kind embeds it and adds its plan, its
@@ -14,9 +14,8 @@ const SchemaVersion = 2
 //
 // The tag same says how [Compare] holds a field against a replay: exactly where there
 // is none; "near" up to what platforms differ by in a bound, "ratio", "share", "pvalue"
-// and "power" in other numbers; "words" as text that a later version may put otherwise;
-// "own" not at all. The tag since names the version before which a report may lack the
-// field.
+// and "power" in other numbers; "words" as text;
+// "own" not at all.
 type Report struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
@@ -26,8 +25,8 @@ type Report struct {
 	Claim         audit.Claim     `json:"claim"`
 	Promise       string          `json:"promise" same:"words"` // the claim in words, with all that it depends on
 	Verdict       audit.Verdict   `json:"verdict"`
-	Headline      string          `json:"headline" same:"words" since:"0.3.0"` // the verdict in a sentence
-	Summary       string          `json:"summary" same:"words"`                // the headline, and what else there is to say of the verdict
+	Headline      string          `json:"headline" same:"words"` // the verdict in a sentence
+	Summary       string          `json:"summary" same:"words"`  // the headline, and what else there is to say of the verdict
 	// LowerBound is the certified bound on the Quantity that the claim limits, at
 	// least 0; absent where there is none, as in a run that did not complete and is not
 	// valid at any time.
@@ -65,7 +64,7 @@ func New(kind, subject string, p Promise, beta float64) Report {
 }
 
 // SchemaName names the schema of the reports of a kind, which lies in docs/.
-func SchemaName(kind string) string { return "dpscope-" + kind + "-v2.schema.json" }
+func SchemaName(kind string) string { return "dpscope-" + kind + "-v1.schema.json" }
 
 // Say puts the verdict into words: its headline, and what follows that.
 func (r *Report) Say(headline, rest string) {

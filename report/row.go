@@ -96,7 +96,7 @@ const (
 // Table is a list of bounds.
 type Table struct {
 	Name  string `json:"name"`
-	Title string `json:"title" same:"words" since:"0.3.0"`
+	Title string `json:"title" same:"words"`
 	Rows  []Row  `json:"rows"`
 }
 
@@ -105,33 +105,32 @@ type Table struct {
 // not.
 type Row struct {
 	ID       Quantity      `json:"id"`
-	Quantity string        `json:"quantity,omitempty" same:"words"`            // in words, where the table does not say it
-	Method   bounds.Method `json:"method,omitempty"`                           // absent where nothing was certified
-	Title    string        `json:"title,omitempty" same:"words" since:"0.3.0"` // the method in words
-	Epsilon  float64       `json:"epsilon,omitempty"`                          // of delta: the epsilon that it belongs to
-	Delta    float64       `json:"delta,omitempty"`                            // of epsilon: the delta that it belongs to
-	Alpha    float64       `json:"alpha,omitempty"`                            // of a divergence, and of what follows from one
-	FPR      float64       `json:"fpr,omitempty" since:"0.3.0"`                // of a true positive rate: the false positive rate that it belongs to
-	Estimate *float64      `json:"estimate,omitempty" same:"ratio"`            // without any guarantee
+	Quantity string        `json:"quantity,omitempty" same:"words"` // in words, where the table does not say it
+	Method   bounds.Method `json:"method,omitempty"`                // absent where nothing was certified
+	Title    string        `json:"title,omitempty" same:"words"`    // the method in words
+	Epsilon  float64       `json:"epsilon,omitempty"`               // of delta: the epsilon that it belongs to
+	Delta    float64       `json:"delta,omitempty"`                 // of epsilon: the delta that it belongs to
+	Alpha    float64       `json:"alpha,omitempty"`                 // of a divergence, and of what follows from one
+	FPR      float64       `json:"fpr,omitempty"`                   // of a true positive rate: the false positive rate that it belongs to
+	Estimate *float64      `json:"estimate,omitempty" same:"ratio"` // without any guarantee
 	// LowerBound is the certified bound, rounded down. Absent where nothing is known,
 	// and in a run that was stopped and is not valid at any time: a bound for a fixed
 	// sample size does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
 	// UpperBound is the other end of an interval, rounded up where it is shown: both ends
 	// hold together with the row's confidence.
-	UpperBound *float64 `json:"upperBound,omitempty" same:"near" since:"0.3.0"`
+	UpperBound *float64 `json:"upperBound,omitempty" same:"near"`
 	// Strict: the quantity is above the bound, not only at least that.
-	Strict     bool     `json:"strict,omitempty" since:"0.3.0"`
-	Value      *float64 `json:"value,omitempty" same:"near"`                 // of a form that certifies nothing, or not what decides
-	Claimed    *float64 `json:"claimed,omitempty" same:"near" since:"0.3.0"` // what the claim allows the quantity to be; absent where it says nothing
-	Largest    *float64 `json:"largest,omitempty" same:"near"`               // bound that any outcome of this size can give
+	Strict     bool     `json:"strict,omitempty"`
+	Value      *float64 `json:"value,omitempty" same:"near"`   // of a form that certifies nothing, or not what decides
+	Claimed    *float64 `json:"claimed,omitempty" same:"near"` // what the claim allows the quantity to be; absent where it says nothing
+	Largest    *float64 `json:"largest,omitempty" same:"near"` // bound that any outcome of this size can give
 	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"`
 	Confidence float64  `json:"confidence,omitempty" same:"near"`
-	Beta       float64  `json:"beta,omitempty" same:"near"`   // its share of the error, of rows that hold together
-	Split      float64  `json:"split,omitempty" same:"ratio"` // of beta, for Clopper-Pearson
+	Beta       float64  `json:"beta,omitempty" same:"near"` // its share of the error, of rows that hold together
 	// Group is by how many steps of the relation the datasets differ, where it is more than
 	// one: the bound was divided back.
-	Group int      `json:"group,omitempty" since:"0.3.0"`
+	Group int      `json:"group,omitempty"`
 	Mu    *float64 `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
 	In    *float64 `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
 	Out   *float64 `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
@@ -157,7 +156,7 @@ type Event struct {
 	Above bool   `json:"above"`
 	Words string `json:"words" same:"words"`
 	// Where is absent where the event has no place in the chart.
-	Where *Where `json:"where,omitempty" since:"0.3.0"`
+	Where *Where `json:"where,omitempty"`
 }
 
 // Where says where an event lies in the chart of the outputs, for pictures.
@@ -327,14 +326,8 @@ func known(v *float64, claim float64) string {
 // methodTitles are methods of bounds as people call them; reports hold their names.
 var methodTitles = map[bounds.Method]string{
 	bounds.MethodExact:                  "exact test of two shares",
-	bounds.MethodClopperPearson:         "Clopper-Pearson limits",
-	bounds.MethodPairedBetting:          "betting on pairs of outputs",
-	bounds.MethodGaussianMu:             "Gaussian DP, Clopper-Pearson limits",
 	bounds.MethodRenyiBetting:           "betting on a Rényi divergence",
 	bounds.MethodRenyiBerryEsseen:       "Rényi divergence, Berry-Esseen",
-	bounds.MethodEventMixture:           "mixture of bets on the event",
-	bounds.MethodScoreMixture:           "mixture of bets on the score",
-	bounds.MethodRenyiMixture:           "mixture of bets on a Rényi divergence",
 	bounds.Method("sequential-betting"): "betting on outputs as they come",
 }
 

@@ -41,8 +41,8 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 // mean absolute deviation, hence that of z at most half the sum of the bins'
 // deviations, whose squares add up to at most s; and changing one output moves z
 // by at most 1/n1 or e^eps/n0 (McDiarmid 1989). This is the published tester
-// with what its proof needs; its slack grows with sqrt m, while [bounds.ScoreDelta] and
-// the bound of one event do not depend on m. Rounded down, at least 0.
+// with what its proof needs; its slack grows with sqrt m, while [bounds.ExactDelta]
+// of one event does not depend on m. Rounded down, at least 0.
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
 	must(bounds.CheckBeta(beta))

@@ -73,6 +73,6 @@ func exitCode(err error) string {
 func TestExampleReplays(t *testing.T) {
 	var out strings.Builder
 	if code := run([]string{"verify", "../../site/example.json"}, nil, &out, &out); code != cli.ExitOK {
-		t.Errorf("exit code %d: %s\ndpscope audit -mechanism svt4 -epsilon 1 -format json > site/example.json writes it anew", code, out.String())
+		t.Errorf("exit code %d: %s\ndpscope audit -mechanism laplace-count -epsilon 1 -samples 20000 -beta 0.001 -fixed -seed 7 -format json > site/example.json writes it anew", code, out.String())
 	}
 }

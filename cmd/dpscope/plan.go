@@ -409,7 +409,7 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 	if err != nil || !ok {
 		return v, err
 	}
-	want, err := core.Resolve(core.Edition(p.plan, a.Report), p.given)
+	want, err := core.Resolve(p.plan, p.given)
 	if err != nil {
 		return v, err
 	}

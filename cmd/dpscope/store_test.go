@@ -120,7 +120,7 @@ func TestStoreStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := mustReadFile(t, released+"/0.2.0/scores.json")
+		data := mustReadFile(t, kept+"/scores.json")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(data)))
 		if want := []int{201, 200}[i]; w.Code != want || !strings.Contains(w.Body.String(), `"address":"https://audits.example/r/`) {
@@ -138,7 +138,7 @@ func TestStoreStays(t *testing.T) {
 
 // TestOpenRefuses: another content than the id says, another host, and no address at all.
 func TestOpenRefuses(t *testing.T) {
-	data := mustReadFile(t, released+"/0.2.0/scores.json")
+	data := mustReadFile(t, kept+"/scores.json")
 	var answer []byte
 	elsewhere := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,10 +212,10 @@ func TestHostileHost(t *testing.T) {
 	tries := gear.Of(60, 1000)
 	ids := map[string]string{}
 	for _, name := range names {
-		ids[name] = idOf(t, mustReadFile(t, released+"/0.2.0/"+name+".json"))
+		ids[name] = idOf(t, mustReadFile(t, kept+"/"+name+".json"))
 	}
 	for i := range tries {
-		report := mustReadFile(t, released+"/0.2.0/"+names[i%len(names)]+".json")
+		report := mustReadFile(t, kept+"/"+names[i%len(names)]+".json")
 		id := ids[names[i%len(names)]]
 		given = bytes.Clone(report)
 		if i >= len(names) { // each once as it is

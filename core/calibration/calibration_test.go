@@ -130,8 +130,8 @@ func TestSelections(t *testing.T) {
 	if got := names(); !slices.Equal(got, []string{"learner auto on svt1", "learner renyi-tester on svt1", "learner auto on svt2", "learner renyi-tester on svt2", "learner auto on numeric-svt", "learner renyi-tester on numeric-svt"}) {
 		t.Errorf("%q", got)
 	}
-	p.Only, p.Learners, p.Finders, p.Anytime = "numeric-svt", nil, []string{"grid"}, true
-	if got := names(); !slices.Equal(got, []string{"finder grid on numeric-svt, anytime"}) {
+	p.Only, p.Learners, p.Finders = "numeric-svt", nil, []string{"grid"}
+	if got := names(); !slices.Equal(got, []string{"finder grid on numeric-svt"}) {
 		t.Errorf("%q", got)
 	}
 	p = calibration.Plan{Runs: 1, Samples: 500, Explore: 500, Trials: 1, Beta: 0.1, Mechanisms: []string{"svt2", "svt1"}, Learners: []string{"histogram"}}

@@ -23,9 +23,6 @@ type Plan struct {
 	Trials  int     `json:"trials"`
 	Beta    float64 `json:"beta"`
 	Seed    uint64  `json:"seed"`
-	// Anytime audits of learners and finders. Guarantees are audited both
-	// ways in any case, the anytime ones with [AnytimeSamples] at least.
-	Anytime bool `json:"anytime,omitempty"`
 	// Cheap leaves out learners that take more than a tenth of a second.
 	Cheap bool   `json:"cheap,omitempty"`
 	Only  string `json:"only,omitempty"` // part of the mechanisms' names
@@ -37,7 +34,7 @@ type Plan struct {
 	Finders  []string `json:"finders,omitempty"`
 }
 
-// AnytimeSamples gives an audit until the claim is refuted some tens of epochs.
+// AnytimeSamples are the least of an audit until the claim is refuted: some tens of epochs.
 const AnytimeSamples = 5 * pair.BlockRows
 
 const (
@@ -155,9 +152,6 @@ type list struct {
 func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
 		Trials: l.Trials, Beta: l.Beta, Mode: pair.Fixed, Finder: audit.Auto, Learner: audit.Auto}
-	if l.Anytime {
-		p.Mode, p.Explore = pair.UntilRefuted, 0
-	}
 	if s.exact > 0 {
 		p.Claim = new(audit.DPClaim(s.exact+marginal, 0))
 	}

@@ -1,8 +1,6 @@
 package calibration
 
 import (
-	"fmt"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/pair"
@@ -24,7 +22,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "runs of a learner on a mechanism; a third as many of a finder, a fifth or a twenty-fifth of a slow learner, four times as many of a guarantee, twice of an anytime one",
 			Form:  &settings.Form{Label: "Audits of each mechanism"}},
 		{Name: "samples", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(pair.MinSamples, pair.MaxSamples), Preset: "2000",
-			Usage: fmt.Sprintf("certification outputs a side; with -anytime the default is %d, five looks", AnytimeSamples)},
+			Usage: "certification outputs a side"},
 		{Name: "explore", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, pair.MaxSamples), Preset: "2000",
 			Usage: "exploration outputs a side and trial; 0: as many as -samples"},
 		{Name: "trials", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, pair.MaxTrials), Preset: "3",
@@ -34,7 +32,5 @@ func Keys() []settings.Key[Plan] {
 		{Name: "seed", Always: true, At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: "1",
 			Usage: "seed of all randomness",
 			Form:  &settings.Form{Label: "Seed", Hint: "Another seed, other audits."}},
-		{Name: "anytime", At: settings.Switch(func(p *Plan) *bool { return &p.Anytime }),
-			Usage: "audits of learners and finders are anytime-valid; guarantees are audited both ways in any case"},
 	}
 }

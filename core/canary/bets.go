@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // Bets is the evidence of a sequential audit: what was bet on, and what came of it.
@@ -107,7 +108,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 	if err != nil {
 		return nil, err
 	}
-	ev := &Evidence{Sequential: b, Portrait: Portray(p.K, p.M, scores), Membership: p.membership(scores)}
+	ev := &Evidence{Sequential: b, Portrait: Portray(p.K, p.M, scores), Membership: membership.OfRuns(p.K, p.M, scores, p.Beta)}
 	ev.Threshold, ev.Certified = b.Epochs[len(b.Epochs)-1].Threshold, Counted{t, diverged}
 	ev.Ties = len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1]
 	return ev, nil

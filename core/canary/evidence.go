@@ -18,9 +18,9 @@ type Evidence struct {
 	// Sequential is what a sequential audit bet, and came to: of it Certified counts the
 	// trainings that were bet on, each by the event of its epoch, and Threshold is the
 	// last; nothing is explored, and the portrait is of the first trainings.
-	Sequential *Bets `json:"sequential,omitempty" since:"0.3.0"`
+	Sequential *Bets `json:"sequential,omitempty"`
 	// Membership is of all explored scores; of a sequential audit, of all trainings.
-	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
+	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
 // Gathered are the counts of runs with K canaries inside and M fresh ones.

@@ -14,8 +14,8 @@ import (
 )
 
 // PlanVersion is the version of the plan's JSON form, and of the statistics that its
-// audit is made with. A plan of version 1 is a fixed audit, as released.
-const PlanVersion = 2
+// audit is made with.
+const PlanVersion = 1
 
 // Mode says when a bound holds.
 type Mode string
@@ -38,8 +38,7 @@ const (
 type Plan struct {
 	Version int `json:"version"`
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
-	// audit alone has (explore, interval, quantile), else [Sequential]. Absent in
-	// plans of version 1.
+	// audit alone has (explore, interval, quantile), else [Sequential].
 	Mode   Mode   `json:"mode,omitempty"`
 	Source string `json:"source"` // gaussian-sum, ...
 	// Trainer is the program whose trainings are audited; the source is [source.TrainerName].
@@ -84,7 +83,6 @@ func (p Plan) Promise() report.Promise {
 // no delta has [DefaultDelta].
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	data = report.Renamed(data)
 	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
 		return Plan{}, err
 	}
@@ -107,11 +105,11 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 
 // resolve does it with what take makes of the data.
 func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Setup) error) (*Audit, error) {
-	if p.Version < 1 || p.Version > PlanVersion {
-		return nil, &audit.InputError{Field: "canary plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
+	err := report.CheckPlanVersion("canary plan", p.Version, PlanVersion)
+	if err != nil {
+		return nil, err
 	}
 	a := &Audit{Plan: p}
-	var err error
 	if a.Spec, err = source.Named(sources, &a.Plan.Source, p.Trainer); err != nil {
 		return nil, err
 	}
@@ -165,12 +163,6 @@ func (a *Audit) usualMode() Mode {
 // resolveMode checks what the audit is after.
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
-	if p.Version == 1 {
-		if p.Mode != "" {
-			return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent in a plan of version 1"}
-		}
-		return nil
-	}
 	if p.Mode == "" {
 		p.Mode = a.usualMode()
 	}

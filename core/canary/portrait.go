@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/membership"
 )
 
 // Portrait are scores of exploration runs, to be looked at: threshold and stakes
@@ -154,13 +153,4 @@ func (p Portrait) Check(runs, k, m int) error {
 		}
 	}
 	return nil
-}
-
-// membership counts the scores of runs, K in and M out each; plans of version 1 tell
-// nothing of it.
-func (p Plan) membership(scores []float64) *membership.Evidence {
-	if p.Version < 2 {
-		return nil
-	}
-	return membership.OfRuns(p.K, p.M, scores, p.Beta)
 }

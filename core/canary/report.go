@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/report"
@@ -23,7 +22,7 @@ type Report struct {
 	Source source.Note `json:"source" same:"words"`
 	// Continued are the runs that the audit went on from, the first one first: see
 	// [Continue]. Nothing depends on them.
-	Continued []Part `json:"continued,omitempty" same:"own" since:"0.3.0"`
+	Continued []Part `json:"continued,omitempty" same:"own"`
 	// Evidence is absent where nothing was drawn.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	In       *Side     `json:"in,omitempty" same:"near"`  // canaries that were inside
@@ -33,29 +32,13 @@ type Report struct {
 // Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
-// ParseReport reads a report of this version or an earlier one; unknown fields are
-// refused.
+// ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := report.Parse(data, Kind, &r, upgrade); err != nil {
+	if err := report.Parse(data, Kind, &r); err != nil {
 		return Report{}, err
 	}
 	return r, r.check()
-}
-
-// upgrade makes the form of today of a report of schema version 1.
-func upgrade(o report.Old) {
-	var p Plan
-	o.Get("plan", &p)
-	if p.Claim == nil {
-		return
-	}
-	o.ByMethod(p.Source, p.Promise(), "intervals", "interval", p.title(), bounds.Method(p.Interval))
-	if power := o.Within("power"); power != nil {
-		power.Rename("runsForClaim", "neededForClaim")
-		power.Set("unit", unit)
-		o.Set("power", power)
-	}
 }
 
 // check refuses a report whose parts do not fit together.

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -148,7 +149,7 @@ func (s *state) gather(ctx context.Context) error {
 	table := e.Table(c.At, p.Explore)
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
-	s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
+	s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"strings"
-
-	"github.com/dpscope/dpscope/audit"
 )
 
 // Same notes the outcome of one comparison: what was compared, and where it
@@ -23,16 +21,6 @@ func (v *Verification) Skip(why string, fields ...string) {
 	v.Notes = append(v.Notes, fmt.Sprintf("not compared: %s (%s)", strings.Join(fields, ", "), why))
 }
 
-// SameWords compares words of a report that g made. They may change from version
-// to version, and only then.
-func (v *Verification) SameWords(g audit.Generator, what string, a, b any) {
-	if version := g.Release(); !audit.EqualJSON(a, b) && version != audit.Version {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s: version %s put it otherwise than this one", what, version))
-		return
-	}
-	v.Same(audit.EqualJSON(a, b), what, "the report does not say what its numbers say")
-}
-
 // Verification is what replaying a report found.
 type Verification struct {
 	// Summary is the verdict in words as the replay makes it. Show this one,
@@ -40,13 +28,10 @@ type Verification struct {
 	Summary     string
 	Checked     []string // what was replayed or derived and is the same, in words
 	Differences []string // what is not
-	Notes       []string // what the replay could not show, and words that another version put otherwise
+	Notes       []string // what the replay could not show
 	// NotCompared are the fields that stand in the report unchecked, as paths such
 	// as evidence.learners, each with all below it. The notes name them and say why.
 	NotCompared []string
-	// Aside are the fields whose words are not those of this version; the report says that
-	// another wrote it. Nobody has checked these words.
-	Aside []string
 	// Recomputed: the counts are the report's own, which were not drawn again;
 	// only what follows from them was checked.
 	Recomputed bool

@@ -14,7 +14,7 @@ type Evidence struct {
 	Guesses    []Guess `json:"guesses"`
 	GDPGuesses []Guess `json:"gdpGuesses"`
 	// Membership is of all scores; absent where all canaries were in, or none.
-	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
+	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
 // check refuses what no run of this plan gives.

@@ -47,18 +47,14 @@ type Guess struct {
 // Rule is what decides how many canaries are guessed where a plan does not say: nothing
 // that a run shows.
 type Rule struct {
-	Version int   // of the plan; 1: by the number of canaries alone, bounds.OneRunGuesses
-	Usual   Sides // of a plan that says nothing
-	Claim   audit.Claim
-	Beta    float64 // allowed error
+	Usual Sides // of a plan that says nothing
+	Claim audit.Claim
+	Beta  float64 // allowed error
 }
 
 // usual is how many of m canaries are guessed on those sides.
 func (u Rule) usual(m int, sides Sides) int {
-	switch {
-	case u.Version == 1:
-		return bounds.OneRunGuesses(m)
-	case sides == InSide || sides == OutSide:
+	if sides == InSide || sides == OutSide {
 		return bounds.OneRunGuessesFor(m, 1, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
 	}
 	return bounds.OneRunGuessesFor(m, 2, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
@@ -125,7 +121,7 @@ func ResolveGuesses(m int, rule Rule, sides *Sides, guesses, gdp *[]int) error {
 	return nil
 }
 
-func (p Plan) rule() Rule { return Rule{p.Version, usualOfRun, *p.Claim, p.Beta} }
+func (p Plan) rule() Rule { return Rule{usualOfRun, *p.Claim, p.Beta} }
 
 func (p Plan) guessing() Guessing {
 	return Guessing{p.Canaries, p.rule(), p.Sides, p.Guesses, p.GDPGuesses}
@@ -343,10 +339,8 @@ func guessWords(all []Guess) string {
 	return s
 }
 
-// Otherwise is what guesses would be without what has to be said of them to a program of
-// today.
+// Otherwise is what guesses would be without what has to be said of them.
 func (g Guessing) Otherwise() (sides Sides, guesses, gdp []int) {
-	g.rule.Version = PlanVersion
 	if ResolveGuesses(g.m, g.rule, &sides, &guesses, &gdp); sides == g.sides && slices.Equal(guesses, g.guesses) && slices.Equal(gdp, g.gdp) {
 		return sides, guesses, gdp
 	}

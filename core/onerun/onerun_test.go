@@ -125,7 +125,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: 1, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -201,7 +201,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: 1, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
 		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -233,7 +233,7 @@ func TestBadOneRunPlans(t *testing.T) {
 		change func(p *Plan)
 		want   string
 	}{
-		"version":       {func(p *Plan) { p.Version = 3 }, "version is 3, must be 1 or 2"},
+		"version":       {func(p *Plan) { p.Version = 2 }, "one-run plan version is 2, must be 1"},
 		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
 		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is missing"},
 		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
@@ -254,7 +254,7 @@ func TestBadOneRunPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (Plan{Version: 1, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: PlanVersion, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
 	if _, err := Executors(source.Sources()).Execute(Task{}, nil); !audit.IsInput(err) {
@@ -307,10 +307,10 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 	}
 }
 
-// TestConcludesReleased: what follows from plan and evidence of every report that was
-// kept of an earlier version is that report.
-func TestConcludesReleased(t *testing.T) {
-	canarytest.Released(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
+// TestConcludes: what follows from plan and evidence of every report that is kept is that
+// report.
+func TestConcludes(t *testing.T) {
+	canarytest.Kept(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
 		r, err := ParseReport(data)
 		if err != nil {
 			return r, engine.Verification{}, err

@@ -10,10 +10,8 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// PlanVersion is the version of the plan's JSON form, and of what a plan leaves open: a
-// plan of version 1 has its number of guesses by the number of canaries alone, one of
-// version 2 by the claim and the allowed error, too.
-const PlanVersion = 2
+// PlanVersion is the version of the plan's JSON form, and of what it leaves open.
+const PlanVersion = 1
 
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
@@ -37,8 +35,7 @@ type Plan struct {
 	Sides Sides `json:"sides,omitempty"`
 	// Guesses are numbers of guesses, fixed before the run. One number, or several of
 	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bounds.OneRunGuessesFor the claim, in version 1 bounds.OneRunGuesses(m);
-	// of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed.
+	// sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed.
 	Guesses    []int   `json:"guesses,omitempty"`
 	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
 	Beta       float64 `json:"beta,omitempty"`       // default 0.05
@@ -71,8 +68,8 @@ const mostOneRun = 1 << 20
 // Resolve checks a plan against the sources and fills in its defaults. file is the
 // content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
-	if p.Version < 1 || p.Version > PlanVersion {
-		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
+	if err := report.CheckPlanVersion("one-run plan", p.Version, PlanVersion); err != nil {
+		return nil, err
 	}
 	spec, err := source.Named(sources, &p.Source, p.Trainer)
 	if err != nil {

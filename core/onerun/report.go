@@ -25,23 +25,13 @@ type Report struct {
 // Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
-// ParseReport reads a report of this version or an earlier one; unknown fields are
-// refused.
+// ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := report.Parse(data, Kind, &r, upgrade); err != nil {
+	if err := report.Parse(data, Kind, &r); err != nil {
 		return Report{}, err
 	}
 	return r, r.check()
-}
-
-// upgrade makes the form of today of a report of schema version 1.
-func upgrade(o report.Old) {
-	var p Plan
-	o.Get("plan", &p)
-	if p.Claim != nil {
-		o.ByMethod(p.Source, p.Promise(), "methods", "method", Title(p.Beta), report.MethodOneRun)
-	}
 }
 
 func (r Report) check() error {

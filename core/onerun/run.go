@@ -81,7 +81,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 		}
 	}
 	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
-	if a.Plan.Version > 1 && one.In > 0 && one.In < m {
+	if one.In > 0 && one.In < m {
 		var in, out []float64
 		for i, x := range scores {
 			if member[i] {

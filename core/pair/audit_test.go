@@ -174,9 +174,15 @@ func TestNewerAndCorruptReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	newer := strings.Replace(text, `"schemaVersion": 2`, `"schemaVersion": 7, "novelty": {"a": 1}`, 1)
+	newer := strings.Replace(text, `"schemaVersion": 1`, `"schemaVersion": 7, "novelty": {"a": 1}`, 1)
+	by := func(version string) string {
+		return strings.Replace(text, `"version": ""`, `"version": "`+version+`"`, 1)
+	}
 	for _, c := range []struct{ text, says string }{
-		{newer, "schemaVersion is 7, must be in [1, 2]; use the version of dpscope that wrote it"},
+		{newer, "schemaVersion is 7, must be 1; use the version of dpscope that wrote it"},
+		{by("0.3.0"), "report: generator.version is 0.3.0, must be " + audit.Version + ", the version of this dpscope; audit again with the command in the report's reproduce, or use dpscope 0.3.0"},
+		{by("999.0.1+abc"), "generator.version is 999.0.1, must be " + audit.Version},
+		{`{"schemaVersion": 1, "generator": {"name": "dpscope", "version": "0.2.0"}, "results": []}`, "generator.version is 0.2.0"},
 		{"", "empty"},
 		{"[1, 2]", "report is of type array at line 1, column 2, must be an object"},
 		{"a,b\n1,2\n", "not JSON"},
@@ -367,7 +373,7 @@ func TestPlanErrors(t *testing.T) {
 		change func(*pair.Plan)
 		says   string
 	}{
-		{func(p *pair.Plan) { p.Version = 3 }, "plan version is 3, must be 2, or 1 for"},
+		{func(p *pair.Plan) { p.Version = 3 }, "plan version is 3, must be 1"},
 		{func(p *pair.Plan) { p.Mechanism = "svt44" }, `did you mean "svt4"?`},
 		{func(p *pair.Plan) { p.Parameters = audit.Params{"cc": {Number: 1}} }, `parameter is "cc"`},
 		{func(p *pair.Plan) { p.Parameters = audit.Params{"c": {Number: 0.5}} }, "parameter c is 0.5, must be a whole number in [1,"},

@@ -29,8 +29,7 @@ type certificate struct {
 	beta     float64
 }
 
-// all computes every bound from one table. In an anytime run the goal's
-// bound is that of a single look; the run replaces it by what its looks gave.
+// all computes every bound from one table.
 func (c certificate) all() Certified {
 	p := c.audit.Plan
 	out := Certified{Renyi: c.renyi()}
@@ -46,11 +45,8 @@ func (c certificate) all() Certified {
 			out.Bounds = append(out.Bounds, f)
 		}
 	}
-	if !p.Anytime {
-		out.Tradeoff = c.tradeoff()
-	}
-	out.Published = c.published()
-	if !p.Anytime && *out.Bounds[0].LowerBound <= p.Claim.Limit() {
+	out.Tradeoff, out.Published = c.tradeoff(), c.published()
+	if *out.Bounds[0].LowerBound <= p.Claim.Limit() {
 		out.Power = c.power()
 	}
 	return out
@@ -70,7 +66,7 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 	case report.Delta:
 		f.Epsilon = eps
 		c.onEvent(&f, pr.DeltaEvent)
-		lower = c.delta(&f, pr.DeltaEvent, eps)
+		lower = c.delta(&f, eps)
 	case report.Mu:
 		c.onEvent(&f, pr.MuEvent)
 		f.Assumption = assumeMu
@@ -126,73 +122,30 @@ func (c certificate) onEvent(f *report.Row, cut Cut) {
 	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
 }
 
-// pairs are the pair counts of an event: both in, first only, second only, none.
-func (c certificate) pairs(cut Cut) (n11, n10, n01, n00 int) {
-	return cut.side(c.table).PairCounts(cut.bins(c.table.Bins))
-}
-
 func (c certificate) epsilon(f *report.Row) float64 {
-	p, n := c.audit.Plan, *f.Counts
-	defer func() {
-		n := *f.Counts
-		if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
-			e := stream.Log(ratio)
-			f.Estimate = &e
+	p := c.audit.Plan
+	eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
+	f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
+	c.onEvent(f, at.Cut)
+	if p.goal() == report.Epsilon {
+		least := 1.0
+		for _, h := range c.prepared.events() {
+			least = min(least, bounds.ClaimPValue(h.counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
 		}
-	}()
-	own := p.goal() == report.Epsilon
-	if p.Anytime {
-		claim := 1.0
-		if own {
-			claim = p.Claim.Epsilon
-		}
-		m := bounds.NewMonitor(claim, f.Delta, c.beta)
-		m.Observe(c.pairs(c.prepared.Event))
-		f.Method = bounds.MethodEventMixture
-		return phrase.Floor(m.LowerBound(), 6)
+		f.PValue = &least
 	}
-	if !p.first() {
-		eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
-		f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
-		c.onEvent(f, at.Cut)
-		if own {
-			least := 1.0
-			for _, h := range c.prepared.events() {
-				least = min(least, bounds.ClaimPValue(h.counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
-			}
-			f.PValue = &least
-		}
-		return eps
+	n := *f.Counts
+	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
+		e := stream.Log(ratio)
+		f.Estimate = &e
 	}
-	b := bounds.Certify(n, *f.Explored, f.Delta, c.beta)
-	f.Method, f.Split = b.Method, b.Split
-	if own && max(n.N1, n.N0) <= bounds.ExactReach {
-		v := bounds.ClaimPValue(n, p.Claim.Epsilon, f.Delta, c.beta)
-		f.PValue = &v
-	}
-	return b.Epsilon
+	return eps
 }
 
-func (c certificate) delta(f *report.Row, cut Cut, eps float64) float64 {
+func (c certificate) delta(f *report.Row, eps float64) float64 {
 	n := *f.Counts
 	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))
-	f.Estimate = &e
-	t, in := cut.side(c.table), indicator(cut, c.table.Bins)
-	switch {
-	case c.audit.Plan.Anytime:
-		m := bounds.NewDeltaMonitor(in, eps, c.beta)
-		m.Observe(t)
-		f.Method = bounds.MethodScoreMixture
-		return m.LowerBound()
-	case c.prepared.DeltaStake > 0:
-		f.Method = bounds.MethodPairedBetting
-		return bounds.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
-	}
-	if c.audit.Plan.first() {
-		f.Method = bounds.MethodClopperPearson
-		return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
-	}
-	f.Method = bounds.MethodExact
+	f.Estimate, f.Method = &e, bounds.MethodExact
 	return bounds.ExactDelta(n, eps, c.beta)
 }
 
@@ -201,23 +154,8 @@ func (c certificate) mu(f *report.Row) float64 {
 	if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
 		f.Estimate = &e
 	}
-	if c.audit.Plan.Anytime {
-		m := bounds.NewDeltaMonitor(indicator(c.prepared.MuEvent, c.table.Bins), c.prepared.MuEpsilon, c.beta)
-		m.Observe(c.prepared.MuEvent.side(c.table))
-		f.Method = bounds.MethodScoreMixture
-		return bounds.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
-	}
-	own := c.audit.Plan.goal() == report.Mu
-	if c.audit.Plan.first() {
-		f.Method = bounds.MethodGaussianMu
-		if own {
-			v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
-			f.PValue = &v
-		}
-		return bounds.GaussianMu(n, c.beta)
-	}
 	f.Method = bounds.MethodExact
-	if own {
+	if c.audit.Plan.goal() == report.Mu {
 		v := bounds.MuPValue(n, c.audit.Claim.Mu, c.beta)
 		f.PValue = &v
 	}
@@ -235,12 +173,6 @@ func (c certificate) goalRenyi(f *report.Row) float64 {
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
 	e = c.audit.fromDivergence(e, d.Alpha)
 	f.Estimate = &e
-	if c.audit.Plan.Anytime {
-		m := bounds.NewRenyiMonitor(d.H, d.Alpha, c.beta)
-		m.Observe(t)
-		f.Method = bounds.MethodRenyiMixture
-		return m.LowerBound()
-	}
 	claimed, _ := c.audit.Claim.ImpliedRenyi(d.Alpha)
 	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
 	if v <= c.beta && lower <= claimed {
@@ -268,15 +200,7 @@ func (c certificate) renyi() []report.Row {
 	for i, d := range c.prepared.Renyi {
 		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: directionOf(d.Reversed)}
 		t := d.side(c.table)
-		var lower float64
-		if c.audit.Plan.Anytime {
-			m := bounds.NewRenyiMonitor(d.H, d.Alpha, share)
-			m.Observe(t)
-			lower, f.Method = m.LowerBound(), bounds.MethodRenyiMixture
-		} else {
-			lower = bounds.Renyi(t, d.RenyiPlan, share)
-		}
-		lower = lowerBound(lower)
+		lower := lowerBound(bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		// The divergence grows with the order, so what holds of a smaller one
 		// holds here.
@@ -310,14 +234,10 @@ func (c certificate) tradeoff() []bounds.TradeoffPoint {
 	return points
 }
 
-const (
-	formerKatzDeltaFault = "its error exceeds the nominal one near p = delta; none where the second side was never seen"
-	katzDeltaFault       = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; " + formerKatzDeltaFault
-)
+const katzDeltaFault = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; its error exceeds the nominal one near p = delta; none where the second side was never seen"
 
 // published computes the published forms beside what certifies.
 func (c certificate) published() []report.Row {
-	p := c.audit.Plan
 	eps, delta := c.audit.dpLimits()
 	t := c.prepared.Event.side(c.table)
 	var out []report.Row
@@ -344,12 +264,10 @@ func (c certificate) published() []report.Row {
 	if d != nil {
 		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
 			Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
-		if !p.Anytime {
-			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
-				published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
-		}
+		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
+			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 	}
-	if n := t.Pairs(); !p.Anytime && n > 0 {
+	if n := t.Pairs(); n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
 		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {

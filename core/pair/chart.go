@@ -40,7 +40,7 @@ type Chart struct {
 	SecondIn []int `json:"secondInEvent,omitempty"`
 
 	// Plane is there for kind score, where the outputs vary besides the score.
-	Plane *Plane `json:"plane,omitempty" since:"0.2.0"`
+	Plane *Plane `json:"plane,omitempty"`
 }
 
 const (
@@ -60,14 +60,11 @@ const (
 	chartMiddle  = 1.5
 )
 
-// newChart chooses the bins on training samples; even says that those of a histogram
-// are of one width, whatever the tails, as in plans of edition 1.
-func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model, even bool) Chart {
+// newChart chooses the bins on training samples.
+func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
 	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		edges, a, b := []float64(nil), audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
-		if !even {
-			edges = growingEdges(chartBins, a, b)
-		}
+		a, b := audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
+		edges := growingEdges(chartBins, a, b)
 		if edges == nil {
 			edges = chartEdges(chartBins, a, b)
 		}

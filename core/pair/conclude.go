@@ -2,7 +2,6 @@ package pair
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -46,7 +45,7 @@ func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Re
 // another was stopped.
 func (f Found) bounded(end audit.Termination) bool {
 	e := f.Evidence
-	return e != nil && e.Table != nil && (end.Reason == audit.Completed || e.Looked != nil)
+	return e != nil && e.Table != nil && end.Reason == audit.Completed
 }
 
 // conclude makes the report with bounds that were computed already; nil: there are none.
@@ -75,9 +74,7 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 	if spec.Unseeded != "" {
 		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
 	}
-	if !p.first() {
-		r.Termination.Outputs = f.outputs()
-	}
+	r.Termination.Outputs = f.outputs()
 	if e != nil && e.Table != nil {
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
@@ -145,10 +142,6 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *rep
 	case e == nil:
 	case c != nil:
 		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
-		if l := e.Looked; l != nil {
-			lower := l.LowerBound
-			rows[0].LowerBound, rows[0].PValue, rows[0].Method = &lower, l.PValue, a.anytimeMethod()
-		}
 	default:
 		explored := e.Prepared.Event.counts(e.Explored)
 		_, delta := a.dpLimits()
@@ -249,14 +242,8 @@ func lowerBound(x float64) float64 { return max(0, x) }
 var boundSources = map[bounds.Method]string{
 	MethodSequential:              "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",
 	bounds.MethodExact:            "exact unconditional bound: Buehler, JASA 52 (1957), by the score test of Miettinen and Nurminen, Statistics in Medicine 4 (1985), or, for mu (Dong, Roth and Su, JRSS B 84 (2022)), the likelihood ratio; nuisance parameter: Berger and Boos, JASA 89 (1994)",
-	bounds.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
-	bounds.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
-	bounds.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
 	bounds.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
 	bounds.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
-	bounds.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
-	bounds.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
-	bounds.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 }
 
 func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *Certified, raced bool) []string {
@@ -280,88 +267,4 @@ func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *C
 		}
 	}
 	return refs
-}
-
-// monitor follows the goal of an anytime run through its looks. The bound holds
-// at all looks at once, so the run may stop whenever it likes.
-type monitor struct {
-	audit *Audit
-	cut   Cut
-	event *bounds.Monitor      // epsilon
-	table *bounds.TableMixture // everything else
-	turn  bool                 // the table is to be swapped
-	wager *bounds.EventMixture // at the claim, for the p-value
-	best  float64              // largest wealth at the claim, log
-	next  int                  // pairs at the next look
-}
-
-// lookShare is the least share by which the pairs grow from look to look, once
-// there are many.
-const lookShare = 0.005
-
-func newMonitor(a *Audit, p Prepared, bins int) *monitor {
-	m := &monitor{audit: a, cut: p.Event}
-	_, delta := a.dpLimits()
-	beta := a.Plan.Beta
-	switch a.Plan.goal() {
-	case report.Epsilon:
-		m.event = bounds.NewMonitor(a.Claim.Epsilon, delta, beta)
-		m.wager = bounds.NewEventMixture(a.Claim.Epsilon, delta)
-	case report.Mu:
-		m.cut, m.turn = p.MuEvent, p.MuEvent.Reversed
-		m.table = bounds.NewDeltaMonitor(indicator(p.MuEvent, bins), p.MuEpsilon, beta)
-	default:
-		m.turn = p.Goal.Reversed
-		m.table = bounds.NewRenyiMonitor(p.Goal.H, p.Goal.Alpha, beta)
-	}
-	return m
-}
-
-// look takes the table of all pairs so far and returns the bound on the goal.
-func (m *monitor) look(p Prepared, t bounds.Table, last bool) float64 {
-	pairs := t.Pairs()
-	if pairs >= m.next || last {
-		m.next = pairs + int(lookShare*float64(pairs))
-		if m.event != nil {
-			n11, n10, n01, n00 := m.cut.side(t).PairCounts(m.cut.bins(t.Bins))
-			m.event.Observe(n11, n10, n01, n00)
-			m.best = math.Max(m.best, m.wager.LogWealth(n11, n10, n01, n00)-1e-9)
-		} else {
-			m.table.Observe(turned(t, m.turn))
-		}
-	}
-	return m.bound(p)
-}
-
-func (m *monitor) bound(p Prepared) float64 {
-	var x float64
-	switch goal := m.audit.Plan.goal(); {
-	case m.event != nil:
-		x = m.event.LowerBound()
-	case goal == report.Mu:
-		x = bounds.GaussianMuFromDelta(m.table.LowerBound(), p.MuEpsilon)
-	default:
-		x = m.audit.fromDivergence(m.table.LowerBound(), p.Goal.Alpha)
-	}
-	return lowerBound(phrase.Floor(x, 6))
-}
-
-// pValue of the claim; none but for events.
-func (m *monitor) pValue() *float64 {
-	if m.event == nil {
-		return nil
-	}
-	v := math.Min(1, math.Exp(-m.best))
-	return &v
-}
-
-// anytimeMethod is that of the goal's bound in an anytime run.
-func (a *Audit) anytimeMethod() bounds.Method {
-	switch a.Plan.goal() {
-	case report.Epsilon:
-		return bounds.MethodEventMixture
-	case report.Mu:
-		return bounds.MethodScoreMixture
-	}
-	return bounds.MethodRenyiMixture
 }

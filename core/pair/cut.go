@@ -33,12 +33,9 @@ const (
 // log((p1-delta)/p0), for both events of a threshold and both directions.
 // Limits are Wilson's at cutZ, each side for itself. Only the four operations
 // and the square root decide, so the choice is the same on every platform.
-func bestCut(s1, s2 []float64, delta float64) cut { return bestCutAt(s1, s2, delta, cutZ) }
-
-// bestCutAt is bestCut with limits at z.
-func bestCutAt(s1, s2 []float64, delta, z float64) cut {
+func bestCut(s1, s2 []float64, delta float64) cut {
 	n1, n2 := len(s1), len(s2)
-	best := search{n1: n1, n2: n2, delta: delta, z: z}
+	best := search{n1: n1, n2: n2, delta: delta}
 	total := n1 + n2
 	next := 1
 	for i, j := 0, 0; i+j < total; {
@@ -69,8 +66,8 @@ func bestCutAt(s1, s2 []float64, delta, z float64) cut {
 // search keeps the event whose limit of the ratio is largest, of n1 and n2 outputs a
 // side.
 type search struct {
-	n1, n2   int
-	delta, z float64
+	n1, n2 int
+	delta  float64
 	cut
 	ratio float64 // 0: none so far is worth anything
 }
@@ -82,7 +79,7 @@ func (s *search) try(threshold float64, above bool, k1, k2 int) {
 		if reversed {
 			c = bounds.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
 		}
-		if r := ratioLimit(c, s.delta, s.z); r > s.ratio {
+		if r := ratioLimit(c, s.delta); r > s.ratio {
 			s.ratio, s.cut = r, cut{threshold: threshold, above: above, reversed: reversed, counts: c}
 		}
 	}
@@ -109,199 +106,26 @@ func between(u, v float64) float64 {
 }
 
 // wilson gives the Wilson limits of k successes in n at cutZ.
-func wilson(k, n int) (lo, up float64) { return wilsonAt(k, n, cutZ) }
-
-// wilsonAt gives them at z.
-func wilsonAt(k, n int, z float64) (lo, up float64) {
-	z2, x, m := float64(z*z), float64(k), float64(n)
+func wilson(k, n int) (lo, up float64) {
+	const z2 = cutZ * cutZ
+	x, m := float64(k), float64(n)
 	mid := x + float64(z2/2)
-	spread := float64(z * math.Sqrt(float64(x*(m-x))/m+float64(z2/4)))
+	spread := float64(cutZ * math.Sqrt(float64(x*(m-x))/m+float64(z2/4)))
 	lo, up = max(0, (mid-spread)/(m+z2)), (mid+spread)/(m+z2)
 	return lo, up
 }
 
 // ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.
-func ratioLimit(c bounds.Counts, delta, z float64) float64 {
-	lo, _ := wilsonAt(c.X, c.N1, z)
-	_, up := wilsonAt(c.Y, c.N0, z)
+func ratioLimit(c bounds.Counts, delta float64) float64 {
+	lo, _ := wilson(c.X, c.N1)
+	_, up := wilson(c.Y, c.N0)
 	return (lo - delta) / up
-}
-
-// Where certification sees many more outputs than exploration did, smaller
-// events can show more than limits at cutZ let them. Smaller quantiles, boldCuts,
-// and a line through the log odds (lineCut) propose some; each is tried, and limits
-// at cutZ too, on outputs that did not choose the event.
-var boldCuts = [...]float64{1.75, 1.25}
-
-const (
-	// boldTrial is the quantile of those trials, and boldLeast how many outputs
-	// of the rarer side an event needs there.
-	boldTrial = 0.7
-	boldLeast = 50
-	// boldFactor is how many times more outputs certification must see, and
-	// boldExplore how many exploration must have for trials to tell anything.
-	boldFactor  = 4
-	boldExplore = 200_000
-	// lineZ is the quantile that ranks a line's events, about the standard errors
-	// that certification takes off.
-	lineZ = 1.4
-)
-
-// boldCut is the cut for certification with so many outputs a side, or best where
-// none does better. scores are in the order in which they were drawn, sorted are the
-// same sorted. The value is best's.
-func boldCut(best cut, scores, sorted [2][]float64, delta float64, samples int, check func() error) (cut, error) {
-	// Halves by when they were drawn: by scores, each would choose on its own values.
-	var halves [2][2][]float64
-	for side, s := range scores {
-		if len(s) < 2 {
-			return best, nil
-		}
-		halves[0][side] = slices.Sorted(slices.Values(s[:len(s)/2]))
-		halves[1][side] = without(sorted[side], halves[0][side])
-		if err := check(); err != nil {
-			return cut{}, err
-		}
-	}
-	type way func(s [2][]float64) (cut, bool)
-	counting := func(z float64) way {
-		return func(s [2][]float64) (cut, bool) { return bestCutAt(s[0], s[1], delta, z), true }
-	}
-	// The geometric mean of the two trials, squared.
-	trial := func(w way, least int) float64 {
-		product := 1.0
-		for i, chosen := range halves {
-			c, ok := w(chosen)
-			counts := c.countsOf(halves[1-i][0], halves[1-i][1])
-			if !ok || counts.Y < least {
-				return 0
-			}
-			product *= max(0, ratioLimit(counts, delta, boldTrial))
-		}
-		return product
-	}
-	ways := []way{func(s [2][]float64) (cut, bool) { return lineCut(s[0], s[1], delta, samples, math.Inf(1)) }}
-	for _, z := range boldCuts {
-		ways = append(ways, counting(z))
-	}
-	most := trial(counting(cutZ), 0)
-	value := best.value
-	for _, w := range ways {
-		if v := trial(w, boldLeast); v > most {
-			if c, ok := w(sorted); ok {
-				c.value = value
-				best, most = c, v
-			}
-		}
-		if err := check(); err != nil {
-			return cut{}, err
-		}
-	}
-	return best, nil
-}
-
-// without is the sorted list less the members of part, which is sorted too.
-func without(sorted, part []float64) []float64 {
-	rest := make([]float64, 0, len(sorted)-len(part))
-	for _, v := range sorted {
-		if len(part) > 0 && part[0] == v {
-			part = part[1:]
-			continue
-		}
-		rest = append(rest, v)
-	}
-	return rest
-}
-
-// faint is how far odds may be from even, over all scores, for a line through the
-// log odds to be preferred to counts: the choice among events is then ruled by
-// noise, and log odds so small are nearly linear in a good score. The line also says
-// what small events show in certification of which exploration saw few outputs.
-const faint = 0.06
-
-// faintCut is the cut of a line through faint log odds, or else best; line says
-// which.
-func faintCut(best cut, s1, s2 []float64, delta float64, samples int) (c cut, line bool) {
-	if c, line = lineCut(s1, s2, delta, samples, faint); line {
-		c.value = best.value
-		return c, true
-	}
-	return best, false
-}
-
-// lineCut fits a line to the log odds of the first side over the score, and
-// returns the cut at an edge between bins whose event, by the line, shows the
-// largest lower limit in certification; false where the line does not fit, or
-// strays by more than most from even odds. The cut has no value.
-func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, bool) {
-	edges := scoreEdges(s1, s2)
-	bins := binned(edges, s1, s2)
-	odds, ok := fitLine(bins)
-	if !ok || max(odds[0], odds[len(odds)-1]) > 0.5+most || min(odds[0], odds[len(odds)-1]) < 0.5-most {
-		return cut{}, false
-	}
-	best := search{n1: samples, n2: samples, delta: delta, z: lineZ}
-	n, n1, n2 := float64(samples), float64(len(s1)), float64(len(s2))
-	expected := func(share float64) int { return int(max(0, min(n, share*n))) }
-	below1, below2 := 0.0, 0.0 // shares of the scores up to an edge, by the line
-	for k, threshold := range edges {
-		total := bins[k].n[0] + bins[k].n[1]
-		below1 += float64(total*odds[k]) / n1
-		below2 += float64(total*(1-odds[k])) / n2
-		best.try(threshold, true, expected(1-below1), expected(1-below2))
-		best.try(threshold, false, expected(below1), expected(below2))
-	}
-	best.counts = best.countsOf(s1, s2)
-	return best.cut, best.ratio > 1
-}
-
-// binned counts sorted scores into bins.
-func binned(edges, s1, s2 []float64) []scoreBin {
-	bins := make([]scoreBin, len(edges)+1)
-	for side, sorted := range [2][]float64{s1, s2} {
-		k := 0
-		for _, v := range sorted {
-			for k < len(edges) && v > edges[k] {
-				k++
-			}
-			bins[k].n[side]++
-			bins[k].score += v
-		}
-	}
-	for k := range bins {
-		bins[k].score /= max(1, bins[k].n[0]+bins[k].n[1])
-	}
-	return bins
 }
 
 // scoreBin is a bin of scores: counts of both sides and the mean score.
 type scoreBin struct {
 	n     [2]float64
 	score float64
-}
-
-// fitLine gives, by bin, the share of the first side that a logistic regression on
-// the bins' scores predicts. It is false where a chi-squared test says, at about
-// two standard deviations, that the counts do not follow it.
-func fitLine(bins []scoreBin) (odds []float64, ok bool) {
-	a, b, mean, scale, ok := lineThrough(bins)
-	if !ok {
-		return nil, false
-	}
-	odds = make([]float64, len(bins))
-	chi := 0.0
-	for k, bin := range bins {
-		x := float64((bin.score - mean) * scale)
-		p := 1 / (1 + stream.Exp(-(a + float64(b*x))))
-		n := bin.n[0] + bin.n[1]
-		r := bin.n[0] - float64(n*p)
-		odds[k] = p
-		if w := float64(n * float64(p*(1-p))); w > 0 {
-			chi += float64(r*r) / w
-		}
-	}
-	df := float64(len(bins) - 2)
-	return odds, chi <= df+float64(2*math.Sqrt(2*df))
 }
 
 // lineThrough fits the logistic regression: log odds a + b (score - mean) scale.

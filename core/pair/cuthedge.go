@@ -8,8 +8,7 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// A bound of the second edition spends most of the error on one event and the rest on
-// hedges: the report has the largest of their bounds, each at its share. All are chosen
+// The bound spends most of the error on one event and the rest on hedges: the report has the largest of their bounds, each at its share. All are chosen
 // here, on exploration, for so many certification outputs, and none by the claim's epsilon.
 // Constants weigh power only.
 const (
@@ -32,10 +31,6 @@ type Hedge struct {
 	Share float64 `json:"share"`
 }
 
-// hedges says whether the error is shared between several events: at a fixed sample
-// size, in the second edition.
-func (p Plan) hedges() bool { return !p.first() && !p.Anytime }
-
 // in is the cut at an edge.
 func (c cut) in(edges []float64) Cut {
 	return Cut{Edge: slices.Index(edges, c.threshold), Above: c.above, Reversed: c.reversed}
@@ -49,7 +44,7 @@ type step struct {
 	expected         float64
 }
 
-// steps cuts sorted scores as bestCutAt does.
+// steps cuts sorted scores as bestCut does.
 func steps(s1, s2 []float64) []step {
 	n1, n2 := len(s1), len(s2)
 	total := n1 + n2

@@ -3,7 +3,6 @@ package pair
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -24,15 +23,6 @@ type Evidence struct {
 	Explored bounds.Table  `json:"explored"`
 	Table    *bounds.Table `json:"table,omitempty"`
 	Chart    Chart         `json:"chart"`
-	// Looked is there in an anytime run that counted something: what its looks gave,
-	// which the counts at its end alone do not show.
-	Looked *Looked `json:"looked,omitempty"`
-}
-
-// Looked is what the looks of an anytime run gave.
-type Looked struct {
-	LowerBound float64  `json:"lowerBound" same:"near"`         // on the goal, at all looks at once
-	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"` // of the claim; none but for events
 }
 
 // TrialNote is one explored pair. Values are in units of the goal and compare
@@ -42,7 +32,7 @@ type TrialNote struct {
 	Pair    audit.Pair `json:"pair"`
 	Value   float64    `json:"value"`
 	Learner string     `json:"learner"`
-	Outputs int        `json:"outputs,omitempty" since:"0.3.0"` // explored, a side, in all rounds
+	Outputs int        `json:"outputs,omitempty"` // explored, a side, in all rounds
 	Chosen  bool       `json:"chosen,omitempty"`
 }
 
@@ -94,9 +84,6 @@ func (e Evidence) check(plan Plan) error {
 		if t.Bins != len(e.Edges)+1 {
 			return &audit.InputError{Field: "table.bins", Found: fmt.Sprint(t.Bins), Want: fmt.Sprintf("%d, one more than there are edges", len(e.Edges)+1)}
 		}
-	}
-	if l := e.Looked; l != nil && !(l.LowerBound >= 0 && l.LowerBound <= math.MaxFloat64) || (l != nil) && !plan.Anytime {
-		return &audit.InputError{Field: "looked", Found: fmt.Sprintf("%+v", *l), Want: "a bound of at least 0, in an anytime run"}
 	}
 	if err := e.Chart.check(); err != nil || e.Table == nil {
 		return err

@@ -170,7 +170,7 @@ func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, erro
 	if err != nil {
 		return nil, err
 	}
-	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m, a.Plan.first())
+	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m)
 	return best, nil
 }
 
@@ -338,18 +338,7 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	}
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
-	best, others := bestCut(sorted[0], sorted[1], delta), []cut(nil)
-	line := false
-	if a.Plan.hedges() {
-		best, others = chooseEvents(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
-	} else {
-		best, line = faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
-	}
-	if !line && !a.Plan.hedges() && a.Plan.Explore >= boldExplore && a.Plan.Samples >= boldFactor*a.Plan.Explore {
-		if best, err = boldCut(best, scores, sorted, delta, a.Plan.Samples, check); err != nil {
-			return nil, err
-		}
-	}
+	best, others := chooseEvents(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
 	keep := []float64{best.threshold}
 	for _, c := range others {
 		keep = append(keep, c.threshold)

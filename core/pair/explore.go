@@ -28,9 +28,6 @@ func (p Plan) firstRound() (outputs, pairs int) {
 	if p.Pair != nil {
 		pairs = 1
 	}
-	if p.first() {
-		return p.Explore, pairs
-	}
 	if outputs = p.Explore / unitsOf(pairs); outputs >= MinSamples {
 		return outputs, pairs
 	}
@@ -64,7 +61,7 @@ type round struct{ pairs, outputs int }
 func (p Plan) laterRounds(pairs int) []round {
 	each, _ := p.firstRound()
 	left := p.Explore - pairs*each
-	if p.first() || left < MinSamples {
+	if left < MinSamples {
 		return nil
 	}
 	if left/unitsOf(pairs) < halving*each {
@@ -130,10 +127,7 @@ func (s *state) explore(ctx context.Context) error {
 				continue // stopped or failed
 			}
 			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
-			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
-			if !p.first() {
-				note.Outputs = outputs
-			}
+			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs}
 			s.trials = append(s.trials, note)
 			list = append(list, contender{len(s.trials) - 1, e})
 		}
@@ -170,7 +164,7 @@ func (s *state) explore(ctx context.Context) error {
 	}
 	s.trials[s.bestAt].Chosen = true
 	// A finder may have fewer pairs than there were trials.
-	s.tell(func(g *Progress) { g.Total -= 2*s.toExplore() - s.rows[1] })
+	s.tell(func(g *Progress) { g.Total -= 2*p.Explore - s.rows[1] })
 	return nil
 }
 

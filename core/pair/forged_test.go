@@ -8,13 +8,13 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// TestForgedAnytimeReports: an anytime report that calls itself stopped is held to
-// its search like any other, and cannot end where no run looks.
-func TestForgedAnytimeReports(t *testing.T) {
-	plan := pair.Plan{Version: 1, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}, Anytime: true, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
+// TestForgedRenyiReports: a report of a Rényi claim is held to its search and its
+// witnesses, also where it calls itself stopped.
+func TestForgedRenyiReports(t *testing.T) {
+	plan := pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}, Mode: pair.Fixed, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
 	good := runAudit(t, plan, 2)
-	if good.Termination.Reason != audit.Refuted {
-		t.Fatalf("the run ended as %s", good.Termination.Reason)
+	if good.Verdict != audit.Violation {
+		t.Fatal(good.Headline)
 	}
 	pool := pair.LocalPool(catalogue, 2)
 	for name, c := range map[string]struct {
@@ -39,11 +39,10 @@ func TestForgedAnytimeReports(t *testing.T) {
 		"message":          {func(r *pair.Report) { r.Termination.Message = "proved private" }, true},
 		"axis":             {func(r *pair.Report) { r.Evidence.Chart.Axis = "private" }, true},
 		"label":            {func(r *pair.Report) { r.Evidence.Chart.Labels[0] = "private" }, true},
-		"explored": {func(r *pair.Report) {
-			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
+		"refuted": {func(r *pair.Report) {
+			r.Termination.Reason, r.Termination.Message = audit.Refuted, "the claim was refuted before the end"
 			r.Reword()
-			r.Evidence.Prepared.MuEpsilon += 0.25
-		}, false},
+		}, true},
 	} {
 		r := copied(t, good)
 		c.forge(&r)

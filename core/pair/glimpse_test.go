@@ -20,11 +20,11 @@ func TestGlimpse(t *testing.T) {
 		plan    string
 		verdict audit.Verdict
 	}{
-		{`{"mechanism": "svt4", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "version": 2}`, audit.Violation},
-		{`{"mechanism": "laplace-mean", "claim": {"epsilon": 1}, "samples": 2000, "trials": 2, "seed": 7, "version": 2}`, audit.NoViolation},
-		{`{"mechanism": "svt5", "claim": {"epsilon": 1}, "samples": 50000, "trials": 2, "seed": 7, "version": 2, "mode": "until-refuted"}`, audit.Violation},
-		{`{"mechanism": "laplace-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "beta": 0.001, "version": 2}`, audit.NoViolation},
-		{`{"mechanism": "laplace-mean-raw-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 3, "seed": 7, "beta": 0.001, "version": 2}`, audit.Violation},
+		{`{"mechanism": "svt4", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "version": 1}`, audit.Violation},
+		{`{"mechanism": "laplace-mean", "claim": {"epsilon": 1}, "samples": 2000, "trials": 2, "seed": 7, "version": 1}`, audit.NoViolation},
+		{`{"mechanism": "svt5", "claim": {"epsilon": 1}, "samples": 50000, "trials": 2, "seed": 7, "version": 1, "mode": "until-refuted"}`, audit.Violation},
+		{`{"mechanism": "laplace-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "beta": 0.001, "version": 1}`, audit.NoViolation},
+		{`{"mechanism": "laplace-mean-raw-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 3, "seed": 7, "beta": 0.001, "version": 1}`, audit.Violation},
 	} {
 		plan, err := pair.ParsePlan([]byte(c.plan))
 		if err != nil {

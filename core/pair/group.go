@@ -34,8 +34,6 @@ func (a *Audit) resolveGroup() error {
 	}
 	want := ""
 	switch {
-	case p.first():
-		want = "absent in a plan of version 1"
 	case !a.Claim.IsDP():
 		want = fmt.Sprintf("1 for the claim %s: the privacy of groups is known of (epsilon, delta)", a.Claim)
 	case p.ThroughRenyi > 0:

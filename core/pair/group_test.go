@@ -157,7 +157,6 @@ func TestGroups(t *testing.T) {
 		"renyi":     func(p *pair.Plan) { p.ThroughRenyi = 2 },
 		"too many":  func(p *pair.Plan) { p.Group = 65 },
 		"too large": func(p *pair.Plan) { p.Claim = faint(100, 0) },
-		"old":       func(p *pair.Plan) { p.Version = 1 },
 		"answers":   func(p *pair.Plan) { p.Mechanism = "svt4" },
 	} {
 		p := plan

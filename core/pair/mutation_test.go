@@ -223,18 +223,17 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 	}
 }
 
-// TestSectionsOfOlderReports: a report may lack a section only where its version wrote
-// none, and the replay says so.
-func TestSectionsOfOlderReports(t *testing.T) {
+// TestSections: a report may not lack a section, whatever version it says that it is of.
+func TestSections(t *testing.T) {
 	r := runAudit(t, pair.Plan{Mechanism: "svt3", Parameters: audit.Params{"m": {Number: 2}}, Learner: "logistic", Samples: 200, Explore: 200, Trials: 1}, 1)
 	if r.Evidence.Chart.Plane == nil {
 		t.Fatal("there is no plane to take away")
 	}
 	r.Evidence.Chart.Plane = nil
-	for version, ok := range map[string]bool{"0.1.0": true, "0.1.0+0123456789ab": true, "0.0.9": true, audit.Version: false, "": false, "0.10.0": false, "99.0.0": false, "old": false} {
+	for _, version := range []string{"0.1.0", "0.1.0+0123456789ab", audit.Version, "", "99.0.0", "old"} {
 		r.Generator.Version = version
 		v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), r, true)
-		if err != nil || v.OK() != ok || slices.Contains(v.NotCompared, "evidence.chart.plane") != ok {
+		if err != nil || v.OK() || slices.Contains(v.NotCompared, "evidence.chart.plane") {
 			t.Errorf("version %q: %v %v %v", version, err, v.Differences, v.NotCompared)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // or a JSON pointer.
 func TestRefusalsSayWhere(t *testing.T) {
 	pure, approximate := audit.DPClaim(1, 0), audit.DPClaim(1, 1e-5)
-	rest := pair.Plan{Version: 1, Relation: audit.LInfinity, Finder: "patterns", Learner: "histogram", Samples: 1000, Explore: 500, Trials: 3, Beta: 0.05, Seed: 42}
+	rest := pair.Plan{Version: pair.PlanVersion, Relation: audit.LInfinity, Finder: "patterns", Learner: "histogram", Samples: 1000, Explore: 500, Trials: 3, Beta: 0.05, Seed: 42}
 	plans := []pair.Plan{rest, rest, rest}
 	plans[0].Mechanism, plans[0].Claim, plans[0].ThroughRenyi, plans[0].Parameters = "svt4", &pure, 2, audit.Params{"c": {Number: 1}}
 	plans[1].Mechanism, plans[1].Relation, plans[1].Claim = "gaussian-mean", "", &approximate

@@ -10,12 +10,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
 )
 
-// PlanVersion is the edition of plans that are written today. A plan names the
-// edition whose statistics its report was made with: 1, as released up to 0.2.0, is
-// computed as it was, so that reports go on verifying.
-const PlanVersion = 2
+// PlanVersion is the version of plans: of their JSON form, and of the statistics that
+// their reports are made with.
+const PlanVersion = 1
 
 // Limits of a plan.
 const (
@@ -45,22 +45,16 @@ type Plan struct {
 	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
 	Samples int     `json:"samples,omitempty"` // certification outputs a side, and at most so many of all pairs to the verdict; default 100000
-	Explore int     `json:"explore,omitempty"` // exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair
+	Explore int     `json:"explore,omitempty"` // exploration outputs a side of all pairs, default 1.5 times Samples
 	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
 	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
 
-	// Anytime, in version 1: the bound is valid at every look, and the run ends when the
-	// claim is refuted; Samples is then the most that it draws.
-	Anytime bool `json:"anytime,omitempty"`
-	Mode    Mode `json:"mode,omitempty"` // default VerdictAndBound; absent in plans of version 1
+	Mode Mode `json:"mode,omitempty"` // default VerdictAndBound
 	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
 	// divergence of that order; 0: by an event.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
 }
-
-// first says whether the plan is of the first edition.
-func (p Plan) first() bool { return p.Version == 1 }
 
 // Mode says what an audit is after.
 type Mode string
@@ -109,8 +103,8 @@ type Audit struct {
 
 // Resolve checks a plan against the catalogue and fills in its defaults.
 func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
-	if !p.first() && p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "plan version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("%d, or 1 for the statistics of reports up to 0.2.0", PlanVersion)}
+	if err := report.CheckPlanVersion("plan", p.Version, PlanVersion); err != nil {
+		return nil, err
 	}
 	spec, err := cat.Mechanism(p.Mechanism)
 	if err != nil {
@@ -265,16 +259,6 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 // resolveMode checks what the audit is after.
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
-	switch {
-	case p.first() && a.Claim.Kind == audit.Profile:
-		return &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", audit.Profile), Want: "another in a plan of version 1"}
-	case p.first() && p.Mode != "":
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent in a plan of version 1"}
-	case p.first():
-		return nil
-	case p.Anytime:
-		return &audit.InputError{Field: "anytime", Found: "true", Want: "absent but in plans of version 1", Remedy: "until-refuted is what it was: the run ends when the claim is refuted, and holds whenever it is stopped"}
-	}
 	curve := a.Claim.Kind == audit.Profile
 	if p.Mode == "" {
 		if p.Mode = VerdictAndBound; curve {
@@ -324,9 +308,6 @@ func (a *Audit) resolveBudget() error {
 	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
 		return &audit.InputError{Field: "beta", Found: audit.Number(p.Beta), Want: "in [1e-9, 0.5]"}
 	}
-	if p.Anytime && a.Spec.Unseeded != "" {
-		return &audit.InputError{Field: "anytime", Found: "true", Want: fmt.Sprintf("absent for %s", a.Spec.Name), Remedy: "what an anytime bound saw on its way cannot be checked again: " + a.Spec.Unseeded}
-	}
 	if p.Seed > audit.MaxSeed {
 		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
 	}
@@ -339,28 +320,18 @@ func (a *Audit) resolveExplore() error {
 	if p.Mode == UntilRefuted {
 		return nil
 	}
-	// What one trial holds in memory, at most, and where the plan does not ask for more.
+	// What is held in memory, at most, and where the plan does not ask for more.
 	most, usual := maxExploreCells/(2*audit.Width(a.Columns)), usualExploreCells/(2*audit.Width(a.Columns))
-	want := p.Samples
-	if !p.first() {
-		want += p.Samples / 2
-	}
+	want := p.Samples + p.Samples/2
 	switch {
 	case p.Explore == 0 && want > usual:
 		p.Explore = usual
-		what := "outputs a side and trial, the most that one trial holds"
-		if !p.first() {
-			what = "outputs a side, the most that is held"
-		}
-		a.Notes = append(a.Notes, fmt.Sprintf("explored with %d %s in memory unless the plan asks for up to %d, instead of %d", usual, what, most, want))
+		a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side, the most that is held in memory unless the plan asks for up to %d, instead of %d", usual, most, want))
 	case p.Explore == 0:
 		p.Explore = want
 	case p.Explore < MinSamples || p.Explore > most:
-		remedy := "0 means as many as samples, up to that"
-		if !p.first() {
-			remedy = "0 means one and a half times as many as samples, up to that"
-		}
-		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)), Remedy: remedy}
+		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)),
+			Remedy: "0 means one and a half times as many as samples, up to that"}
 	}
 	return nil
 }
@@ -508,9 +479,6 @@ func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
 		Samples: 100_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
-	if p.first() {
-		out.Explore = p.Samples
-	}
 	if p.Mode == UntilRefuted {
 		out.Explore = 0
 	}

@@ -8,6 +8,10 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
+// searchedReach is the largest number of outputs a side for which the smallest epsilon
+// that shows is searched.
+const searchedReach = 100_000_000
+
 // power says what the sample size could have shown, for a witness as good as
 // the explored one.
 func (c certificate) power() *report.Power {
@@ -20,18 +24,14 @@ func (c certificate) power() *report.Power {
 		_, delta := c.audit.dpLimits()
 		beta := c.beta * c.prepared.events()[0].Share
 		out.Largest = bounds.MaxCertifiable(n, n, delta, beta)
-		if n > bounds.ExactReach {
+		if n > searchedReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
 		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
 	case report.Mu:
-		bound := bounds.ExactMu
-		if p.first() {
-			bound = bounds.GaussianMu
-		}
-		out.Largest = bound(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
-		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), func(x bounds.Counts) float64 { return bound(x, c.beta) })
+		out.Largest = bounds.ExactMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.counts(c.explored)))
 	default:
 		d := *c.prepared.Goal
 		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
@@ -164,10 +164,10 @@ func rareRate(explored bounds.Counts) float64 {
 
 // smallestMu is the smallest mu whose expected counts refute the claim, for an
 // event of that rate on the second dataset; +Inf if there is none.
-func smallestMu(claim float64, n int, rate float64, bound func(bounds.Counts) float64) float64 {
+func smallestMu(claim float64, n int, beta, rate float64) float64 {
 	y := int(math.Round(rate * float64(n)))
 	shows := func(x int) bool {
-		return bound(bounds.Counts{X: x, N1: n, Y: y, N0: n}) > claim
+		return bounds.ExactMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
 	}
 	if !shows(n) {
 		return math.Inf(1)

@@ -18,14 +18,10 @@ type Prepared struct {
 	Event Cut `json:"event"` // for epsilon
 	// Steps is by how many steps of the relation the pair differs, where it is more than
 	// one.
-	Steps      int     `json:"steps,omitempty" since:"0.3.0"`
-	Hedges     []Hedge `json:"hedges,omitempty" since:"0.3.0"` // other events for epsilon, with their shares of the error; the rest is Event's
-	DeltaEvent Cut     `json:"deltaEvent"`                     // for delta at the claimed epsilon
-	DeltaStake float64 `json:"deltaStake,omitempty"`           // of betting on delta; 0: none, but limits of both rates
-	MuEvent    Cut     `json:"muEvent"`                        // for mu
-	// MuEpsilon is the epsilon at which delta of the event says most about mu;
-	// an anytime-valid bound on mu is one on delta there.
-	MuEpsilon float64 `json:"muEpsilon"`
+	Steps      int     `json:"steps,omitempty"`
+	Hedges     []Hedge `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
+	DeltaEvent Cut     `json:"deltaEvent"`       // for delta at the claimed epsilon
+	MuEvent    Cut     `json:"muEvent"`          // for mu
 	// Point is that of a claim's curve at which the audit is.
 	Point *audit.ProfilePoint `json:"point,omitempty"`
 	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
@@ -55,15 +51,7 @@ func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int
 	p := a.Plan
 	eps, _ := a.dpLimits()
 	out.DeltaEvent, _ = tableCut(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
-	if p.Anytime {
-		out.MuEvent, _ = tableCut(table, func(c bounds.Counts) float64 { _, mu := muEpsilon(c); return mu })
-	} else {
-		out.MuEvent, _ = tableCut(table, muWorth)
-	}
-	out.MuEpsilon, _ = muEpsilon(out.MuEvent.counts(table))
-	if p.first() || p.Anytime {
-		out.DeltaStake = deltaStake(out.DeltaEvent, table, p.Samples, eps, p.Beta)
-	}
+	out.MuEvent, _ = tableCut(table, muWorth)
 	for _, alpha := range renyiOrders {
 		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
 		if err != nil {
@@ -98,59 +86,6 @@ func deltaWorth(c bounds.Counts, eps float64) float64 {
 	lo, _ := wilson(c.X, c.N1)
 	_, up := wilson(c.Y, c.N0)
 	return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
-}
-
-// muEpsilon is the epsilon, of a grid, at which a lower limit of delta of the
-// event says most about mu, and that mu.
-func muEpsilon(c bounds.Counts) (best, most float64) {
-	for eps := 0.0; eps <= 12; eps += 0.25 {
-		if mu := phrase.Floor(bounds.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
-			best, most = eps, mu
-		}
-	}
-	return best, most
-}
-
-// deltaStake is the stake of betting on delta where that promises more than
-// Clopper-Pearson limits, and 0 where it does not.
-func deltaStake(cut Cut, table bounds.Table, n int, eps, beta float64) float64 {
-	t := cut.side(table)
-	scale := float64(n) / float64(t.Pairs())
-	c := t.Event(cut.bins(t.Bins))
-	// What would come out if certification repeated the exploration.
-	again := bounds.Counts{X: int(math.Round(scale * float64(c.X))), N1: n, Y: int(math.Round(scale * float64(c.Y))), N0: n}
-	again.X, again.Y = min(again.X, n), min(again.Y, n)
-	f := indicator(cut, t.Bins)
-	stake := roundDigits(bounds.TuneScoreDelta(t, f, n, eps, beta))
-	if !(stake > 0) {
-		return 0
-	}
-	// The pairs of independent outputs with these rates.
-	x, y := float64(again.X)/float64(n), float64(again.Y)/float64(n)
-	pairs := eventTable([4]int{int(float64(n) * x * y), int(float64(n) * x * (1 - y)), int(float64(n) * (1 - x) * y), int(float64(n) * (1 - x) * (1 - y))})
-	if pairs.Pairs() == 0 || bounds.ScoreDelta(pairs, []float64{1, 0}, eps, beta, stake) <= bounds.LowerDelta(again, eps, beta) {
-		return 0
-	}
-	return stake
-}
-
-// eventTable is a table of two bins, inside an event and outside, from pair
-// counts 11, 10, 01, 00.
-func eventTable(n [4]int) bounds.Table {
-	t := bounds.NewTable(2)
-	copy(t.N, n[:])
-	return t
-}
-
-// indicator is the event as a score by bin.
-func indicator(cut Cut, n int) []float64 {
-	f := make([]float64, n)
-	for k, in := range cut.bins(n) {
-		if in {
-			f[k] = 1
-		}
-	}
-	return f
 }
 
 // tuneRenyi plans the bound of one order, in the direction that promises more.
@@ -224,8 +159,8 @@ func (p Prepared) check(plan Plan, bins int) error {
 			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
 		}
 	}
-	if n := len(p.Hedges); n > 0 && (plan.first() || plan.Anytime) || n > mostHedges {
-		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d, and none in an anytime run or a plan of version 1", mostHedges)}
+	if n := len(p.Hedges); n > mostHedges {
+		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", mostHedges)}
 	}
 	cuts := []Cut{p.Event, p.DeltaEvent, p.MuEvent}
 	for _, h := range p.Hedges {
@@ -238,12 +173,6 @@ func (p Prepared) check(plan Plan, bins int) error {
 		if err := c.check(edges); err != nil {
 			return err
 		}
-	}
-	if !(p.DeltaStake >= 0) || math.IsInf(p.DeltaStake, 1) {
-		return &audit.InputError{Field: "prepared.deltaStake", Found: audit.Number(p.DeltaStake), Want: "a finite number, at least 0"}
-	}
-	if !(p.MuEpsilon >= 0 && p.MuEpsilon <= 50) {
-		return &audit.InputError{Field: "prepared.muEpsilon", Found: audit.Number(p.MuEpsilon), Want: "in [0, 50]"}
 	}
 	plans := p.Renyi
 	if p.Goal != nil {

@@ -51,8 +51,7 @@ func TestProfileCoverage(t *testing.T) {
 			point, event := a.choosePoint(drawn(r, mu, n))
 			chosen[point.Epsilon]++
 			certified := event.counts(drawn(r, mu, n))
-			explored := certified // tunes a split only
-			if bounds.Certify(certified, explored, point.Delta, beta).Epsilon > point.Epsilon {
+			if bounds.Exact(certified, point.Delta, beta) > point.Epsilon {
 				refuted++
 			}
 		}

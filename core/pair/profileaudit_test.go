@@ -76,7 +76,7 @@ func TestProfilePlansRefused(t *testing.T) {
 		says string
 	}{
 		{pair.Plan{Version: pair.PlanVersion, Mode: pair.VerdictAndBound, Claim: &audit.Claim{Profile: good}}, "fixed or until-refuted for a claim that is a curve"},
-		{pair.Plan{Version: 1, Claim: &audit.Claim{Profile: good}}, "plan of version 1"},
+		{pair.Plan{Version: pair.PlanVersion + 1, Claim: &audit.Claim{Profile: good}}, "plan version is 2, must be 1, the version of plans of dpscope " + audit.Version},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Kind: audit.Profile}}, "profile is missing"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: 1, Profile: good}}, "absent in a claim of kind"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Profile: &audit.PrivacyProfile{}}}, "0 points"},

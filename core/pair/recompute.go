@@ -13,14 +13,7 @@ import (
 // nothing: what a host can afford for a stranger's report. It needs no file, program or
 // function that the audit was of: of those it takes what the report says of them. That
 // the counts are those of the plan is shown by [Verify] alone.
-//
-// A report whose bound was read off on the way is refused with an [audit.InputError]:
-// that bound does not follow from the counts at the end.
 func Recompute(cat audit.Catalogue, r Report) (engine.Verification, error) {
-	if r.Evidence != nil && r.Evidence.Looked != nil {
-		return engine.Verification{}, &audit.InputError{Field: "report: evidence.looked", Path: "/evidence/looked", Found: "a bound that was read off on the way", Want: "one that follows from the counts",
-			Remedy: "run the audit again with -until-refuted, whose report holds all that its bound follows from"}
-	}
 	if r.Inputs.Labelled != nil {
 		return engine.Verification{}, &audit.InputError{Field: "report: inputs.labelled", Path: "/inputs/labelled", Found: "a table of the user's", Want: "absent",
 			Remedy: "what such a report says can be checked only with the table: keep the report beside it"}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -18,7 +17,7 @@ type Report struct {
 	Inputs Inputs      `json:"inputs"`
 	Trials []TrialNote `json:"trials"`
 	// Sequential is the sequential stage, where the plan has one.
-	Sequential *Raced `json:"sequential,omitempty" since:"0.3.0"`
+	Sequential *Raced `json:"sequential,omitempty"`
 	// Evidence is absent where exploration did not finish.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Tradeoff is the trade-off curve of the score, with a band that holds
@@ -38,7 +37,7 @@ type Inputs struct {
 	// Unseeded says why the counts cannot be drawn again.
 	Unseeded string `json:"unseeded,omitempty"`
 	// Examples is there where the mechanism is a learner.
-	Examples *Examples `json:"examples,omitempty" since:"0.3.0"`
+	Examples *Examples `json:"examples,omitempty"`
 }
 
 // Examples says what the rows of a learner's datasets are: the features in declared
@@ -63,95 +62,10 @@ func examples(spec audit.MechanismSpec, p Plan) *Examples {
 // ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := report.Parse(data, report.Pair, &r, upgrade); err != nil {
+	if err := report.Parse(data, report.Pair, &r); err != nil {
 		return Report{}, err
 	}
-	if r.Subject == "" { // as in schema version 1
-		r.Subject, r.Promise = r.Plan.Mechanism, r.Claim.String()
-		for i, t := range r.Tables {
-			r.Tables[i] = named(t, r.Claim, r.Plan.Beta)
-		}
-	}
 	return r, r.check()
-}
-
-// upgrade makes the form of today of a report of schema version 1, which had the plan
-// in three parts and a type of its own for each list of bounds.
-func upgrade(o report.Old) {
-	plan, in, settings := report.Old{}, o.Within("inputs"), o.Within("settings")
-	plan.Set("version", 1)
-	for _, from := range []struct {
-		fields report.Old
-		names  []string
-	}{{in, []string{"mechanism", "parameters", "relation"}}, {o, []string{"claim"}},
-		{settings, []string{"learner", "finder", "pair", "samples", "explore", "trials", "beta", "seed", "anytime", "throughRenyi"}}} {
-		for _, name := range from.names {
-			if x, there := from.fields[name]; there {
-				plan[name] = x
-				if name != "claim" {
-					delete(from.fields, name)
-				}
-			}
-		}
-	}
-	o.Set("plan", plan)
-	if in != nil {
-		o.Set("inputs", in)
-	}
-	if settings != nil {
-		if x, there := settings["confidence"]; there {
-			o["confidence"] = x
-			delete(settings, "confidence")
-		}
-		delete(settings, "split") // words
-		if delete(o, "settings"); len(settings) > 0 {
-			o.Set("settings", settings) // what nobody knows, to be refused
-		}
-	}
-	anytime := string(plan["anytime"]) == "true"
-	first := true
-	o.Table(report.Bounds, "results", func(row report.Old) {
-		row.Set("valid", true)
-		if !first {
-			return
-		}
-		first = false
-		row.Set("chosen", true)
-		for _, name := range []string{"lowerBound", "pValue", "quantity"} {
-			if x, there := row[name]; there {
-				o[name] = x
-			}
-		}
-		if e := o.Within("evidence"); anytime && e != nil && row["lowerBound"] != nil {
-			looked := report.Old{"lowerBound": row["lowerBound"]}
-			if x, there := row["pValue"]; there {
-				looked["pValue"] = x
-			}
-			e.Set("looked", looked)
-			o.Set("evidence", e)
-		}
-	})
-	o.Table(report.Renyi, "renyi", func(row report.Old) {
-		row.Set("id", report.RenyiDivergence)
-		row.Set("valid", true)
-		row.Rename("lower", "lowerBound")
-	})
-	o.Table(report.Published, "published", func(row report.Old) {
-		row.Set("valid", false)
-		row.Rename("fault", "note")
-		// The row of Katz at delta > 0 was called published, which it was not.
-		var method bounds.Method
-		var note string
-		row.Get("method", &method)
-		if row.Get("note", &note); method == published.MethodKatz && note == formerKatzDeltaFault {
-			row.Set("method", published.MethodKatzDelta)
-			row.Set("note", katzDeltaFault)
-		}
-	})
-	if power := o.Within("power"); power != nil {
-		power.Rename("largestBound", "largest")
-		o.Set("power", power)
-	}
 }
 
 // check refuses a report whose parts do not fit together, so that nothing

@@ -96,9 +96,8 @@ type Run struct {
 }
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends
-// first, it returns what there is, with verdict inconclusive and, unless the run
-// is anytime-valid, no certified bound. When the run fails, it returns what there
-// is and the error.
+// first, it returns what there is, with verdict inconclusive and no bound but that of
+// the sequential stage. When the run fails, it returns what there is and the error.
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Catalogue)
 	if err != nil {
@@ -110,7 +109,6 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	s.timing.Total = s.now() - start
 	s.timing.Workers = r.Pool.Size()
 	if err != nil && ctx.Err() != nil {
-		s.salvage()
 		return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]})
 	}
 	if spent := new(audit.SpentError); errors.As(err, &spent) && s.raced != nil && s.raced.Refuted {
@@ -143,7 +141,6 @@ type state struct {
 	prepared  Prepared
 	counted   tally
 	event     *report.Event // that is drawn while it is counted
-	monitor   *monitor      // of an anytime run
 	refuted   bool          // a run that ends there refuted the claim
 	certified *Certified
 	pool      *engine.Pool
@@ -160,6 +157,9 @@ type state struct {
 	betting  bool
 }
 
+// runsFailed begins the warning about runs of a mechanism that failed.
+const runsFailed = "Runs of the mechanism failed, which counts as an outcome of theirs, called error: "
+
 // report concludes from what there is.
 func (s *state) report(end audit.Termination) (Report, error) {
 	f := Found{Trials: s.trials, Raced: s.raced}
@@ -168,7 +168,7 @@ func (s *state) report(end audit.Termination) (Report, error) {
 	}
 	r, err := conclude(s.Catalogue, s.audit, f, end, s.certified)
 	if m, ok := s.audit.Mechanism.(audit.Failing); ok && m.Failure() != "" {
-		r.Warnings = append(r.Warnings, "Runs of the mechanism failed, which counts as an outcome of theirs, called error: "+phrase.Block(m.Failure()))
+		r.Warnings = append(r.Warnings, runsFailed+phrase.Block(m.Failure()))
 	}
 	r.Generator, r.Timing, r.Warnings = s.Generator, s.timing, append(r.Warnings, s.warnings...)
 	return r, err
@@ -182,9 +182,6 @@ func (s *state) evidence() *Evidence {
 		e.Chart = e.Chart.with(s.counted.chart, s.counted.plane)
 		t := s.counted.table
 		e.Table = &t
-	}
-	if s.monitor != nil && s.certified != nil {
-		e.Looked = &Looked{LowerBound: s.monitor.bound(s.prepared), PValue: s.monitor.pValue()}
 	}
 	return e
 }
@@ -222,9 +219,7 @@ func (s *state) estimate(g *Progress) {
 	if g.Phase == Exploring || g.Phase == Certifying {
 		done, total := s.rows[2], 2*p.Samples
 		if g.Phase == Exploring {
-			done, total, g.AtMost = s.whole[1], total+2*s.toExplore(), true
-		} else if p.Anytime {
-			g.AtMost = true
+			done, total, g.AtMost = s.whole[1], total+2*p.Explore, true
 		}
 		other, ok := s.paces[1].Left(now, string(g.Phase), done, total)
 		left, known = max(left, other), known && ok
@@ -246,7 +241,7 @@ func (s *state) do(ctx context.Context) error {
 		if p.Mode == UntilRefuted {
 			g.Phase = Betting
 		} else {
-			g.Total += 2*s.toExplore() + 2*p.Samples
+			g.Total += 2*p.Explore + 2*p.Samples
 		}
 	})
 	if p.Mode == UntilRefuted {
@@ -293,18 +288,10 @@ func (s *state) do(ctx context.Context) error {
 		return err
 	}
 	s.tell(func(g *Progress) { g.Total = s.rows[0] + s.rows[1] + s.rows[2] })
-	if n := p.Samples; n != s.counted.rows && !s.refuted {
+	if n := p.Samples; n != s.counted.rows {
 		return fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
 	}
 	return nil
-}
-
-// toExplore is how many outputs a side exploration draws, of all pairs.
-func (s *state) toExplore() int {
-	if _, pairs := s.audit.Plan.firstRound(); s.audit.Plan.first() {
-		return pairs * s.audit.Plan.Explore
-	}
-	return s.audit.Plan.Explore
 }
 
 // race runs the sequential stage.
@@ -441,9 +428,6 @@ func (s *state) start() {
 			s.event = described(s.audit.Columns, s.best.Chart, m, s.best.Edges, s.prepared.Event)
 		}
 	}
-	if s.audit.Plan.Anytime {
-		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
-	}
 }
 
 // waveShards is how many shards are under way before their sums are taken, at
@@ -452,24 +436,18 @@ const waveShards = 256
 
 // certify counts pairs of fresh outputs of the chosen pair, shard after shard.
 func (s *state) certify(ctx context.Context) error {
-	p := s.audit.Plan
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error { return s.merge(*c) })
+	divided, err := engine.Divide(s.pool, "certify", s.audit.shards(), func(lo, hi int) ([]*Counted, error) { return s.part(ctx, lo, hi) }, func(_, _ int, c *Counted) error { return s.counted.add(*c) })
 	if !divided {
 		err = s.draw(ctx, 0, s.audit.shards())
 	}
-	if err != nil {
-		return err
-	}
-	// An anytime run may end early.
-	s.tell(func(g *Progress) { g.Total -= 2 * (p.Samples - s.counted.rows) })
-	return nil
+	return err
 }
 
 // draw certifies the shards in [lo, hi), a wave at a time.
 func (s *state) draw(ctx context.Context, lo, hi int) error {
 	show := s.provisional()
-	for ; lo < hi && !s.refuted; lo += waveShards {
+	for ; lo < hi; lo += waveShards {
 		if err := s.wave(ctx, lo, min(lo+waveShards, hi), show); err != nil {
 			return err
 		}
@@ -479,9 +457,6 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 
 // part is what the shards in [lo, hi) count together, for a machine that joins parts.
 func (s *state) part(ctx context.Context, lo, hi int) ([]*Counted, error) {
-	if s.audit.Plan.Anytime {
-		return nil, &audit.InputError{Field: "anytime", Found: "true", Want: "absent in an audit that is divided", Remedy: "its looks come after each shard of one machine; leave it out"}
-	}
 	whole := s.pool
 	s.pool = whole.Plain()
 	defer func() { s.pool = whole }()
@@ -492,8 +467,7 @@ func (s *state) part(ctx context.Context, lo, hi int) ([]*Counted, error) {
 }
 
 // wave certifies the shards in [lo, hi). Results are merged in the order of the
-// shards as soon as all before them are there, so that looks and the end of an
-// anytime run do not depend on who was faster, and what was merged when a run is
+// shards as soon as all before them are there, so that what was merged when a run is
 // stopped can be replayed.
 func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx
@@ -505,8 +479,8 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 	var broken error
 	_, err := engine.Do(ctx, s.pool, tasks, events(s, 2, func(i int, g *Progress, c *Counted) {
 		held[i] = c
-		for next < len(held) && held[next] != nil && !s.refuted && broken == nil {
-			if broken = s.merge(*held[next]); broken != nil {
+		for next < len(held) && held[next] != nil && broken == nil {
+			if broken = s.counted.add(*held[next]); broken != nil {
 				cancel(broken)
 				return
 			}
@@ -517,38 +491,19 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).grouped(s.prepared.Steps).Claim, Direction: s.prepared.Event.direction(), Event: s.event, Rows: s.counted.rows, Samples: p.Samples, Beta: p.Beta}
 			}
 		}
-		if s.refuted {
-			cancel(errRefuted)
-		}
 	}))
 	var failed *engine.TaskError
 	switch {
-	case s.refuted:
-		return nil
 	case broken != nil:
 		return broken
 	case errors.As(err, &failed) && failed.Index > next:
-		// What came before the failure was cut off by it, and may end the run
-		// or fail itself: neither may depend on who was faster.
-		if err := s.wave(parent, lo+next, lo+failed.Index, show); err != nil || s.refuted {
+		// What came before the failure was cut off by it, and may fail itself: that
+		// must not depend on who was faster.
+		if err := s.wave(parent, lo+next, lo+failed.Index, show); err != nil {
 			return err
 		}
 	}
 	return err
-}
-
-var errRefuted = errors.New("the claim was refuted")
-
-// merge adds the next shard, and looks.
-func (s *state) merge(c Counted) error {
-	if err := s.counted.add(c); err != nil {
-		return err
-	}
-	if s.monitor != nil {
-		last := s.counted.rows >= s.audit.Plan.Samples
-		s.refuted = s.monitor.look(s.prepared, s.counted.table, last) > s.audit.Claim.Limit()
-	}
-	return nil
 }
 
 // provisionalBounds is how many bounds a certification shows on its way, at
@@ -559,12 +514,6 @@ const provisionalBounds = 50
 func (s *state) provisional() func(*Progress) {
 	if s.Progress == nil {
 		return func(*Progress) {}
-	}
-	if s.monitor != nil {
-		return func(g *Progress) {
-			v := s.monitor.bound(s.prepared)
-			g.Provisional, g.Valid, g.Pairs = &v, true, s.counted.rows
-		}
 	}
 	every, done := max(1, s.audit.shards()/provisionalBounds), 0
 	roughly := s.rough()
@@ -624,18 +573,6 @@ func (s *state) certificate(ctx context.Context) error {
 
 func (s *state) boundTask() Bound {
 	return Bound{Plan: s.audit.Plan, Table: s.counted.table, Explored: s.best.Table, Prepared: s.prepared}
-}
-
-// salvage computes the bounds of an anytime run that was stopped. The pool may
-// have no worker that listens any more, so it is done here.
-func (s *state) salvage() {
-	if s.monitor == nil || s.counted.rows == 0 || s.certified != nil {
-		return
-	}
-	s.monitor.look(s.prepared, s.counted.table, true)
-	if c, err := s.boundTask().execute(s.Catalogue); err == nil {
-		s.certified = c
-	}
 }
 
 // Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
@@ -729,14 +666,10 @@ func (a *Audit) blockRows() int {
 	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
 }
 
-// shardRows is how many outputs a side one shard of certification draws: an
-// anytime run looks after each, and where outputs take long there is work for all
-// workers.
+// shardRows is how many outputs a side one shard of certification draws: where outputs
+// take long there is work for all workers.
 func (a *Audit) shardRows() int {
-	switch n := a.blockRows(); {
-	case a.Plan.Anytime:
-		return BlockRows
-	case n < BlockRows:
+	if n := a.blockRows(); n < BlockRows {
 		return min(slowBlocks*n, ShardRows)
 	}
 	return ShardRows

@@ -21,7 +21,7 @@ import (
 const sequentialShare = 0.2
 
 // races reports whether the audit has a sequential stage.
-func (p Plan) races() bool { return !p.first() && p.Mode != Fixed }
+func (p Plan) races() bool { return p.Mode != Fixed }
 
 // raceBeta is the error of the sequential stage.
 func (p Plan) raceBeta() float64 {

@@ -28,7 +28,7 @@ func (r *Report) Reword() {
 	}
 	bound := func() string {
 		anytime, sign := "", ">="
-		if r.Plan.Anytime || r.Plan.Mode == UntilRefuted {
+		if r.Plan.Mode == UntilRefuted {
 			anytime = ", valid at any time"
 		}
 		limit := r.Claim.Limit()
@@ -79,10 +79,10 @@ func (r *Report) Reword() {
 	}
 }
 
-// powerWords say what could have been seen; nothing in an anytime run, which has no
-// sample size.
+// powerWords say what could have been seen; nothing in an audit until the claim is
+// refuted, which has no sample size.
 func (r Report) powerWords() string {
-	if r.Plan.Anytime || r.Plan.Mode == UntilRefuted {
+	if r.Plan.Mode == UntilRefuted {
 		return ""
 	}
 	what, symbol := "the event that was found", "epsilon"
@@ -192,14 +192,8 @@ func (r Report) Facts() []audit.FactRow {
 		add("Order", "a random one, that the seed fixes")
 	} else if samples != nil {
 		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
-	} else {
-		each := ""
-		if r.Plan.first() {
-			each = " each"
-		}
-		if r.Plan.Mode != UntilRefuted {
-			add("Exploration", "%s tried, %s outputs a side%s; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), each, r.Plan.Finder, r.Plan.Learner)
-		}
+	} else if r.Plan.Mode != UntilRefuted {
+		add("Exploration", "%s tried, %s outputs a side; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
 	}
 	add("Seed", "%d", r.Plan.Seed)
 	if r.Timing.Total > 0 {
@@ -216,9 +210,6 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	}
 	if f.LowerBound != nil {
 		method := f.MethodWords()
-		if f.Split > 0 {
-			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
-		}
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
 			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
 		}
@@ -228,7 +219,7 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		add("Group", "%s", f.Note)
 	}
 	if f.PValue != nil {
-		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Plan.Anytime])
+		add("p-value", "at most %s, of the claim", phrase.PValue(*f.PValue))
 	}
 	if f.Estimate != nil {
 		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", f.ID.Symbol(), *f.Estimate)

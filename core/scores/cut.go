@@ -18,19 +18,14 @@ import (
 )
 
 // ascending are the ranks of a class in their order: what is drawn of them at random does
-// not depend on where the file has them. Plans of version 1 take them as the file has them.
-func (p Plan) ascending(r *ranks.Ranks, class int) []uint32 {
-	if p.Version > 1 {
-		return r.Sorted(class)
-	}
-	return r.Load(class)
-}
+// not depend on where the file has them.
+func ascending(r *ranks.Ranks, class int) []uint32 { return r.Sorted(class) }
 
 // content names the scores of both classes, in whatever order and form a file has them.
-func (p Plan) content(r *ranks.Ranks) string {
+func content(r *ranks.Ranks) string {
 	h := sha256.New()
 	for _, class := range []int{recorded.In, recorded.Out} {
-		ranks := p.ascending(r, class)
+		ranks := ascending(r, class)
 		row := binary.BigEndian.AppendUint64(nil, uint64(len(ranks)))
 		for i, k := range ranks {
 			if i == 0 || k != ranks[i-1] {
@@ -47,7 +42,7 @@ func (p Plan) content(r *ranks.Ranks) string {
 // split divides the ranks of a class at random into those that explore and those that
 // certify.
 func (p Plan) split(r *ranks.Ranks, class int) (explore, certify []uint32) {
-	shuffled := p.ascending(r, class)
+	shuffled := ascending(r, class)
 	stream.New(p.key("split", 0, one(class == recorded.In))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(shuffled))
 	return shuffled[:n], shuffled[n:]

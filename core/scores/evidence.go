@@ -24,7 +24,7 @@ type Evidence struct {
 	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
 	Runs *canary.Evidence `json:"runs,omitempty"`
 	// Membership is of all scores.
-	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
+	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
 // Sides of an event.

@@ -16,7 +16,7 @@ import (
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open: see
 // [onerun.PlanVersion].
-const PlanVersion = 2
+const PlanVersion = 1
 
 // Plan says how scores are audited. Zero values mean the documented
 // defaults.
@@ -49,7 +49,7 @@ func (p Plan) promise() report.Promise {
 }
 
 func (p Plan) rule() onerun.Rule {
-	return onerun.Rule{Version: p.Version, Usual: onerun.UsualOfScores, Claim: *p.Claim, Beta: p.Beta}
+	return onerun.Rule{Usual: onerun.UsualOfScores, Claim: *p.Claim, Beta: p.Beta}
 }
 
 func (p Plan) guessing(h Shape) onerun.Guessing {
@@ -84,8 +84,8 @@ const mostScores = 2 * bounds.MostScores
 
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
-	if p.Version < 1 || p.Version > PlanVersion {
-		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
+	if err := report.CheckPlanVersion("scores plan", p.Version, PlanVersion); err != nil {
+		return p, err
 	}
 	if p.Relation == "" {
 		return p, &audit.InputError{Field: "relation", Found: audit.Absent, Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,

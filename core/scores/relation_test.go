@@ -231,12 +231,9 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]audit.Relation{
-		`{"version":1,"form":"replace-one"}`:                      audit.Replace,
-		`{"version":1,"form":"add-remove"}`:                       audit.AddRemove,
-		`{"version":1,"relation":"replace"}`:                      audit.Replace,
-		`{"version":1}`:                                           "",
-		`{"version":1,"form":"replace-one","relation":"replace"}`: "refused",
-		`{"version":1,"form":"swap"}`:                             "refused",
+		`{"version":1,"relation":"replace"}`: audit.Replace,
+		`{"version":1}`:                      "",
+		`{"version":1,"form":"add-remove"}`:  "refused",
 	} {
 		p, err := canary.ParsePlan([]byte(text))
 		if (err != nil) != (want == "refused") || err == nil && p.Relation != want {

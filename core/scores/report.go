@@ -5,7 +5,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -25,25 +24,13 @@ type Report struct {
 // Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
-// ParseReport reads a report of this version or an earlier one; unknown fields are
-// refused.
+// ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := report.Parse(data, Kind, &r, upgrade); err != nil {
+	if err := report.Parse(data, Kind, &r); err != nil {
 		return Report{}, err
 	}
 	return r, r.check()
-}
-
-// upgrade makes the form of today of a report of schema version 1.
-func upgrade(o report.Old) {
-	var p Plan
-	var files []ScoreFile
-	o.Get("plan", &p)
-	o.Get("files", &files)
-	if p.Claim != nil {
-		o.ByMethod(subject(files), p.promise(), "methods", "method", onerun.Title(p.Beta), p.Method)
-	}
 }
 
 func (r Report) check() error {

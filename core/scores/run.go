@@ -165,9 +165,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	}
 	ev, ranks := &Evidence{Shape: h}, s.ranks()
 	drawn := p // by the scores alone
-	if p.Version > 1 {
-		drawn.Data = []string{p.content(ranks)}
-	}
+	drawn.Data = []string{content(ranks)}
 	ev.Guesses, ev.GDPGuesses = drawn.guesses(ranks, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
@@ -176,7 +174,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	} else {
 		ev.Events = drawn.events(ranks)
 	}
-	if p.Version > 1 && max(h.In, h.Out) <= bounds.MostScores {
+	if max(h.In, h.Out) <= bounds.MostScores {
 		ev.Membership = membership.CountRanks(ranks, p.Beta)
 		ev.Membership.Within(h.Runs, s.run)
 	}
@@ -188,7 +186,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
 func (p Plan) guesses(r *ranks.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
-	scores, member := append(p.ascending(r, recorded.In), p.ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
+	scores, member := append(ascending(r, recorded.In), ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true
 	}

@@ -28,7 +28,7 @@ const good = `{
      "samples": 5000, "explore": 4000, "trials": 3, "learner": "histogram", "finder": "random"},
 
     {
-      "name": "two: Größe {x}", "mechanism": "rappor-once", "anytime": true, "location": "a.go:3",
+      "name": "two: Größe {x}", "mechanism": "rappor-once", "mode": "until-refuted", "location": "a.go:3",
       "pair": {"first": {"columns": 1, "values": [1]}, "second": {"columns": 1, "values": [0]}}
     }, {"name": "three", "recorded": {"files": ["a.csv", "b.csv"], "header": "no", "kinds": {"x": "symbol"}, "nonFinite": "symbol"}, "claim": {"rho": 0.5}},
     {"name": "four", "mechanism": "svt1", "throughRenyi": 4, "relation": "l-infinity"}
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		p.Learner != "histogram" || p.Finder != "random" || p.Version != pair.PlanVersion || p.Beta != 0.01 || p.Seed != suite.Seed(7, "one") {
 		t.Errorf("the first plan is %+v", p)
 	}
-	if p := f.Audit(1).(pair.Plan); !p.Anytime || p.Pair == nil || p.Pair.First.Values[0] != 1 {
+	if p := f.Audit(1).(pair.Plan); p.Mode != pair.UntilRefuted || p.Pair == nil || p.Pair.First.Values[0] != 1 {
 		t.Errorf("the second plan is %+v", p)
 	}
 	if p := f.Audit(2).(pair.Plan); p.Mechanism != "samples" || p.Claim.Rho != 0.5 {

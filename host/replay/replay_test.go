@@ -20,7 +20,7 @@ import (
 	"github.com/dpscope/dpscope/internal/packed"
 )
 
-const released = "../../core/testdata/released/0.2.0/"
+const reports = "../../core/testdata/reports/"
 
 // asChild has the test's own program replay instead of testing.
 const asChild = "DPSCOPE_TEST_REPLAY"
@@ -62,7 +62,7 @@ func clock() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 func TestJob(t *testing.T) {
 	store, ask := stored(t)
 	file := func(name string) []byte {
-		data, err := os.ReadFile(released + name)
+		data, err := os.ReadFile(reports + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +76,7 @@ func TestJob(t *testing.T) {
 	forged := bytes.ReplaceAll(file("approximate.json"), []byte(`"seed": 42`), []byte(`"seed": 43`))
 	forged = bytes.ReplaceAll(forged, []byte("seed 42"), []byte("seed 43"))
 	forged = bytes.ReplaceAll(forged, []byte("seed=42"), []byte("seed=43"))
+	forged = bytes.ReplaceAll(forged, []byte("Seed: 42"), []byte("Seed: 43"))
 	want := map[string]string{}
 	for _, c := range []struct {
 		name, outcome string
@@ -142,7 +143,7 @@ func TestJob(t *testing.T) {
 // context ended keeps nothing.
 func TestTooLong(t *testing.T) {
 	store, ask := stored(t)
-	data, err := os.ReadFile(released + "approximate.json")
+	data, err := os.ReadFile(reports + "approximate.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func (w watched) Replace(ctx context.Context, key string, value []byte) error {
 // ended on it does not begin with it again.
 func TestEndsOnIt(t *testing.T) {
 	store, ask := stored(t)
-	data, err := os.ReadFile(released + "approximate.json")
+	data, err := os.ReadFile(reports + "approximate.json")
 	if err != nil {
 		t.Fatal(err)
 	}

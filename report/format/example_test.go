@@ -16,7 +16,7 @@ func ExampleWrite() {
 		s.In[i], s.Out[i] = 1+float64(i)/1000, float64(i)/1000
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	report, err := scores.Run(scores.Plan{Version: 1, Claim: &claim, Relation: audit.AddRemove, Seed: 1}, s, audit.Generator{})
+	report, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Seed: 1}, s, audit.Generator{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,6 +31,6 @@ func ExampleWrite() {
 		fmt.Println(line)
 	}
 	// Output:
-	// ::error file=train.py,line=12,title=dpscope%3A attack::attack: Violation: epsilon >= 4.371 at delta = 1e-05 under add-remove with 95 %25 confidence, from 400 scores taken as one run, by guesses (Steinke, Nasr and Jagielski); claimed 2.
+	// ::error file=train.py,line=12,title=dpscope%3A attack::attack: Violation: epsilon >= 4.499 at delta = 1e-05 under add-remove with 95 %25 confidence, from 400 scores taken as one run, by guesses (Steinke, Nasr and Jagielski); claimed 2.
 	// Claim: epsilon = 2 at delta = 1e-05 under add-remove: a record is there or not
 }

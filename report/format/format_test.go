@@ -60,7 +60,7 @@ func audited(t *testing.T, mechanism string, claim audit.Claim, samples int) pai
 	cat := catalogue(t)
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Claim: &claim, Learner: "histogram", Samples: samples, Trials: 1, Seed: 7}
 	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2),
-		Generator: audit.Generator{Name: "dpscope", Version: "0.1.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
+		Generator: audit.Generator{Name: "dpscope", Version: "0.4.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
 	if err != nil && mechanism != "broken" {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestSVG(t *testing.T) {
 	if got.Width != format.CardWidth || got.Height != format.CardHeight || got.Title != "svt4: "+h.Headline || got.Desc != "a < b" || got.Metadata != h.Reproduce.URL {
 		t.Errorf("%+v", got)
 	}
-	if texts := strings.Join(got.Groups[0].Texts, " "); !strings.HasPrefix(texts, "svt4 "+h.Headline+" Recorded by dpscope 0.1.0, seed 7") {
+	if texts := strings.Join(got.Groups[0].Texts, " "); !strings.HasPrefix(texts, "svt4 "+h.Headline+" Recorded by dpscope 0.4.0, seed 7") {
 		t.Errorf("it says %q", texts)
 	}
 	if scale := got.Groups[0].Scale[0].Transform; !strings.Contains(scale, "scale(0.46") {

@@ -113,8 +113,6 @@ func elementScript(old []byte) ([]byte, error) {
 	properties.WriteString("  workers: string | number | null;\n  // Of a canary audit, with view=\"canaries\".\n")
 	attributes.WriteString("  workers?: string | number;\n")
 	declare(settings.Describe(slices.DeleteFunc(canary.Keys(), notOfEmbeds)))
-	properties.WriteString("  form: string | null; // an earlier name of relation\n  anytime: boolean; // an earlier name of untilRefuted\n")
-	attributes.WriteString("  form?: string;\n  anytime?: boolean;\n")
 	text := old
 	for _, part := range []struct {
 		begin, end string

@@ -46,7 +46,7 @@ export interface DPAuditCanaryProgress {
   claimed: number;
 }
 
-/** A report, of which the schema is docs/dpscope-pair-v2.schema.json; of a canary audit docs/dpscope-canary-v2.schema.json. */
+/** A report, of which the schema is docs/dpscope-pair-v1.schema.json; of a canary audit docs/dpscope-canary-v1.schema.json. */
 export interface DPAuditReport {
   kind: "pair" | "canary";
   verdict: "violation" | "no-violation-found" | "inconclusive" | "invalid";
@@ -119,8 +119,6 @@ export interface DPAuditElement extends HTMLElement {
   interval: string | null;
   quantile: string | number | null;
   sequential: boolean;
-  form: string | null; // an earlier name of relation
-  anytime: boolean; // an earlier name of untilRefuted
   // End of settings.
   /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
   parameters: Record<string, string | number>;
@@ -196,8 +194,6 @@ export interface DPAuditAttributes {
   interval?: string;
   quantile?: string | number;
   sequential?: boolean;
-  form?: string;
-  anytime?: boolean;
   // End of attributes.
   [parameter: `p.${string}`]: string | number | undefined;
   controls?: "none" | "basic" | "full";

@@ -2,7 +2,8 @@
 // and loads embed.html of the site that this script came from into a frame when
 // that is pressed, or, with autorun, when it comes into view. Types, and what it
 // promises, are in dp-audit.d.ts.
-import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf, SETTINGS, SWITCHES } from "./embedoptions.js";
+import { AUDIT_SWITCHES } from "../page/keys.js";
+import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf, SETTINGS } from "./embedoptions.js";
 
 const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
 const OURS = [...Object.keys(CHOICES), ...FLAGS, "site", "recorded"];
@@ -137,7 +138,7 @@ class DPAudit extends HTMLElement {
 
   /** Settings of the audit, by the keys of the page's address. */
   get settings() {
-    return Object.fromEntries([...this.attributes].filter(({ name }) => isSetting(name)).map(({ name, value }) => [name, SWITCHES.includes(name) && value === "" ? "true" : value]));
+    return Object.fromEntries([...this.attributes].filter(({ name }) => isSetting(name)).map(({ name, value }) => [name, AUDIT_SWITCHES.includes(name) && value === "" ? "true" : value]));
   }
 
   set settings(settings) {
@@ -427,7 +428,7 @@ function resolvers() {
 const REFLECTED = new Map([...SETTINGS.filter((key) => key !== "pair"), ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
 const PROPERTIES = [...REFLECTED.keys(), "pair", "parameters", "settings"];
 for (const [property, key] of REFLECTED) {
-  const flag = FLAGS.includes(key) || SWITCHES.includes(key);
+  const flag = FLAGS.includes(key) || AUDIT_SWITCHES.includes(key);
   Object.defineProperty(DPAudit.prototype, property, {
     get() { return flag ? this.hasAttribute(key) && !["false", "0"].includes(this.getAttribute(key)) : this.getAttribute(key); },
     set(value) { reflect(this, key, value); },

@@ -1,7 +1,7 @@
 // A canary audit in an embed, with &view=canaries: its settings in words, its plan,
 // how far it is and its report. It has no form; a file cannot be given.
 import { headOf, fillBody, phases } from "../panel/canaryreport.js";
-import { canaryPlan, CLAIM, inTodaysWords } from "../panel/canaryplan.js";
+import { canaryPlan, CLAIM } from "../panel/canaryplan.js";
 import { byId, html } from "../page/element.js";
 import { isCanarySetting } from "./embedoptions.js";
 import { grouped, roundedDown } from "../page/number.js";
@@ -9,7 +9,7 @@ import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
 
 /** Settings of texts, which the page's address would have too; null where they are of another audit. */
-export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(inTodaysWords(texts)).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
+export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(texts).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
 
 /** The audit in words, and its settings below the title. */
 export function describeCanaries({ view, ...settings }, offer) {

@@ -1,7 +1,7 @@
 // What an embed is told beside the settings of its audit: how much of it is
 // shown, and what it does by itself. The keys are those of its address and of
 // the element's attributes.
-import { AUDIT_NAMES, AUDIT_SWITCHES, CANARY_NAMES } from "../page/keys.js";
+import { AUDIT_NAMES, CANARY_NAMES } from "../page/keys.js";
 
 /** Options of a few values; the first is the default. */
 export const CHOICES = {
@@ -12,17 +12,13 @@ export const CHOICES = {
 /** Options that are on or off. */
 export const FLAGS = ["autorun", "readonly"];
 
-/** Names of the settings of a canary audit; form is the earlier one of relation. */
-const CANARY_KEYS = [...CANARY_NAMES, "form"];
-/** Settings that an attribute without a text turns on; anytime is the earlier name of until-refuted. */
-export const SWITCHES = [...AUDIT_SWITCHES, "anytime"];
 /** Names of all settings but parameters. */
-export const SETTINGS = [...new Set([...AUDIT_NAMES, ...CANARY_KEYS, "workers", "anytime"])];
+export const SETTINGS = [...new Set([...AUDIT_NAMES, ...CANARY_NAMES, "workers"])];
 
 const isParameter = (key) => key.startsWith("p.") && key.length > 2;
 
 /** Is a key one of a canary audit's settings? */
-export const isCanarySetting = (key) => CANARY_KEYS.includes(key) || key === "workers" || isParameter(key);
+export const isCanarySetting = (key) => CANARY_NAMES.includes(key) || key === "workers" || isParameter(key);
 
 /** Is a key one of an audit's settings? */
 export const isSetting = (key) => SETTINGS.includes(key) || isParameter(key);

@@ -14,8 +14,6 @@ export const RESULT = "r";
 export const CODE = "code";
 /** The key of a report that the server of this page keeps, by its id. */
 const REPORT = "report";
-/** Settings by names that they had earlier. */
-const FORMER = { anytime: "until-refuted" };
 
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
@@ -29,8 +27,7 @@ export function readFragment(fragment) {
   let odd = "", kind = "", result = "", code = "", report = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
-  for (const [name, value] of pairs) {
-    const key = FORMER[name] ?? name;
+  for (const [key, value] of pairs) {
     if (key === "v") odd = oddVersion(value);
     else if (canaries) continue;
     else if (key === "account") kind = value;

@@ -127,7 +127,7 @@ export const OUTSIDE = [
 ];
 
 // Versions of the plans of each kind that the panel makes.
-export const CANARY_VERSIONS = {"run": 2, "one": 2, "scores": 2};
+export const CANARY_VERSIONS = {"run": 1, "one": 1, "scores": 1};
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];
 

@@ -101,7 +101,7 @@ export function planOf(settings, mechanism) {
   const kind = /** @type {import("../worker/protocol").ClaimKind} */ ((settings.guarantee ?? "").trim());
   const known = AUDIT.some((key) => key.claims?.includes(kind)); // else the core says what is wrong with it
   const text = (name) => (settings[name] ?? "").trim();
-  const plan = put({ version: 2, mechanism: "" }, AUDIT.filter((key) => !known || usedBy(kind, key)), text);
+  const plan = put({ version: 1, mechanism: "" }, AUDIT.filter((key) => !known || usedBy(kind, key)), text);
   const parameters = parametersOf(settings, mechanism);
   if (parameters) plan.parameters = parameters;
   const { claim } = plan;

@@ -493,7 +493,7 @@ func TestBounds(t *testing.T) {
 		pages   []string
 	}{
 		{[]string{"accounting"}, []string{"accounting.md"}},
-		{[]string{"bounds", "bounds/published", "report", "core/pair"}, []string{"events.md", "divergences.md", "anytime.md", "sequential.md", "canaries.md"}},
+		{[]string{"bounds", "bounds/published", "report", "core/pair"}, []string{"events.md", "divergences.md", "sequential.md", "canaries.md"}},
 	} {
 		named, told := map[string]bool{}, map[string]bool{}
 		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {

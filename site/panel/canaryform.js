@@ -1,7 +1,7 @@
 // The form of the panel of canary audits: its fields, which the core lists, and the
 // plan that they ask for.
 import { boxes } from "./canaryfiles.js";
-import { canaryPlan, CLAIM, inTodaysWords, KEYS, nameIn, NO_NUMBER } from "./canaryplan.js";
+import { canaryPlan, CLAIM, KEYS, nameIn, NO_NUMBER } from "./canaryplan.js";
 import { byId, html } from "../page/element.js";
 import { choice, controlOf, field, numberInput, setOptions } from "../page/field.js";
 import { keyOf } from "../page/plan.js";
@@ -113,7 +113,6 @@ export class CanaryForm {
   /** Sets all fields; those that texts lack get their defaults. @param {Record<string, string>} texts by key of the address @returns {string[]} what of it cannot be used */
   write(texts) {
     if (!this.offer) return ["This page knows no canaries: it has no catalogue.json."];
-    texts = inTodaysWords(texts);
     const bad = [];
     this.clear();
     for (const key of this.#params) this.#fields.get(key).control.value = "";

@@ -14,11 +14,6 @@ const renamed = { one: { m: "one" }, scores: { relation: "scores-relation" } };
 /** The name in the page of a setting of a kind. */
 export const nameIn = (how, name) => renamed[how]?.[name] ?? name;
 
-/** Texts of an address in today's words: the relation was "form" once, and replace "replace-one". @param {Record<string, string>} texts */
-export function inTodaysWords({ form, ...texts }) {
-  return form && !texts.relation ? { ...texts, relation: form === "replace-one" ? "replace" : form } : texts;
-}
-
 /**
  * The plan of a canary audit. Throws Unusable.
  * @param {"run" | "one" | "scores"} how in runs, in a single one, or of scores

@@ -44,8 +44,6 @@ export interface CalibrationPlan {
   trials: number;
   beta: number;
   seed: number;
-  /** Anytime audits of learners and finders. Guarantees are audited both ways in any case, the anytime ones with AnytimeSamples at least. */
-  anytime?: boolean;
   /** Cheap leaves out learners that take more than a tenth of a second. */
   cheap?: boolean;
   /** part of the mechanisms' names */

@@ -285,8 +285,6 @@ export interface BoundRow {
   confidence?: number;
   /** its share of the error, of rows that hold together */
   beta?: number;
-  /** of beta, for Clopper-Pearson */
-  split?: number;
   /** Group is by how many steps of the relation the datasets differ, where it is more than one: the bound was divided back. */
   group?: number;
   /** bound on mu that the row follows from */
@@ -527,8 +525,6 @@ export interface CalibrationPlan {
   trials: number;
   beta: number;
   seed: number;
-  /** Anytime audits of learners and finders. Guarantees are audited both ways in any case, the anytime ones with AnytimeSamples at least. */
-  anytime?: boolean;
   /** Cheap leaves out learners that take more than a tenth of a second. */
   cheap?: boolean;
   /** part of the mechanisms' names */
@@ -635,7 +631,7 @@ export type CanaryPhase = "explore" | "certify" | "bet";
 /** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential. Absent in plans of version 1. */
+  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
@@ -977,8 +973,6 @@ export interface Evidence {
   explored: BoundsTable;
   table?: BoundsTable;
   chart: Chart;
-  /** Looked is there in an anytime run that counted something: what its looks gave, which the counts at its end alone do not show. */
-  looked?: Looked;
 }
 
 /** Examples says what the rows of a learner's datasets are: the features in declared bounds, then the label, 0 or 1. */
@@ -1195,14 +1189,6 @@ export interface LookRequest {
   label?: string;
 }
 
-/** Looked is what the looks of an anytime run gave. */
-export interface Looked {
-  /** on the goal, at all looks at once */
-  lowerBound: number;
-  /** of the claim; none but for events */
-  pValue?: number;
-}
-
 /** MechanismListing is a mechanism at its default parameters. */
 export interface MechanismListing {
   name: string;
@@ -1307,7 +1293,7 @@ export interface OneRunPlan {
   canaries?: number;
   /** Sides of the guesses; default: both. */
   sides?: OneRunSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim, in version 1 bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
+  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses where given */
   gdpGuesses?: number[];
@@ -1446,7 +1432,7 @@ export interface Plan {
   learner?: string;
   /** certification outputs a side, and at most so many of all pairs to the verdict; default 100000 */
   samples?: number;
-  /** exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair */
+  /** exploration outputs a side of all pairs, default 1.5 times Samples */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;
@@ -1454,9 +1440,7 @@ export interface Plan {
   beta?: number;
   /** at most audit.MaxSeed */
   seed: number;
-  /** Anytime, in version 1: the bound is valid at every look, and the run ends when the claim is refuted; Samples is then the most that it draws. */
-  anytime?: boolean;
-  /** default VerdictAndBound; absent in plans of version 1 */
+  /** default VerdictAndBound */
   mode?: Mode;
   /** ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi divergence of that order; 0: by an event. */
   throughRenyi?: number;
@@ -1521,12 +1505,8 @@ export interface Prepared {
   hedges?: Hedge[];
   /** for delta at the claimed epsilon */
   deltaEvent: Cut;
-  /** of betting on delta; 0: none, but limits of both rates */
-  deltaStake?: number;
   /** for mu */
   muEvent: Cut;
-  /** MuEpsilon is the epsilon at which delta of the event says most about mu; an anytime-valid bound on mu is one on delta there. */
-  muEpsilon: number;
   /** Point is that of a claim's curve at which the audit is. */
   point?: ProfilePoint;
   /** of the claim's own order, with all of the error */
@@ -1649,7 +1629,7 @@ export interface RecordedFile {
 /** RecordedSplit is how the outputs on each dataset were used. */
 export interface RecordedSplit {
   explored: number;
-  /** at most: an anytime run may end earlier */
+  /** at most: a run that was stopped ended earlier */
   certified: number;
   unused: [number, number];
 }

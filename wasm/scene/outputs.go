@@ -93,7 +93,7 @@ const coarse = 32
 // bins.
 func NewOutputs(r *Report) *View {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
-		anytime: r.Termination.Reason != audit.Completed || len(r.Tables) > 0 && r.anytime()}
+		anytime: r.Termination.Reason != audit.Completed}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
 		if row.Method == pair.MethodSequential && row.LowerBound != nil {
 			x.bets = *row.LowerBound
@@ -117,16 +117,7 @@ func NewOutputs(r *Report) *View {
 	if row.ID == report.Epsilon && row.LowerBound != nil {
 		x.bound = row.LowerBound
 	}
-	if e := r.Evidence; row.Event.Where == nil && (e.Prepared.Event.Edge != row.Event.Edge || e.Prepared.Event.Above != row.Event.Above) {
-		x.chart.FirstIn, x.chart.SecondIn = nil, nil // of another event
-	}
 	return newOutputs(x).view()
-}
-
-// anytime reports whether the run might have been stopped at any time.
-func (r *Report) anytime() bool {
-	row := report.Report(r.head).Deciding()
-	return row != nil && (row.Method == bounds.MethodEventMixture || row.Method == bounds.MethodScoreMixture || row.Method == bounds.MethodRenyiMixture)
 }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
@@ -137,12 +128,7 @@ func NewLiveOutputs(p *pair.Progress) *View {
 	}
 	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
 	if p.Valid && p.Provisional != nil {
-		if l.Event == nil {
-			x.bets = *p.Provisional
-		} else if _, dp := epsilonOf(l.Claim); dp {
-			x.bound = p.Provisional
-		}
-		x.refuted = x.refuted || *p.Provisional > p.Claimed
+		x.bets, x.refuted = *p.Provisional, x.refuted || *p.Provisional > p.Claimed
 	}
 	return newOutputs(x).view()
 }
@@ -426,31 +412,18 @@ func (v *outputs) given(all [2]int) *tested {
 		}
 		return t
 	}
-	if e := v.event; e.Where != nil {
-		for _, x := range e.Where.Intervals {
-			w := Window{0, float64(len(v.marks))}
-			if x.From != nil {
-				w.Lo = v.bin(*x.From)
-			}
-			if x.To != nil {
-				w.Hi = v.bin(*x.To)
-			}
-			t.spans = append(t.spans, w)
-		}
+	if v.event.Where == nil {
 		return t
 	}
-	for i, m := range v.marks { // of an earlier version: by the counts
-		w := Window{float64(i), float64(i) + m.in}
-		if i+1 < len(v.marks) && v.marks[i+1].in > 0.5 {
-			w = Window{float64(i+1) - m.in, float64(i + 1)}
+	for _, x := range v.event.Where.Intervals {
+		w := Window{0, float64(len(v.marks))}
+		if x.From != nil {
+			w.Lo = v.bin(*x.From)
 		}
-		switch k := len(t.spans) - 1; {
-		case m.in == 0:
-		case k >= 0 && w.Lo <= t.spans[k].Hi+1e-9:
-			t.spans[k].Hi = w.Hi
-		default:
-			t.spans = append(t.spans, w)
+		if x.To != nil {
+			w.Hi = v.bin(*x.To)
 		}
+		t.spans = append(t.spans, w)
 	}
 	return t
 }

@@ -66,6 +66,10 @@ func Keep(r report.View) ([]byte, error) {
 		if all["evidence"], err = json.Marshal(rest); err != nil {
 			return nil, err
 		}
+	} else if p, ok := r.(pair.Report); ok && p.Sequential != nil {
+		if all["sequential"], err = json.Marshal(map[string]any{"chart": p.Sequential.Chart}); err != nil {
+			return nil, err
+		}
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')

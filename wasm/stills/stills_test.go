@@ -16,7 +16,7 @@ import (
 // TestKeep: what is kept of a report of any kind draws the pictures that the report does,
 // is a function of what it was kept of, and is a part of it.
 func TestKeep(t *testing.T) {
-	files, err := filepath.Glob("../../core/testdata/released/*/*.json")
+	files, err := filepath.Glob("../../core/testdata/reports/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}

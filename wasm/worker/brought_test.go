@@ -126,7 +126,7 @@ func TestBroughtRefuses(t *testing.T) {
 		}
 		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), asks(c.ask), false)
 		cat.Listing() // knows how to list it all the same
-		_, err := pair.Plan{Version: 1, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
+		_, err := pair.Plan{Version: pair.PlanVersion, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
@@ -151,7 +151,7 @@ func TestBroughtPython(t *testing.T) {
 	if b := spec.Brought; b.Runtime != "Snake 1.2.3" || b.Kind != "python" || b.Code == "" || !strings.Contains(b.Words(), "mechanism.py, run by Snake 1.2.3") {
 		t.Errorf("%+v: %s", b, b.Words())
 	}
-	plan := pair.Plan{Version: 1, Mechanism: "python", Claim: &audit.Claim{Epsilon: 1}}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "python", Claim: &audit.Claim{Epsilon: 1}}
 	for says, s := range map[string]sandbox{
 		"without Python after 1m0s": {noisyCount, func(time.Duration) (string, bool) { return "", false }},
 		"still running after 2s":    asks(func(question, time.Duration) (answered, bool) { return answered{}, false }),

@@ -52,7 +52,7 @@ func explored(r pair.Report) int {
 
 func TestCheck(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	c := answerTo[checked](p, msgCheck, pair.Plan{Version: 1, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
+	c := answerTo[checked](p, msgCheck, pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
 	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
 		t.Errorf("checked: %+v", c)
 	}
@@ -65,8 +65,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"", "plan"},
 		{`{"version":1,"mechanism":"svt4","colour":1}`, "colour"},
-		{pair.Plan{Version: 1, Mechanism: "svt9"}, "mechanism"},
-		{pair.Plan{Version: 1, Mechanism: "svt4", Samples: 5}, "samples"},
+		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt9"}, "mechanism"},
+		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Samples: 5}, "samples"},
 	} {
 		for _, kind := range []string{msgCheck, msgRun} {
 			r := answerTo[refusal](p, kind, bad.plan, msgRefused)
@@ -97,7 +97,7 @@ func TestOpenAndVerify(t *testing.T) {
 	if last := p.progress[len(p.progress)-1]; last.Total != 2*(len(r.Trials)*4000+20_000) {
 		t.Errorf("the last progress is %+v", last)
 	}
-	newer := strings.Replace(first.Text, `"schemaVersion": 2`, `"schemaVersion": 3`, 1)
+	newer := strings.Replace(first.Text, `"schemaVersion": 1`, `"schemaVersion": 2`, 1)
 	for _, bad := range []string{"", "{", "[1]", `{"a":1}`, `{"kind":"canary","schemaVersion":99}`, first.Text[:len(first.Text)/2], newer, strings.Replace(first.Text, `"warnings"`, `"hue"`, 1)} {
 		for kind, value := range map[string]any{msgOpen: bad, msgVerify: replayRequest{Report: bad}} {
 			if r := answerTo[refusal](p, kind, value, msgRefused); !strings.HasPrefix(r.Field, "report") || r.Found == "" {

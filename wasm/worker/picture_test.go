@@ -12,7 +12,7 @@ import (
 // TestPictures: every picture of the page is drawn from what the page has, at the
 // width it asks for, as elements or as a file.
 func TestPictures(t *testing.T) {
-	report, err := os.ReadFile("../../core/testdata/released/0.2.0/pair/histogram.json")
+	report, err := os.ReadFile("../../core/testdata/reports/pair/histogram.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 import { readFragment } from "../../../site/page/address.js";
 import { planOf } from "../../../site/page/plan.js";
 import { queryOf } from "../../../site/panel/accounting.js";
-import { canaryPlan, inTodaysWords } from "../../../site/panel/canaryplan.js";
+import { canaryPlan } from "../../../site/panel/canaryplan.js";
 
 let text = "";
 for await (const part of process.stdin) text += part;
@@ -12,9 +12,8 @@ function plan({ url, how }) {
   const { settings, account, canaries } = readFragment(url);
   if (account) return queryOf(catalogue.accounts.find((a) => a.kind === account.kind), account.texts);
   if (!canaries) return planOf(settings, catalogue.mechanisms.find((m) => m.name === settings.mechanism));
-  const texts = inTodaysWords(canaries);
-  const source = catalogue.sources.find((s) => s.name === texts.source);
-  const shown = how === "one" ? { design: source.oneRunDesign, ...texts, one: texts.m } : texts; // as CanaryForm.read does
+  const source = catalogue.sources.find((s) => s.name === canaries.source);
+  const shown = how === "one" ? { design: source.oneRunDesign, ...canaries, one: canaries.m } : canaries; // as CanaryForm.read does
   const design = source.designs.find((d) => d.name === shown.design) ?? source.designs[0];
   return canaryPlan(how, source, (name) => shown[name] ?? "", true, design);
 }

@@ -293,7 +293,7 @@ func TestStop(t *testing.T) {
 func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit.Catalogue) {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := pair.Run{Plan: pair.Plan{Version: 1, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
+	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
 		Pool: pair.LocalPool(cat, workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)

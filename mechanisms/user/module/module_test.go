@@ -182,7 +182,7 @@ func TestAudit(t *testing.T) {
 		epsilon float64
 		want    audit.Verdict
 	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
-		r, err := pair.Run{Plan: pair.Plan{Version: 1, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
+		r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
 			Catalogue: cat, Pool: pair.LocalPool(cat, 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)

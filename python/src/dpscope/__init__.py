@@ -15,6 +15,6 @@ from ._result import Result, Verification, load
 from ._train import canaries, one_run
 from ._widget import Instrument
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = ["Error", "InputError", "Instrument", "Result", "Stopped", "Verification", "audit", "canaries", "load", "one_run", "scores"]

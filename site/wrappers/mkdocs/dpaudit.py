@@ -33,7 +33,7 @@ from mkdocs.exceptions import PluginError
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*([^`]*?)\s*$")
 NAME = re.compile(r"^[a-z][a-z0-9._-]*$")
-SWITCHES = ("until-refuted", "fixed", "sequential", "anytime", "autorun", "readonly")
+SWITCHES = ("until-refuted", "fixed", "sequential", "autorun", "readonly")
 OPTIONS = ("recorded", "controls", "view", "theme", "autorun", "readonly", "site", "workers")
 
 

@@ -31,7 +31,7 @@ from sphinx.util.osutil import relative_uri
 
 logger = logging.getLogger(__name__)
 
-SWITCHES = ("until-refuted", "fixed", "sequential", "anytime", "autorun", "readonly")
+SWITCHES = ("until-refuted", "fixed", "sequential", "autorun", "readonly")
 OPTIONS = ("recorded", "controls", "view", "theme", "autorun", "readonly", "site", "workers")
 
 

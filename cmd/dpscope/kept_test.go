@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
+)
+
+const (
+	root = "../.."
+	kept = root + "/core/testdata/reports"
+)
+
+// keptReport is what the test reads of a report of any kind, of a plan too.
+type keptReport struct {
+	Schema    string `json:"$schema"`
+	Kind      string
+	Generator audit.Generator
+	Verdict   audit.Verdict
+	Audits    []struct{ Report keptReport } // of a plan
+	view      report.View                   // of all others
+}
+
+// counts is the part of the report that holds what was certified on, empty for a run
+// that ended before.
+func (r keptReport) counts() string {
+	switch x := r.view.(type) {
+	case pair.Report:
+		if x.Certified() {
+			return "evidence.table"
+		}
+		if x.Plan.Mode == pair.UntilRefuted {
+			return "sequential"
+		}
+	case canary.Report:
+		if x.Evidence != nil && x.Evidence.Certified.Table != nil {
+			return "evidence.certified"
+		}
+	case onerun.Report:
+		if x.Evidence != nil {
+			return "evidence.guesses"
+		}
+	case scores.Report:
+		return "evidence.guesses"
+	}
+	return ""
+}
+
+// TestKeptReports verifies every report that is kept, as dpscope verify does: all quickly,
+// and as whole runs where that is as quick.
+func TestKeptReports(t *testing.T) {
+	schemas := compileSchemas(t)
+	t.Chdir(kept)
+	seen := map[string]bool{}
+	listed := listReports(t)
+	for _, file := range slices.Sorted(maps.Keys(listed)) {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r keptReport
+			if err := json.Unmarshal(data, &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Kind != suite.ReportKind {
+				if r.view, err = core.ParseReport(data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			seen[r.Schema] = true
+			if got := r.Generator.Release(); got != audit.Version {
+				t.Errorf("it is of version %q", got)
+			}
+			value, err := check.UnmarshalJSON(bytes.NewReader(data))
+			if err == nil && schemas[r.Schema] != nil {
+				err = schemas[r.Schema].Validate(value)
+			}
+			if err != nil || schemas[r.Schema] == nil {
+				t.Errorf("it does not fit the schema %q: %v", r.Schema, err)
+			}
+			verifyKept(t, file, r, listed[file])
+		})
+	}
+	for name := range schemas {
+		if !seen[name] {
+			t.Errorf("no report of the schema %s is kept", name)
+		}
+	}
+}
+
+// verifyKept runs dpscope verify with the arguments that the report needs.
+func verifyKept(t *testing.T, file string, r keptReport, args []string) {
+	runsCommand := slices.Contains(args, "-exec") || slices.ContainsFunc(r.Audits, func(a struct{ Report keptReport }) bool { return a.Report.Verdict == audit.Invalid })
+	if runsCommand {
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip("NOT RUN: needs Python")
+		}
+	}
+	modes := [][]string{{"-quick"}, nil}
+	slow := runsCommand || file == "page.json" || filepath.Dir(file) == "pair" // which core/pair replays
+	if slices.Contains(args, "-quick") {
+		modes = modes[1:]
+	} else if slow && !gear.All() {
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
+		var out, errs strings.Builder
+		code := run(slices.Concat([]string{"verify"}, mode, args, []string{file}), nil, &out, &errs)
+		if _, ofPair := r.view.(pair.Report); r.view != nil && r.counts() == "" && !ofPair {
+			if code != cli.ExitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
+				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+			}
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		last := lines[len(lines)-1]
+		ends := []string{"Replayed: ", "Recomputed: "}
+		if r.view != nil && r.counts() == "" {
+			ends = []string{"Nothing to replay: "}
+		}
+		if code != cli.ExitOK || strings.Contains(out.String(), "DIFFERS") || !slices.ContainsFunc(ends, func(s string) bool { return strings.HasPrefix(last, s) }) {
+			t.Fatalf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+		}
+		wants := []string{"verdict"}
+		if r.view == nil {
+			wants = []string{"verdict of all"}
+		} else {
+			if r.view.Head().LowerBound != nil {
+				wants = append(wants, "lowerBound", "tables")
+			}
+			// A quick replay recomputes bounds of canaries from the report's own counts.
+			if strings.HasPrefix(last, "Replayed: ") && (r.counts() == "evidence.table" || mode == nil) {
+				wants = append(wants, r.counts())
+			}
+		}
+		var same []string
+		for _, line := range lines {
+			if what, ok := strings.CutPrefix(line, "  same: "); ok {
+				same = append(same, strings.Split(what, ", ")...)
+			}
+		}
+		for _, want := range wants {
+			if !slices.Contains(same, want) {
+				t.Errorf("verify %s: %q is not said to be the same in:\n%s", mode, want, out.String())
+			}
+		}
+		headline := map[audit.Verdict]string{audit.Violation: "Violation: ", audit.NoViolation: "No violation found", audit.Inconclusive: "Inconclusive: ", audit.Invalid: "Invalid: "}[r.Verdict]
+		if len(r.Audits) == 0 && (headline == "" || !strings.HasPrefix(lines[0], headline)) {
+			t.Errorf("verify %s: the replay says %q, the report's verdict is %q", mode, lines[0], r.Verdict)
+		}
+	}
+}
+
+// listReports reads reports.txt of the folder: each line a report and the arguments
+// of verify. Every report in the folder must be listed.
+func listReports(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("reports.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string][]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		words, err := audit.ShellWords("reports.txt", lines.Text())
+		if err != nil || len(words) == 0 {
+			t.Fatalf("reports.txt: %q: %v", lines.Text(), err)
+		}
+		listed[words[0]] = words[1:]
+	}
+	if len(listed) == 0 {
+		t.Fatal("reports.txt names no report")
+	}
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path == "inputs" {
+			return fs.SkipDir
+		}
+		path = filepath.ToSlash(path)
+		if _, ok := listed[path]; !ok && filepath.Ext(path) == ".json" {
+			t.Errorf("reports.txt does not name %s", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listed
+}
+
+// compileSchemas are the schemas of this version's reports, by their names.
+func compileSchemas(t *testing.T) map[string]*check.Schema {
+	t.Helper()
+	files, err := filepath.Glob(root + "/docs/dpscope-*.schema.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	out := map[string]*check.Schema{}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "dpscope-plan-v") {
+			continue // of plans, not of their reports
+		}
+		c := check.NewCompiler()
+		if out[name], err = c.Compile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestChangelog: this version is the first that the change log names.
+func TestChangelog(t *testing.T) {
+	data, err := os.ReadFile(root + "/CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first, _ := strings.Cut(string(data), "\n## [")
+	if version, _, _ := strings.Cut(first, "]"); version != audit.Version {
+		t.Errorf("the change log names %q first, must be %s", version, audit.Version)
+	}
+}
