@@ -57,7 +57,7 @@ func canaryViews(r *CanaryReport) []*View {
 			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
 		}
 	}
-	return there(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))
+	return present(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the

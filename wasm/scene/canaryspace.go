@@ -308,7 +308,7 @@ func (v *canarySpace) rows(f Frame) *Scene {
 	x, y, box := s.plane(f, Scale{Lo: 0, Hi: float64(n) + apart}, whole, top, height, Short)
 	s.label(0, top-9, "score", Start, Muted)
 	pitch := x.At(1) - x.At(0)
-	Region{Box: Within{x.Lo, x.Hi, v.of.threshold, whole.Hi}}.draw(canvas{s, x, y, box})
+	Region{Box: Box{x.Lo, x.Hi, v.of.threshold, whole.Hi}}.draw(canvas{s, x, y, box})
 	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
 	clip := Rect{box.X - 1, box.Y - 3, box.W + 2, box.H + 6}
 	radius := math.Round(2*min(4, max(1.5, pitch/4))) / 2

@@ -70,9 +70,9 @@ func (v histogram) plot(choice string) Plot {
 	for i := range v.In {
 		from, to := ends(v.Edges, i)
 		from, to = max(from, p.X.Lo), min(to, p.X.Hi)
-		up.Boxes = append(up.Boxes, Within{from, to, 0, tall(v.In[i], v.in)})
-		down.Boxes = append(down.Boxes, Within{from, to, -tall(v.Out[i], v.out), 0})
-		p.Within = append(p.Within, Within{from, to, p.Y.Lo, p.Y.Hi})
+		up.Boxes = append(up.Boxes, Box{from, to, 0, tall(v.In[i], v.in)})
+		down.Boxes = append(down.Boxes, Box{from, to, -tall(v.Out[i], v.out), 0})
+		p.Within = append(p.Within, Box{from, to, p.Y.Lo, p.Y.Hi})
 		p.Items = append(p.Items, [2]float64{(from + to) / 2, 0})
 	}
 	p.Marks = []Mark{up, down}
@@ -196,7 +196,7 @@ const leastRate = 1e-4
 func (v *roc) band() Band {
 	b := Band{Key: v.level + " band", Paint: Ink(First)}
 	for _, p := range v.points {
-		b.Within = append(b.Within, Within{p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper})
+		b.Within = append(b.Within, Box{p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper})
 	}
 	return b
 }

@@ -127,7 +127,7 @@ func ReportViews(v report.View) ([]*View, error) {
 	}
 	in := InputOf(r)
 	out := append(append([]*View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
-	return slices.DeleteFunc(there(out), func(v *View) bool { // of these the instrument shows more
+	return slices.DeleteFunc(present(out), func(v *View) bool { // of these the instrument shows more
 		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
 	}), nil
 }

@@ -19,11 +19,11 @@ type Plot struct {
 	Items   [][2]float64 // by their values
 	Hit     Point        // width and height of the place that points at an item, px; none: what is outlined
 	Outline float64      // least side of what is outlined there, px
-	Within  []Within     // what is outlined, nil: the items themselves
+	Within  []Box        // what is outlined, nil: the items themselves
 	Tooltip func(item int) string
 	Name    func(item int) string         // tells it from others, nil: its number
 	At      func(item int) (x, y float64) // where it lies, as shares of the whole; nil: by its values
-	Draw    func(Frame) *Scene            // nil: by axes and marks
+	Draw    func(Frame) *Scene            // of a picture of its own, nil: by axes and marks
 	Framed  bool                          // the box has a left edge, and the grid's line at 0 stands out
 	Said
 }
@@ -48,8 +48,8 @@ var (
 
 func (h Height) of(width float64) float64 { return min(h.Most, max(h.Least, h.Share*width)) }
 
-// Within is the rectangle in which a point lies with confidence.
-type Within struct{ X0, X1, Y0, Y1 float64 }
+// Box is a rectangle between values: where a point lies with confidence, or a bar.
+type Box struct{ X0, X1, Y0, Y1 float64 }
 
 // View is one of the pictures of a report: a plot for every choice.
 type View struct {
@@ -336,7 +336,7 @@ func (p Points) draw(c canvas) {
 type Band struct {
 	Key    string
 	Paint  Paint
-	Within []Within
+	Within []Box
 	Falls  bool
 	Edge   bool // its edges are drawn
 }
@@ -418,7 +418,7 @@ func (o Over) draw(c canvas) {
 type Bars struct {
 	Key   string
 	Paint Paint
-	Boxes []Within
+	Boxes []Box
 }
 
 func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: keyBox} }
@@ -430,14 +430,14 @@ func (b Bars) draw(c canvas) {
 	}
 }
 
-func (c canvas) rectangle(w Within) Rect {
+func (c canvas) rectangle(w Box) Rect {
 	return Rect{c.x.At(w.X0), c.y.At(w.Y1), c.x.At(w.X1) - c.x.At(w.X0), c.y.At(w.Y0) - c.y.At(w.Y1)}
 }
 
 // Region is a hatched box: of the event.
 type Region struct {
 	Key string
-	Box Within
+	Box Box
 }
 
 func (r Region) key() key { return key{words: r.Key, paint: Ink(EventArea), form: keyRegion} }

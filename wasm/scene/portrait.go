@@ -339,7 +339,7 @@ func (v *canaryPair) plot(choice string) Plot {
 		p.Marks = append(p.Marks, Points{Key: fmt.Sprintf("%s %d and %d", sideWords[side], v.two[0], v.two[1]), Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
 	}
 	p.Marks = append(p.Marks, Rule{Key: "threshold (dashed)", Paint: Ink(Event), At: v.of.threshold, Upright: true}, Rule{Paint: Ink(Event), At: v.of.threshold},
-		Region{"both in the event", Within{v.of.threshold, p.X.Hi, v.of.threshold, p.Y.Hi}})
+		Region{"both in the event", Box{v.of.threshold, p.X.Hi, v.of.threshold, p.Y.Hi}})
 	p.Table = rows("Scores of two canaries, run by run", []string{"run", "side", names[0], names[1], "in the event"}, len(v.dots), func(fig Figures, i int) []string {
 		d := v.dots[i]
 		return []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))}

@@ -40,7 +40,7 @@ func (t tradeoff) plot(choice string) Plot {
 	p.X.Title, p.Y.Title = "false positive rate", "false negative rate"
 	for _, q := range t.Points {
 		p.Items = append(p.Items, [2]float64{q.FPR, q.FNR})
-		p.Within = append(p.Within, Within{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
+		p.Within = append(p.Within, Box{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
 	}
 	band := Band{Key: t.Confidence + " band", Paint: Ink(First), Within: p.Within, Falls: true, Edge: true}
 	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Points: p.Items, Bend: axis.Log}, band}

@@ -122,11 +122,11 @@ func Views(in Input) []*View {
 		}
 		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff, r.Claim), NewSearch(r.Trials, quantity, limitOf(r.Claim)), NewOverTime(in.Course, final, pairs))
 	}
-	return there(out)
+	return present(out)
 }
 
-// there are the views of which there is something to show.
-func there(views []*View) []*View {
+// present are the views of which there is something to show.
+func present(views []*View) []*View {
 	return slices.DeleteFunc(views, func(v *View) bool { return v == nil })
 }
 
