@@ -3,7 +3,7 @@
 import { onEnter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { choice, controlOf, field, setOptions } from "../page/field.js";
+import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
@@ -50,9 +50,7 @@ export class Accounting {
   fragment = "";
   /** @type {import("../worker/files").AccountKind[]} */
   #kinds = [];
-  /** @type {Map<string, import("../page/field.js").Field>} by name in the query */
-  #fields = new Map();
-  #kept = {}; // texts of fields that are not shown
+  #fields = new Fields("a-"); // by name in the query
   #kind;
   #asked = 0; // numbers the questions: only the last one counts
   #timer = 0;
@@ -95,36 +93,18 @@ export class Accounting {
   read({ kind, texts }) {
     const known = this.#kinds.some((k) => k.kind === kind);
     this.#kind.control.value = known ? kind : this.#kinds[0].kind;
-    this.#fields.clear();
-    this.#kept = { ...texts };
-    this.#kindChanged();
+    this.#kindChanged({ ...texts });
     this.ask();
     return known ? [] : [`account is "${kind}", must be one of ${this.#kinds.map((k) => k.kind).join(", ")}. The first is used.`];
   }
 
   get #chosen() { return this.#kinds.find((k) => k.kind === this.#kind.control.value); }
 
-  #kindChanged() {
-    for (const [name, { control }] of this.#fields) this.#kept[name] = control.value;
-    this.#fields.clear();
-    byId("account-fields").replaceChildren(...this.#chosen.fields.map((name) => {
-      const key = keyFor(name);
-      const control = controlOf(key);
-      const made = field({ id: `a-${name}`, key: `a.${name}`, ...key.form }, control);
-      control.value = this.#kept[name] ?? "";
-      this.#fields.set(name, made);
-      return made.box;
-    }));
-  }
-
-  /** What is typed, by name in the query; without empty ones. @returns {Record<string, string>} */
-  get #texts() {
-    const texts = [...this.#fields].map(([name, { control }]) => [name, control.validity.badInput ? "not a number" : control.value.trim()]);
-    return Object.fromEntries(texts.filter(([, text]) => text !== ""));
-  }
+  /** @param {Record<string, string>} [texts] of its fields, and of others; what was typed before unless they are given */
+  #kindChanged(texts) { this.#fields.swap("account-fields", this.#chosen.fields.map((name) => [name, keyFor(name).form, controlOf(keyFor(name))]), texts); }
 
   #fragment() {
-    const parts = [["account", this.#chosen.kind], ...Object.entries(this.#texts).map(([name, text]) => [`a.${name}`, text])];
+    const parts = [["account", this.#chosen.kind], ...Object.entries(this.#fields.texts).map(([name, text]) => [`a.${name}`, text])];
     return parts.map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join("");
   }
 
@@ -134,8 +114,8 @@ export class Accounting {
     const number = ++this.#asked;
     const fragment = this.#fragment();
     try {
-      const query = queryOf(this.#chosen, this.#texts);
-      this.#clear();
+      const query = queryOf(this.#chosen, this.#fields.texts);
+      this.#fields.clear();
       this.#status("Accounting…");
       const answer = await this.#on.account(query);
       if (number !== this.#asked) return;
@@ -146,18 +126,12 @@ export class Accounting {
     }
   }
 
-  #clear() {
-    for (const f of this.#fields.values()) f.fail("");
-  }
-
   #blame(error, focus) {
-    this.#clear();
+    this.#fields.clear();
     const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
-    const f = key && this.#fields.get(nameIn(key));
-    f?.fail(error.message);
-    if (focus) f?.control.focus();
-    this.#status(error instanceof Ended ? "The core ended; ask again." : f ? "" : error.message);
-    if (f) say(error.message, focus);
+    const told = key && this.#fields.fail(nameIn(key), error.message, focus);
+    this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);
+    if (told) say(error.message, focus);
     byId("account-result").classList.toggle("old", !byId("account-result").hidden);
   }
 

@@ -6,7 +6,7 @@ import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
-import { choice, controlOf, field, numberInput } from "../page/field.js";
+import { choice, controlOf, Fields, numberInput } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { grouped, size } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
@@ -110,8 +110,7 @@ class Sandbox {
 }
 
 export class Own {
-  /** @type {Map<string, import("../page/field.js").Field>} */
-  #fields = new Map();
+  #fields = new Fields("own-");
   /** @type {{name: string, bytes: ArrayBuffer} | null} */
   #module = null;
   /** @type {Engine | null} */
@@ -142,11 +141,7 @@ export class Own {
    */
   constructor(on) {
     this.#on = on;
-    const add = (place, key, about, control) => {
-      const f = field({ id: `own-${key}`, key, ...about }, control);
-      this.#fields.set(key, f);
-      byId(place).append(f.box);
-    };
+    const add = (place, key, about, control) => this.#fields.add(place, key, about, control);
     add("own-code-field", "code", { label: "Your code", wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
     this.#code = new CodeField(this.#fields.get("code"));
     const known = (place, name, about = {}) => {
@@ -278,7 +273,7 @@ export class Own {
   /** Is the template's bug gone from the code, under the template's own claim and datasets? */
   get #mended() {
     const t = this.#template, texts = { epsilon: "1", ...t?.texts };
-    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#text(key) === presetOf(f.control, texts[key]);
+    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#fields.text(key) === presetOf(f.control, texts[key]);
     return t !== null && !this.#code.text.includes(t.in[this.#code.language][1]) && [...this.#fields].every(same);
   }
 
@@ -315,7 +310,7 @@ export class Own {
   /** Keeps what is written; a browser that refuses forgets it with the page. */
   #keep() {
     try {
-      localStorage.setItem(KEPT, JSON.stringify({ code: this.#code.text, language: this.#code.language, others: this.#others, template: this.#template?.name, texts: Object.fromEntries([...this.#fields.keys()].filter((key) => key !== "code").map((key) => [key, this.#text(key)])) }));
+      localStorage.setItem(KEPT, JSON.stringify({ code: this.#code.text, language: this.#code.language, others: this.#others, template: this.#template?.name, texts: { ...this.#fields.texts, code: undefined } }));
     } catch { /* then it lasts as long as the page */ }
   }
 
@@ -335,7 +330,7 @@ export class Own {
 
   /** What the panel is set to: its source is a module or the code. */
   get #state() {
-    const texts = [...this.#fields].map(([key, { box }]) => (key === "code" || box.hidden ? "" : this.#text(key)));
+    const texts = [...this.#fields.keys()].map((key) => (key === "code" ? "" : this.#fields.text(key)));
     return { texts: texts.join("\n"), source: this.#module ?? `${this.#code.language}\n${this.#code.text.trim()}` };
   }
 
@@ -346,13 +341,13 @@ export class Own {
   }
 
   #dependents() {
-    this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
+    this.#fields.get("reach").box.hidden = !hasReach(this.#fields.text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
     byId("own-back").hidden = this.#module !== null || !this.#replaced;
     byId("own-template").value = this.#template?.name ?? "";
     if (!this.#template) this.#reveal(0);
     for (const button of document.querySelectorAll("#own-language button")) button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.language === this.#code.language));
-    const epsilon = Number(this.#text("epsilon")), slide = byId("own-slide");
+    const epsilon = Number(this.#fields.text("epsilon")), slide = byId("own-slide");
     byId("own-slider").hidden = !(epsilon > 0);
     if (document.activeElement !== slide || Math.abs(Number(slide.value) - Math.log10(epsilon)) > 0.02) slide.value = String(Math.log10(epsilon));
     byId("own-slid").textContent = `ε = ${epsilon}`;
@@ -361,18 +356,10 @@ export class Own {
     this.#on.changed();
   }
 
-  #text(key) {
-    const { control } = this.#fields.get(key);
-    return control.type === "checkbox" ? (control.checked ? "true" : "") : control.value.trim();
-  }
-
   /** Fills the fields; what texts do not name gets its default. @param {string} [code] @param {any} [language] of it */
   #write(texts, code, language = this.#code.language) {
-    for (const [key, { control, fail }] of this.#fields) {
-      fail("");
-      if (control.type === "checkbox") control.checked = Boolean(texts[key]);
-      else if (key !== "code") control.value = presetOf(control, texts[key]);
-    }
+    this.#fields.clear();
+    for (const key of this.#fields.keys()) if (key !== "code") this.#fields.put(key, texts[key]);
     this.#code.fail("");
     if (code !== undefined) {
       const { text, language: spoken } = this.#code;
@@ -425,9 +412,7 @@ export class Own {
 
   /** What the panel is set to, to the core; throws what is wrong with it. @param {string} [samples] where none are set */
   #wanted(samples = "") {
-    const texts = {};
-    for (const key of this.#fields.keys()) texts[key] = this.#text(key);
-    const { epsilon, delta, seed, relation, output } = texts;
+    const { texts } = this.#fields, { epsilon, delta, seed, relation, output } = texts;
     if (!epsilon) throw new Unusable("epsilon", "absent", "the epsilon that this mechanism claims");
     const { language, text: code } = this.#code, mine = this.#module ?? { name: files[language], code };
     if (!hasReach(relation)) texts.reach = "";
@@ -442,7 +427,7 @@ export class Own {
     if (this.running) return;
     clearTimeout(this.#timer);
     this.#asked = asked;
-    for (const f of this.#fields.values()) f.fail("");
+    this.#fields.clear();
     this.#code.fail("");
     const state = this.#state;
     if (!this.#module && !this.#code.text.trim()) {

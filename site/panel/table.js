@@ -3,7 +3,7 @@
 // the table and audits the learner.
 import { enter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
-import { choice, field, numberInput, setOptions } from "../page/field.js";
+import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
 import { planOf, Unusable } from "../page/plan.js";
@@ -22,8 +22,7 @@ export class Table {
   #json = ""; // what the engine was started with, beside the text
   /** @type {Labelled | null} the report's whose file is asked for */
   #asked = null;
-  /** @type {Map<string, import("../page/field.js").Field>} */
-  #fields = new Map();
+  #fields = new Fields("table-");
   /** @type {[name: string, lower: import("../page/field.js").Field, upper: import("../page/field.js").Field][]} */
   #bounds = [];
   /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
@@ -47,11 +46,7 @@ export class Table {
    */
   constructor(on) {
     this.#on = on;
-    const add = (key, about, control) => {
-      const f = field({ id: `table-${key}`, key, ...about }, control);
-      this.#fields.set(key, f);
-      return f.box;
-    };
+    const add = (key, about, control) => this.#fields.add("", key, about, control);
     const form = html("form", { novalidate: true },
       html("div", { class: "grid" },
         add("label", { label: "Label column" }, choice([])),
@@ -148,11 +143,12 @@ export class Table {
 
   async #submit() {
     if (this.#go.disabled) return;
-    for (const f of [...this.#fields.values(), ...this.#bounds.flatMap(([, ...both]) => both)]) f.fail("");
+    this.#fields.clear();
+    for (const f of this.#bounds.flatMap(([, ...both]) => both)) f.fail("");
     this.#say("");
     this.#go.disabled = true;
     try {
-      const text = (key) => this.#fields.get(key).control.value.trim();
+      const text = (key) => this.#fields.text(key);
       const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
       if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
       const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
