@@ -6,8 +6,9 @@
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
 import { faultOf, readFragment, usable } from "../page/address.js";
-import { beside, byId } from "../page/element.js";
-import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
+import { beside, byId, html } from "../page/element.js";
+import { fillBody } from "../panel/canaryreport.js";
+import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
 import { copyFor, save, stemOf } from "../file/files.js";
@@ -18,7 +19,7 @@ import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { ProgressPanel, say } from "../page/progress.js";
-import { foundNothing, replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
+import { foundNothing, replayWords, showDrift, showHead, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -33,7 +34,7 @@ let planted = null; // those of a canary audit, where it is one
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
 let work = null; // what is under way: {promise, abort, id, replays}
-let shown = null; // {report, text, standing, whole: promise of its end}
+let shown = null; // the answer with its report, standing, and whole: promise of its end
 let ran = ""; // the settings of what is shown, as a fragment
 let checkTimer = 0;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -273,13 +274,13 @@ async function verify(mine, signal) {
   for (const key of ["settings", "stop", "core"]) dismiss(key);
   showVerification(null);
   setState("loading");
-  const { report, text } = shown;
+  const { text } = shown;
   try {
     await need(signal);
     const found = await compute(mine, signal, "Replaying", () => engine.verify({ report: text }, (p) => panel.show(p, true)));
     showVerification(found);
     shown.standing = standingOf(found);
-    verdict(report.kind === "pair" ? byId("verdict") : byId("canary-result").querySelector(".verdict"), report, shown.standing);
+    verdict(byId("verdict"), shown.report, shown.standing, shown);
     say(replayWords(found));
   } catch (error) {
     notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
@@ -303,7 +304,7 @@ async function audit(mine, signal, strict) {
     if (strict && mended) throw new Error(mended);
     const settings = current(), plan = planned(settings);
     const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries({ plan }, (p) => {
-      tellCanaries(p, plan, catalogue.canaries);
+      tellCanaries(p, plan, catalogue.canaries, panel);
       tell("progress", p);
     }) : engine.run(plan, (p) => {
       panel.show(p);
@@ -311,7 +312,7 @@ async function audit(mine, signal, strict) {
     }));
     const { report, error } = answer;
     let whole;
-    if (report.kind === "pair" ? foundNothing(report) : report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+    if (foundNothing(report)) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was found" });
     } else {
       whole = show(answer, fragmentOf(settings));
@@ -350,8 +351,15 @@ function show(answer, settings, standing = "") {
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
   showVerification(null);
-  const whole = answer.report.kind === "pair" ? showReport(answer, listing(answer.report.subject)?.museum, standing) : showCanaries(answer, catalogue.canaries, standing);
-  shown = { report: answer.report, text: answer.text, standing, whole };
+  let whole;
+  if (answer.report.kind === "pair") whole = showReport(answer, listing(answer.report.subject)?.museum, standing);
+  else {
+    const body = html("div", { class: "contents" });
+    showHead(answer, standing);
+    byId("canary-result").replaceChildren(body);
+    whole = fillBody(body, answer, catalogue.canaries.intervals);
+  }
+  shown = { ...answer, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;
 }

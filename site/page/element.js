@@ -41,5 +41,11 @@ export function tableRows(head, rows) {
   return out;
 }
 
+/** Names and values of a list; those without a value are left out. @param {[name: string, value: any][]} pairs */
+export const terms = (pairs) => pairs.filter(([, value]) => value).map(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]);
+
+/** A table that scrolls, with a name. @param {string} title @param {string} kind its classes */
+export const scrolled = (title, kind, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: kind }, parts));
+
 /** A file beside this script, wherever the site lies. */
 export const beside = (name) => new URL(name, import.meta.url).href;

@@ -1,6 +1,6 @@
 // The form: what to audit and how. It holds texts; what they mean is up to the
 // core, whose answers it shows beside the fields.
-import { byId, html } from "./element.js";
+import { byId, html, terms } from "./element.js";
 import { controlOf, Fields, numberInput, setOptions } from "./field.js";
 import { AUDIT } from "./keys.js";
 import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
@@ -189,9 +189,7 @@ export class Form {
     }
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
-      html("dl", { class: "pairs" },
-        [["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
-          .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
+      html("dl", { class: "pairs" }, terms([["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]])));
   }
 
   /** Shows what the core made of the settings: defaults, relations, notes. @param {import("../worker/protocol").CheckedValue} checked */

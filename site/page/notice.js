@@ -1,5 +1,5 @@
 // Notices: what went wrong, what was found, what was expected, how to mend it.
-import { byId, html } from "./element.js";
+import { byId, html, terms } from "./element.js";
 
 const words = { error: "Error", warning: "Warning", info: "Note" };
 
@@ -15,9 +15,7 @@ export function notify({ key, kind, title, text, list, refusal, action }) {
   dismiss(key);
   const details = [];
   if (refusal?.field) {
-    details.push(html("dl", { class: "pairs" }, [["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]]
-      .filter(([, value]) => value)
-      .map(([name, value]) => [html("dt", {}, name), html("dd", {}, value)])));
+    details.push(html("dl", { class: "pairs" }, terms([["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]])));
   } else if (refusal) {
     details.push(html("p", {}, refusal.message));
   }

@@ -1,7 +1,7 @@
 // The accounting panel: what a mechanism guarantees after sampling, over many
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, scrolled, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
@@ -9,6 +9,7 @@ import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { keyOf, put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
+import { command } from "../page/result.js";
 
 const ASK_AFTER = 250; // ms without a change
 
@@ -158,7 +159,7 @@ export class Accounting {
         a.sigmas?.length > 0 && table(`Noise that one step would need for epsilon = ${exact(atEpsilon)}, delta = ${exact(delta)}`, ["way", "sigma", "source"],
           a.sigmas.map((s) => [s.words, exact(s.sigma), s.source])),
         chart,
-        html("details", {}, html("summary", {}, "The same on the command line"), html("pre", { tabindex: 0 }, html("code", {}, a.cli))),
+        command("The same on the command line", a.cli),
       ].flat().filter(Boolean));
       if (a.curve.length) {
         chart.before(html("h4", {}, "Rényi curve"));
@@ -183,6 +184,4 @@ function guarantees(title, ways, figure, best) {
     exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
 }
 
-const table = (title, head, rows) => [
-  html("h4", {}, title),
-  html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data ways" }, tableRows(head, rows)))];
+const table = (title, head, rows) => [html("h4", {}, title), scrolled(title, "data ways", tableRows(head, rows))];

@@ -9,6 +9,7 @@ import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
+import { command } from "../page/result.js";
 
 const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
@@ -162,7 +163,7 @@ export class Calibration {
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
     figures.replaceChildren(table("False alarms", columns, rows));
     notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
-      ...so.cli ? [html("details", {}, html("summary", {}, whole(so) ? "The same on the command line" : "All of it on the command line"), html("pre", { tabindex: 0 }, html("code", {}, so.cli)))] : []);
+      command(whole(so) ? "The same on the command line" : "All of it on the command line", so.cli));
   }
 }
 

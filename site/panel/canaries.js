@@ -2,7 +2,7 @@
 import { linkTo } from "../page/address.js";
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { fillBody, headOf, lettered, phases, titles } from "./canaryreport.js";
+import { fillBody, lettered, phases, titles } from "./canaryreport.js";
 import { enter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
@@ -11,7 +11,7 @@ import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
-import { countsOf, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
+import { countsOf, remarks, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
@@ -232,7 +232,7 @@ export class Canaries {
     box.dataset.stem = stemOf(report);
     box.replaceChildren(...[
       html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind], "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
-      ...headOf(answer, standing),
+      html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, answer)), html("div", {}, remarks(report)),
       html("div", { class: "actions" },
         button("save", "Save report", () => save(`${stemOf(report)}.json`, text)),
         button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),

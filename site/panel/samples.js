@@ -2,7 +2,7 @@
 // worker of its own reads and audits them; the form above audits them as it
 // audits a mechanism.
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
@@ -282,11 +282,10 @@ export class Samples {
     const facts = found.samples;
     const focus = document.activeElement?.id;
     byId("yours-preview").replaceChildren(...[
-      found.files.length > 0 && html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Files" }, html("table", { class: "data" },
-        tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)])))),
-      facts && html("dl", { class: "pairs" }, ["First dataset", "Second dataset"].map((name, i) => [html("dt", {}, name), html("dd", {}, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`)])),
+      found.files.length > 0 && scrolled("Files", "data", tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)]))),
+      facts && html("dl", { class: "pairs" }, terms(["First dataset", "Second dataset"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
       facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
-      found.columns.length > 0 && html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Columns and first rows" }, this.#columns(found)),
+      found.columns.length > 0 && scrolled("Columns and first rows", "data tall", this.#columns(found)),
       facts && pictures(facts),
     ].filter(Boolean));
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
@@ -302,14 +301,14 @@ export class Samples {
       control.addEventListener("change", () => change(control.value));
       return control;
     };
-    return html("table", { class: "data" },
+    return [
       html("thead", {}, html("tr", {}, ["column", "holds", "is", ...Array.from({ length: rows }, (_, i) => `row ${i + 1}`)].map((cell) => html("th", { scope: "col" }, cell)))),
       html("tbody", {}, columns.map((c, i) => html("tr", {},
         html("th", { scope: "row" }, c.name),
         html("td", {}, select(i, "kind", kinds.map((k) => (k.value ? k : { value: "", text: `${kindWords[c.kind]} (${k.text})` })), this.#reading.kinds?.[c.name] ?? "",
           (kind) => this.#change({ kinds: Object.fromEntries(Object.entries({ ...this.#reading.kinds, [c.name]: kind }).filter(([, k]) => k)) }))),
         html("td", {}, this.#files.length > 1 && !c.role ? "" : select(i, "role", c.role ? roles : [{ value: "", text: "–" }, ...roles], c.role, (role) => this.#role(c.name, role))),
-        Array.from({ length: rows }, (_, k) => html("td", { class: "number" }, head[k][i]))))));
+        Array.from({ length: rows }, (_, k) => html("td", { class: "number" }, head[k][i])))))];
   }
 
   /** A column gets another role. */
