@@ -11,10 +11,10 @@ import { fillBody } from "../panel/canaryreport.js";
 import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
-import { copyFor, save, stemOf } from "../file/files.js";
+import { save, stemOf } from "../file/files.js";
 import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
-import { dismiss, notify } from "../page/notice.js";
+import { copyText, dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
@@ -421,10 +421,7 @@ byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
 byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
-byId("copy-command").addEventListener("click", async () => {
-  const text = shown.report.reproduce.cli;
-  if (!await copyFor(byId("copy-command"), text)) notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
-});
+byId("copy-command").addEventListener("click", () => copyText(byId("copy-command"), shown.report.reproduce.cli));
 dark.addEventListener("change", tellTheme);
 new ResizeObserver(() => tell("height", { height: Math.ceil(document.body.getBoundingClientRect().height) })).observe(document.body);
 

@@ -84,6 +84,38 @@ export function setOptions(control, options, value = control.value) {
   control.value = options.some((o) => o.value === value) ? value : options[0]?.value ?? "";
 }
 
+/**
+ * A slider of factors from a tenth to ten.
+ * @param {(x: number) => void} moved by the hand
+ */
+export function slider(id, label, moved) {
+  const input = html("input", { type: "range", id, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
+  const said = html("output", { for: id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });
+  const move = (event) => {
+    event.stopPropagation(); // the field that it sets says it
+    moved(10 ** Number(input.value));
+  };
+  input.addEventListener("input", move);
+  input.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    input.value = String(Number(input.value) + by * Math.log10(1.1));
+    move(event);
+  });
+  return {
+    box: html("div", { class: "slider" }, html("label", { for: id }, label), said, html("div", { class: "track" }, need, input), words),
+    need, // marks what is needed
+    /** @param {number} log of the factor @param {string} text @param {(string | Node)[]} hint */
+    put(log, text, hint) {
+      if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);
+      said.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+      words.replaceChildren(...hint);
+    },
+  };
+}
+
 /** What a field holds where a number is wanted and something else is typed. */
 export const NO_NUMBER = "not a number";
 

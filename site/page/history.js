@@ -1,6 +1,7 @@
 // The runs of this browser, which it keeps itself, and two results beside one another.
 import { readFragment } from "./address.js";
 import { byId, html, tableRows } from "./element.js";
+import { picker } from "../file/files.js";
 import { notify } from "./notice.js";
 import { unpack } from "./packed.js";
 import { Picture } from "./picture.js";
@@ -44,12 +45,7 @@ export class History {
     });
     byId("history-list").addEventListener("change", () => this.#count());
     byId("history-compare").addEventListener("click", () => this.#compareChosen());
-    byId("history-files").addEventListener("click", () => byId("history-input").click());
-    byId("history-input").addEventListener("change", () => {
-      const input = byId("history-input"), files = [...input.files];
-      input.value = "";
-      if (files.length) this.files(files);
-    });
+    picker("history-files", "history-input", (files) => this.files(files));
   }
 
   /** Keeps a run. @param {Omit<Entry, "at">} run */

@@ -17,6 +17,7 @@ import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
 import { unpack, unpackCode } from "./packed.js";
 import { drawnBy } from "./picture.js";
+import { refusalOf } from "./plan.js";
 import { say } from "./progress.js";
 import { countsOf } from "./result.js";
 import { Runs } from "../panel/runs.js";
@@ -352,7 +353,7 @@ addEventListener("hashchange", async () => {
 });
 listenForKeys({ run: () => runs.run(), stop, help });
 receive(openText, (title, found, want, remedy = "") =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", line: 0, fault: "", found, want, remedy } }),
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: refusalOf("file", found, want, remedy) }),
 (files, target) => {
   for (const panel of [own, canaries]) {
     const wanted = panel.wants(files, target);

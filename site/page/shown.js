@@ -3,14 +3,14 @@
 import { CODE, linkTo, RESULT } from "./address.js";
 import { door } from "./doors.js";
 import { byId } from "./element.js";
-import { copyFor, save, stemOf } from "../file/files.js";
-import { notify } from "./notice.js";
+import { save, stemOf } from "../file/files.js";
+import { copyText, notify } from "./notice.js";
 import { linkOf } from "../panel/own.js";
 import { pack } from "./packed.js";
 import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
-import { pairsOf, say } from "./progress.js";
+import { pairsOf } from "./progress.js";
 import { outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
 
 /** What stands in a door where nothing was audited yet. */
@@ -45,11 +45,6 @@ const short = ({ epsilon, rho, mu }) => (rho ? `ρ = ${rho}` : mu ? `µ = ${mu}`
 function named(title, subject) {
   document.title = [title, subject, "dpscope"].filter(Boolean).join(" · ");
   document.querySelector('meta[name="description"]')?.setAttribute("content", `${[subject, title].filter(Boolean).join(": ")}. dpscope audits differential privacy in your browser.`);
-}
-
-async function copyText(id, text) {
-  if (await copyFor(byId(id), text)) say("Copied");
-  else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
 }
 
 export class Shown {
@@ -88,8 +83,8 @@ export class Shown {
     for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());
     byId("save-png").addEventListener("click", () => toFile((exporter) => exporter.saveChart("PNG", outputs())));
     byId("share-store").addEventListener("click", () => toFile((exporter) => this.#store(exporter)));
-    byId("copy-link").addEventListener("click", () => copyText("copy-link", byId("share-url").value));
-    byId("copy-command").addEventListener("click", () => copyText("copy-command", this.report.reproduce.cli));
+    byId("copy-link").addEventListener("click", () => copyText(byId("copy-link"), byId("share-url").value));
+    byId("copy-command").addEventListener("click", () => copyText(byId("copy-command"), this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
       import(new URL("embedcode.js", import.meta.url).href).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));

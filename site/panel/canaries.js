@@ -6,7 +6,8 @@ import { fillBody, lettered, phases, titles } from "./canaryreport.js";
 import { enter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { copyFor, save, stemOf } from "../file/files.js";
+import { save, stemOf } from "../file/files.js";
+import { copyText } from "../page/notice.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
@@ -237,8 +238,8 @@ export class Canaries {
         button("save", "Save report", () => save(`${stemOf(report)}.json`, text)),
         button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
         button("verify", "Verify", () => this.verify()),
-        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
-        again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
+        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => copyText(target, linkTo(again.url))),
+        again.cli && button("command", "Copy command", ({ target }) => copyText(target, again.cli))),
       verification, body,
     ].filter(Boolean));
     this.#view = { verification };
@@ -252,11 +253,6 @@ export class Canaries {
 
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
-
-  async #copy(button, text) {
-    if (await copyFor(button, text)) say("Copied");
-    else this.message(`The browser does not allow copying; here it is: ${text}`);
-  }
 
   /** Whether a core is there and free. */
   able(able) {

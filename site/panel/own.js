@@ -6,9 +6,10 @@ import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
-import { choice, controlOf, Fields, numberInput } from "../page/field.js";
+import { base64, picker } from "../file/files.js";
+import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
-import { grouped, size } from "../page/number.js";
+import { grouped, size, times } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { planOf, put, Unusable } from "../page/plan.js";
 import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
@@ -31,7 +32,6 @@ const KEPT = "dpscope-code"; // where the browser keeps what was written
 
 /** Relations between datasets, in words. */
 const relations = [["add-remove", "one row more or less"], ["replace", "one row is another"], ["bounded-replace", "one row moves by the reach"], ["l-infinity", "all rows move by the reach"]];
-const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
 
@@ -129,6 +129,7 @@ export class Own {
   #stopped = false;
   #printed = ""; // the first that Python printed
   #pace;
+  #slider;
   #timer = 0;
   #again = false; // what is under way is of what was written before
   #asked = true; // what is under way, by a button
@@ -158,23 +159,12 @@ export class Own {
     known("own-fields", "integer");
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
     add("own-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }));
-    const slide = byId("own-slide");
-    const slid = () => {
+    this.#slider = slider("own-slide", "What it claims", (x) => {
       const { control } = this.#fields.get("epsilon");
-      control.value = String(Number((10 ** Number(slide.value)).toPrecision(2)));
+      control.value = String(Number(x.toPrecision(2)));
       control.dispatchEvent(new Event("input", { bubbles: true }));
-    };
-    slide.addEventListener("input", (event) => {
-      event.stopPropagation(); // the field says it
-      slid();
     });
-    slide.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
-      const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      slide.value = String(Number(slide.value) + by * Math.log10(1.1));
-      slid();
-    });
+    byId("own-code-set").prepend(this.#slider.box);
     const select = byId("own-template");
     select.append(html("option", { value: "", hidden: true }, "Your own code"), ...templates.map(({ name }) => html("option", { value: name }, `Template: ${name}`)));
     select.addEventListener("input", (event) => event.stopPropagation());
@@ -204,12 +194,7 @@ export class Own {
       this.soon();
     });
     byId("own-stop").addEventListener("click", () => this.stop());
-    byId("own-choose").addEventListener("click", () => byId("own-input").click());
-    byId("own-input").addEventListener("change", () => {
-      const input = byId("own-input");
-      if (input.files.length) this.take([input.files[0]]);
-      input.value = "";
-    });
+    picker("own-choose", "own-input", (files) => this.take(files));
     byId("own-forget").addEventListener("click", () => {
       this.#give(null);
       this.#code.focus();
@@ -347,12 +332,9 @@ export class Own {
     byId("own-template").value = this.#template?.name ?? "";
     if (!this.#template) this.#reveal(0);
     for (const button of document.querySelectorAll("#own-language button")) button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.language === this.#code.language));
-    const epsilon = Number(this.#fields.text("epsilon")), slide = byId("own-slide");
-    byId("own-slider").hidden = !(epsilon > 0);
-    if (document.activeElement !== slide || Math.abs(Number(slide.value) - Math.log10(epsilon)) > 0.02) slide.value = String(Math.log10(epsilon));
-    byId("own-slid").textContent = `ε = ${epsilon}`;
-    slide.setAttribute("aria-valuetext", `ε = ${epsilon}`);
-    byId("own-times").replaceChildren("No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely.");
+    const epsilon = Number(this.#fields.text("epsilon"));
+    this.#slider.box.hidden = !(epsilon > 0);
+    this.#slider.put(Math.log10(epsilon), `ε = ${epsilon}`, ["No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely."]);
     this.#on.changed();
   }
 
@@ -489,7 +471,7 @@ export class Own {
     if (this.#asked) byId("own-stop").focus({ preventScroll: true });
     this.#status("Trying the mechanism…");
     try {
-      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind, code }) });
+      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(new Blob([bytes])) } : { kind, code }) });
       const core = this.#on.core();
       if (!core) throw new Error("The core is not there, or busy: try again.");
       if (!bytes && kind === "python") this.#status("Fetching Python…", false);
@@ -582,9 +564,3 @@ const hasReach = (relation) => relation === "bounded-replace" || relation === "l
 function spaceOf({ datasets: d }) {
   return { domain: d.lower.map((x, i) => `${x}:${d.upper[i]}`).join(), rows: `${d.minRows}:${d.maxRows}`, relation: d.relation, reach: d.reach, integer: d.integer };
 }
-
-const base64 = (bytes) => new Promise((resolve) => {
-  const reader = new FileReader();
-  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
-  reader.readAsDataURL(new Blob([bytes]));
-});

@@ -6,8 +6,10 @@ import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
+import { picker } from "../file/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
+import { refusalOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { inTurns } from "../page/turns.js";
 
@@ -58,20 +60,14 @@ export class Samples {
    */
   constructor(on) {
     this.#on = on;
-    const input = byId("yours-input");
     let second = false;
-    const ask = (more) => {
-      second = more;
-      input.click();
-    };
-    byId("yours-choose").addEventListener("click", () => ask(false));
-    byId("yours-second").addEventListener("click", () => ask(true));
-    input.addEventListener("change", () => {
-      const files = [...input.files];
-      input.value = "";
-      if (files.length) this.take(second ? [...this.#files, ...files] : files);
+    picker("yours-choose", "yours-input", (files) => this.take(second ? [...this.#files, ...files] : files));
+    byId("yours-choose").addEventListener("click", () => { second = false; });
+    byId("yours-second").addEventListener("click", () => {
+      byId("yours-input").click();
+      second = true;
     });
-    input.addEventListener("cancel", () => { this.#next = {}; });
+    byId("yours-input").addEventListener("cancel", () => { this.#next = {}; });
     byId("yours-stop").addEventListener("click", () => this.stop());
     byId("yours-forget").addEventListener("click", () => {
       this.forget();
@@ -109,7 +105,7 @@ export class Samples {
     const reading = this.#next;
     this.#next = {};
     enter("data");
-    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), path: "", line: 0, fault: "", found, want, remedy });
+    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", refusalOf(files.map((f) => f.name).join(", "), found, want, remedy));
     if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
     const large = files.find((f) => f.size > MOST_BYTES);
     if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "give it to the command, dpscope audit -samples-file, which reads files of any size; or take fewer rows or columns");

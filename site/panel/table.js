@@ -6,7 +6,7 @@ import { byId, html, tableRows } from "../page/element.js";
 import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
-import { planOf, Unusable } from "../page/plan.js";
+import { planOf, refusalOf, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { Engine, Refused } from "../worker/engine.js";
 
@@ -89,7 +89,7 @@ export class Table {
   /** Takes a table. It stays in the browser. @param {File} file @param {Labelled | null} [of] */
   async take(file, of = null) {
     enter("data");
-    const refuse = (found, want) => this.#on.refused("The table was not read", { message: "", field: file.name, path: "", line: 0, fault: "", found, want, remedy: "" });
+    const refuse = (found, want) => this.#on.refused("The table was not read", refusalOf(file.name, found, want));
     if (file.size > MOST_BYTES) return refuse(size(file.size), "at most 64 MiB");
     try {
       this.#file = { name: file.name, text: new Uint8Array(await file.arrayBuffer()) };
