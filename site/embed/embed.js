@@ -148,7 +148,7 @@ function changed() {
     const settings = form.read();
     try {
       const plan = planned(settings);
-      if (engine.ready) form.show(await engine.check(plan));
+      if (engine.ready) form.show(await engine.ask("check", plan).answer);
       else form.clearErrors();
     } catch (error) {
       form.clearErrors();
@@ -277,7 +277,7 @@ async function verify(mine, signal) {
   const { text } = shown;
   try {
     await need(signal);
-    const found = await compute(mine, signal, "Replaying", () => engine.verify({ report: text }, (p) => panel.show(p, true)));
+    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", { report: text }, (p) => panel.show(p, true)));
     showVerification(found);
     shown.standing = standingOf(found);
     verdict(byId("verdict"), shown.report, shown.standing, shown);
@@ -297,16 +297,16 @@ async function audit(mine, signal, strict) {
     if (!judged) {
       const bad = [];
       judged = true;
-      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.check(planned(s))));
+      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.ask("check", planned(s)).answer));
       if (checked && !planted) form.show(checked);
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
     const settings = current(), plan = planned(settings);
-    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries({ plan }, (p) => {
+    const answer = await compute(mine, signal, "Starting", () => planted ? engine.ask("canaries", { plan }, (p) => {
       tellCanaries(p, plan, catalogue.canaries, panel);
       tell("progress", p);
-    }) : engine.run(plan, (p) => {
+    }) : engine.ask("run", plan, (p) => {
       panel.show(p);
       tell("progress", p);
     }));
@@ -383,7 +383,7 @@ const calls = {
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(signal);
-    const whole = show(await engine.open(report), fragmentOf(current()), "unverified");
+    const whole = show(await engine.ask("open", report).answer, fragmentOf(current()), "unverified");
     showOrigin("before");
     status("");
     setState("done");

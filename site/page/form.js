@@ -40,6 +40,10 @@ export class Form {
 
   /** @param {{changed(): void}} on */
   constructor(on) {
+    const box = (id, title) => html("details", { id, class: "group" }, html("summary", {}, title), html("div", { id: `${id}-fields`, class: "rows" }));
+    const set = (title, id, kind) => html("fieldset", {}, html("legend", {}, title), html("div", { id, class: kind }));
+    byId("fields").append(set("Claim", "claim-fields", "grid"), box("params", "Parameters of the mechanism"), set("Budget", "budget-fields", "rows"), box("more", "Pair, search and error"),
+      html("div", { id: "notes", class: "notes", hidden: true }));
     for (const [place, id] of Object.entries(PLACES)) {
       for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#fields.add(id, key.name, key.form, controlOf(key));
     }
@@ -159,7 +163,7 @@ export class Form {
 
   #mechanismChanged() {
     const m = this.mechanism;
-    this.#fields.parameters("param-fields", m?.params ?? []);
+    this.#fields.parameters("params-fields", m?.params ?? []);
     byId("params").hidden = !m?.params?.length;
     if (!m) return;
     this.#finders();

@@ -59,7 +59,7 @@ const still = Boolean(globalThis.dpscopeOptions?.still);
 async function come(asked, code) {
   try {
     const request = await asked();
-    shown.sent(request.result, await engine.glance(request), code);
+    shown.sent(request.result, await engine.ask("glance", request).answer, code);
     setState("ready");
     return true;
   } catch (error) {
@@ -148,7 +148,7 @@ const shown = new Shown(picture, {
   holds: (recording) => samples.holds(recording),
   holdsTable: (labelled) => table.holds(labelled),
   drifts: () => own.drifts,
-  open: (text) => engine.open(text),
+  open: (text) => engine.ask("open", text).answer,
   goTo: (fragment) => settings.goTo(fragment),
   ran: (run) => past.add(run),
 });
@@ -238,7 +238,7 @@ const own = new Own({
 });
 const table = new Table({
   core: () => (engine.ready && !runs.busy ? engine.module : null),
-  look: (request) => engine.look(request),
+  look: (request) => engine.ask("look", request).answer,
   learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
   run(plan) {
     dismiss("file");
@@ -294,7 +294,7 @@ async function openText(name, text) {
     return;
   }
   try {
-    const answer = await engine.open(text);
+    const answer = await engine.ask("open", text).answer;
     dismiss("file");
     say(`Opened ${name}, not verified here: ${answer.report.summary}`);
     if (answer.report.kind !== "pair") {

@@ -420,7 +420,7 @@ export class Own {
     try {
       const { plan, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
       this.#on.begun();
-      const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
+      const answer = await this.#do(mine, about, (tell) => this.#engine.ask("run", plan, tell));
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
@@ -450,7 +450,7 @@ export class Own {
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
+      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.ask("verify", { report: text }, tell));
     } finally {
       this.#status("");
     }

@@ -138,7 +138,7 @@ export class Samples {
         if (number !== this.#reads) return;
         anew = true;
       }
-      const { id, answer } = this.engine.samples(reading, anew ? files : [], (p) => this.#progress(p));
+      const { id, answer } = this.engine.ask("samples", reading, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
       this.#on.busy();
       const found = await answer;

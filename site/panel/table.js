@@ -159,7 +159,7 @@ export class Table {
       const plan = planOf({ mechanism: text("mechanism"), epsilon: text("epsilon"), samples: text("samples"), seed: text("seed") });
       this.#say("Reading the table…");
       await this.#start({ label: text("label"), bounds, classes });
-      await this.engine.check(plan);
+      await this.engine.ask("check", plan).answer;
       this.#say("");
       this.#dialog.close();
       this.#on.run(plan);
