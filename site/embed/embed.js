@@ -6,7 +6,7 @@
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
 import { faultOf, readFragment, usable } from "../page/address.js";
-import { beside, byId, html } from "../page/element.js";
+import { beside, byId, html, onSubmit } from "../page/element.js";
 import { fillBody } from "../panel/canaryreport.js";
 import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
@@ -19,7 +19,7 @@ import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { ProgressPanel, say } from "../page/progress.js";
-import { foundNothing, replayWords, showDrift, showHead, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
+import { foundNothing, judge, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -278,9 +278,7 @@ async function verify(mine, signal) {
   try {
     await need(signal);
     const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", { report: text }, (p) => panel.show(p, true)));
-    showVerification(found);
-    shown.standing = standingOf(found);
-    verdict(byId("verdict"), shown.report, shown.standing, shown);
+    judge(shown, found);
     say(replayWords(found));
   } catch (error) {
     notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
@@ -413,10 +411,7 @@ addEventListener("message", async ({ source, origin, data }) => {
 
 // Events
 
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  run().catch(() => {}); // told
-});
+onSubmit(byId("form"), () => run().catch(() => {})); // told
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });

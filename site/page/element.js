@@ -29,6 +29,12 @@ export const svg = (name, attributes, ...children) => fill(document.createElemen
 /** The element of the page with this id. @param {string} id */
 export const byId = (id) => /** @type {import("../types/elements").PageElement} */ (document.getElementById(id));
 
+/** Does something when a form is sent, which goes nowhere. @param {HTMLElement} form @param {() => void} f */
+export const onSubmit = (form, f) => form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  f();
+});
+
 // A cell of a column that is set right: a figure, or what stands for none.
 const FIGURE = /^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u;
 

@@ -5,7 +5,7 @@ import { Calibration } from "../panel/calibration.js";
 import { Canaries } from "../panel/canaries.js";
 import { Core } from "../worker/core.js";
 import { door, enter, hangDoors, onEnter } from "./doors.js";
-import { byId } from "./element.js";
+import { byId, onSubmit } from "./element.js";
 import { Explore } from "./explore.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
@@ -321,10 +321,7 @@ function help() {
   return true;
 }
 
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  runs.run();
-});
+onSubmit(byId("form"), () => runs.run());
 byId("stop").addEventListener("click", stop);
 byId("more-outputs").addEventListener("click", () => {
   byId("samples").value = String(10 * shown.report.plan.samples);

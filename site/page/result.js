@@ -189,7 +189,7 @@ export function showLine(line, report, standing = "", note = "") {
 }
 
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
-export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
+const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
 
 /** What is to be remarked of a report. */
 export const remarks = (report) => [...report.notes ?? [], ...report.warnings ?? []].map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
@@ -256,6 +256,17 @@ export function background(report, museum) {
 export function replayWords({ ok, recomputed }) {
   if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
   return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
+}
+
+/**
+ * Says what a replay found of what is shown, which stands or falls by it from then on.
+ * @param {{report: any, standing: Standing, title?: string, detail?: string}} shown
+ * @param {import("../worker/protocol").VerifiedValue} found
+ */
+export function judge(shown, found, box = byId("verdict"), place = byId("verification")) {
+  showVerification(found, place);
+  shown.standing = standingOf(found);
+  verdict(box, shown.report, shown.standing, shown);
 }
 
 /** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */

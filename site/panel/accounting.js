@@ -1,7 +1,7 @@
 // The accounting panel: what a mechanism guarantees after sampling, over many
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
-import { byId, html, scrolled, tableRows } from "../page/element.js";
+import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
@@ -70,10 +70,7 @@ export class Accounting {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.ask(), ASK_AFTER);
     });
-    byId("account-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.ask(true);
-    });
+    onSubmit(byId("account-form"), () => this.ask(true));
     onEnter((door) => {
       if (door === "accounting" && this.#kinds.length) this.ask();
     });

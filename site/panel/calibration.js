@@ -1,7 +1,7 @@
 // The panel that measures the tool's own error rate: whole audits of mechanisms
 // that keep their claim, and how many of them raise a false alarm.
 import { table } from "../page/tables.js";
-import { byId, html } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
@@ -29,10 +29,7 @@ export class Calibration {
    */
   constructor(on) {
     this.#on = on;
-    byId("calibration-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("calibration-form"), () => this.run());
     byId("calibration-form").addEventListener("input", () => this.#cost());
     byId("calibrate-stop").addEventListener("click", () => on.stop());
   }

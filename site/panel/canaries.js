@@ -4,7 +4,7 @@ import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
 import { fillBody, lettered, phases, titles } from "./canaryreport.js";
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { save, stemOf } from "../file/files.js";
 import { copyText } from "../page/notice.js";
@@ -12,7 +12,7 @@ import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
-import { countsOf, remarks, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
+import { countsOf, judge, remarks, replayWords, showLine, showVerification, verdict } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
@@ -46,10 +46,7 @@ export class Canaries {
    */
   constructor(on) {
     this.#on = on;
-    byId("canaries-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("canaries-form"), () => this.run());
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
     for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
@@ -278,9 +275,7 @@ export class Canaries {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
       const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false));
       if (this.#shown?.text === text) {
-        showVerification(found, verification);
-        this.#shown.standing = standingOf(found);
-        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing, this.#shown);
+        judge(this.#shown, found, byId("canaries-result").querySelector(".verdict"), verification);
       }
       this.#end("");
       say(replayWords(found));

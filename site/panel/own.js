@@ -4,7 +4,7 @@
 import { CodeField } from "./codefield.js";
 import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
-import { byId, html } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
 import { base64, picker } from "../file/files.js";
 import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
@@ -182,10 +182,7 @@ export class Own {
     this.#recall();
     onEnter((to) => { if (to === "code") this.#equip(); });
     if (door() === "code") this.#equip();
-    byId("own-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("own-form"), () => this.run());
     byId("own-form").addEventListener("input", () => {
       this.#dependents();
       this.#keep();

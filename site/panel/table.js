@@ -2,7 +2,7 @@
 // label, the declared bounds of its features and the claim. A core of its own holds
 // the table and audits the learner.
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
@@ -61,10 +61,7 @@ export class Table {
         this.#ranges),
       this.#status,
       html("div", { class: "actions" }, this.#go, html("button", { type: "button", onclick: () => this.#dialog.close() }, "Cancel")));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#submit();
-    });
+    onSubmit(form, () => this.#submit());
     this.#fields.get("label").control.addEventListener("change", () => this.#look());
     this.#dialog = html("dialog", { id: "table", "aria-labelledby": "table-title" }, this.#title,
       html("p", { class: "hint" }, "A learner is trained on it, and on the same table with one row changed. Nothing is uploaded."), this.#preview, form);
