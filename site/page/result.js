@@ -42,7 +42,9 @@ for (const [id, [title, fold]] of Object.entries(sections)) {
 /** Was a run stopped before it found anything? @param {import("../worker/protocol").AnyReport} report */
 export const foundNothing = ({ termination: { reason, samplesUsed }, lowerBound }) => reason === "stopped" && samplesUsed === 0 && !(lowerBound > 0);
 
-/** Shows the verdict and the remarks of a report of any kind. @param {import("../worker/protocol").ReportedValue} answer @param {Standing} [standing] */
+/** @typedef {Pick<import("../worker/protocol").ReportedValue, "report" | "text"> & Partial<import("../worker/protocol").ReportedValue>} Reported of the example report and text only */
+
+/** Shows the verdict and the remarks of a report of any kind. @param {Reported} answer @param {Standing} [standing] */
 export function showHead(answer, standing = "") {
   verdict(byId("verdict"), answer.report, standing, answer);
   byId("remarks").replaceChildren(...remarks(answer.report));
@@ -66,7 +68,7 @@ export function showDrift(differs) {
 
 /**
  * Shows a report: the verdict at once, the rest in turns.
- * @param {any} answer a ReportedValue; of the example report and text only
+ * @param {Reported} answer
  * @param {string} [museum] the page about the mechanism's fault
  * @param {Standing} [standing]
  * @returns {Promise<any>} when all of it is there
