@@ -181,7 +181,7 @@ export class Fields extends Map {
   }
 
   /** Takes all errors away. */
-  clear() {
+  clearErrors() {
     for (const f of this.values()) f.fail("");
   }
 

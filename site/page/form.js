@@ -216,5 +216,5 @@ export class Form {
   /** Shows an error at its field. Returns false where there is no such field. */
   fail(key, message, focus) { return this.#fields.fail(key, message, focus); }
 
-  clearErrors() { this.#fields.clear(); }
+  clearErrors() { this.#fields.clearErrors(); }
 }

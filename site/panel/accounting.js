@@ -113,7 +113,7 @@ export class Accounting {
     const fragment = this.#fragment();
     try {
       const query = queryOf(this.#chosen, this.#fields.texts);
-      this.#fields.clear();
+      this.#fields.clearErrors();
       this.#status("Accounting…");
       const answer = await this.#on.account(query);
       if (number !== this.#asked) return;
@@ -125,7 +125,7 @@ export class Accounting {
   }
 
   #blame(error, focus) {
-    this.#fields.clear();
+    this.#fields.clearErrors();
     const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
     const told = key && this.#fields.fail(nameIn(key), error.message, focus);
     this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);

@@ -124,7 +124,7 @@ export class Calibration {
   }
 
   #clear() {
-    this.#fields.clear();
+    this.#fields.clearErrors();
     byId("calibration-mechanisms-error").hidden = true;
   }
 

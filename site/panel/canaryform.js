@@ -130,7 +130,7 @@ export class CanaryForm {
   // Errors
 
   clear() {
-    this.#fields.clear();
+    this.#fields.clearErrors();
     for (const box of boxes) this.#files.fail(box, "");
   }
 

@@ -337,7 +337,7 @@ export class Own {
 
   /** Fills the fields; what texts do not name gets its default. @param {string} [code] @param {any} [language] of it */
   #write(texts, code, language = this.#code.language) {
-    this.#fields.clear();
+    this.#fields.clearErrors();
     for (const key of this.#fields.keys()) if (key !== "code") this.#fields.put(key, texts[key]);
     this.#code.fail("");
     if (code !== undefined) {
@@ -406,7 +406,7 @@ export class Own {
     if (this.running) return;
     clearTimeout(this.#timer);
     this.#asked = asked;
-    this.#fields.clear();
+    this.#fields.clearErrors();
     this.#code.fail("");
     const state = this.#state;
     if (!this.#module && !this.#code.text.trim()) {

@@ -140,7 +140,7 @@ export class Table {
 
   async #submit() {
     if (this.#go.disabled) return;
-    this.#fields.clear();
+    this.#fields.clearErrors();
     for (const f of this.#bounds.flatMap(([, ...both]) => both)) f.fail("");
     this.#say("");
     this.#go.disabled = true;
