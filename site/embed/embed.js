@@ -19,7 +19,7 @@ import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { ProgressPanel, say } from "../page/progress.js";
-import { foundNothing, judge, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
+import { foundNothing, judge, makeSections, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -40,6 +40,7 @@ let checkTimer = 0;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let host = "*"; // the origin around, once it has spoken
 
+makeSections();
 const engine = new Engine({
   lost: (n, reason) => panel.message(`Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`),
   died: () => {}, // what was pending fails

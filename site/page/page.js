@@ -19,7 +19,7 @@ import { unpack, unpackCode } from "./packed.js";
 import { drawnBy } from "./picture.js";
 import { refusalOf } from "./plan.js";
 import { say } from "./progress.js";
-import { countsOf } from "./result.js";
+import { countsOf, makeSections } from "./result.js";
 import { Runs } from "../panel/runs.js";
 import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
@@ -32,6 +32,7 @@ import { ViewFrame } from "../view/viewframe.js";
 let state = "loading";
 let arrived = false; // what the address asks for is under way; what is said of the example waits for that
 
+makeSections();
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });

@@ -34,9 +34,12 @@ const sections = {
   data: ["The data", "fold-pair"], certified: ["What was certified", "fold-bounds"], counts: ["Counts", "fold-bounds"], tradeoff: ["Trade-off curve", "curves"],
   renyi: ["Rényi divergence by order", "curves"], event: ["Event and pair", "fold-pair"], facts: ["Facts", "fold-facts"], background: ["", "fold-facts"],
 };
-for (const [id, [title, fold]] of Object.entries(sections)) {
-  const body = html("div", { id, class: title ? null : "background" });
-  (byId(fold) ?? byId("sections"))?.append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
+/** Makes them, once a document. */
+export function makeSections() {
+  for (const [id, [title, fold]] of Object.entries(sections)) {
+    const body = html("div", { id, class: title ? null : "background" });
+    (byId(fold) ?? byId("sections")).append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
+  }
 }
 
 /** Was a run stopped before it found anything? @param {import("../worker/protocol").AnyReport} report */

@@ -102,7 +102,7 @@ func card(b *strings.Builder, r report.View, p Picture) {
 	if p.Middle != "" && p.MiddleHeight > 0 {
 		const room = cardBottom - cardTop
 		scale := min(1, room/p.MiddleHeight)
-		fmt.Fprintf(b, `<g transform="translate(%.1f %.1f) scale(%.4f)">%s</g>`+"\n", cardMargin+(1-scale)*MiddleWidth/2, cardTop+(room-scale*p.MiddleHeight)/2, scale, p.Middle)
+		fmt.Fprintf(b, `<g transform="translate(%.1f %.1f) scale(%.4f)">%s</g>`+"\n", cardMargin+float64((1-scale)*MiddleWidth/2), cardTop+float64((room-float64(scale*p.MiddleHeight))/2), scale, p.Middle)
 	}
 	words := fmt.Sprintf("Recorded by %s %s", h.Generator.Name, h.Generator.Version)
 	for _, f := range facts(r, "Seed") {
