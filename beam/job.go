@@ -189,12 +189,12 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	if j.flags.process {
-		pool, err := startPool(cancel)
+		address, stop, err := startPool(ctx, cancel)
 		if err != nil {
 			return err
 		}
-		defer pool.stop()
-		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": pool.address} {
+		defer stop()
+		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": address} {
 			if err := flag.Set(name, value); err != nil {
 				return err
 			}

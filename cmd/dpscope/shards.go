@@ -35,6 +35,9 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	defer stop()
 	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
 	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g, *workers)
+	if ctx.Err() != nil {
+		err = cli.ErrStopped
+	}
 	if err != nil {
 		return fail(stderr, err)
 	}

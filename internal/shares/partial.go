@@ -90,12 +90,11 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 	case string(end) != digest+"\n":
 		return refuse("a file that was cut short, or other bytes than were written", "a whole partial, whose last line is the SHA-256 of its first", "copy the file again, or draw this share again")
 	}
-	var form struct{ Version int }
-	if err := json.Unmarshal(body, &form); err == nil && form.Version != version {
-		return refuse(fmt.Sprintf("a partial of version %d", form.Version), fmt.Sprintf("version %d", version), "merge with the program that drew it")
-	}
 	if err := audit.DecodeStrict(body, name, &p); err != nil {
 		return p, "", err
+	}
+	if p.Version != version {
+		return refuse(fmt.Sprintf("a partial of version %d", p.Version), fmt.Sprintf("version %d", version), "merge with the program that drew it")
 	}
 	if own := cli.Generator().Version; p.Product != own {
 		return refuse("drawn by version "+p.Product, "version "+own+", which this is", "merge with the program that drew it")
