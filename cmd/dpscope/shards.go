@@ -5,10 +5,10 @@ import (
 	"io"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
-	"github.com/dpscope/dpscope/report/format"
 )
 
 // endShare writes the part of an audit that ended with err, and returns the exit code.

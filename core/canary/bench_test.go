@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // BenchmarkAudit is all of n = 4096 runs with K = 64 at d = 10^6 on one core:

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestTableOfScores: counts by binary search are those by counting, ties and

@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of the statistics that its

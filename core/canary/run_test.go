@@ -16,8 +16,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
-	"github.com/dpscope/dpscope/report"
 )
 
 func samplePlan(n, k int) Plan {

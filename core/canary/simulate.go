@@ -1,9 +1,9 @@
 package canary
 
 import (
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Simulation is an audit whose scores are all kept, so that it can be judged by

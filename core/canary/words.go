@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
 )
 
 // intervalWords name intervals and say what they assume, beyond independent runs.

@@ -6,8 +6,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open.

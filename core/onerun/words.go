@@ -6,7 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Title is that of a table of bounds by methods.

@@ -9,7 +9,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Evidence is what the bounds of scores are computed from.

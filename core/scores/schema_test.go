@@ -20,8 +20,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")

@@ -11,7 +11,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Reword puts the verdict into words.

@@ -14,8 +14,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
-	"github.com/dpscope/dpscope/report"
 )
 
 // Search is an audit, or a file of audits, and what was searched and chosen in it: all that

@@ -17,9 +17,9 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
 )
 
 // drawn is share i of a stage of 10 pieces, whose results are their numbers and more.

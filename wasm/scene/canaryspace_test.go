@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestPrincipal: the plane is that of a singular value decomposition.

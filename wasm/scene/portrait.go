@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // CanaryPortrait is canary.Portrait.

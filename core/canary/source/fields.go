@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Fields are those of a plan that audits of many runs and of one resolve alike: what is
