@@ -27,7 +27,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 )
@@ -60,7 +59,7 @@ func command(t *testing.T, args ...string) (code int, report, errs string) {
 // alone is the report of one machine, of the audit whose search is in the folder.
 func alone(t testing.TB, work string, trains ...trainer) string {
 	t.Helper()
-	s, err := readSearch(context.Background(), store(work), trainer{})
+	s, err := shares.ReadSearch(store(work).search(), store(work).open(context.Background()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func alone(t testing.TB, work string, trains ...trainer) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	audits, err := parts.Read(s.header.Kind, s.search, g)
+	audits, err := s.Audits(g)
 	if err == nil {
 		err = audits.Run(context.Background(), g, nil)
 	}
@@ -350,15 +349,19 @@ func TestMeasure(t *testing.T) {
 	if err := os.Remove(filepath.Join(work, "partials", "0-of-1")); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSearch(ctx, store(work), trainer{})
+	s, err := shares.ReadSearch(store(work).search(), store(work).open(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, pieces, err := s.draw(ctx, 0, shares.Most, 1)
+	g, err := given(1, trainer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pieces, err := s.Draw(ctx, g, 0, shares.Most, nil)
 	if err != nil || pieces < 2 {
 		t.Fatalf("%d pieces: %v", pieces, err)
 	}
-	seconds, of, err := measure(ctx, s, 1)
+	seconds, of, err := measure(ctx, s, g)
 	if err != nil || of != pieces || !(seconds > 0) {
 		t.Errorf("%d pieces, must be %d, in %g s: %v", of, pieces, seconds, err)
 	}

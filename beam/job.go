@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,20 +13,18 @@ import (
 
 	"cloud.google.com/go/storage"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
 // job is an audit that is done on Beam.
 type job struct {
-	kind  string
-	plan  json.RawMessage
-	data  []byte
+	audit shares.Search // before its search
 	store store
 	flags *jobFlags
 
@@ -68,42 +64,26 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 	return j.store.read(ctx, j.store.report())
 }
 
-// search reads the search of the store, or searches.
-func (j *job) search(ctx context.Context) (*searched, error) {
-	part, err := shares.NewPart(j.kind, j.plan, j.data, 0, 0)
-	if err != nil {
-		return nil, err
+// search is the audit with the search of the store, which is made where it is missing.
+func (j *job) search(ctx context.Context) (shares.Search, error) {
+	s, err := j.audit.After(j.store.search(), j.store.open(ctx))
+	if missing(err) {
+		var g core.Given
+		if g, err = given(j.flags.threads(), j.flags.trainer); err != nil {
+			return s, err
+		}
+		var data []byte
+		if data, _, err = j.audit.Draw(ctx, g, 0, 0, j.show.watch); err != nil {
+			return s, err
+		}
+		j.show.clear()
+		if err = j.store.write(ctx, j.store.search(), data); err != nil {
+			return s, err
+		}
+		s, err = j.audit.After(j.store.search(), j.store.open(ctx))
 	}
-	g, err := given(j.flags.threads(), j.flags.trainer)
-	if err != nil {
-		return nil, err
-	}
-	audits, err := parts.Read(j.kind, part.Search(), g)
-	if err != nil {
-		return nil, err
-	}
-	err = part.After(j.store.search(), j.store.open(ctx))
-	switch {
-	case err == nil:
-		j.begun = true
-		return readSearch(ctx, j.store, j.flags.trainer)
-	case !missing(err):
-		return nil, err
-	}
-	g.Pool = g.Pool.ForDivision(part.Division)
-	if err := audits.Run(ctx, g, j.show.watch); err != nil {
-		return nil, err
-	}
-	j.show.clear()
-	var out bytes.Buffer
-	if err := part.Write(&out); err != nil {
-		return nil, err
-	}
-	if err := j.store.write(ctx, j.store.search(), out.Bytes()); err != nil {
-		return nil, err
-	}
-	j.begun = true
-	return readSearch(ctx, j.store, j.flags.trainer)
+	j.begun = err == nil
+	return s, err
 }
 
 // missing says that a file of a store is not there.
@@ -116,8 +96,8 @@ const enough = 0.3
 
 // divide says into how many shares the audit is cut: as the shares that are there say, as
 // the flag says, or as many as take the time that one should take.
-func (j *job) divide(ctx context.Context, s *searched) (int, error) {
-	of, err := j.store.divided(ctx)
+func (j *job) divide(ctx context.Context, s shares.Search) (int, error) {
+	_, of, err := j.store.drawn(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +110,11 @@ func (j *job) divide(ctx context.Context, s *searched) (int, error) {
 	if j.flags.shares > 0 {
 		return j.flags.shares, nil
 	}
-	seconds, pieces, err := measure(ctx, s, j.flags.goroutines())
+	g, err := given(j.flags.goroutines(), j.flags.trainer)
+	if err != nil {
+		return 0, err
+	}
+	seconds, pieces, err := measure(ctx, s, g)
 	if err != nil {
 		return 0, err
 	}
@@ -142,10 +126,10 @@ func (j *job) divide(ctx context.Context, s *searched) (int, error) {
 // measure says about how many seconds all shares take together, one after the other, and
 // of how many pieces they are made. It draws the first pieces of each stage, a second time
 // those that a share will draw.
-func measure(ctx context.Context, s *searched, workers int) (seconds float64, pieces int, err error) {
+func measure(ctx context.Context, s shares.Search, g core.Given) (seconds float64, pieces int, err error) {
 	timed := func(of int) (float64, error) {
 		began := time.Now()
-		_, n, err := s.draw(ctx, 0, of, workers)
+		_, n, err := s.Draw(ctx, g, 0, of, nil)
 		pieces = n
 		return time.Since(began).Seconds(), err
 	}
@@ -206,12 +190,12 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	if j.flags.process {
-		pool, err := startPool(cancel)
+		address, stop, err := startPool(ctx, cancel)
 		if err != nil {
 			return err
 		}
-		defer pool.stop()
-		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": pool.address} {
+		defer stop()
+		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": address} {
 			if err := flag.Set(name, value); err != nil {
 				return err
 			}
@@ -230,8 +214,8 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 		case <-ctx.Done(): // what Beam still does in this process ends with it
 			return context.Cause(ctx)
 		case <-time.After(time.Second):
-			if names, err := j.store.list(ctx); err == nil {
-				j.show.drawn(len(names)-1-(of-len(missing)), len(missing), time.Since(began))
+			if there, _, err := j.store.drawn(ctx); err == nil {
+				j.show.drawn(len(there)-(of-len(missing)), len(missing), time.Since(began))
 			}
 		}
 	}

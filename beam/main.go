@@ -7,7 +7,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,7 +27,6 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
@@ -245,8 +243,8 @@ func auditCommand(args []string, stdout, stderr io.Writer) int {
 }
 
 // readPlan reads a file of audits, and the files that they are given.
-func readPlan(name string, only []string) (parts.Several, error) {
-	s := parts.Several{File: name, Only: only, Data: map[string][]byte{}}
+func readPlan(name string, only []string) (shares.Several, error) {
+	s := shares.Several{File: name, Only: only, Data: map[string][]byte{}}
 	var err error
 	if s.Text, err = os.ReadFile(name); err != nil {
 		return s, err
@@ -310,7 +308,7 @@ func workAs() error {
 	return nil
 }
 
-// do audits, and returns the exit code. plan is of the kind, or [parts.Several].
+// do audits, and returns the exit code. plan is of the kind, or [shares.Several].
 func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writer) int {
 	if err := workAs(); err != nil {
 		return fail(stderr, err)
@@ -325,11 +323,11 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second one ends the process
-	text, err := json.Marshal(plan)
+	asked, err := shares.New(kind, plan, data)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	j := &job{kind: kind, plan: text, data: data, store: store(f.work), flags: f, show: newMeter(stderr), stderr: stderr}
+	j := &job{audit: asked, store: store(f.work), flags: f, show: newMeter(stderr), stderr: stderr}
 	if f.dry() {
 		if err := j.showOnly(ctx); err != nil {
 			return fail(stderr, err)

@@ -1,30 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"reflect"
 	"runtime"
-	"runtime/debug"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/partial"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, int, func(string, tally), error](&drawFn{})
-	register.DoFn3x1[context.Context, string, tally, error](&mergeFn{})
-	register.Emitter2[string, tally]()
+	register.DoFn3x1[context.Context, int, func(string, int), error](&drawFn{})
+	register.DoFn3x1[context.Context, string, int, error](&mergeFn{})
+	register.Emitter2[string, int]()
 	register.Function2x1(add)
-	beam.RegisterType(reflect.TypeFor[tally]())
 }
 
 // catalogue is all that is registered.
@@ -38,51 +32,7 @@ func given(workers int, t trainer) (g core.Given, err error) {
 	return g, err
 }
 
-// tally says what workers did.
-type tally struct {
-	Shares  int
-	Seconds float64 // of all workers
-}
-
-func add(a, b tally) tally { return tally{a.Shares + b.Shares, a.Seconds + b.Seconds} }
-
-// searched is a search that was read, of which shares are drawn.
-type searched struct {
-	name    string
-	header  partial.Header
-	search  partial.Search
-	trainer trainer
-}
-
-// readSearch reads the search of an audit, for which t trains.
-func readSearch(ctx context.Context, s store, t trainer) (*searched, error) {
-	h, whole, err := partial.ReadSearch(s.search(), s.open(ctx))
-	return &searched{s.search(), h, whole, t}, err
-}
-
-// draw draws a share with so many goroutines, and returns its partial and of how many
-// pieces the longest stage of the audit is.
-func (s *searched) draw(ctx context.Context, index, of, workers int) (data []byte, pieces int, err error) {
-	part, err := shares.Of(s.name, s.header, s.search, index, of)
-	if err != nil {
-		return nil, 0, err
-	}
-	g, err := given(workers, s.trainer)
-	if err != nil {
-		return nil, 0, err
-	}
-	audits, err := parts.Read(s.header.Kind, s.search, g)
-	if err != nil {
-		return nil, 0, err
-	}
-	g.Pool = g.Pool.ForDivision(part.Division)
-	if err := audits.Run(ctx, g, nil); err != nil {
-		return nil, 0, err
-	}
-	var out bytes.Buffer
-	err = part.Write(&out)
-	return out.Bytes(), part.Division.Pieces(), err
-}
+func add(a, b int) int { return a + b }
 
 // drawFn draws shares into a store.
 type drawFn struct {
@@ -91,27 +41,30 @@ type drawFn struct {
 	Workers int
 	Trainer trainer
 
-	searched *searched
+	searched *shares.Search
 }
 
-// ProcessElement draws one share.
-func (f *drawFn) ProcessElement(ctx context.Context, index int, emit func(string, tally)) error {
-	began := time.Now()
+// ProcessElement draws one share, and counts it.
+func (f *drawFn) ProcessElement(ctx context.Context, index int, emit func(string, int)) error {
 	if f.searched == nil {
-		s, err := readSearch(ctx, f.Store, f.Trainer)
+		s, err := shares.ReadSearch(f.Store.search(), f.Store.open(ctx))
 		if err != nil {
 			return err
 		}
-		f.searched = s
+		f.searched = &s
 	}
-	data, _, err := f.searched.draw(ctx, index, f.Of, f.Workers)
+	g, err := given(f.Workers, f.Trainer)
+	if err != nil {
+		return err
+	}
+	data, _, err := f.searched.Draw(ctx, g, index, f.Of, nil)
 	if err == nil {
 		err = f.Store.write(ctx, f.Store.share(index, f.Of), data)
 	}
 	if err != nil {
 		return fmt.Errorf("share %d of %d: %w", index, f.Of, err)
 	}
-	emit("", tally{1, time.Since(began).Seconds()})
+	emit("", 1)
 	return nil
 }
 
@@ -123,33 +76,21 @@ type mergeFn struct {
 }
 
 // ProcessElement merges.
-func (f *mergeFn) ProcessElement(ctx context.Context, _ string, t tally) error {
-	if t.Shares != f.Missing {
-		return fmt.Errorf("%d shares were drawn, must be %d", t.Shares, f.Missing)
+func (f *mergeFn) ProcessElement(ctx context.Context, _ string, drawn int) error {
+	if drawn != f.Missing {
+		return fmt.Errorf("%d shares were drawn, must be %d", drawn, f.Missing)
 	}
 	return merge(ctx, f.Store, f.Of)
 }
 
-// mergeGarbage is how much a merge lets its memory grow between collections, in percent.
-const mergeGarbage = 30
-
 // merge writes the report of all shares into their store.
 func merge(ctx context.Context, s store, of int) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
-	m, err := partial.NewMerge(cli.Generator().Version, s.all(of), s.open(ctx))
+	g, err := given(1, trainer{}) // a merge trains nothing
 	if err != nil {
 		return err
 	}
-	g, err := given(runtime.GOMAXPROCS(0), trainer{}) // a merge trains nothing
+	audits, err := shares.Merge(ctx, s.all(of), s.open(ctx), g, runtime.GOMAXPROCS(0))
 	if err != nil {
-		return err
-	}
-	audits, err := parts.Read(m.Header.Kind, m.Search, g)
-	if err != nil {
-		return err
-	}
-	g.Pool = g.Pool.ForDivision(m.Division())
-	if err := audits.Run(ctx, g, nil); err != nil {
 		return err
 	}
 	data, err := audit.Canonical(audits.Report(g.Generator))

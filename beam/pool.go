@@ -19,12 +19,9 @@ import (
 type workerPool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
-	address string
+	ctx     context.Context // of all workers
 	died    func(error)
-	server  *grpc.Server
-
-	mu      sync.Mutex
-	workers map[string]*exec.Cmd // by the runner's name
+	workers sync.Map // what ends each, by the runner's name
 }
 
 // parented, in the environment of a worker, says that it ends with its standard input.
@@ -40,51 +37,50 @@ func endWithParent() {
 	}
 }
 
-// startPool serves a pool; died is told of workers that ended and were not stopped.
-func startPool(died func(error)) (*workerPool, error) {
+// startPool serves a pool at an address, until stop; the workers end with ctx. died is told of
+// workers that ended and were not stopped.
+func startPool(ctx context.Context, died func(error)) (address string, stop func(), err error) {
 	listen, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	p := &workerPool{address: listen.Addr().String(), died: died, server: grpc.NewServer(), workers: map[string]*exec.Cmd{}}
-	fnpb.RegisterBeamFnExternalWorkerPoolServer(p.server, p)
-	go p.server.Serve(listen)
-	return p, nil
+	server := grpc.NewServer()
+	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, &workerPool{ctx: ctx, died: died})
+	go server.Serve(listen)
+	return listen.Addr().String(), server.Stop, nil
 }
 
 // StartWorker starts a worker.
 func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
-	own, err := os.Executable()
-	if err == nil {
-		err = p.start(r.GetWorkerId(), exec.Command(own, "--worker", "--id="+r.GetWorkerId(),
-			"--logging_endpoint="+r.GetLoggingEndpoint().GetUrl(), "--control_endpoint="+r.GetControlEndpoint().GetUrl()))
-	}
-	if err != nil {
+	if err := p.start(r); err != nil {
 		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
 	}
 	return &fnpb.StartWorkerResponse{}, nil
 }
 
-func (p *workerPool) start(id string, cmd *exec.Cmd) error {
-	cmd.Env = append(os.Environ(), parented+"=1")
-	hold, err := cmd.StdinPipe() // closed when this process ends
+func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
+	own, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	ctx, end := context.WithCancel(p.ctx)
+	cmd := exec.CommandContext(ctx, own, "--worker", "--id="+r.GetWorkerId(),
+		"--logging_endpoint="+r.GetLoggingEndpoint().GetUrl(), "--control_endpoint="+r.GetControlEndpoint().GetUrl())
+	cmd.Env = append(os.Environ(), parented+"=1")
+	hold, err := cmd.StdinPipe() // closed when this process ends
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		end()
 		return err
 	}
-	p.mu.Lock()
-	p.workers[id] = cmd
-	p.mu.Unlock()
+	p.workers.Store(r.GetWorkerId(), end)
 	go func() {
+		defer end()
 		err := cmd.Wait()
 		hold.Close()
-		p.mu.Lock()
-		_, running := p.workers[id]
-		delete(p.workers, id)
-		p.mu.Unlock()
-		if running {
+		if ctx.Err() == nil {
 			p.died(fmt.Errorf("worker process %d ended: %v", cmd.Process.Pid, err))
 		}
 	}()
@@ -93,29 +89,8 @@ func (p *workerPool) start(id string, cmd *exec.Cmd) error {
 
 // StopWorker ends a worker.
 func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
-	p.end(r.GetWorkerId())
+	if end, ok := p.workers.LoadAndDelete(r.GetWorkerId()); ok {
+		end.(context.CancelFunc)()
+	}
 	return &fnpb.StopWorkerResponse{}, nil
-}
-
-func (p *workerPool) end(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if cmd := p.workers[id]; cmd != nil {
-		delete(p.workers, id)
-		cmd.Process.Kill()
-	}
-}
-
-// stop ends all workers.
-func (p *workerPool) stop() {
-	p.mu.Lock()
-	var all []string
-	for id := range p.workers {
-		all = append(all, id)
-	}
-	p.mu.Unlock()
-	for _, id := range all {
-		p.end(id)
-	}
-	p.server.Stop()
 }

@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/partial"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 )
 
 // A store is the folder of one audit, as workers on all machines name it: of a disk that
@@ -75,8 +76,8 @@ func (s store) write(ctx context.Context, name string, data []byte) error {
 	})
 }
 
-// open is a [partial.Opener].
-func (s store) open(ctx context.Context) partial.Opener {
+// open is a [shares.Opener].
+func (s store) open(ctx context.Context) shares.Opener {
 	return func(name string) (io.ReadCloser, error) {
 		var out io.ReadCloser
 		err := s.use(ctx, func(fs filesystem.Interface) error {
@@ -103,51 +104,37 @@ func (s store) read(ctx context.Context, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// list names the partials that are there.
-func (s store) list(ctx context.Context) (names []string, err error) {
+// drawn are the shares that are there, and of how many the audit has they are, 0 for none.
+func (s store) drawn(ctx context.Context) (there map[int]bool, of int, err error) {
+	var names []string
 	err = s.use(ctx, func(fs filesystem.Interface) error {
 		names, err = fs.List(ctx, s.partials()+"*")
 		return err
 	})
-	return names, err
-}
-
-// divided is how many shares those that are there say that the audit has, 0 for none.
-func (s store) divided(ctx context.Context) (int, error) {
-	names, err := s.list(ctx)
-	found, whose := 0, ""
+	there, whose := map[int]bool{}, ""
 	for _, name := range names {
-		var index, of int
+		var index, n int
 		base := name[strings.LastIndexAny(name, `/\`)+1:]
-		if n, _ := fmt.Sscanf(base, "%d-of-%d", &index, &of); n != 2 {
+		if got, _ := fmt.Sscanf(base, "%d-of-%d", &index, &n); got != 2 {
 			continue
 		}
-		if found != 0 && of != found {
-			return 0, &audit.InputError{Field: string(s), Found: fmt.Sprintf("with %s and %s, of two numbers of shares", whose, base), Want: "the shares of one division", Remedy: "remove those of one of them, or give another folder with -work"}
+		if of != 0 && n != of {
+			return nil, 0, &audit.InputError{Field: string(s), Found: fmt.Sprintf("with %s and %s, of two numbers of shares", whose, base), Want: "the shares of one division", Remedy: "remove those of one of them, or give another folder with -work"}
 		}
-		found, whose = of, base
+		there[index], of, whose = true, n, base
 	}
-	return found, err
+	return there, of, err
 }
 
 // missing are the shares of so many that are not there, or not whole.
-func (s store) missing(ctx context.Context, of int) ([]int, error) {
-	names, err := s.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	there := map[string]bool{}
-	for _, name := range names {
-		there[name[strings.LastIndexAny(name, `/\`)+1:]] = true
-	}
-	var out []int
+func (s store) missing(ctx context.Context, of int) (out []int, err error) {
+	there, _, err := s.drawn(ctx)
 	for i := range of {
-		name := s.share(i, of)
-		if !there[name[strings.LastIndexByte(name, '/')+1:]] || partial.Check(name, s.open(ctx)) != nil {
+		if !there[i] || shares.Check(s.share(i, of), s.open(ctx)) != nil {
 			out = append(out, i)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // all are the names of the search and of all shares.

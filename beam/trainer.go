@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/training"
 	brought "github.com/dpscope/dpscope/mechanisms/user/command"
 )
@@ -73,7 +72,7 @@ func (t trainer) sources() ([]source.Spec, error) {
 // says it, or the program is asked.
 func (j *job) repeats(ctx context.Context) error {
 	t := j.flags.trainer
-	plan, err := parts.Parse(j.kind, j.plan)
+	plan, err := j.audit.Single()
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (j *job) repeats(ctx context.Context) error {
 			return err
 		}
 		o, _ := t.program()
-		g.File = j.data
+		g.File = j.audit.Data
 		known, err = training.Check(o.program, plan, g, func(training, of int) {
 			j.show.line(fmt.Sprintf("check of the program: training %d of %d", training, of))
 		}, j.stderr)
@@ -95,6 +94,6 @@ func (j *job) repeats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.plan, err = json.Marshal(known)
+	j.audit.Plan, err = json.Marshal(known)
 	return err
 }

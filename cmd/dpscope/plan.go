@@ -16,11 +16,11 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/internal/training"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
@@ -258,7 +258,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	chosen, err := file.Choose(f.suite.only)
 	if err == nil && f.shards.Given() {
-		err = parts.Dividable(file, chosen)
+		err = shares.Dividable(file, chosen)
 	}
 	if err != nil {
 		return fail(stderr, err)

@@ -3,12 +3,8 @@ package main
 import (
 	"context"
 	"io"
-	"runtime/debug"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/partial"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -23,9 +19,6 @@ func endShare(ctx context.Context, f *shares.Flags, err error, stderr io.Writer)
 	return cli.ExitOK
 }
 
-// mergeGarbage is how much a merge lets its memory grow between collections, in percent.
-const mergeGarbage = 30
-
 // mergeCommand is dpscope merge: the report of one machine, of the parts that several
 // drew.
 func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -38,25 +31,14 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if !ok {
 		return code
 	}
-	// What is alive is the search and some tens of bytes a partial; what is read between is
-	// let go of soon.
-	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
-	m, err := partial.NewMerge(cli.Generator().Version, shares.Names(names, stdin), shares.Open)
-	if err != nil {
-		return fail(stderr, err)
-	}
 	ctx, stop := untilSignal()
 	defer stop()
 	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
-	audits, err := parts.Read(m.Header.Kind, m.Search, g)
-	if err == nil && audits.Brought != nil {
-		g.Catalogue, err = pair.Named(g.Catalogue, *audits.Brought)
+	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g, *workers)
+	if ctx.Err() != nil {
+		err = cli.ErrStopped
 	}
 	if err != nil {
-		return fail(stderr, err)
-	}
-	g.Pool = g.LocalPool(*workers).ForDivision(m.Division())
-	if err := audits.Run(ctx, g, nil); err != nil {
 		return fail(stderr, err)
 	}
 	if audits.File == nil {
@@ -77,7 +59,7 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 
 // dividePlan does a part of a file of audits.
 func (f *auditFlags) dividePlan(ctx context.Context, todo []planned, stderr io.Writer) int {
-	plan := parts.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
+	plan := shares.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
 	for _, p := range todo {
 		if p.given.File != nil {
 			plan.Data[p.name] = p.given.File
@@ -88,7 +70,7 @@ func (f *auditFlags) dividePlan(ctx context.Context, todo []planned, stderr io.W
 		return fail(stderr, err)
 	}
 	g := core.Given{Catalogue: catalogue, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}
-	audits, err := parts.Read(suite.ReportKind, f.shards.Search(), g)
+	audits, err := f.shards.Search().Audits(g)
 	if err == nil {
 		show := newMeter(stderr)
 		err = audits.Run(ctx, g, func(_ string, plan any, g *core.Given) { show.watch(plan, g) })

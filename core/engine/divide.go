@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
+	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -25,15 +25,20 @@ var ErrDivided = errors.New("this part of the audit is done")
 //
 // A nil Given draws: the share Index of Of, or nothing where Of is 0. Then each stage
 // ends with [ErrDivided]. With Given nothing is drawn: the stages are what it gives.
+//
+// What is in the fields is whole once the run ended.
 type Division struct {
 	Index, Of int
 	// Given yields the parts of a stage in the order of their pieces, without gaps.
 	Given func(stage string, pieces int) iter.Seq2[Part, error]
 
-	mu      sync.Mutex
-	answers map[string]json.RawMessage
-	drawn   []Part
-	pieces  int
+	Answers map[string]json.RawMessage // results of single tasks by the SHA-256 of the tasks that ran together
+	Drawn   []Part                     // parts of stages that were drawn here
+	// Pieces are those of the longest stage that was divided here, whatever part of them was
+	// drawn: in more shares than these nothing gets faster.
+	Pieces int
+
+	mu sync.Mutex
 }
 
 // Part is what consecutive pieces of a stage came to.
@@ -43,56 +48,6 @@ type Part struct {
 	First   int               `json:"first"`
 	End     int               `json:"end"` // the first piece that is not of this part
 	Results []json.RawMessage `json:"results"`
-}
-
-// Answers are the results of the single tasks by the SHA-256 of the task.
-func (d *Division) Answers() map[string]json.RawMessage {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return maps.Clone(d.answers)
-}
-
-// Answer takes results of single tasks that were executed before.
-func (d *Division) Answer(known map[string]json.RawMessage) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.answers = maps.Clone(known)
-}
-
-// Drawn are the parts of stages that were drawn here.
-func (d *Division) Drawn() []Part {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.drawn
-}
-
-// Pieces are those of the longest stage that was divided here, whatever part of them was
-// drawn: in more shares than these nothing gets faster.
-func (d *Division) Pieces() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.pieces
-}
-
-func (d *Division) answer(key string) (json.RawMessage, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	data, ok := d.answers[key]
-	return data, ok
-}
-
-func (d *Division) keep(key string, result any) error {
-	data, err := json.Marshal(result)
-	if err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.answers == nil {
-		d.answers = map[string]json.RawMessage{}
-	}
-	d.answers[key] = data
-	return nil
 }
 
 // Share is the range of pieces that share i of n has: all shares are contiguous, and
@@ -140,9 +95,7 @@ func Divide[R any](p *Pool, stage string, pieces int, draw func(first, end int) 
 		}
 		return true, nil
 	}
-	d.mu.Lock()
-	d.pieces = max(d.pieces, pieces)
-	d.mu.Unlock()
+	d.Pieces = max(d.Pieces, pieces)
 	if d.Of == 0 {
 		return true, ErrDivided
 	}
@@ -161,61 +114,50 @@ func Divide[R any](p *Pool, stage string, pieces int, draw func(first, end int) 
 			part.Results = append(part.Results, data)
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drawn = append(d.drawn, part)
+	d.Drawn = append(d.Drawn, part)
 	return true, ErrDivided
 }
 
-// doKnown is [Do] for tasks whose answers a division may know.
+// doKnown is [Do] for tasks whose results a division may know.
 func doKnown[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
-	results, keys := make([]*R, len(tasks)), make([]string, len(tasks))
-	var open []T
-	var at []int
-	for i, t := range tasks {
+	d, sum := p.division, sha256.New()
+	for _, t := range tasks {
 		data, err := EncodeTask(t)
 		if err != nil {
-			return results, err
+			return nil, err
 		}
-		sum := sha256.Sum256(data)
-		keys[i] = hex.EncodeToString(sum[:])
-		known, ok := p.division.answer(keys[i])
-		if !ok {
-			open, at = append(open, t), append(at, i)
-			continue
+		sum.Write(data)
+	}
+	key := hex.EncodeToString(sum.Sum(nil))
+	d.mu.Lock()
+	known, ok := d.Answers[key]
+	d.mu.Unlock()
+	if !ok {
+		results, err := Do(ctx, p.Plain(), tasks, ev)
+		if err == nil {
+			known, err = json.Marshal(results)
 		}
-		results[i] = new(R)
-		if err := audit.DecodeStrict(known, fmt.Sprintf("answer of %q", t.Name()), results[i]); err != nil {
-			return results, err
-		}
-		if ev.Done != nil {
-			ev.Done(i, results[i])
-		}
-	}
-	if len(open) == 0 {
-		return results, nil
-	}
-	inner := Events[R]{Rows: ev.Rows}
-	if ev.Done != nil {
-		inner.Done = func(i int, r *R) { ev.Done(at[i], r) }
-	}
-	if ev.Lost != nil {
-		inner.Lost = func(i int, err error) { ev.Lost(at[i], err) }
-	}
-	if ev.Part != nil {
-		inner.Part = func(i int, r *R) { ev.Part(at[i], r) }
-	}
-	got, err := Do(ctx, p.Plain(), open, inner)
-	for k, r := range got {
-		if results[at[k]] = r; r != nil {
-			if e := p.division.keep(keys[at[k]], r); e != nil && err == nil {
-				err = e
+		if err == nil {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.Answers == nil {
+				d.Answers = map[string]json.RawMessage{}
 			}
+			d.Answers[key] = known
+		}
+		return results, err
+	}
+	var results []*R
+	if err := audit.DecodeStrict(known, "partial: answers", &results); err != nil {
+		return nil, err
+	}
+	if len(results) != len(tasks) || slices.Contains(results, nil) {
+		return nil, &audit.InputError{Field: "partial: answers", Found: fmt.Sprintf("%d results of %d tasks", len(results), len(tasks)), Want: "one of each"}
+	}
+	for i, r := range results {
+		if ev.Done != nil {
+			ev.Done(i, r)
 		}
 	}
-	var failed *TaskError
-	if errors.As(err, &failed) {
-		err = &TaskError{at[failed.Index], failed.Err}
-	}
-	return results, err
+	return results, nil
 }

@@ -1,12 +1,10 @@
-// Package shares is what the commands share that do a part of an audit: the part itself,
-// the flags that ask for it, and the files that a merge is of.
+// Package shares divides an audit, or a file of audits, among machines. Each leaves a partial:
+// the search, or a share of what is certified. A merge makes of them the report of one machine.
 package shares
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,63 +16,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/partial"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // Most is how many shares an audit has at most.
 const Most = 10_000_000
-
-// Part is one machine's part of an audit: share Index of Of, or the search where Of is 0.
-type Part struct {
-	Division *engine.Division
-
-	header partial.Header
-	search partial.Search
-}
-
-// NewPart is a part of the audit of this kind, plan and file of data.
-func NewPart(kind string, plan any, data []byte, index, of int) (*Part, error) {
-	text, err := json.Marshal(plan)
-	return &Part{&engine.Division{Index: index, Of: of},
-		partial.Header{Product: cli.Generator().Version, Kind: kind, Index: index, Of: of},
-		partial.Search{Plan: text, Data: data}}, err
-}
-
-// Of is a part of the audit whose search was read of the partial of that name. A search by
-// another version is an [audit.InputError].
-func Of(name string, h partial.Header, s partial.Search, index, of int) (*Part, error) {
-	p := &Part{&engine.Division{Index: index, Of: of},
-		partial.Header{Product: cli.Generator().Version, Kind: h.Kind, Index: index, Of: of}, s}
-	return p, p.after(name, h, s)
-}
-
-// Search is what the part is of.
-func (p *Part) Search() partial.Search { return p.search }
-
-// After goes on from the search in the partial of that name: the part does not search
-// itself. A search of another audit or by another version is an [audit.InputError].
-func (p *Part) After(name string, open partial.Opener) error {
-	h, s, err := partial.ReadSearch(name, open)
-	if err != nil {
-		return err
-	}
-	return p.after(name, h, s)
-}
-
-func (p *Part) after(name string, h partial.Header, s partial.Search) error {
-	if h.Product != p.header.Product || h.Kind != p.header.Kind || !audit.EqualJSON(s.Plan, p.search.Plan) || !bytes.Equal(s.Data, p.search.Data) {
-		return &audit.InputError{Field: name, Found: "the search of another audit, or by version " + h.Product, Want: "that of this audit by version " + p.header.Product, Remedy: "give the flags that the search was given, or search anew"}
-	}
-	p.Division.Answer(s.Answers)
-	return nil
-}
-
-// Write writes what the part came to, once its run ended.
-func (p *Part) Write(w io.Writer) error {
-	p.search.Answers = p.Division.Answers()
-	return partial.Write(w, p.header, p.search, p.Division.Drawn())
-}
 
 // Flags ask for a part of an audit.
 type Flags struct {
@@ -127,19 +73,19 @@ func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*e
 			return nil, &audit.InputError{Field: "-shards", Found: strconv.Quote(f.shards), Want: fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), Remedy: "-shards 0/64 is the first of 64 shares, -shards 63/64 the last"}
 		}
 	}
-	part, err := NewPart(kind, plan, data, index, of)
+	s, err := New(kind, plan, data)
 	if err == nil && f.After != "" {
-		err = part.After(f.After, Open)
+		s, err = s.After(f.After, Open)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.part = part
-	return pool.ForDivision(part.Division), nil
+	f.part = s.Part(index, of)
+	return pool.ForDivision(f.part.Division), nil
 }
 
 // Search is what the part that was begun is of.
-func (f *Flags) Search() partial.Search { return f.part.search }
+func (f *Flags) Search() Search { return f.part.search }
 
 // End writes the part of a run that ended with err.
 func (f *Flags) End(ctx context.Context, err error) error {
@@ -149,17 +95,17 @@ func (f *Flags) End(ctx context.Context, err error) error {
 	if err != nil && !errors.Is(err, engine.ErrDivided) {
 		return err
 	}
-	var data bytes.Buffer
-	if err := f.part.Write(&data); err != nil {
+	data, err := f.part.Encode()
+	if err != nil {
 		return err
 	}
-	if err := cli.WriteWhole(f.to, data.Bytes()); err != nil {
+	if err := cli.WriteWhole(f.to, data); err != nil {
 		return fmt.Errorf("-partial was not written: %w", err)
 	}
 	return nil
 }
 
-// Open is a [partial.Opener] of files.
+// Open is a [Opener] of files.
 func Open(name string) (io.ReadCloser, error) { return os.Open(name) }
 
 // Names are the files that arguments name: a file, all files of a folder, or, for -, the

@@ -11,9 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/partial"
-	"github.com/dpscope/dpscope/core/parts"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -73,12 +72,12 @@ func Check(program *command.Trainer, plan any, g core.Given, tell command.Checke
 }
 
 // After is a plan with what the search in the partial of that name says of its trainer.
-func After(plan any, name string, open partial.Opener) (any, error) {
-	h, s, err := partial.ReadSearch(name, open)
+func After(plan any, name string, open shares.Opener) (any, error) {
+	s, err := shares.ReadSearch(name, open)
 	if err != nil {
 		return plan, err
 	}
-	searched, err := parts.Parse(h.Kind, s.Plan)
+	searched, err := s.Single()
 	if err != nil {
 		return plan, err
 	}

@@ -1,0 +1,208 @@
+package shares
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// drawn is share i of a stage of 10 pieces, whose results are their numbers and more.
+func drawn(t *testing.T, i, of, more int) []byte {
+	t.Helper()
+	p := Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Answers: map[string]json.RawMessage{"x": json.RawMessage(`{"b":2}`)}}.Part(i, of)
+	d := engine.Part{Stage: "count", Pieces: 10}
+	d.First, d.End = engine.Share(10, i, of)
+	for k := d.First; k < d.End; k++ {
+		d.Results = append(d.Results, json.RawMessage(fmt.Sprint(k+more)))
+	}
+	p.Drawn = append(p.Drawn, d)
+	data, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// written are all shares.
+func written(t *testing.T, of int) map[string][]byte {
+	files := map[string][]byte{}
+	for i := range of {
+		files[fmt.Sprintf("part-%02d", i)] = drawn(t, i, of, 0)
+	}
+	return files
+}
+
+func merged(files map[string][]byte, names ...string) (*merge, error) {
+	return newMerge(context.Background(), func(yield func(string, error) bool) {
+		for _, n := range names {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}, func(name string) (io.ReadCloser, error) {
+		data, ok := files[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is not there", name)
+		}
+		return io.NopCloser(bytes.NewReader(data)), nil
+	})
+}
+
+// TestMergeOrder holds that all pieces come once and in their order, however the files are
+// named and whatever was tried twice, at fewer and at more shares than pieces.
+func TestMergeOrder(t *testing.T) {
+	for _, of := range []int{1, 3, 10, 17} {
+		files := written(t, of)
+		names := slices.Sorted(maps.Keys(files))
+		slices.Reverse(names)
+		names = append(names, names[len(names)/2]) // retried
+		m, err := merged(files, names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for part, err := range m.stage("count", 10) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range part.Results {
+				got = append(got, string(r))
+			}
+		}
+		if want := "0 1 2 3 4 5 6 7 8 9"; strings.Join(got, " ") != want {
+			t.Errorf("%d shares give %v", of, got)
+		}
+		if a := m.search.Answers; string(a["x"]) != `{"b":2}` || len(a) != 1 {
+			t.Errorf("the answers are %s", a)
+		}
+		for _, wrong := range []struct {
+			stage  string
+			pieces int
+		}{{"count", 11}, {"other", 10}} {
+			for _, err := range m.stage(wrong.stage, wrong.pieces) {
+				if err == nil {
+					t.Errorf("stage %q of %d pieces was given", wrong.stage, wrong.pieces)
+				}
+			}
+		}
+	}
+}
+
+// TestCutShort holds that no beginning of a partial is taken for a whole one, nor one with
+// any byte changed.
+func TestCutShort(t *testing.T) {
+	files := written(t, 1)
+	whole := files["part-00"]
+	if _, err := merged(files, "part-00"); err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		files["part-00"] = whole[:n]
+		if _, err := merged(files, "part-00"); err == nil {
+			t.Errorf("the first %d of %d bytes were taken", n, len(whole))
+		}
+		changed := bytes.Clone(whole)
+		changed[n] ^= 1
+		files["part-00"] = changed
+		if _, err := merged(files, "part-00"); err == nil {
+			t.Errorf("a change of byte %d, %q, was taken", n, whole[n])
+		}
+	}
+}
+
+// TestChangedBetween holds that a partial that is another one when it is read again is
+// refused, though it is whole.
+func TestChangedBetween(t *testing.T) {
+	files := written(t, 2)
+	m, err := merged(files, "part-00", "part-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["part-01"] = drawn(t, 1, 2, 90)
+	var last error
+	for part, err := range m.stage("count", 10) {
+		if last = err; err == nil && part.First != 0 {
+			t.Errorf("%s was given", part.Results)
+		}
+	}
+	if last == nil || !strings.Contains(last.Error(), "part-01") || !strings.Contains(last.Error(), "other counts") {
+		t.Errorf("the error is %v", last)
+	}
+}
+
+// FuzzMerge: no bytes make a merge panic.
+func FuzzMerge(f *testing.F) {
+	f.Add([]byte(`{"schema":"dpscope-partial","version":2,"product":"","index":0,"of":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := merged(map[string][]byte{"x": fmt.Appendf(data, "\n%x\n", sha256.Sum256(data))}, "x")
+		if err == nil && len(m.shares) == 0 {
+			t.Error("a merge of no share was taken")
+		}
+	})
+}
+
+func given() core.Given {
+	g := core.Given{Catalogue: cli.Catalogue(), Generator: cli.Generator()}
+	g.Pool = g.LocalPool(2)
+	return g
+}
+
+// TestSeveral: a part of a file of audits is refused where a program or an unknown mechanism
+// is in it.
+func TestSeveral(t *testing.T) {
+	text := `{"version": 1, "audits": [{"name": "svt", "mechanism": "svt4", "claim": {"kind": "pure", "epsilon": 1}, "samples": 20000, "trials": 2}]}`
+	read := func(text string) error {
+		s, err := New(suite.ReportKind, Several{File: "plan.json", Text: []byte(text)}, nil)
+		if err == nil {
+			_, err = s.Audits(given())
+		}
+		return err
+	}
+	if err := read(text); err != nil {
+		t.Error(err)
+	}
+	for name, text := range map[string]string{
+		"a program":         strings.Replace(text, `"mechanism": "svt4"`, `"brought": {"command": "true"}`, 1),
+		"no such mechanism": strings.Replace(text, "svt4", "svt44", 1),
+	} {
+		if in := new(audit.InputError); !errors.As(read(text), &in) {
+			t.Errorf("%s: %v", name, read(text))
+		}
+	}
+}
+
+// TestStopped: a part that is stopped says so.
+func TestStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Samples: 40000, Trials: 2, Beta: 0.05, Seed: 7}
+	s, err := New(report.Pair, plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := given()
+	a, err := s.Audits(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Pool = g.Pool.ForDivision(s.Part(0, 2).Division)
+	if err := a.Run(ctx, g, nil); !errors.Is(err, context.Canceled) || len(a.Audited) > 0 {
+		t.Errorf("ended with %v and %d audits", err, len(a.Audited))
+	}
+}
