@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/mutate"
@@ -75,7 +76,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	one := onerun.Plan{Version: onerun.PlanVersion, Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Canaries: 100, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42,
+	one := onerun.Plan{Version: onerun.PlanVersion, Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Canaries: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42,
 		Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}
 	placed(t, one, onerun.Keys(), func(data []byte) error {
 		p, err := onerun.ParsePlan(data)
@@ -84,7 +85,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 		return err
 	})
-	ofScores := scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: report.MethodOneRun, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42}
+	ofScores := scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: report.MethodOneRun, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
 	given := scores.Scores{In: make([]float64, 400), Out: make([]float64, 400)}
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i), float64(i)-100

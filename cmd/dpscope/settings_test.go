@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
@@ -348,13 +349,13 @@ func TestReproduceCanaries(t *testing.T) {
 }
 
 // drawGuesses draws which of m canaries are guessed and how many.
-func drawGuesses(t *rapid.T, m int) (onerun.Sides, []int, []int) {
+func drawGuesses(t *rapid.T, m int) (membership.Sides, []int, []int) {
 	several := func(name string) []int {
 		n := sometimes(t, name, rapid.SliceOfNDistinct(rapid.IntRange(1, m/2), 1, 3, rapid.ID[int]))
 		slices.Sort(n)
 		return n
 	}
-	return sometimes(t, "sides", rapid.SampledFrom(onerun.AllSides())), several("guesses"), several("gdp-guesses")
+	return sometimes(t, "sides", rapid.SampledFrom(membership.AllSides())), several("guesses"), several("gdp-guesses")
 }
 
 func TestReproduceOneRun(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/report"
 )
@@ -256,6 +257,11 @@ func (p Plan) ceiling(n int) float64 {
 		return bounds.CanarySequenceCeiling(p.M, n, p.Claim.Delta, p.Beta)
 	}
 	return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
+}
+
+// aim is what the threshold of a fixed audit is chosen for.
+func (p Plan) aim() membership.Aim {
+	return membership.Aim{Interval: p.Interval, Quantile: p.Quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs}
 }
 
 // leastRuns is how many can certify anything.

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/report"
@@ -88,7 +89,7 @@ func TestReport(t *testing.T) {
 	if b := *r.LowerBound; b < 0.4 || b > 1.4 {
 		t.Errorf("bound %v", b)
 	}
-	x, y := Rates(*r.Evidence.Certified.Table)
+	x, y := membership.Shares(*r.Evidence.Certified.Table)
 	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
 		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
 	}

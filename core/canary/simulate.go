@@ -3,6 +3,7 @@ package canary
 import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -12,7 +13,7 @@ import (
 // says by the plan's interval is what its report says.
 type Simulation struct {
 	audit               *Audit
-	explored, certified *explored
+	explored, certified *membership.Explored
 }
 
 // Simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
@@ -21,7 +22,7 @@ func Simulate(a *Audit) (*Simulation, error) {
 	for _, x := range []struct {
 		phase Phase
 		runs  int
-		to    **explored
+		to    **membership.Explored
 	}{{Exploring, a.Plan.Explore, &s.explored}, {Certifying, a.Plan.Runs, &s.certified}} {
 		src, err := a.Spec.New(a.Setup)
 		if err != nil {
@@ -38,7 +39,7 @@ func Simulate(a *Audit) (*Simulation, error) {
 			source.Useless(run[:k])
 			source.Useless(run[k:])
 		}
-		*x.to = NewExplored(k, m, scores)
+		*x.to = membership.NewExplored(k, m, scores)
 	}
 	return s, nil
 }
@@ -55,10 +56,9 @@ type Judged struct {
 func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged {
 	p := s.audit.Plan
 	p.Interval, p.Quantile = kind, quantile
-	c := s.explored.Choose(p)
-	j := Judged{Threshold: c.At, Explored: s.explored.Table(c.At, p.Explore), Table: s.certified.Table(c.At, p.Runs)}
-	stakes := bounds.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
-	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
+	c := s.explored.Choose(p.aim())
+	j := Judged{Threshold: c.Threshold, Explored: *c.Explored.Table, Table: s.certified.Table(c.Threshold)}
+	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, c.Stakes)
 	return j
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/report"
 )
@@ -31,20 +32,23 @@ type Plan struct {
 	CSV      *train.CSV     `json:"csv,omitempty"`      // how a file of examples is read
 	Data     string         `json:"data,omitempty"`     // SHA-256 of the user's file
 	Canaries int            `json:"canaries,omitempty"` // m; default: the source's
-	// Sides of the guesses; default: both.
-	Sides Sides `json:"sides,omitempty"`
-	// Guesses are numbers of guesses, fixed before the run. One number, or several of
-	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed.
-	Guesses    []int   `json:"guesses,omitempty"`
-	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
-	Beta       float64 `json:"beta,omitempty"`       // default 0.05
-	Seed       uint64  `json:"seed"`
+	// Guesses; sides by default are both.
+	membership.GuessPlan
+	Beta float64 `json:"beta,omitempty"` // default 0.05
+	Seed uint64  `json:"seed"`
 }
 
 // Promise is what the audit is against; of a plan with a claim.
 func (p Plan) Promise() report.Promise {
 	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
+
+func (p Plan) rule() membership.Rule {
+	return membership.Rule{Usual: membership.UsualOfRun, Claim: *p.Claim, Beta: p.Beta}
+}
+
+func (p Plan) guessing() membership.Guessing {
+	return membership.Guessing{GuessPlan: p.GuessPlan, M: p.Canaries, Rule: p.rule()}
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused.
@@ -98,7 +102,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
 		return nil, &audit.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
-	if err := ResolveGuesses(p.Canaries, p.rule(), &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := p.GuessPlan.Resolve(p.Canaries, p.rule()); err != nil {
 		return nil, err
 	}
 	setup.K = p.Canaries
@@ -127,7 +131,7 @@ func Keys() []settings.Key[Plan] {
 	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "canaries", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Canaries }), Range: settings.In(1, mostOneRun),
 		Usage: "canaries, each in by a fair coin; default: the source's",
 		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
-	keys = append(keys, GuessKeys(func(p *Plan) (*Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
+	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }
 
@@ -136,23 +140,11 @@ func TrainerKeys() []settings.Key[Plan] {
 	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
 }
 
-// GuessKeys say which canaries are guessed, and how many.
-func GuessKeys[P any](at func(*P) (sides *Sides, guesses, gdp *[]int)) []settings.Key[P] {
-	return []settings.Key[P]{
-		{Name: "sides", At: settings.Word(func(p *P) *Sides { sides, _, _ := at(p); return sides }),
-			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen"},
-		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { _, guesses, _ := at(p); return guesses }),
-			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the claim and the number of canaries"},
-		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { _, _, gdp := at(p); return gdp }),
-			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
-	}
-}
-
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
 	otherwise := Plan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
-	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing().Otherwise()
+	otherwise.GuessPlan = p.guessing().Otherwise()
 	keys := Keys()
 	if p.Trainer != nil {
 		keys = settings.Without(TrainerKeys(), "source")

@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/report"
@@ -140,7 +141,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: source.Sources(),
+		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
 			Pool: onerun.LocalPool(source.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 )
 
@@ -96,7 +97,7 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: source.Sources(),
+	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
 		Pool: onerun.LocalPool(source.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
