@@ -2,9 +2,7 @@ package canary
 
 import (
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Simulation is an audit whose scores are all kept, so that it can be judged by
@@ -28,18 +26,15 @@ func Simulate(a *Audit) (*Simulation, error) {
 		if err != nil {
 			return nil, err
 		}
-		k, m := a.Plan.K, a.Plan.M
-		scores := make([]float64, 0, x.runs*(k+m))
-		for i := range x.runs {
-			scores = scores[:len(scores)+k+m]
-			run := scores[len(scores)-k-m:]
-			if _, err := src.Run(stream.New(a.key(x.phase, i)), run[:k], run[k:]); err != nil {
-				return nil, err
-			}
-			source.Useless(run[:k])
-			source.Useless(run[k:])
+		scores := make([]float64, 0, x.runs*(a.Plan.K+a.Plan.M))
+		err = a.each(src, x.phase, 0, x.runs, func(_ int, run []float64, _ bool) error {
+			scores = append(scores, run...)
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		*x.to = membership.NewExplored(k, m, scores)
+		*x.to = membership.NewExplored(a.Plan.K, a.Plan.M, scores)
 	}
 	return s, nil
 }
@@ -77,19 +72,16 @@ func SimulateBets(a *Audit) (Bet, error) {
 	}
 	var b Bet
 	l := newLeader(a.Plan)
-	scores := make([]float64, a.Plan.K+a.Plan.M)
-	in, out := scores[:a.Plan.K], scores[a.Plan.K:]
-	for i := range a.Plan.Runs {
-		if _, err := src.Run(stream.New(a.key(Betting, i)), in, out); err != nil {
-			return Bet{}, err
-		}
-		source.Useless(in)
-		source.Useless(out)
+	err = a.each(src, Betting, 0, a.Plan.Runs, func(i int, scores []float64, _ bool) error {
 		if l.take(scores); l.sequence.Refuted() && b.Refuted == 0 {
 			if b.Refuted = i + 1; a.Plan.Mode == UntilRefuted {
-				break
+				return errRefuted
 			}
 		}
+		return nil
+	})
+	if err != nil && err != errRefuted {
+		return Bet{}, err
 	}
 	b.Epsilon = bounds.RoundDown(l.sequence.LowerBound())
 	return b, nil

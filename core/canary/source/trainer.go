@@ -150,6 +150,28 @@ func (t *Trainer) Undrawn() error {
 // can be drawn again.
 func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
 
+// Replayed reports whether a replay draws again the trainings of a plan with this trainer,
+// nil where it has none, and this source; whole asks for it.
+func (t *Trainer) Replayed(sources []Spec, source *string, whole bool) (bool, error) {
+	if t == nil || !whole {
+		return whole, nil
+	}
+	spec, err := Named(sources, source, t)
+	if err == nil && t.DrawnAgain() && spec.New == nil {
+		err = t.Undrawn()
+	}
+	return t.DrawnAgain(), err
+}
+
+// Taken says why something is not held against trainings that are drawn again; otherwise
+// is why of those that could be.
+func (t *Trainer) Taken(otherwise string) string {
+	if !t.DrawnAgain() {
+		otherwise = "trainings cannot be drawn again, as the same request gave other scores"
+	}
+	return "taken from the report; " + otherwise
+}
+
 // TrainerKey is the setting of a trainer in a plan.
 func TrainerKey[P any](at func(*P) (source *string, t **Trainer)) settings.Key[P] {
 	command := func(p *P) *string {
