@@ -73,7 +73,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	whole, err := r.Plan.Trainer.Replayed(sources, &r.Plan.Source, whole)
+	whole, err := r.Plan.Replayed(sources, whole)
 	if err != nil {
 		return v, err
 	}

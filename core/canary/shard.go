@@ -87,7 +87,7 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 const hookEvery = 4096
 
 func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
-	a, err := t.Plan.resolve(sources, func(_ source.Fields, s *source.Setup) error { s.Data = t.Data; return nil })
+	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
 	if err != nil {
 		return nil, err
 	}

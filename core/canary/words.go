@@ -160,7 +160,7 @@ func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p := r.Plan
-	source.AddSource(&rows, p.Source, p.Parameters, r.Source, p.Promise())
+	p.AddFacts(&rows, r.Source)
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"

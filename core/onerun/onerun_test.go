@@ -22,7 +22,7 @@ import (
 
 func samplePlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
@@ -126,7 +126,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -202,7 +202,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
 		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -255,7 +255,7 @@ func TestBadOneRunPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (Plan{Version: PlanVersion, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: PlanVersion, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
 	if _, err := Executors(source.Sources()).Execute(Task{}, nil); !audit.IsInput(err) {

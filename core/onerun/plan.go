@@ -7,7 +7,6 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -17,30 +16,13 @@ const PlanVersion = 1
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
 type Plan struct {
-	Version int    `json:"version"`
-	Source  string `json:"source"`
-	// Trainer is the program whose training is audited; the source is [source.TrainerName].
-	Trainer    *source.Trainer `json:"trainer,omitempty"`
-	Parameters audit.Params    `json:"parameters,omitempty"`
-	Claim      *audit.Claim    `json:"claim,omitempty"` // pure or approximate; no default
-	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
-	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is audit.AddRemove, the only one: a coin decides whether a canary is
-	// there.
-	Relation audit.Relation `json:"relation"`
-	Design   source.Design  `json:"design,omitempty"`   // default: the source's first for one run
-	CSV      *train.CSV     `json:"csv,omitempty"`      // how a file of examples is read
-	Data     string         `json:"data,omitempty"`     // SHA-256 of the user's file
-	Canaries int            `json:"canaries,omitempty"` // m; default: the source's
+	Version int `json:"version"`
+	source.Subject
+	Canaries int `json:"canaries,omitempty"` // m; default: the source's
 	// Guesses; sides by default are both.
 	membership.GuessPlan
 	Beta float64 `json:"beta,omitempty"` // default 0.05
 	Seed uint64  `json:"seed"`
-}
-
-// Promise is what the audit is against; of a plan with a claim.
-func (p Plan) Promise() report.Promise {
-	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
 func (p Plan) rule() membership.Rule {
@@ -75,7 +57,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if err := report.CheckPlanVersion("one-run plan", p.Version, PlanVersion); err != nil {
 		return nil, err
 	}
-	spec, err := source.Named(sources, &p.Source, p.Trainer)
+	spec, err := p.Subject.Spec(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +69,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 	}
 	spec.Relations = []audit.Relation{audit.AddRemove}
-	f := source.Fields{Spec: spec, Designs: one.Designs, Parameters: p.Parameters, Claim: &p.Claim, Defaulted: p.DeltaDefaulted,
-		Relation: &p.Relation, Design: &p.Design, CSV: p.CSV, Trainer: p.Trainer, Data: &p.Data}
-	setup, err := f.Setup()
+	setup, err := p.Setup(spec, one.Designs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +86,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, err
 	}
 	setup.K = p.Canaries
-	if err := f.TakeFile(&setup, file); err != nil {
+	if err := p.TakeFile(spec, &setup, file); err != nil {
 		return nil, err
 	}
 	if err := one.Check(&setup, p.Parameters); err != nil {
@@ -119,7 +99,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 // Keys are the settings of an audit in one run, in the order in which a report
 // names them.
 func Keys() []settings.Key[Plan] {
-	keys := []settings.Key[Plan]{source.SourceKey(func(p *Plan) *string { return &p.Source }, func(s source.Spec) bool { return s.OneRun != nil })}
+	keys := []settings.Key[Plan]{source.SourceKey(subject, func(s source.Spec) bool { return s.OneRun != nil })}
 	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")...)
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
@@ -127,7 +107,7 @@ func Keys() []settings.Key[Plan] {
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
 	}...)
-	keys = append(keys, source.CSVKeys(func(p *Plan) **train.CSV { return &p.CSV }, "the file")...)
+	keys = append(keys, source.CSVKeys(subject, "the file")...)
 	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "canaries", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Canaries }), Range: settings.In(1, mostOneRun),
 		Usage: "canaries, each in by a fair coin; default: the source's",
 		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
@@ -137,17 +117,19 @@ func Keys() []settings.Key[Plan] {
 
 // TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
 func TrainerKeys() []settings.Key[Plan] {
-	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
+	return append(Keys(), source.TrainerKey(subject))
 }
+
+func subject(p *Plan) *source.Subject { return &p.Subject }
 
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	otherwise := Plan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
+	otherwise := Plan{Subject: source.Subject{Design: a.Spec.OneRun.Designs[0]}, Beta: 0.05}
 	otherwise.GuessPlan = p.guessing().Otherwise()
 	keys := Keys()
 	if p.Trainer != nil {
 		keys = settings.Without(TrainerKeys(), "source")
 	}
-	return source.Again("one-run", settings.Written(keys, p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
+	return p.Again("one-run", settings.Written(keys, p, otherwise), a.Spec, a.Setup)
 }

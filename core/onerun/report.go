@@ -57,7 +57,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if r.Evidence == nil || r.Termination.Reason != audit.Completed {
 		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
 	}
-	whole, err := r.Plan.Trainer.Replayed(sources, &r.Plan.Source, whole)
+	whole, err := r.Plan.Replayed(sources, whole)
 	if err != nil {
 		return v, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/partial"
@@ -120,7 +121,7 @@ var claim = audit.DPClaim(1, 1e-5)
 func TestMerge(t *testing.T) {
 	for _, plan := range []any{
 		pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Samples: 40000, Trials: 2, Beta: 0.05, Seed: 7},
-		canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 101, K: 4, M: 4, Beta: 0.05, Seed: 7},
+		canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 101, K: 4, M: 4, Beta: 0.05, Seed: 7},
 	} {
 		t.Run(core.KindOf(plan), func(t *testing.T) {
 			r, err := core.Run(context.Background(), plan, given())

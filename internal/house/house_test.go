@@ -113,7 +113,7 @@ var rooms = []room{
 		"how scores of canaries are judged, whatever audit they are of"},
 	{p("core/canary"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/...", "core/membership", "mechanisms/train"),
 		"one kind of audit does not know another"},
-	{p("core/onerun"), p("audit/...", "stream/...", "report", "core/engine", "core/canary/source", "core/membership", "mechanisms/train"),
+	{p("core/onerun"), p("audit/...", "stream/...", "report", "core/engine", "core/canary/source", "core/membership"),
 		"one run plants what many runs plant"},
 	{p("core/scores"), p("audit/...", "stream/...", "bounds", "report", "core/engine", "core/canary/source", "core/membership", "mechanisms/recorded"),
 		"scores of others are judged as the canaries' own are"},

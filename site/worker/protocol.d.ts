@@ -628,23 +628,23 @@ export interface CanaryPlan {
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
-  /** Trainer is the program whose trainings are audited; the source is source.TrainerName. */
+  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
   /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. */
+  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
   relation: Relation;
-  /** default: the source's first, sphere */
+  /** default: the source's first */
   design?: CanaryDesign;
-  /** of the designs tail-singular and vectors */
-  pool?: CanaryPool;
   /** CSV says how a file of examples is read, for dp-sgd. */
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
+  /** of the designs tail-singular and vectors */
+  pool?: CanaryPool;
   /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n) */
@@ -1289,21 +1289,22 @@ export interface OneRunEvidence {
 /** Plan says what to audit in one run and how. Zero values mean the documented defaults. Neighbours differ by one canary that is there or not. */
 export interface OneRunPlan {
   version: number;
+  /** gaussian-sum, ... */
   source: string;
-  /** Trainer is the program whose training is audited; the source is source.TrainerName. */
+  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
-  /** pure or approximate; no default */
+  /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is audit.AddRemove, the only one: a coin decides whether a canary is there. */
+  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
   relation: Relation;
-  /** default: the source's first for one run */
+  /** default: the source's first */
   design?: CanaryDesign;
-  /** how a file of examples is read */
+  /** CSV says how a file of examples is read, for dp-sgd. */
   csv?: CSV;
-  /** SHA-256 of the user's file */
+  /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
   /** m; default: the source's */
   canaries?: number;
