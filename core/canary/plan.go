@@ -324,9 +324,6 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	if p.Mode == "" {
-		p.Mode = Fixed // as plans of version 1 are
-	}
 	otherwise := Plan{Subject: source.Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
 	if (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted {
 		otherwise.Mode = p.Mode // it goes without saying

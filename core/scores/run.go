@@ -198,14 +198,7 @@ func (p Plan) guesses(r *ranks.Ranks, h Shape) membership.Guessed {
 
 // run are the scores of run i of a matrix, by class.
 func (s Scores) run(i int) (in, out []float64) {
-	for k, member := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
-		if x := s.Score[i*s.Canaries+k]; member {
-			in = append(in, x)
-		} else {
-			out = append(out, x)
-		}
-	}
-	return in, out
+	return membership.Split(s.Score[i*s.Canaries:][:s.Canaries], s.Member[i*s.Canaries:])
 }
 
 // key names a stream of a scores audit. A hash of the scores, of a matrix of its files, is

@@ -72,7 +72,7 @@ func TestCanaryViews(t *testing.T) {
 		}
 	}
 	v := newCanaryRuns(*in.Evidence.Certified.Table)
-	a, b := v.rates()
+	a, b := membership.Shares(v.table)
 	if math.Abs(a-r.In.Rate) > 1e-12 || math.Abs(b-r.Out.Rate) > 1e-12 || v.runs != 300 {
 		t.Errorf("rates %v and %v of %d runs, want %v and %v", a, b, v.runs, r.In.Rate, r.Out.Rate)
 	}
