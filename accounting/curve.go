@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Curve bounds the Renyi divergence of a mechanism's outputs on neighbouring
@@ -90,7 +90,7 @@ func logOver(t, x float64) float64 {
 
 // PureDP is any mechanism that is Epsilon differentially private: the divergence
 // of randomised response at that epsilon is the largest, see
-// [bounds.RandomisedResponseRenyi]. Epsilon tanh(Epsilon/2) at alpha = 1.
+// [audit.RandomisedResponseRenyi]. Epsilon tanh(Epsilon/2) at alpha = 1.
 type PureDP struct{ Epsilon float64 }
 
 func (p PureDP) Validate() error { return checkEpsilon("epsilon", p.Epsilon) }
@@ -103,7 +103,7 @@ func (p PureDP) At(alpha float64) float64 {
 	case math.IsInf(alpha, 1):
 		return p.Epsilon
 	}
-	return bounds.RandomisedResponseRenyi(p.Epsilon, alpha)
+	return audit.RandomisedResponseRenyi(p.Epsilon, alpha)
 }
 
 // RandomisedResponse reports a bit truthfully with probability P and flipped

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -194,12 +193,12 @@ func (c Claim) Group(steps int) Claim {
 // extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
 // alpha.
 func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
-	if bounds.CheckAlpha(alpha) != nil {
+	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, false // orders come from strangers' files too
 	}
 	switch c.Kind {
 	case Pure:
-		return bounds.RandomisedResponseRenyi(c.Epsilon, alpha), true
+		return RandomisedResponseRenyi(c.Epsilon, alpha), true
 	case Renyi:
 		return c.Epsilon, alpha <= c.Alpha
 	case ZCDP:
@@ -230,7 +229,7 @@ func (c Claim) ImpliedRho() (float64, bool) {
 func (c Claim) ImpliedMu() (float64, bool) {
 	switch c.Kind {
 	case Pure:
-		return bounds.GaussianMuOfPure(c.Epsilon), true
+		return GaussianMuOfPure(c.Epsilon), true
 	case GaussianDP:
 		return c.Mu, true
 	}

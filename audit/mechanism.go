@@ -62,9 +62,28 @@ type MechanismSpec struct {
 	Brought *Brought
 	// Labelled is there where the user brought the table of a learner.
 	Labelled *Labelled
+	// Tight is how to audit it so that its claim is met with equality, of a mechanism
+	// that keeps its claim; nil where nothing is known.
+	Tight *Tight
 	// Unseeded says why outputs do not come from the stream that Sample is
 	// given, so that no report of the mechanism replays; empty where they do.
 	Unseeded string
+}
+
+// Tight is a setting of a mechanism in which its claim is met with equality: the closer
+// the truth is to the claim, the more often chance refutes it. So the tool's own error
+// rate is measured by these. Why is derived for the parameters that are named and, of the
+// others, the defaults.
+type Tight struct {
+	Params Params // other than defaults
+	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known
+	Why    string // how that pair meets it, or what is known
+	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair
+	// meets the mechanism's own claim; 0: the own claim. It holds on that pair only.
+	Exact float64
+	// Floats: it adds its noise in floating point, so that a learner that reads the bits
+	// of outputs rightly refutes the claim.
+	Floats bool
 }
 
 // Build fixes the mechanism's parameters: those given, and defaults for the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 )
@@ -39,9 +40,9 @@ func ExampleCheckRenyiWitness() {
 	// Output: witness: exp(alpha h) overflows: h spans 800 (a bound C of 400) at alpha = 2; at this alpha it may span 300 (C = 150), with this span alpha may be 0.75: clip the witness or lower alpha
 }
 
-func ExampleRandomisedResponseRenyi() {
+func ExampleEpsilonFromRenyi() {
 	fmt.Printf("D_1.5 of an epsilon = 1 mechanism: at most %.3f, published threshold %.3f\n",
-		bounds.RandomisedResponseRenyi(1, 1.5), published.PureThreshold(1, 1.5))
+		audit.RandomisedResponseRenyi(1, 1.5), published.PureThreshold(1, 1.5))
 	fmt.Printf("D_1.5 >= 0.627 needs epsilon >= %.2f\n", bounds.EpsilonFromRenyi(0.627, 1.5))
 	// Output:
 	// D_1.5 of an epsilon = 1 mechanism: at most 0.627, published threshold 1.000

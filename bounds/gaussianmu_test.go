@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // At every false positive rate the Gaussian curve lies below that of randomised
 // response, and touches it at the corner.
 func TestGaussianMuOfPure(t *testing.T) {
 	for _, eps := range []float64{0, 1e-6, 0.1, 1, 3, 8, 40, 700} {
-		mu := GaussianMuOfPure(eps)
+		mu := audit.GaussianMuOfPure(eps)
 		corner := 1 / (1 + math.Exp(eps))
 		if got := normalCDF(-mu / 2); math.Abs(got-corner) > 1e-9*corner {
 			t.Errorf("eps %v: the corner lies at %v, want %v", eps, got, corner)

@@ -3,6 +3,8 @@ package bounds
 import (
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // What only a programming error can cause panics, with a constant.
@@ -21,7 +23,7 @@ func TestTableBoundsRefuse(t *testing.T) {
 		"beta":            func() { Renyi(good, plan, 0) },
 		"claim":           func() { RenyiPValue(good, plan, -1) },
 		"alpha":           func() { CalibrateRenyiOrdered(good, 1) },
-		"epsilon":         func() { RandomisedResponseRenyi(-1, 2) },
+		"epsilon":         func() { audit.RandomisedResponseRenyi(-1, 2) },
 		"divergence":      func() { EpsilonFromRenyi(math.Inf(1), 2) },
 		"gaussian delta":  func() { GaussianEpsilon(1, 1) },
 		"order":           func() { TradeoffBand(good, []int{0, 0}, 0.05) },

@@ -156,17 +156,6 @@ func GaussianEpsilon(mu, delta float64) float64 {
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is
-// mu-GDP, 2 Phi^-1(1/(1 + e^-eps)). The trade-off curve of randomised response
-// has its corner where both errors are 1/(1 + e^eps), and a Gaussian curve
-// through that corner is convex, so it lies below the straight lines from there.
-// It panics unless eps >= 0 and finite.
-func GaussianMuOfPure(eps float64) float64 {
-	refuse(!(eps >= 0) || math.IsInf(eps, 1), "epsilon must be at least 0 and finite")
-	// By the small probability, which keeps its digits at large eps.
-	return -2 * mathext.NormalQuantile(1/(1+math.Exp(eps)))
-}
-
 // GaussianMuFromDelta returns the mu with GaussianDelta(mu, eps) = delta, rounded
 // down to six decimals: a lower bound on the mu of Gaussian differential privacy
 // from a lower bound delta on the hockey-stick divergence at one eps that was

@@ -95,7 +95,7 @@ func paintedIn(t *testing.T, tab *browser.Tab) painted {
 func notBlank(t *testing.T, tab *browser.Tab, what string) painted {
 	t.Helper()
 	p := paintedIn(t, tab)
-	ground := eval[string](t, tab, `(() => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--panel"); c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3).join() })()`)
+	ground := eval[string](t, tab, `(() => { const c = document.createElement("canvas").getContext("2d"), s = document.createElement("i"); s.style.color = "var(--panel)"; document.body.append(s); c.fillStyle = getComputedStyle(s).color; s.remove(); c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3).join() })()`)
 	// The colours change with the next message.
 	for deadline := time.Now().Add(5 * time.Second); p.Ground != ground && time.Now().Before(deadline); {
 		p = paintedIn(t, tab)

@@ -102,7 +102,7 @@ func TestNoisyMaxValueLaplaceTruth(t *testing.T) {
 		}
 		return sum
 	}
-	for k, p := range shapePairs(valueLaplaceShapes, m, -10) {
+	for k, p := range shapePairs(valueLaplaceShapes, m, -10).of(1) {
 		worst := 0.0
 		for x := -30.0; x < 30; x += 0.01 {
 			worst = math.Max(worst, math.Abs(math.Log(density(x, p.First.Values)/density(x, p.Second.Values))))
@@ -144,7 +144,7 @@ func TestNoisyMaxValueExponentialFault(t *testing.T) {
 // The share of true answers is p to 4 standard deviations, exceeded with
 // probability 6e-5, and a claim is never below the truth.
 func TestRandomisedResponse(t *testing.T) {
-	spec := randomisedResponseSpec
+	spec := randomisedResponse.spec()
 	const rows = 100_000
 	for _, c := range []struct{ epsilon, p, want float64 }{
 		{1, 0, math.E / (1 + math.E)}, {0.1, 0, 0.52497918747894}, {1, 0.9, 0.9}, {3, 0.501, 0.501},

@@ -61,12 +61,13 @@ func worstLoss(p, q []float64) (worst float64) {
 // a thousand is the loss above epsilon (replace) or epsilon/2 (add/remove); the
 // first pair comes near.
 func TestExponentialMedianIsExact(t *testing.T) {
+	median := exponentialMedian.spec()
 	const rows = 40_000
 	s := stream.New(stream.Key{Seed: 6, Purpose: "medians"})
 	for _, epsilon := range []float64{0.1, 1, 4} {
-		p := set(exponentialMedianSpec, "epsilon", epsilon)
-		for _, r := range exponentialMedianSpec.Relations(p) {
-			most, pairs := epsilon, exponentialMedianSpec.Pairs(p, r)
+		p := set(median, "epsilon", epsilon)
+		for _, r := range median.Relations(p) {
+			most, pairs := epsilon, median.Pairs(p, r)
 			if r == audit.AddRemove {
 				most = epsilon / 2
 			}
@@ -97,7 +98,7 @@ func TestExponentialMedianIsExact(t *testing.T) {
 				}
 				grid, prob := medianProbabilities(p, pair.First.Values)
 				counts := make([]float64, len(grid))
-				for _, g := range sample(t, mustNew(t, exponentialMedianSpec, p), pair.First, rows, k).Rows {
+				for _, g := range sample(t, mustNew(t, median, p), pair.First, rows, k).Rows {
 					i := slices.IndexFunc(grid, func(x float64) bool { return math.Abs(x-g) < 1e-9 })
 					counts[i]++
 				}
@@ -112,6 +113,7 @@ func TestExponentialMedianIsExact(t *testing.T) {
 // The clamped two-sided geometric distribution is GeoSample's in exact rational
 // numbers; its loss is ln(1+2^-k), and above the claim at epsilon = 0.1.
 func TestTruncatedGeometricIsGeoSample(t *testing.T) {
+	geometric := truncatedGeometric.spec()
 	pow := func(base int64, e int) *big.Int { return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(e)), nil) }
 	for _, n := range []int{1, 2, 5, 12} {
 		for k := 1; k <= 8; k++ {
@@ -162,9 +164,9 @@ func TestTruncatedGeometricIsGeoSample(t *testing.T) {
 			}
 			if n == 5 && k == 3 {
 				const rows = 100_000
-				p := set(truncatedGeometricSpec)
+				p := set(geometric)
 				counts := make([]float64, n+1)
-				for _, v := range sample(t, mustNew(t, truncatedGeometricSpec, p), audit.Records(0, 1, 0, 1, 0), rows, 0).Rows {
+				for _, v := range sample(t, mustNew(t, geometric, p), audit.Records(0, 1, 0, 1, 0), rows, 0).Rows {
 					counts[int(v)]++
 				}
 				if pv := fits(counts, mass(2), rows); pv < falseAlarm {
@@ -185,9 +187,10 @@ func TestRAPPOR(t *testing.T) {
 		family       rapporFamily
 		f, published float64
 	}{{rapporOnce, 0.95, 0.801}, {rappor, 0.75, 0.400}} {
-		spec := c.family.spec()
+		spec := c.family.complete().spec()
 		p := set(spec, "f", c.f)
-		pair, gone, come := rapporPair(p)
+		_, gone, come := rapporPair(p)
+		pair := spec.Pairs(p, audit.Replace)[0]
 		if gone != 4 || come != 4 {
 			t.Errorf("the best pair loses %d bits and gains %d, want 4", gone, come)
 		}
@@ -238,7 +241,7 @@ func TestRAPPOR(t *testing.T) {
 			}
 		}
 	}
-	if n := rappor.noise(set(rappor.spec(), "epsilon", 5)); n.one != 0.55 || n.zero != 0.45 {
+	if n := rappor.noise(set(rappor.complete().spec(), "epsilon", 5)); n.one != 0.55 || n.zero != 0.45 {
 		t.Errorf("at epsilon 5 the noise is %v, want f = 0", n)
 	}
 }
@@ -247,22 +250,23 @@ func TestRAPPOR(t *testing.T) {
 // at most epsilon together; the exact probabilities of the symbols are also what
 // is sampled.
 func TestNumericSVTKeepsItsClaim(t *testing.T) {
+	spec := numericSVT.complete().spec()
 	const rows = 50_000
 	for _, c := range []float64{1, 2} {
-		p := set(numericSVT.spec(), "epsilon", 2, "c", c, "m", 7)
-		m := mustNew(t, numericSVT.spec(), p).(*svtValues)
-		if m.rho != 1.5 || m.nu != 3*c || m.fresh != 1.5*c {
-			t.Errorf("c = %g: scales %v, %v, %v", c, m.rho, m.nu, m.fresh)
+		p := set(spec, "epsilon", 2, "c", c, "m", 7)
+		m := numericSVT.run(p)
+		if m.rho != 1.5 || m.nu != 3*c || m.more != 1.5*c {
+			t.Errorf("c = %g: scales %v, %v, %v", c, m.rho, m.nu, m.more)
 		}
 		worst := 0.0
-		for k, pair := range numericSVT.directPairs(7, 0.5, 1) {
+		for k, pair := range spec.Pairs(p, audit.LInfinity) {
 			a := svtOutcomes(pair.First.Values, 0.5, m.rho, m.nu, m.cutoff)
 			b := svtOutcomes(pair.Second.Values, 0.5, m.rho, m.nu, m.cutoff)
 			for word, prob := range a {
 				values := 0.0
 				for i, symbol := range word {
 					if symbol == 'T' {
-						values += math.Abs(pair.First.Values[i]-pair.Second.Values[i]) / m.fresh
+						values += math.Abs(pair.First.Values[i]-pair.Second.Values[i]) / m.more
 					}
 				}
 				worst = math.Max(worst, math.Abs(math.Log(prob/b[word]))+values)
@@ -276,7 +280,7 @@ func TestNumericSVTKeepsItsClaim(t *testing.T) {
 				words, prob = append(words, word), append(prob, q)
 			}
 			counts := make([]float64, len(words))
-			s := sample(t, m, pair.First, rows, 0)
+			s := sample(t, mustNew(t, spec, p), pair.First, rows, 0)
 			for i := range s.Len() {
 				word := make([]byte, 7)
 				for q := range word {
@@ -416,7 +420,7 @@ func TestCertainLeaks(t *testing.T) {
 func TestLowBitsTell(t *testing.T) {
 	const rows = 50_000
 	for _, epsilon := range []float64{0.1, 1, 3} {
-		m := &floatLaplace{1 / epsilon}
+		m := mustNew(t, laplaceFloat.spec(), numbers("epsilon", epsilon))
 		var seen [2]float64
 		for value := range seen {
 			for _, v := range sample(t, m, audit.Records(float64(value)), rows, value).Rows {
@@ -475,7 +479,7 @@ func TestSnappingIsExact(t *testing.T) {
 		}
 		for side, value := range []float64{0, 1, -9.7} {
 			counts := make([]float64, 2*cells+1)
-			for _, v := range sample(t, m, audit.Records(value), rows, side).Rows {
+			for _, v := range sample(t, mustNew(t, spec, p), audit.Records(value), rows, side).Rows {
 				i := v / m.grid
 				if i != math.Floor(i) || math.Abs(v) > m.bound {
 					t.Fatalf("epsilon %g: %v is not on the grid", epsilon, v)
@@ -503,7 +507,7 @@ func TestSVT34Parallel(t *testing.T) {
 	spec := specOf(t, "svt34-parallel")
 	p := set(spec, "c", 2, "m", 3)
 	m := mustNew(t, spec, p)
-	third, fourth := mustNew(t, svt3.spec(), p), mustNew(t, svt4.spec(), p)
+	third, fourth := mustNew(t, svt3.complete().spec(), p), mustNew(t, svt4.complete().spec(), p)
 	const rows = blockRows // one block: first all of svt3's noise, then all of svt4's
 	d := audit.Records(1, 0, 0.5)
 	whole := sample(t, m, d, rows, 5)

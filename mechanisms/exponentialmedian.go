@@ -12,54 +12,58 @@ import (
 // proportional to exp(-epsilon distance/2), where distance = |#{records < g} -
 // #{records > g}|/2: a record that is replaced moves it by at most 1, one that is
 // added or removed by 1/2. One word an output.
-type exponentialMedian struct {
-	grid []float64
-	rate float64 // epsilon/2
-}
-
-var exponentialMedianSpec = audit.MechanismSpec{
-	Name:   "exponential-median",
-	Title:  "Median by the exponential mechanism, on a grid",
-	Source: "McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007; Gillenwater, Joseph and Kulesza, Differentially Private Quantiles, ICML 2021 (JointExp; Joint in RényiTester)",
+var exponentialMedian = mechanism{
+	Name:    "exponential-median",
+	Title:   "Median by the exponential mechanism, on a grid",
+	Source:  "McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007; Gillenwater, Joseph and Kulesza, Differentially Private Quantiles, ICML 2021 (JointExp; Joint in RényiTester)",
+	Epsilon: 1,
 	Params: []audit.ParamSpec{
-		epsilonParam(1),
 		{Name: "points", Doc: "number of points of the grid, its ends among them", Default: 21, Min: 2, Max: 256, Integer: true},
 		{Name: "lo", Doc: "lower end of the grid and of the records", Default: 0, Min: -1e6, Max: 1e6},
 		{Name: "hi", Doc: "upper end of the grid and of the records, above lo", Default: 1, Min: -1e6, Max: 1e6},
 	},
+	Check: func(p audit.Params) error {
+		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
+			return &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: show(hi), Want: "above lo = " + show(lo)}
+		}
+		return nil
+	},
 	Relations: only(audit.Replace, audit.AddRemove),
-	Claim:     pureClaim,
 	Truth: func(p audit.Params) string {
 		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced, which fine grids come near; at most half of it when one is added or removed"
 	},
-	Domain: func(p audit.Params, r audit.Relation) audit.Domain {
-		lo, hi := p.Num("lo"), p.Num("hi")
-		return audit.Domain{Columns: 1, MinRows: fewest(r), MaxRows: histogramRows, Lower: []float64{lo}, Upper: []float64{hi}}
-	},
-	Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
+	Domain: func(p audit.Params) audit.Domain { return records(p.Num("lo"), p.Num("hi")) },
+	Pairs: func(p audit.Params, r audit.Relation) pairs {
 		g := gridOf(p)
 		lo, hi := g[0], g[len(g)-1]
 		behind := func(k int) float64 { return float64(g[len(g)-k-1]*0.5) + float64(g[len(g)-k]*0.5) }
 		if r == audit.AddRemove {
-			return []audit.Pair{
-				{Label: "a record between the last two points, and one below all", First: audit.Records(behind(1)), Second: audit.Records(behind(1), lo)},
-				{Label: "none against one record at the lower end", First: audit.Records(), Second: audit.Records(lo)},
+			return pairs{
+				{"a record between the last two points, and one below all", of(behind(1)), of(behind(1), lo)},
+				{"none against one record at the lower end", of(), of(lo)},
 			}
 		}
-		var pairs []audit.Pair
+		var list pairs
 		if len(g) > 2 {
 			// The point before the last goes from the middle of the records to
 			// their end, most others from the end to the middle.
-			pairs = append(pairs, audit.Pair{Label: "a record either side of the last point but one, the upper one replaced by one below all",
-				First: audit.Records(behind(2), behind(1)), Second: audit.Records(behind(2), lo)})
+			list = pairs{{"a record either side of the last point but one, the upper one replaced by one below all", of(behind(2), behind(1)), of(behind(2), lo)}}
 		}
-		return append(pairs, audit.Pair{Label: "one record, at either end", First: audit.Records(lo), Second: audit.Records(hi)})
+		return append(list, neighbours{"one record, at either end", of(lo), of(hi)})
 	},
-	New: func(p audit.Params) (audit.Mechanism, error) {
-		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
-			return nil, &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: show(hi), Want: "above lo = " + show(lo)}
+	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}}, Pair: 1, Exact: medianLoss(), Why: "the last point but one: exact"},
+
+	Output: oneColumn(audit.Symbol, "median"),
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		grid := gridOf(p)
+		sums := medianWeights(grid, d.Values, p.Num("epsilon")/2)
+		return func(b *block) {
+			b.Uniform(b.out, 0, sums[len(sums)-1])
+			for i, u := range b.out {
+				at, _ := slices.BinarySearch(sums, u)
+				b.out[i] = grid[at]
+			}
 		}
-		return &exponentialMedian{gridOf(p), p.Num("epsilon") / 2}, nil
 	},
 }
 
@@ -73,16 +77,13 @@ func gridOf(p audit.Params) []float64 {
 	return grid
 }
 
-func (m *exponentialMedian) Columns() []audit.Column { return oneColumn(audit.Symbol, "median") }
-
-// weights are the running sums of the points' weights, the largest of which is
-// 1.
-func (m *exponentialMedian) weights(values []float64) []float64 {
-	distance := make([]float64, len(m.grid))
+// medianWeights are the running sums of the points' weights, the largest of which is 1.
+func medianWeights(grid, records []float64, rate float64) []float64 {
+	distance := make([]float64, len(grid))
 	least := math.Inf(1)
-	for i, g := range m.grid {
+	for i, g := range grid {
 		var balance float64
-		for _, v := range values {
+		for _, v := range records {
 			if v < g {
 				balance++
 			} else if v > g {
@@ -94,21 +95,18 @@ func (m *exponentialMedian) weights(values []float64) []float64 {
 	}
 	var sum float64
 	for i, d := range distance {
-		sum += stream.Exp(-float64(m.rate * (d - least)))
+		sum += stream.Exp(-float64(rate * (d - least)))
 		distance[i] = sum
 	}
 	return distance
 }
 
-func (m *exponentialMedian) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	if err := checkShape(d, 0, anyRows); err != nil {
-		return err
-	}
-	sums := m.weights(d.Values)
-	s.Uniform(out, 0, sums[len(sums)-1])
-	for i, u := range out {
-		at, _ := slices.BinarySearch(sums, u)
-		out[i] = m.grid[at]
-	}
-	return nil
+// medianLoss is the loss with 21 points at epsilon 1 on the first pair: the point before
+// the last is alone in the middle of the first dataset's records, and behind both of the
+// second's.
+func medianLoss() float64 {
+	near, far := stream.Exp(-0.25), stream.Exp(-0.5)
+	first := 1 / (1 + float64(20*far))
+	second := far / (18 + near + float64(2*far))
+	return stream.Log(first / second)
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // descent is differentially private gradient descent on the loss Σ w x over
@@ -23,18 +22,16 @@ import (
 // clipping each record's gradient and adding z to the sum costs when a record is
 // added or removed: order-alpha Rényi divergence T alpha/(2σ²), for every alpha.
 type descent struct {
-	name, title, source, fault string
+	mechanism
 
-	extra *audit.ParamSpec           // of this variant
-	parts string                     // parameter that says how many parts the records fall into; none where empty
-	steps bool                       // one step a part
-	noise func(audit.Params) float64 // factor of z
-	// gradient of one part, before noise
-	gradient func(r *descentRun, part partSums) float64
+	parts    string                                           // parameter that says how many parts the records fall into; none where empty
+	steps    bool                                             // one step a part
+	noise    func(audit.Params) float64                       // factor of z; nil: 1
+	gradient func(part partSums, clip, batch float64) float64 // of one part, before noise
 	// ratio of the true sensitivity to the claimed one at clip norm G; nil
 	// where no noise is left
 	ratio func(p audit.Params, clip float64) float64
-	first func(clip float64) audit.Pair // the best pair
+	first func(clip float64) neighbours // the best pair
 }
 
 // partSums are sums over the records of a part.
@@ -42,54 +39,65 @@ type partSums struct{ n, sum, clipped float64 }
 
 const (
 	gradientReach = 2 // records lie in [-2, 2]
-	descentRows   = 20
 
 	descentSource  = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016, algorithm 1; Kong, Muñoz Medina and Ribero, RényiTester (2023), sections 5 and B.5"
 	descentAuditor = "; Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.5"
 )
 
 var (
-	dpSGD = descent{name: "dp-sgd", title: "Gradient descent with clipped gradients and Gaussian noise", source: descentSource,
-		gradient: clippedEach, ratio: clippedRatio, first: loneGradient}
-	dpSGDScaledNoise = descent{name: "dp-sgd-scaled-noise", title: "Gradient descent with less noise than is accounted for",
-		source:   "ScaledSGD, ScaleGD: " + descentSource + descentAuditor,
-		fault:    "adds noise with the multiplier s σ and accounts for σ",
-		extra:    &audit.ParamSpec{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1},
+	dpSGD = descent{gradient: clippedEach, ratio: clippedRatio, first: loneGradient, mechanism: mechanism{
+		Name: "dp-sgd", Title: "Gradient descent with clipped gradients and Gaussian noise", Source: descentSource,
+		Tight: &audit.Tight{Pair: 1, Floats: true, Why: "Gaussians 1/sigma apart, at every order"},
+	}}
+	dpSGDScaledNoise = descent{mechanism: mechanism{
+		Name: "dp-sgd-scaled-noise", Title: "Gradient descent with less noise than is accounted for",
+		Source: "ScaledSGD, ScaleGD: " + descentSource + descentAuditor,
+		Fault:  "adds noise with the multiplier s σ and accounts for σ",
+		Params: []audit.ParamSpec{{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1}},
+	},
 		noise:    func(p audit.Params) float64 { return p.Num("s") },
 		gradient: clippedEach, first: loneGradient,
-		ratio: func(p audit.Params, clip float64) float64 { return clippedRatio(p, clip) / p.Num("s") }}
-	dpSGDMicrobatch = descent{name: "dp-sgd-microbatch", title: "Gradient descent that clips the averages of micro-batches",
-		source: "WrongSensitivitySGD: " + descentSource,
-		fault:  "clips the average of a micro-batch, which a record may turn round, and accounts for clipped records: the sensitivity is up to 2G, not G",
-		extra:  &audit.ParamSpec{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true},
-		parts:  "microbatches",
-		gradient: func(r *descentRun, part partSums) float64 {
+		ratio: func(p audit.Params, clip float64) float64 { return clippedRatio(p, clip) / p.Num("s") },
+	}
+	dpSGDMicrobatch = descent{mechanism: mechanism{
+		Name: "dp-sgd-microbatch", Title: "Gradient descent that clips the averages of micro-batches",
+		Source: "WrongSensitivitySGD: " + descentSource,
+		Fault:  "clips the average of a micro-batch, which a record may turn round, and accounts for clipped records: the sensitivity is up to 2G, not G",
+		Params: []audit.ParamSpec{{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true}},
+	},
+		parts: "microbatches",
+		gradient: func(part partSums, clip, _ float64) float64 {
 			if part.n == 0 {
 				return 0
 			}
-			return r.clipped(part.sum / part.n)
+			return clipped(part.sum/part.n, clip)
 		},
 		ratio: microbatchRatio,
-		first: func(clip float64) audit.Pair {
-			return audit.Pair{Label: "{-G} against {-G, 2}", First: audit.Records(-clip), Second: audit.Records(-clip, gradientReach)}
-		}}
-	dpSGDReusedKey = descent{name: "dp-sgd-reused-key", title: "Gradient descent that draws the noise of all steps from one key",
-		source: descentSource,
-		fault:  "draws the noise of each step from the same key: the difference of two steps is free of noise",
-		extra:  &audit.ParamSpec{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true},
-		parts:  "steps", steps: true,
-		gradient: clippedEach, first: loneGradient}
-	dpSGDClipLate = descent{name: "dp-sgd-clip-late", title: "Gradient descent that clips the average of the batch",
-		source:   descentSource + descentAuditor,
-		fault:    "clips the average of the batch and accounts for clipped records: the clip does not bound what one record does",
-		extra:    &audit.ParamSpec{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000},
+		first: func(clip float64) neighbours {
+			return neighbours{"{-G} against {-G, 2}", of(-clip), of(-clip, gradientReach)}
+		},
+	}
+	dpSGDReusedKey = descent{mechanism: mechanism{
+		Name: "dp-sgd-reused-key", Title: "Gradient descent that draws the noise of all steps from one key", Source: descentSource,
+		Fault:  "draws the noise of each step from the same key: the difference of two steps is free of noise",
+		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true}},
+	}, parts: "steps", steps: true, gradient: clippedEach, first: loneGradient}
+	dpSGDClipLate = descent{mechanism: mechanism{
+		Name: "dp-sgd-clip-late", Title: "Gradient descent that clips the average of the batch",
+		Source: descentSource + descentAuditor,
+		Fault:  "clips the average of the batch and accounts for clipped records: the clip does not bound what one record does",
+		Params: []audit.ParamSpec{{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000}},
+	},
 		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },
-		gradient: func(r *descentRun, part partSums) float64 { return r.clipped(part.sum / r.batch) },
+		gradient: func(part partSums, clip, batch float64) float64 { return clipped(part.sum/batch, clip) },
 		ratio:    func(p audit.Params, clip float64) float64 { return min(gradientReach/clip, 2*p.Num("batch")) },
-		first:    loneGradient}
+		first:    loneGradient,
+	}
 )
 
-func clippedEach(_ *descentRun, part partSums) float64 { return part.clipped }
+func clipped(g, clip float64) float64 { return min(max(g, -clip), clip) }
+
+func clippedEach(part partSums, _, _ float64) float64 { return part.clipped }
 
 func clippedRatio(_ audit.Params, clip float64) float64 { return min(gradientReach/clip, 1) }
 
@@ -101,42 +109,35 @@ func microbatchRatio(_ audit.Params, clip float64) float64 {
 	return min(2*clip, (gradientReach+clip)/2, gradientReach) / clip
 }
 
-func loneGradient(float64) audit.Pair {
-	return audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(gradientReach)}
-}
+func loneGradient(float64) neighbours { return neighbours{"none against {2}", of(), of(gradientReach)} }
 
-func (f descent) spec() audit.MechanismSpec {
-	params := []audit.ParamSpec{
+func (f descent) complete() mechanism {
+	m := f.mechanism
+	m.Params = append([]audit.ParamSpec{
 		{Name: "sigma", Doc: "noise multiplier σ that is accounted for", Default: 2, Min: 0.01, Max: 1000},
 		{Name: "clip", Doc: "clip norm G", Default: 1, Min: 0.01, Max: 100},
 		{Name: "notion", Doc: "what the claim is written in; all three say the same at every order", Choices: []string{"renyi", "zcdp", "gaussian-dp"}},
-		alphaParam(),
+		alphaParam,
+	}, m.Params...)
+	m.Relations = only(audit.AddRemove)
+	m.Claim = func(p audit.Params) audit.Claim { return f.cost(p, 1) }
+	m.Truth = neverPrivate("")
+	if f.ratio != nil {
+		m.Truth = func(p audit.Params) string { return f.cost(p, f.ratio(p, p.Num("clip"))).String() }
 	}
-	if f.extra != nil {
-		params = append(params, *f.extra)
+	m.Domain = in(records(-gradientReach, gradientReach))
+	m.Pairs = func(p audit.Params, _ audit.Relation) pairs {
+		return pairs{
+			f.first(min(p.Num("clip"), gradientReach)),
+			{"{-2} against {-2, 2}", of(-2), of(-2, 2)},
+			{"{1} against {1, 2}", of(1), of(1, 2)},
+		}
 	}
-	return audit.MechanismSpec{
-		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params,
-		Relations: only(audit.AddRemove),
-		Claim:     func(p audit.Params) audit.Claim { return f.cost(p, 1) },
-		Truth: func(p audit.Params) string {
-			if f.ratio == nil {
-				return neverPrivate("")(p)
-			}
-			return f.cost(p, f.ratio(p, p.Num("clip"))).String()
-		},
-		Domain: func(audit.Params, audit.Relation) audit.Domain {
-			return audit.Domain{Columns: 1, MaxRows: descentRows, Lower: []float64{-gradientReach}, Upper: []float64{gradientReach}}
-		},
-		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair {
-			return []audit.Pair{
-				f.first(min(p.Num("clip"), gradientReach)),
-				{Label: "{-2} against {-2, 2}", First: audit.Records(-2), Second: audit.Records(-2, 2)},
-				{Label: "{1} against {1, 2}", First: audit.Records(1), Second: audit.Records(1, 2)},
-			}
-		},
-		New: f.build,
+	m.Output = func(p audit.Params) []audit.Column {
+		return columnsOf(f.width(p), audit.Real, "weight after step %d", 1)
 	}
+	m.Release = f.release
+	return m
 }
 
 // cost is the guarantee of T steps with ratio times the claimed sensitivity G
@@ -156,87 +157,72 @@ func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("alpha") * square / 2}
 }
 
-func (f descent) build(p audit.Params) (audit.Mechanism, error) {
-	r := &descentRun{descent: f, clip: p.Num("clip"), sd: float64(p.Num("sigma") * p.Num("clip")), count: 1}
+func (f descent) width(p audit.Params) int { return pick(f.steps, f.count(p), 1) }
+
+// count is how many parts the records fall into.
+func (f descent) count(p audit.Params) int {
+	if f.parts == "" {
+		return 1
+	}
+	return p.Int(f.parts)
+}
+
+// sd is the standard deviation of the noise.
+func (f descent) sd(p audit.Params) float64 {
+	sd := float64(p.Num("sigma") * p.Num("clip"))
 	if f.noise != nil {
-		r.sd *= f.noise(p)
+		sd *= f.noise(p)
 	}
-	if f.parts != "" {
-		r.count = p.Int(f.parts)
-	}
-	if batch, ok := p["batch"]; ok {
-		r.batch = batch.Number
-	}
-	return r, nil
+	return sd
 }
 
-// descentRun is a descent at fixed parameters. A block draws the noise of its
-// rows, then, where there is more than one part, the parts of all records of
-// all its rows.
-type descentRun struct {
-	descent
-	clip, sd, batch float64
-	count           int // of parts
-}
-
-func (r *descentRun) clipped(g float64) float64 { return min(max(g, -r.clip), r.clip) }
-
-func (r *descentRun) width() int {
-	if r.steps {
-		return r.count
-	}
-	return 1
-}
-
-func (r *descentRun) Columns() []audit.Column {
-	return columnsOf(r.width(), audit.Real, "weight after step %d")
-}
-
-func (r *descentRun) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	if err := checkShape(d, 0, anyRows); err != nil {
-		return err
-	}
-	n, width := d.Len(), r.width()
-	most := min(len(out)/width, blockRows)
-	noise, parts := make([]float64, most), make([]partSums, r.count)
-	var dealt []float64 // the part of each record, row after row
-	if r.count == 1 {
-		r.sums(d.Values, vector(n, 0), parts)
-	} else {
-		dealt = make([]float64, most*n)
-	}
-	eachBlock(out, width, func(block []float64, rows int) {
-		s.Gaussian(noise[:rows], r.sd)
-		if r.count > 1 {
-			s.Uniform(dealt[:rows*n], 0, float64(r.count))
+// release draws, for each block, the noise of its rows, then, where there is more than one
+// part, the parts of all records of all its rows.
+func (f descent) release(p audit.Params, d audit.Dataset) sampler {
+	n, count, width, clip, sd := d.Len(), f.count(p), f.width(p), p.Num("clip"), f.sd(p)
+	batch := p["batch"].Number // of those that have one
+	parts, gradients := make([]partSums, count), make([]float64, count)
+	deal := func(dealt []float64) { // the part of each record
+		sums(parts, d.Values, dealt, clip)
+		for k, part := range parts {
+			gradients[k] = f.gradient(part, clip, batch)
 		}
-		for i, z := range noise[:rows] {
-			if r.count > 1 {
-				r.sums(d.Values, dealt[i*n:(i+1)*n], parts)
+	}
+	deal(vector(n, 0))
+	return func(b *block) {
+		noise, out := b.room(1), b.out
+		b.Gaussian(noise, sd)
+		var dealt []float64 // row after row
+		if count > 1 {
+			dealt = b.room(n)
+			b.Uniform(dealt, 0, float64(count))
+		}
+		for i, z := range noise {
+			if count > 1 {
+				deal(dealt[i*n : (i+1)*n])
 			}
 			var w, g float64
-			for k, part := range parts {
-				g += r.gradient(r, part)
-				if r.steps {
+			for k, gradient := range gradients {
+				g += gradient
+				if f.steps {
 					w -= g + z
-					block[i*width+k], g = w, 0
+					out[i*width+k], g = w, 0
 				}
 			}
-			if !r.steps {
-				block[i] = -(g + z)
+			if !f.steps {
+				out[i] = -(g + z)
 			}
 		}
-	})
-	return nil
+	}
 }
 
-// sums fills parts; record i is in part ⌊part[i]⌋.
-func (r *descentRun) sums(records, part []float64, parts []partSums) {
+// sums fills parts; record i is in part ⌊dealt[i]⌋.
+func sums(parts []partSums, records, dealt []float64, clip float64) {
 	clear(parts)
 	for i, x := range records {
-		p := &parts[int(part[i])]
+		p := &parts[int(dealt[i])]
 		p.n++
 		p.sum += x
-		p.clipped += r.clipped(x)
+		p.clipped += clipped(x, clip)
 	}
 }

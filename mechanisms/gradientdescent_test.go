@@ -7,17 +7,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-func descentAt(t *testing.T, f descent, nameValue ...any) (*descentRun, audit.Params) {
-	t.Helper()
-	p := set(f.spec(), nameValue...)
-	return mustNew(t, f.spec(), p).(*descentRun), p
-}
-
 // noiseless is the step of a descent with one part, without noise.
-func (r *descentRun) noiseless(records []float64) float64 {
+func (f descent) noiseless(p audit.Params, records []float64) float64 {
 	parts := make([]partSums, 1)
-	r.sums(records, make([]float64, len(records)), parts)
-	return r.gradient(r, parts[0])
+	sums(parts, records, make([]float64, len(records)), p.Num("clip"))
+	return f.gradient(parts[0], p.Num("clip"), p["batch"].Number)
 }
 
 // Sensitivities by brute force over all datasets of up to four records on a
@@ -26,14 +20,15 @@ func TestDescentSensitivities(t *testing.T) {
 	grid := []float64{-2, -1.5, -1, -2. / 3, -0.5, 0, 0.5, 2. / 3, 1, 1.5, 2}
 	for _, f := range []descent{dpSGD, dpSGDScaledNoise, dpSGDMicrobatch, dpSGDClipLate} {
 		for _, clip := range []float64{0.5, 2. / 3, 1, 1.5, 2, 3} {
-			run, p := descentAt(t, f, "clip", clip)
+			spec := f.complete().spec()
+			p := set(spec, "clip", clip)
 			worst := 0.0
 			var try func(records []float64)
 			try = func(records []float64) {
-				before := run.noiseless(records)
+				before := f.noiseless(p, records)
 				for _, x := range grid {
 					more := append(records[:len(records):len(records)], x)
-					worst = math.Max(worst, math.Abs(run.noiseless(more)-before))
+					worst = math.Max(worst, math.Abs(f.noiseless(p, more)-before))
 					if len(more) < 4 {
 						try(more)
 					}
@@ -41,20 +36,20 @@ func TestDescentSensitivities(t *testing.T) {
 			}
 			try(nil)
 			// Against noise of sd, in units of the claimed G against σG.
-			ratio := worst / run.sd * p.Num("sigma")
+			ratio := worst / f.sd(p) * p.Num("sigma")
 			if want := f.ratio(p, clip); math.Abs(ratio-want) > 1e-9 {
-				t.Errorf("%s at G = %.3g: ratio %v, stated %v", f.name, clip, ratio, want)
+				t.Errorf("%s at G = %.3g: ratio %v, stated %v", f.Name, clip, ratio, want)
 			}
-			if f.fault == "" && ratio > 1+1e-12 {
-				t.Errorf("%s at G = %.3g: ratio %v, claims 1", f.name, clip, ratio)
+			if f.Fault == "" && ratio > 1+1e-12 {
+				t.Errorf("%s at G = %.3g: ratio %v, claims 1", f.Name, clip, ratio)
 			}
-			if f.fault != "" && clip == 1 && ratio < 1.4 {
-				t.Errorf("%s: ratio %v at the defaults, want a fault", f.name, ratio)
+			if f.Fault != "" && clip == 1 && ratio < 1.4 {
+				t.Errorf("%s: ratio %v at the defaults, want a fault", f.Name, ratio)
 			}
-			pair := f.spec().Pairs(p, audit.AddRemove)[0]
-			gap := math.Abs(run.noiseless(pair.First.Values) - run.noiseless(pair.Second.Values))
-			if gap < worst-1e-9 && !(f.name == "dp-sgd-clip-late" && clip*8 < 2*2) {
-				t.Errorf("%s at G = %.3g: the first pair moves w by %v, the worst by %v", f.name, clip, gap, worst)
+			pair := spec.Pairs(p, audit.AddRemove)[0]
+			gap := math.Abs(f.noiseless(p, pair.First.Values) - f.noiseless(p, pair.Second.Values))
+			if gap < worst-1e-9 && !(f.Name == "dp-sgd-clip-late" && clip*8 < 2*2) {
+				t.Errorf("%s at G = %.3g: the first pair moves w by %v, the worst by %v", f.Name, clip, gap, worst)
 			}
 		}
 	}
@@ -64,18 +59,19 @@ func TestDescentSensitivities(t *testing.T) {
 func TestDescentIsGaussian(t *testing.T) {
 	records := []float64{-2, 0.25, 1.75, 2}
 	for _, f := range []descent{dpSGD, dpSGDScaledNoise, dpSGDMicrobatch, dpSGDClipLate} {
-		run, p := descentAt(t, f, "clip", 1, "sigma", 1.5, "s", 0.25)
+		spec := f.complete().spec()
+		p := set(spec, "clip", 1, "sigma", 1.5, "s", 0.25)
 		sd := 1.5
-		switch f.name {
+		switch f.Name {
 		case "dp-sgd-scaled-noise":
 			sd *= 0.25
 		case "dp-sgd-clip-late":
 			sd /= p.Num("batch")
 		}
-		mean := map[string]float64{"dp-sgd": -1.25, "dp-sgd-scaled-noise": -1.25, "dp-sgd-microbatch": -0.5, "dp-sgd-clip-late": -0.5}[f.name]
-		x := sample(t, run, audit.Records(records...), 40_000, 0).Rows
+		mean := map[string]float64{"dp-sgd": -1.25, "dp-sgd-scaled-noise": -1.25, "dp-sgd-microbatch": -0.5, "dp-sgd-clip-late": -0.5}[f.Name]
+		x := sample(t, mustNew(t, spec, p), audit.Records(records...), 40_000, 0).Rows
 		if d, limit := distance(x, func(v float64) float64 { return math.Erfc((mean-v)/sd/math.Sqrt2) / 2 }); d > limit {
-			t.Errorf("%s: distance %.4f, allowed %.4f", f.name, d, limit)
+			t.Errorf("%s: distance %.4f, allowed %.4f", f.Name, d, limit)
 		}
 	}
 }
@@ -83,7 +79,8 @@ func TestDescentIsGaussian(t *testing.T) {
 // Twice the first step less the second is what the two batches differ by:
 // nothing where there is no record, 1 or -1 where there is one.
 func TestReusedKeyCancels(t *testing.T) {
-	run, _ := descentAt(t, dpSGDReusedKey)
+	spec := dpSGDReusedKey.complete().spec()
+	run := mustNew(t, spec, defaults(spec))
 	var signs [2]int
 	for side, d := range []audit.Dataset{audit.Records(), audit.Records(2)} {
 		s := sample(t, run, d, 10_000, side)
@@ -124,13 +121,14 @@ func TestDescentClaims(t *testing.T) {
 		{dpSGDClipLate, "gaussian-dp", audit.Claim{Kind: audit.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
 		{dpSGDReusedKey, "zcdp", audit.Claim{Kind: audit.ZCDP, Rho: 0.25}, "not private for any epsilon"},
 	} {
-		p := set(c.f.spec(), "alpha", 3)
+		spec := c.f.complete().spec()
+		p := set(spec, "alpha", 3)
 		p["notion"] = text(c.notion)
-		if got := c.f.spec().Claim(p); got != c.want {
-			t.Errorf("%s claims %+v, want %+v", c.f.name, got, c.want)
+		if got := spec.Claim(p); got != c.want {
+			t.Errorf("%s claims %+v, want %+v", c.f.Name, got, c.want)
 		}
-		if got := c.f.spec().Truth(p); got != c.truth {
-			t.Errorf("%s: truth %q, want %q", c.f.name, got, c.truth)
+		if got := spec.Truth(p); got != c.truth {
+			t.Errorf("%s: truth %q, want %q", c.f.Name, got, c.truth)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -24,7 +25,7 @@ import (
 // Dividing noise by n scales it, so this is the published sum/n + Lap(2/(n epsilon)).
 // In clamped-scale, s is the scale of the noise: the count m may be negative.
 type meanFamily struct {
-	name, title, source, fault string
+	mechanism
 
 	gaussian bool
 	renyi    bool // gaussian, under a Rényi claim
@@ -38,32 +39,48 @@ type meanFamily struct {
 const (
 	leastCount = 1e-12 // lower end of the noisy count
 	leastScale = 1e-12 // lower end of the noise's scale in clamped-scale
-	meanRows   = 20    // most records that a finder proposes
 
-	meanSource = "Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.1; Kong, Muñoz Medina and Ribero, RényiTester (2023), section 5"
+	gaussianNoiseSource = "; Gaussian noise: Dwork and Roth (2014), theorem 3.22"
+	meanSource          = "Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.1; Kong, Muñoz Medina and Ribero, RényiTester (2023), section 5"
 
 	rawCountFault = "divides by the true number of records and scales the noise with it: the noise tells how many records there are" +
 		" (add/remove; where a record is replaced it is private)"
 	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one," +
 		" which may be far larger than the true one"
-	clampedScaleFault = "where the noisy count is negative the noise almost vanishes: not the count is clamped but the scale of the noise that was divided by it"
 )
 
 var (
-	laplaceMean = meanFamily{name: "laplace-mean", title: "Mean with Laplace noise on sum and count",
-		source: "DPLaplace, DPMean: " + meanSource}
-	laplaceMeanRawCount = meanFamily{name: "laplace-mean-raw-count", title: "Mean with Laplace noise, scaled by the true count",
-		source: "NonDPLaplace1, NonDPMean1: " + meanSource, fault: rawCountFault, rawMean: true, rawNoise: true}
-	laplaceMeanRawDenominator = meanFamily{name: "laplace-mean-raw-denominator", title: "Mean with Laplace noise, sum divided by the true count",
-		source: "NonDPLaplace2, NonDPMean2: " + meanSource, fault: rawDenominatorFault, rawMean: true}
-	gaussianMean = meanFamily{name: "gaussian-mean", title: "Mean with Gaussian noise on the sum, Laplace noise on the count",
-		source: meanSource + "; Gaussian noise: Dwork and Roth (2014), theorem 3.22", gaussian: true}
-	gaussianMeanRawCount = meanFamily{name: "gaussian-mean-raw-count", title: "Mean with Gaussian noise, scaled by the true count",
-		source: "NonDPGaussian1, NonADPMean: " + meanSource, fault: rawCountFault, gaussian: true, rawMean: true, rawNoise: true}
-	gaussianMeanRawDenominator = meanFamily{name: "gaussian-mean-raw-denominator", title: "Mean with Gaussian noise, sum divided by the true count",
-		source: "NonDPGaussian2: " + meanSource, fault: rawDenominatorFault, gaussian: true, rawMean: true}
-	laplaceMeanClampedScale = meanFamily{name: "laplace-mean-clamped-scale", title: "Mean with Laplace noise, its scale clamped instead of the noisy count",
-		source: "private_mean of google/differential-privacy, python/dp_auditorium 0.0.1, mechanisms/mean.py, lines 100 to 110", fault: clampedScaleFault, clampedScale: true}
+	laplaceMean = meanFamily{mechanism: mechanism{
+		Name: "laplace-mean", Title: "Mean with Laplace noise on sum and count", Source: "DPLaplace, DPMean: " + meanSource,
+		Tight: &audit.Tight{Pair: 3, Floats: true,
+			Why: "a negative mean with the count at its lower end: the count's noise and the sum's cost epsilon/2 each; on the first pair only the count moves, epsilon/2"},
+	}}
+	laplaceMeanRawCount = meanFamily{rawMean: true, rawNoise: true, mechanism: mechanism{
+		Name: "laplace-mean-raw-count", Title: "Mean with Laplace noise, scaled by the true count",
+		Source: "NonDPLaplace1, NonDPMean1: " + meanSource, Fault: rawCountFault,
+	}}
+	laplaceMeanRawDenominator = meanFamily{rawMean: true, mechanism: mechanism{
+		Name: "laplace-mean-raw-denominator", Title: "Mean with Laplace noise, sum divided by the true count",
+		Source: "NonDPLaplace2, NonDPMean2: " + meanSource, Fault: rawDenominatorFault,
+	}}
+	laplaceMeanClampedScale = meanFamily{clampedScale: true, mechanism: mechanism{
+		Name: "laplace-mean-clamped-scale", Title: "Mean with Laplace noise, its scale clamped instead of the noisy count",
+		Source: "private_mean of google/differential-privacy, python/dp_auditorium 0.0.1, mechanisms/mean.py, lines 100 to 110",
+		Fault:  "where the noisy count is negative the noise almost vanishes: not the count is clamped but the scale of the noise that was divided by it",
+	}}
+	gaussianMean = meanFamily{gaussian: true, mechanism: mechanism{
+		Name: "gaussian-mean", Title: "Mean with Gaussian noise on the sum, Laplace noise on the count",
+		Source: meanSource + gaussianNoiseSource,
+		Tight:  &audit.Tight{Floats: true, Why: "not known to be met; on the first pair only the count moves, epsilon/2"},
+	}}
+	gaussianMeanRawCount = meanFamily{gaussian: true, rawMean: true, rawNoise: true, mechanism: mechanism{
+		Name: "gaussian-mean-raw-count", Title: "Mean with Gaussian noise, scaled by the true count",
+		Source: "NonDPGaussian1, NonADPMean: " + meanSource, Fault: rawCountFault,
+	}}
+	gaussianMeanRawDenominator = meanFamily{gaussian: true, rawMean: true, mechanism: mechanism{
+		Name: "gaussian-mean-raw-denominator", Title: "Mean with Gaussian noise, sum divided by the true count",
+		Source: "NonDPGaussian2: " + meanSource, Fault: rawDenominatorFault,
+	}}
 
 	gaussianMeanRenyi               = renyiMean(gaussianMean)
 	gaussianMeanRawCountRenyi       = renyiMean(gaussianMeanRawCount)
@@ -72,32 +89,30 @@ var (
 
 // renyiMean is a Gaussian mean with its noise scaled for a Rényi claim.
 func renyiMean(f meanFamily) meanFamily {
-	f.name, f.title, f.renyi = f.name+"-renyi", f.title+", under a Rényi claim", true
-	f.source = strings.TrimSuffix(f.source, "; Gaussian noise: Dwork and Roth (2014), theorem 3.22") + "; Gaussian noise: Mironov, Rényi Differential Privacy, CSF 2017, corollary 3"
+	f.Name, f.Title, f.renyi = f.Name+"-renyi", f.Title+", under a Rényi claim", true
+	f.Source = strings.TrimSuffix(f.Source, gaussianNoiseSource) + "; Gaussian noise: Mironov, Rényi Differential Privacy, CSF 2017, corollary 3"
+	if f.Tight != nil {
+		f.Tight = &audit.Tight{Floats: true, Why: "not known to be met; on the first pair only the count moves, half of the claim"}
+	}
 	return f
 }
 
-func (f meanFamily) spec() audit.MechanismSpec {
-	params := []audit.ParamSpec{epsilonParam(1)}
+func (f meanFamily) complete() mechanism {
+	m := f.mechanism
+	m.Params = []audit.ParamSpec{epsilonParam(1)}
 	switch {
 	case f.renyi:
-		params[0].Default, params[0].Doc = 0.1, "Rényi epsilon at order alpha that the noise is scaled for"
-		params = append(params, alphaParam())
+		m.Params[0].Default, m.Params[0].Doc = 0.1, "Rényi epsilon at order alpha that the noise is scaled for"
+		m.Params = append(m.Params, alphaParam)
 	case f.gaussian:
-		params = append(params, audit.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
+		m.Params = append(m.Params, audit.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
 	}
-	return audit.MechanismSpec{
-		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
-		Params:    params,
-		Relations: only(audit.AddRemove, audit.Replace),
-		Claim:     f.claim,
-		Truth:     f.truth,
-		Domain: func(_ audit.Params, r audit.Relation) audit.Domain {
-			return audit.Domain{Columns: 1, MinRows: f.minRows(r), MaxRows: meanRows, Lower: []float64{0}, Upper: []float64{1}}
-		},
-		Pairs: func(_ audit.Params, r audit.Relation) []audit.Pair { return f.pairs(r) },
-		New:   f.build,
-	}
+	m.Relations, m.Claim, m.Truth = only(audit.AddRemove, audit.Replace), f.claim, f.truth
+	domain := records(0, 1)
+	domain.MinRows = pick(f.rawMean, 1, 0) // the mean of no records is 0/0
+	m.Domain, m.Pairs = in(domain), f.pairs
+	m.Output, m.Release = oneColumn(audit.Real, "mean"), f.release
+	return m
 }
 
 func (f meanFamily) claim(p audit.Params) audit.Claim {
@@ -138,188 +153,122 @@ func (f meanFamily) truth(p audit.Params) string {
 	return f.claim(p).String()
 }
 
-// minRows is 1 where the mean of no records is not defined (0/0), or where a
-// record has to be replaced.
-func (f meanFamily) minRows(r audit.Relation) int {
-	if f.rawMean || r == audit.Replace {
-		return 1
-	}
-	return 0
-}
-
 // pairs puts small datasets first: every fault fades as n grows.
-func (f meanFamily) pairs(r audit.Relation) []audit.Pair {
+func (f meanFamily) pairs(_ audit.Params, r audit.Relation) pairs {
 	if r == audit.Replace {
-		five := audit.Records(0, 0, 0, 0, 0)
-		return []audit.Pair{
-			{Label: "{0} against {1}", First: audit.Records(0), Second: audit.Records(1)},
-			{Label: "{0, 0} against {0, 1}", First: audit.Records(0, 0), Second: audit.Records(0, 1)},
-			{Label: "five zeros, one of them replaced by 1", First: five, Second: audit.Records(0, 0, 0, 0, 1)},
+		return pairs{
+			{"{0} against {1}", of(0), of(1)},
+			{"{0, 0} against {0, 1}", of(0, 0), of(0, 1)},
+			{"five zeros, one of them replaced by 1", of(0, 0, 0, 0, 0), of(0, 0, 0, 0, 1)},
 		}
 	}
-	pairs := []audit.Pair{
-		{Label: "{1} against {1, 0}", First: audit.Records(1), Second: audit.Records(1, 0)},
-		{Label: "{1} against {1, 1}", First: audit.Records(1), Second: audit.Records(1, 1)},
-		{Label: "{0} against {0, 1}", First: audit.Records(0), Second: audit.Records(0, 1)},
+	list := pairs{
+		{"{1} against {1, 0}", of(1), of(1, 0)},
+		{"{1} against {1, 1}", of(1), of(1, 1)},
+		{"{0} against {0, 1}", of(0), of(0, 1)},
+		{"{1} against none", of(1), of()},
+		{"five ones against five ones and a zero", of(1, 1, 1, 1, 1), of(1, 1, 1, 1, 1, 0)},
 	}
 	if f.clampedScale {
 		// Loudest where one of the sums is 0.
-		pairs[0], pairs[2] = pairs[2], pairs[0]
+		list[0], list[2] = list[2], list[0]
 	}
-	if f.minRows(r) == 0 {
-		pairs = append(pairs, audit.Pair{Label: "{1} against none", First: audit.Records(1), Second: audit.Records()})
+	if f.rawMean {
+		list = slices.Delete(list, 3, 4)
 	}
-	return append(pairs, audit.Pair{Label: "five ones against five ones and a zero",
-		First: audit.Records(1, 1, 1, 1, 1), Second: audit.Records(1, 1, 1, 1, 1, 0)})
+	return list
 }
 
-func (f meanFamily) build(p audit.Params) (audit.Mechanism, error) {
-	m := &mean{meanFamily: f, scale: 2 / p.Num("epsilon")}
+// scales are those of the Laplace noise, and of the Gaussian noise on the sum.
+func (f meanFamily) scales(p audit.Params) (laplace, sigma float64) {
+	laplace = 2 / p.Num("epsilon")
 	switch {
 	case f.renyi:
-		m.sigma = math.Sqrt(p.Num("alpha") / p.Num("epsilon"))
+		sigma = math.Sqrt(p.Num("alpha") / p.Num("epsilon"))
 	case f.gaussian:
-		m.sigma = math.Sqrt(2*stream.Log(1.25/p.Num("delta"))) * m.scale
+		sigma = math.Sqrt(2*stream.Log(1.25/p.Num("delta"))) * laplace
 	}
-	return m, nil
+	return laplace, sigma
 }
 
-// mean is a meanFamily at fixed parameters. For each block it draws the noise
-// of the counts, where it has any, then that of the sums.
-type mean struct {
-	meanFamily
-	scale float64 // of the Laplace noise: 2/epsilon
-	sigma float64 // of the Gaussian noise on the sum
-}
-
-func (m *mean) Columns() []audit.Column { return oneColumn(audit.Real, "mean") }
-
-// Sample makes outputs of at most about 1e20 at the smallest epsilon: finite
-// also where ñ is at its lower end. A raw mean of no records is an error.
-func (m *mean) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	least := pick(m.rawMean, 1, 0)
-	if err := checkShape(d, least, anyRows); err != nil {
-		return err
-	}
+// release draws, for each block, the noise of the counts, where it has any, then that of
+// the sums. Outputs are at most about 1e20 at the smallest epsilon: finite also where ñ is
+// at its lower end.
+func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
+	scale, sigma := f.scales(p)
 	sum, n := clippedSum(d.Values), float64(d.Len())
-	counts := make([]float64, min(len(out), blockRows))
-	eachBlock(out, 1, func(block []float64, rows int) {
-		counts := counts[:rows]
-		if !m.rawNoise {
-			s.Laplace(counts, m.scale)
-			if m.clampedScale {
-				unclampedCounts(counts, n)
-			} else {
-				noisyCounts(counts, n)
+	least := pick(f.clampedScale, math.Inf(-1), leastCount)
+	return func(b *block) {
+		var counts []float64
+		if !f.rawNoise {
+			counts = b.laplace(1, scale)
+			noisyCounts(counts, n, least)
+		}
+		if f.gaussian {
+			b.Gaussian(b.out, sigma)
+		} else {
+			b.Laplace(b.out, scale)
+		}
+		out := b.out
+		switch mean := sum / n; {
+		case f.rawNoise:
+			for i, z := range out {
+				out[i] = (sum + z) / n
+			}
+		case f.rawMean:
+			counts := counts[:len(out)]
+			for i, z := range out {
+				out[i] = mean + z/counts[i]
+			}
+		case f.clampedScale:
+			for i, z := range out {
+				count := counts[i]
+				if count == 0 { // by which nothing can be divided
+					count = leastCount
+				}
+				out[i] = sum/count + float64(z/scale*max(leastScale, scale/count))
+			}
+		default:
+			counts := counts[:len(out)]
+			for i, z := range out {
+				out[i] = (sum + z) / counts[i]
 			}
 		}
-		if m.gaussian {
-			s.Gaussian(block, m.sigma)
-		} else {
-			s.Laplace(block, m.scale)
-		}
-		switch {
-		case m.rawNoise:
-			rawCountMeans(block, sum, n)
-		case m.rawMean:
-			rawDenominatorMeans(block, counts, sum/n)
-		case m.clampedScale:
-			clampedScaleMeans(block, counts, sum, m.scale)
-		default:
-			privateMeans(block, counts, sum)
-		}
-	})
-	return nil
-}
-
-// clippedSum is the sum of the values clipped to [0, 1].
-func clippedSum(values []float64) float64 {
-	var sum float64
-	for _, v := range values {
-		sum += min(max(v, 0), 1)
 	}
-	return sum
 }
 
-// noisyCounts turns noise into max(1e-12, n + noise).
-func noisyCounts(noise []float64, n float64) {
+// noisyCounts turns noise into max(least, n + noise).
+func noisyCounts(noise []float64, n, least float64) {
 	for i, z := range noise {
-		if z += n; z < leastCount {
-			z = leastCount
+		if z += n; z < least {
+			z = least
 		}
 		noise[i] = z
-	}
-}
-
-// unclampedCounts turns noise into n + noise; a count of 0, by which nothing can
-// be divided, into 1e-12.
-func unclampedCounts(noise []float64, n float64) {
-	for i, z := range noise {
-		if z += n; z == 0 {
-			z = leastCount
-		}
-		noise[i] = z
-	}
-}
-
-func privateMeans(noise, counts []float64, sum float64) {
-	counts = counts[:len(noise)]
-	for i, z := range noise {
-		noise[i] = (sum + z) / counts[i]
-	}
-}
-
-func rawCountMeans(noise []float64, sum, n float64) {
-	for i, z := range noise {
-		noise[i] = (sum + z) / n
-	}
-}
-
-func rawDenominatorMeans(noise, counts []float64, mean float64) {
-	counts = counts[:len(noise)]
-	for i, z := range noise {
-		noise[i] = mean + z/counts[i]
-	}
-}
-
-// clampedScaleMeans turns noise of this scale into sum/count plus noise of scale
-// max(1e-12, scale/count).
-func clampedScaleMeans(noise, counts []float64, sum, scale float64) {
-	counts = counts[:len(noise)]
-	for i, z := range noise {
-		noise[i] = sum/counts[i] + float64(z/scale*max(leastScale, scale/counts[i]))
 	}
 }
 
 // alphaParam is the order of a Rényi claim.
-func alphaParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
-}
+var alphaParam = audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
 
-// sizeLeakSpec is laplace-mean with the number of records beside it.
-func sizeLeakSpec() audit.MechanismSpec {
-	spec := laplaceMean.spec()
-	spec.Name, spec.Title = "size-leak", "Private mean released beside the exact number of records"
-	spec.Source = laplaceMean.source + "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
-	spec.Fault = "the exact number of records is an output: a record that is added or removed shows (where one is replaced it is private)"
-	spec.Truth = func(p audit.Params) string {
+// sizeLeak is laplace-mean with the number of records beside it.
+func sizeLeak() mechanism {
+	m := laplaceMean.complete()
+	m.Name, m.Title = "size-leak", "Private mean released beside the exact number of records"
+	m.Source += "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
+	m.Fault = "the exact number of records is an output: a record that is added or removed shows (where one is replaced it is private)"
+	m.Tight = nil
+	m.Truth = func(p audit.Params) string {
 		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"
 	}
-	spec.New = func(p audit.Params) (audit.Mechanism, error) {
-		m, err := laplaceMean.build(p)
-		return &sideBySide{parts: []audit.Mechanism{m, exactSize{}}}, err
+	m.Output = func(audit.Params) []audit.Column {
+		return []audit.Column{{Name: "mean", Kind: audit.Real}, {Name: "records", Kind: audit.Symbol}}
 	}
-	return spec
-}
-
-// exactSize is the number of rows.
-type exactSize struct{}
-
-func (exactSize) Columns() []audit.Column { return oneColumn(audit.Symbol, "records") }
-
-func (exactSize) Sample(d audit.Dataset, _ *stream.Stream, out []float64) error {
-	for i := range out {
-		out[i] = float64(d.Len())
+	m.Release = func(p audit.Params, d audit.Dataset) sampler {
+		return sideBySide(laplaceMean.release(p, d), 1, func(b *block) {
+			for i := range b.out {
+				b.out[i] = float64(d.Len())
+			}
+		}, 1)
 	}
-	return nil
+	return m
 }

@@ -7,6 +7,17 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
+// mean is a meanFamily at fixed parameters.
+type mean struct {
+	meanFamily
+	scale, sigma float64
+}
+
+func (f meanFamily) at(p audit.Params) *mean {
+	scale, sigma := f.scales(p)
+	return &mean{f, scale, sigma}
+}
+
 // density is the exact density of a mean's output at x, on records with this
 // sum and number, by quadrature over the noisy count. It leaves out the count
 // of 1e-12, whose outputs are out of sight.
@@ -81,19 +92,15 @@ func TestMeansAreAsLoudAsKnown(t *testing.T) {
 		{gaussianMeanRawDenominator, 1, 0, digits},
 		{gaussianMeanRawDenominator, 0.01, 0.03, 6e-3},
 	} {
-		built, err := c.family.build(numbers("epsilon", c.epsilon, "delta", 0.01))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := built.(*mean)
-		pairs := c.family.pairs(audit.AddRemove)
+		m := c.family.at(numbers("epsilon", c.epsilon, "delta", 0.01))
+		pairs := c.family.pairs(nil, audit.AddRemove).of(1)
 		first := m.loudness(pairs[0], c.epsilon)
 		if math.Abs(first-c.want) > c.within {
-			t.Errorf("%s at epsilon %g, %s: divergence %.5f, want %g within %g", c.family.name, c.epsilon, pairs[0].Label, first, c.want, c.within)
+			t.Errorf("%s at epsilon %g, %s: divergence %.5f, want %g within %g", c.family.Name, c.epsilon, pairs[0].Label, first, c.want, c.within)
 		}
 		for _, p := range pairs[1:] {
 			if h := m.loudness(p, c.epsilon); h > first+digits {
-				t.Errorf("%s at epsilon %g: pair %q has divergence %.5f, the first pair only %.5f", c.family.name, c.epsilon, p.Label, h, first)
+				t.Errorf("%s at epsilon %g: pair %q has divergence %.5f, the first pair only %.5f", c.family.Name, c.epsilon, p.Label, h, first)
 			}
 		}
 	}
@@ -144,33 +151,28 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 		{gaussianMeanRawDenominatorRenyi, 2, 0.5, true},
 	} {
 		p := numbers("epsilon", c.epsilon, "alpha", c.alpha)
-		built, err := c.family.build(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := built.(*mean)
+		m := c.family.at(p)
 		if want := (audit.Claim{Kind: audit.Renyi, Alpha: c.alpha, Epsilon: c.epsilon}); c.family.claim(p) != want {
-			t.Errorf("%s claims %+v", c.family.name, c.family.claim(p))
+			t.Errorf("%s claims %+v", c.family.Name, c.family.claim(p))
 		}
 		worst := 0.0
 		for _, r := range []audit.Relation{audit.AddRemove, audit.Replace} {
-			for _, pair := range c.family.pairs(r) {
+			for _, pair := range c.family.pairs(p, r).of(1) {
 				worst = math.Max(worst, math.Max(m.renyiDivergence(pair.First, pair.Second, c.alpha), m.renyiDivergence(pair.Second, pair.First, c.alpha)))
 			}
 		}
 		if !c.breaks && worst < c.epsilon/3 {
-			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f is far below", c.family.name, c.alpha, c.epsilon, worst)
+			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f is far below", c.family.Name, c.alpha, c.epsilon, worst)
 		}
 		if (worst > c.epsilon*(1+1e-6)) != c.breaks {
-			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f", c.family.name, c.alpha, c.epsilon, worst)
+			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f", c.family.Name, c.alpha, c.epsilon, worst)
 		}
 	}
 	// raw-count on {1} against {1, 0}: N(1, s²) and N(1/2, s²/4). At order alpha the
 	// divergence is finite for alpha < 4/3, and then has a closed form (Gil,
 	// Alajaji and Linder 2013, table 2).
 	const alpha, epsilon = 1.25, 1.0
-	built, _ := gaussianMeanRawCountRenyi.build(numbers("epsilon", epsilon, "alpha", alpha))
-	m := built.(*mean)
+	m := gaussianMeanRawCountRenyi.at(numbers("epsilon", epsilon, "alpha", alpha))
 	s1, s2 := m.sigma, m.sigma/2
 	v := alpha*s2*s2 + (1-alpha)*s1*s1
 	want := math.Log(s2/s1) + math.Log(s2*s2/v)/(2*(alpha-1)) + alpha*0.25/(2*v)
@@ -187,10 +189,7 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 func TestClampedScaleVanishes(t *testing.T) {
 	const rows, within = 40_000, 1e-9
 	near := func(family meanFamily, epsilon float64, d audit.Dataset) float64 {
-		m, err := family.build(numbers("epsilon", epsilon))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := mustNew(t, family.complete().spec(), numbers("epsilon", epsilon))
 		k := 0
 		for _, v := range sample(t, m, d, rows, 0).Rows {
 			if math.Abs(v) <= within {

@@ -11,12 +11,11 @@ import (
 // sensitivity 1 and reports which is the largest, or, broken, how large it is.
 // It draws the noise of all queries of all rows of a block at once.
 type noisyMax struct {
-	name, title, source, fault string
+	mechanism
 
 	exponential bool // Exp(2/epsilon) rather than Lap(2/epsilon)
 	value       bool // reports the maximum rather than its index
 	shapes      []shape
-	truth       func(audit.Params) string
 }
 
 const (
@@ -25,17 +24,26 @@ const (
 )
 
 var (
-	noisyMaxLaplace = noisyMax{name: "noisy-max-laplace", title: "Report noisy max with Laplace noise",
-		source: noisyMaxSource + "1", shapes: indexShapes, truth: epsilonTruth}
-	noisyMaxExponential = noisyMax{name: "noisy-max-exponential", title: "Report noisy max with exponential noise",
-		source: noisyMaxSource + "2", shapes: indexShapes, truth: epsilonTruth, exponential: true}
-	noisyMaxValueLaplace = noisyMax{name: "noisy-max-value-laplace", title: "Report noisy max with Laplace noise, the value",
-		source: noisyMaxSource + "3", value: true, shapes: valueLaplaceShapes,
-		fault: "reports the maximum itself in place of its index: with m queries it is m epsilon/2 private", truth: valueLaplaceTruth}
-	noisyMaxValueExponential = noisyMax{name: "noisy-max-value-exponential", title: "Report noisy max with exponential noise, the value",
-		source: noisyMaxSource + "4", value: true, shapes: valueExponentialShapes, exponential: true,
-		fault: "reports the maximum itself in place of its index: the noise is never negative, so the largest answer bounds it from below",
-		truth: func(audit.Params) string { return "not private for any epsilon" }}
+	noisyMaxLaplace = noisyMax{shapes: indexShapes, mechanism: mechanism{
+		Name: "noisy-max-laplace", Title: "Report noisy max with Laplace noise", Source: noisyMaxSource + "1",
+		// Lap(2) less Lap(2) is at least 2 with probability (1+2/4) e^-1 / 2.
+		Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "m": {Number: 2}}, Pair: 1, Exact: 1 - stream.Log(1.5),
+			Why: "the query that falls wins against the one that rises: exact"},
+	}}
+	noisyMaxExponential = noisyMax{shapes: indexShapes, exponential: true, mechanism: mechanism{
+		Name: "noisy-max-exponential", Title: "Report noisy max with exponential noise", Source: noisyMaxSource + "2",
+		Tight: &audit.Tight{Params: audit.Params{"m": {Number: 2}}, Pair: 1, Why: "the query that falls wins against the one that rises"},
+	}}
+	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
+		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, the value", Source: noisyMaxSource + "3",
+		Fault: "reports the maximum itself in place of its index: with m queries it is m epsilon/2 private",
+		Truth: valueLaplaceTruth,
+	}}
+	noisyMaxValueExponential = noisyMax{value: true, shapes: valueExponentialShapes, exponential: true, mechanism: mechanism{
+		Name: "noisy-max-value-exponential", Title: "Report noisy max with exponential noise, the value", Source: noisyMaxSource + "4",
+		Fault: "reports the maximum itself in place of its index: the noise is never negative, so the largest answer bounds it from below",
+		Truth: neverPrivate(""),
+	}}
 )
 
 // valueLaplaceTruth is m epsilon/2. The maximum is at most t with probability
@@ -47,6 +55,17 @@ func valueLaplaceTruth(p audit.Params) string {
 	return "epsilon = m/2 times the claimed = " + show(p.Num("m")*p.Num("epsilon")/2)
 }
 
+func (n noisyMax) complete() mechanism {
+	m := n.mechanism
+	m.Epsilon = 1
+	m.Params = []audit.ParamSpec{{Name: "m", Doc: "number of queries, each of sensitivity 1", Default: 5, Min: 1, Max: 64, Integer: true}}
+	m.Relations = only(audit.LInfinity)
+	m.Domain = func(p audit.Params) audit.Domain { return answers(p.Int("m"), -n.reach(p), n.reach(p), 1) }
+	m.Pairs = func(p audit.Params, _ audit.Relation) pairs { return shapePairs(n.shapes, p.Int("m"), -n.reach(p)) }
+	m.Output, m.Release = n.output, n.release
+	return m
+}
+
 // reach is how far answers lie from 0 at most: enough, where a lone query tells
 // most, for ten scales of noise between it and the others.
 func (n noisyMax) reach(p audit.Params) float64 {
@@ -56,74 +75,34 @@ func (n noisyMax) reach(p audit.Params) float64 {
 	return noisyMaxReach
 }
 
-func (n noisyMax) spec() audit.MechanismSpec {
-	return audit.MechanismSpec{
-		Name: n.name, Title: n.title, Source: n.source, Fault: n.fault,
-		Params: []audit.ParamSpec{
-			epsilonParam(1),
-			{Name: "m", Doc: "number of queries, each of sensitivity 1", Default: 5, Min: 1, Max: 64, Integer: true},
-		},
-		Relations: only(audit.LInfinity),
-		Claim:     pureClaim,
-		Truth:     n.truth,
-		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
-			m := p.Int("m")
-			return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-n.reach(p)}, Upper: []float64{n.reach(p)}, Reach: 1}
-		},
-		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair {
-			return shapePairs(n.shapes, p.Int("m"), -n.reach(p))
-		},
-		New: func(p audit.Params) (audit.Mechanism, error) {
-			f := fixedNoisyMax{queries: p.Int("m"), scale: 2 / p.Num("epsilon"), exponential: n.exponential}
-			if n.value {
-				return &noisyMaxValue{f}, nil
-			}
-			return &noisyMaxIndex{f}, nil
-		},
+func (n noisyMax) output(p audit.Params) []audit.Column {
+	if n.value {
+		return []audit.Column{{Name: "maximum", Kind: audit.Real}}
 	}
-}
-
-// fixedNoisyMax is a noisyMax at fixed parameters.
-type fixedNoisyMax struct {
-	queries     int
-	scale       float64
-	exponential bool
-}
-
-// eachRow calls report on each block of out with the noise of its rows.
-func (f *fixedNoisyMax) eachRow(d audit.Dataset, s *stream.Stream, out []float64, report func(out, noise, q []float64)) error {
-	if err := checkShape(d, f.queries, f.queries); err != nil {
-		return err
-	}
-	scratch := make([]float64, min(len(out), blockRows)*f.queries)
-	eachBlock(out, 1, func(block []float64, rows int) {
-		noise := scratch[:rows*f.queries]
-		if f.exponential {
-			s.Exponential(noise, f.scale)
-		} else {
-			s.Laplace(noise, f.scale)
-		}
-		report(block, noise, d.Values)
-	})
-	return nil
-}
-
-// noisyMaxIndex reports the 0-based index of the maximum, the lowest of equal
-// ones.
-type noisyMaxIndex struct{ fixedNoisyMax }
-
-func (f *noisyMaxIndex) Columns() []audit.Column {
-	labels := make([]audit.Label, f.queries)
+	labels := make([]audit.Label, p.Int("m"))
 	for i := range labels {
 		labels[i] = audit.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
 	}
 	return []audit.Column{{Name: "largest", Kind: audit.Symbol, Labels: labels}}
 }
 
-func (f *noisyMaxIndex) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	return f.eachRow(d, s, out, indexOfLargest)
+func (n noisyMax) release(p audit.Params, d audit.Dataset) sampler {
+	scale, report := 2/p.Num("epsilon"), indexOfLargest
+	if n.value {
+		report = largest
+	}
+	return func(b *block) {
+		noise := b.room(len(d.Values))
+		if n.exponential {
+			b.Exponential(noise, scale)
+		} else {
+			b.Laplace(noise, scale)
+		}
+		report(b.out, noise, d.Values)
+	}
 }
 
+// indexOfLargest is the 0-based index of the maximum, the lowest of equal ones.
 func indexOfLargest(out, noise, q []float64) {
 	for r := range out {
 		row := noise[:len(q)]
@@ -136,15 +115,6 @@ func indexOfLargest(out, noise, q []float64) {
 		}
 		out[r] = float64(at)
 	}
-}
-
-// noisyMaxValue reports the maximum.
-type noisyMaxValue struct{ fixedNoisyMax }
-
-func (f *noisyMaxValue) Columns() []audit.Column { return oneColumn(audit.Real, "maximum") }
-
-func (f *noisyMaxValue) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	return f.eachRow(d, s, out, largest)
 }
 
 func largest(out, noise, q []float64) {
@@ -189,15 +159,8 @@ var (
 	valueExponentialShapes = []shape{loneAbove, allAbove, oneBelowRestAbove, halfHalf, oneAbove, oneAboveRestBelow, xShape, oneBelow}
 )
 
-func pick[T any](yes bool, a, b T) T {
-	if yes {
-		return a
-	}
-	return b
-}
-
-func shapePairs(shapes []shape, m int, lower float64) []audit.Pair {
-	pairs := make([]audit.Pair, len(shapes))
+func shapePairs(shapes []shape, m int, lower float64) pairs {
+	list := make(pairs, len(shapes))
 	for k, s := range shapes {
 		first, second := make([]float64, m), make([]float64, m)
 		for i := range m {
@@ -206,7 +169,7 @@ func shapePairs(shapes []shape, m int, lower float64) []audit.Pair {
 				first[i], second[i] = lower, lower
 			}
 		}
-		pairs[k] = audit.Pair{Label: s.label, First: audit.Records(first...), Second: audit.Records(second...)}
+		list[k] = neighbours{s.label, first, second}
 	}
-	return pairs
+	return list
 }

@@ -181,11 +181,11 @@ func TestParametersOutOfRange(t *testing.T) {
 		_, err := plan.Resolve(audit.Catalogue{Mechanisms: All()})
 		refused(t, err, c.mechanism, c.says)
 	}
-	p := defaults(svt1.spec())
+	p := defaults(svt1.complete().spec())
 	p["sensitivity"] = number(0.5)
-	mustNew(t, svt1.spec(), p)
+	mustNew(t, svt1.complete().spec(), p)
 	p["queries"] = word("sum")
-	_, err := svt1.spec().New(p)
+	_, err := svt1.complete().spec().New(p)
 	refused(t, err, "svt1", "sensitivity is 0.5, must be at least 1 for queries=sum")
 }
 
@@ -203,7 +203,7 @@ func TestDatasetsThatDoNotFit(t *testing.T) {
 		{"gaussian-mean-raw-count", audit.Records(), "0 rows"},
 		{"svt1", audit.Records(1, 2), "2 rows"},
 		{"svt1", two, "dataset.columns is 2"},
-		{"svt3", audit.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"svt3", audit.Records(vector(10, math.Inf(1))...), "dataset.values[0] is +Inf"},
 		{"noisy-max-laplace", audit.Records(1, 2), "2 rows"},
 		{"noisy-histogram", audit.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
 		{"noisy-histogram", audit.Records(0, 0.5), "dataset.values[1] is 0.5"},
@@ -251,7 +251,7 @@ func TestNoiseOfEpsilon(t *testing.T) {
 		for _, param := range spec.Params {
 			p := defaults(spec)
 			p[param.Name] = number(0.7)
-			if param.Noise && (spec.Name == noisyHistogramWrongScale.name || spec.Fault == "" && math.Abs(spec.Claim(p).Epsilon-0.7) > 1e-9) {
+			if param.Noise && (spec.Name == noisyHistogramWrongScale.Name || spec.Fault == "" && math.Abs(spec.Claim(p).Epsilon-0.7) > 1e-9) {
 				t.Errorf("%s, %s = 0.7: claims %v", spec.Name, param.Name, spec.Claim(p))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 func svtByName(name string) svtVariant {
 	for _, v := range []svtVariant{svt1, svt2, svt3, svt4, svt5, svt6} {
-		if v.name == name {
+		if v.Name == name {
 			return v
 		}
 	}
@@ -20,20 +20,8 @@ func svtByName(name string) svtVariant {
 }
 
 // svtAt is a variant's run at these parameters and otherwise the defaults.
-func svtAt(t *testing.T, v svtVariant, epsilon, c float64) svtRun {
-	t.Helper()
-	p := defaults(v.spec())
-	p["epsilon"], p["c"] = number(epsilon), number(c)
-	switch m := mustNew(t, v.spec(), p).(type) {
-	case *svtSymbols:
-		return m.svtRun
-	case *svtValues:
-		return m.svtRun
-	case *svtRedrawing:
-		return m.svtRun
-	}
-	t.Fatal("unknown kind of run")
-	return svtRun{}
+func svtAt(v svtVariant, epsilon, c float64) svtRun {
+	return v.run(set(v.complete().spec(), "epsilon", epsilon, "c", c))
 }
 
 // loudness is the larger hockey-stick divergence of the two directions.
@@ -73,8 +61,8 @@ func TestSVTPairsAreAsLoudAsKnown(t *testing.T) {
 		{"svt6", 0.01, 1, 0.0009, 0},
 	} {
 		v := svtByName(c.name)
-		run := svtAt(t, v, c.epsilon, c.c)
-		pairs := v.directPairs(10, 0.5, 1)
+		run := svtAt(v, c.epsilon, c.c)
+		pairs := v.directPairs(10, 0.5, 1).of(1)
 		if h := run.loudness(pairs[0], v.values, c.epsilon); math.Abs(h-c.want) > 6e-5 {
 			t.Errorf("%s at epsilon %g, c = %g, %s: divergence %.6f, want %g", c.name, c.epsilon, c.c, pairs[0].Label, h, c.want)
 		}
@@ -91,8 +79,8 @@ func TestSVTPairsAreAsLoudAsKnown(t *testing.T) {
 
 // svt4 comes near its truth: at 98 % of it the 9+1 pair still shows something.
 func TestSVT4TruthIsTight(t *testing.T) {
-	run := svtAt(t, svt4, 1, 1)
-	p := flip{9, 1}.pair(10, 0, 1)
+	run := svtAt(svt4, 1, 1)
+	p := pairs{flip{9, 1}.pair(10, 0, 1)}.of(1)[0]
 	if h := run.loudness(p, false, 0.98*1.75); h < 10*nothing {
 		t.Errorf("divergence %.3g at 98 %% of the truth, want some", h)
 	}
@@ -104,9 +92,10 @@ func TestSVTOutcomesAreExact(t *testing.T) {
 	const rows = 50_000
 	for _, name := range []string{"svt1", "svt4", "svt5", "svt6"} {
 		v := svtByName(name)
-		run := svtAt(t, v, 2, 2)
-		m := &svtSymbols{run}
-		for side, d := range []audit.Dataset{flip{5, 5}.pair(10, 0, 1).First, flip{3, 1}.pair(10, 0, 1).Second} {
+		run := svtAt(v, 2, 2)
+		spec := v.complete().spec()
+		m := mustNew(t, spec, set(spec, "epsilon", 2, "c", 2))
+		for side, d := range []audit.Dataset{audit.Records(flip{5, 5}.pair(10, 0, 1).first...), audit.Records(flip{3, 1}.pair(10, 0, 1).second...)} {
 			want := svtOutcomes(d.Values, run.threshold, run.rho, run.nu, run.cutoff)
 			seen := map[string]float64{}
 			out := make([]float64, rows*10)

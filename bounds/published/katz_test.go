@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 )
 
@@ -117,7 +118,7 @@ func TestPureThreshold(t *testing.T) {
 	}
 	for _, eps := range []float64{0.01, 0.3, 2} {
 		for _, alpha := range []float64{1.1, 2, 16} {
-			if exact := bounds.RandomisedResponseRenyi(eps, alpha); exact > PureThreshold(eps, alpha)*(1+1e-12) {
+			if exact := audit.RandomisedResponseRenyi(eps, alpha); exact > PureThreshold(eps, alpha)*(1+1e-12) {
 				t.Errorf("epsilon %v, alpha %v: below the exact threshold %v", eps, alpha, exact)
 			}
 		}

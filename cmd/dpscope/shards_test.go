@@ -228,7 +228,7 @@ func TestProgramInShares(t *testing.T) {
 		t.Skip(err)
 	}
 	program := func(form string) []string {
-		return append(strings.Fields("audit -epsilon 1 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
+		return append(strings.Fields("audit -epsilon 1 -beta 1e-6 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
 	}
 	dir := sharesDrawn(t, 2, program("unseeded")...)
 	after := func(form, file string) (code int, errs string) {

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
@@ -380,7 +379,7 @@ func TestGuaranteesAreExact(t *testing.T) {
 			}
 			if alpha := c.Plan.ThroughRenyi; alpha > 0 {
 				// The divergence that the claim allows is met too.
-				claim, truth = bounds.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
+				claim, truth = audit.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
 			}
 		case audit.Approximate:
 			claim, truth = c.Claim.Delta, max(l.delta(c.Claim.Epsilon), l.turned().delta(c.Claim.Epsilon))

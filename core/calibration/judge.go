@@ -201,9 +201,8 @@ func Settings(cells []Cell) []Setting {
 		if c.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == c.Plan.Mechanism }) {
 			continue
 		}
-		s := met[c.Plan.Mechanism]
-		s.why = cmp.Or(s.why, "not known to be met")
-		list = append(list, Setting{Mechanism: c.Plan.Mechanism, Parameters: c.Plan.Parameters, Claim: c.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
+		list = append(list, Setting{Mechanism: c.Plan.Mechanism, Parameters: c.Plan.Parameters, Claim: c.Claim.String(), Pair: c.tight.Pair,
+			Why: cmp.Or(c.tight.Why, "not known to be met"), Alone: c.tight.Exact > 0})
 	}
 	return list
 }

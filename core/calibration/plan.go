@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
@@ -148,12 +147,24 @@ type list struct {
 	left  []string
 }
 
+// marginal is added to exact losses, so that rounding leaves no claim below the
+// truth.
+const marginal = 1e-9
+
+// tightOf is how a mechanism is audited; at its defaults where it does not say.
+func tightOf(m audit.MechanismSpec) audit.Tight {
+	if m.Tight == nil {
+		return audit.Tight{}
+	}
+	return *m.Tight
+}
+
 // base is the plan of a mechanism at its setting.
-func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
-	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
+func (l *list) base(m audit.MechanismSpec, s audit.Tight) pair.Plan {
+	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.Params, Samples: l.Samples, Explore: l.Explore,
 		Trials: l.Trials, Beta: l.Beta, Mode: pair.Fixed, Finder: audit.Auto, Learner: audit.Auto}
-	if s.exact > 0 {
-		p.Claim = new(audit.DPClaim(s.exact+marginal, 0))
+	if s.Exact > 0 {
+		p.Claim = new(audit.DPClaim(s.Exact+marginal, 0))
 	}
 	return p
 }
@@ -174,13 +185,13 @@ func (l *list) add(c Cell) error {
 }
 
 func (l *list) learners(m audit.MechanismSpec) error {
-	s := met[m.Name]
+	s := tightOf(m)
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
 	if err != nil {
 		return err
 	}
-	if s.exact > 0 {
+	if s.Exact > 0 {
 		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
 	names := []string{audit.Auto}
@@ -188,7 +199,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 		names = append(names, k.Name)
 	}
 	for _, name := range names {
-		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs}
+		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs, tight: s}
 		if share := dear[name]; share > 0 {
 			if l.Cheap && !slices.Contains(l.Learners, name) {
 				continue
@@ -205,8 +216,8 @@ func (l *list) learners(m audit.MechanismSpec) error {
 			continue
 		}
 		c.Plan.Learner = name
-		c.Met = s.at > 0 && s.at <= c.Plan.Trials
-		if name == bitReader && s.floats {
+		c.Met = s.Pair > 0 && s.Pair <= c.Plan.Trials
+		if name == bitReader && s.Floats {
 			c.Unjudged = "adds its noise in floating point, which this learner reads: the claim holds for real numbers"
 		}
 		if err := l.add(c); err != nil {
@@ -217,9 +228,9 @@ func (l *list) learners(m audit.MechanismSpec) error {
 }
 
 func (l *list) finders(m audit.MechanismSpec) error {
-	s := met[m.Name]
-	if s.exact > 0 {
-		s = setting{why: "the mechanism's own claim"}
+	s := tightOf(m)
+	if s.Exact > 0 {
+		s = audit.Tight{Why: "the mechanism's own claim"}
 	}
 	for _, f := range l.cat.Finders {
 		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) || !fits(f, m) {
@@ -233,7 +244,7 @@ func (l *list) finders(m audit.MechanismSpec) error {
 			continue
 		}
 		plan.Trials = trials
-		c := Cell{Block: Finders, Name: fmt.Sprintf("finder %s on %s", f.Name, m.Name), Subject: f.Name, Plan: plan, Runs: l.Runs / finderShare, Met: s.at > 0}
+		c := Cell{Block: Finders, Name: fmt.Sprintf("finder %s on %s", f.Name, m.Name), Subject: f.Name, Plan: plan, Runs: l.Runs / finderShare, Met: s.Pair > 0}
 		if err := l.add(c); err != nil {
 			return err
 		}
@@ -301,6 +312,8 @@ type Cell struct {
 	// Unjudged says why alarms are not counted against dpscope; empty where
 	// they are.
 	Unjudged string `json:"unjudged,omitempty"`
+
+	tight audit.Tight
 }
 
 // Outcome is how one run ended.
@@ -362,13 +375,13 @@ func (g guarantee) kind() string {
 // 1 (noisy-histogram of one bin), and Gaussians mu = 1/sigma apart (dp-sgd).
 func guarantees() []guarantee {
 	answers := func(epsilon float64, claim audit.Claim, through float64) guarantee {
-		return guarantee{"randomised-response", params("epsilon", epsilon), claim, through}
+		return guarantee{"randomised-response", audit.Params{"epsilon": {Number: epsilon}}, claim, through}
 	}
 	laplace := func(epsilon float64, claim audit.Claim) guarantee {
-		return guarantee{"noisy-histogram", params("epsilon", epsilon, "bins", 1.0), claim, 0}
+		return guarantee{"noisy-histogram", audit.Params{"epsilon": {Number: epsilon}, "bins": {Number: 1}}, claim, 0}
 	}
 	gaussian := func(sigma float64, claim audit.Claim) guarantee {
-		return guarantee{"dp-sgd", params("sigma", sigma, "clip", 1.0), claim, 0}
+		return guarantee{"dp-sgd", audit.Params{"sigma": {Number: sigma}, "clip": {Number: 1}}, claim, 0}
 	}
 	renyi := func(alpha, epsilon float64) audit.Claim {
 		return audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
@@ -394,10 +407,10 @@ func guarantees() []guarantee {
 		all = append(all, laplace(1, renyi(alpha, accounting.Laplace{Scale: 1, Sensitivity: 1}.At(alpha))))
 	}
 	return append(all,
-		answers(1, renyi(4, bounds.RandomisedResponseRenyi(1, 4)), 0),
+		answers(1, renyi(4, audit.RandomisedResponseRenyi(1, 4)), 0),
 		gaussian(2, rho(0.125)), gaussian(1, rho(0.5)),
 		gaussian(2, mu(0.5)), gaussian(1, mu(1)),
-		answers(1, mu(bounds.GaussianMuOfPure(1)), 0),
+		answers(1, mu(audit.GaussianMuOfPure(1)), 0),
 		answers(1, audit.DPClaim(1, 0), 2), answers(1, audit.DPClaim(1, 0), 8), answers(0.1, audit.DPClaim(0.1, 0), 2),
 	)
 }
@@ -411,7 +424,7 @@ func (l *list) guarantees() error {
 			if err != nil || !l.wants(m.Name) {
 				continue // a catalogue may be without it
 			}
-			plan := l.base(m, setting{parameters: g.parameters})
+			plan := l.base(m, audit.Tight{Params: g.parameters})
 			claim := g.claim
 			plan.Claim, plan.ThroughRenyi, plan.Learner, plan.Mode = &claim, g.through, "histogram", pair.Fixed
 			runs := guaranteeRuns * l.Runs

@@ -156,8 +156,8 @@ func TestScoresCoverage(t *testing.T) {
 	grid.Guesses = []int{50, 100, 200}
 	sigma := source.Sigma(source.ByAnalytic, 2, 1e-5)
 	for _, c := range []want{
-		{"randomised response, ties everywhere", 600, samplePlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .2, report.MethodExact: .6, report.MethodPaired: .4, report.MethodClopperPearson: .3}},
-		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .6}},
+		{"randomised response, ties everywhere", 600, samplePlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, audit.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .2, report.MethodExact: .6, report.MethodPaired: .4, report.MethodClopperPearson: .3}},
+		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, audit.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .6}},
 		{"Gaussian unit canaries", 150, samplePlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[report.Method]float64{report.MethodOneRun: .5, report.MethodOneRunGDP: .8, report.MethodExact: .3, report.MethodGaussian: .5, report.MethodPaired: .15}},
 	} {
 		failed, sum := map[report.Method]int{}, map[report.Method]float64{}
@@ -204,7 +204,7 @@ func TestScoresCoverage(t *testing.T) {
 	for i := range tossed {
 		p := samplePlan(3, 0, "")
 		p.Seed = uint64(i)
-		counted(checkScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
+		counted(checkScores(t, p, tossedRuns(i, 100, eps)), eps, audit.GaussianMuOfPure(eps), failed, sum)
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -20,16 +21,27 @@ type jsonText struct {
 	text *bounded
 }
 
-// json reads a file whose first character is { or [.
-func (p *parser) json(in io.Reader) ([]*Table, error) {
+// json reads a file that begins with head, whose first character is { or [.
+func (p *parser) json(in io.Reader, head []byte) ([]*Table, error) {
 	j := &jsonText{p: p, text: &bounded{in: in}}
 	j.text.long = func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, j.line()), "") }
 	j.in = json.NewDecoder(j.text)
-	j.in.UseNumber()
 	j.text.taken = j.in.InputOffset
-	p.format = JSONLines
-	tables, err := j.file()
-	if err == nil && p.format == JSON {
+	p.format = jsonForm(head)
+	if p.format == JSONLines {
+		return one(j.lines())
+	}
+	open, err := j.token()
+	if err != nil {
+		return nil, err
+	}
+	var tables []*Table
+	if open == json.Delim('{') {
+		tables, err = j.arrays()
+	} else {
+		tables, err = one(j.array(""))
+	}
+	if err == nil {
 		if _, after := j.in.Token(); !errors.Is(after, io.EOF) {
 			err = j.fault(nil, "the end of the file")
 		}
@@ -37,73 +49,25 @@ func (p *parser) json(in io.Reader) ([]*Table, error) {
 	return tables, err
 }
 
-// file tells the form by the first tokens.
-func (j *jsonText) file() ([]*Table, error) {
-	rows := &jsonRows{jsonText: j, what: j.p.o.Name}
-	open, err := j.token()
-	if err != nil {
-		return nil, err
-	}
+// jsonForm tells rows one after the other from one document, by its beginning.
+func jsonForm(head []byte) Format {
+	look := json.NewDecoder(bytes.NewReader(head))
+	open, _ := look.Token()
+	second, _ := look.Token()
 	if open == json.Delim('{') {
-		if j.in.More() {
-			if err := rows.key(); err != nil {
-				return nil, err
-			}
-			value, err := j.token()
-			if err != nil {
-				return nil, err
-			}
-			if value == json.Delim('[') {
-				return j.arrays(rows.keys[0])
-			}
-			if err := rows.value(value); err != nil {
-				return nil, err
-			}
+		if third, _ := look.Token(); third == json.Delim('[') {
+			return JSON
 		}
-		return one(rows.lines(open))
+		return JSONLines
 	}
-	for len(rows.cells) <= MaxColumns && j.in.More() {
-		value, err := j.token()
-		if err != nil {
-			return nil, err
-		}
-		if len(rows.cells) == 0 && isOpen(value) {
-			return one(j.array("", value))
-		}
-		if err := rows.value(value); err != nil {
-			return nil, err
-		}
+	look = json.NewDecoder(bytes.NewReader(head))
+	if second != json.Delim('{') && second != json.Delim('[') && look.Decode(new(json.RawMessage)) == nil && look.More() {
+		return JSONLines
 	}
-	if len(rows.cells) <= MaxColumns {
-		if _, err := j.token(); err != nil { // its end
-			return nil, err
-		}
-		if len(rows.cells) == 0 {
-			return nil, emptyArray(j.p.o.Name)
-		}
-		if next, err := j.in.Token(); !errors.Is(err, io.EOF) { // it was a row
-			if err != nil {
-				return nil, j.fault(err, wantRow)
-			}
-			if err := rows.add(false); err != nil {
-				return nil, err
-			}
-			if err := rows.open(next); err != nil {
-				return nil, err
-			}
-			return one(rows.lines(next))
-		}
-	}
-	return one(j.array("", nil, rows.cells...))
+	return JSON
 }
 
 func one(t *Table, err error) ([]*Table, error) { return []*Table{t}, err }
-
-func isOpen(t json.Token) bool { return t == json.Delim('{') || t == json.Delim('[') }
-
-func emptyArray(what string) error {
-	return &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
-}
 
 // token is the next one, which has to be there.
 func (j *jsonText) token() (json.Token, error) {
@@ -134,98 +98,80 @@ func (j *jsonText) fault(err error, want string) error {
 		line, _, _ := bytes.Cut(rest, []byte{'\n'})
 		x.Found, x.Remedy = quoted(bytes.TrimSpace(line)), ""
 	}
+	if len(rest) > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+		x.Found, x.Want, x.Remedy = x.Found+", which is cut off at the end of the file", "the rest of it", "copy or save it again"
+	}
 	var syntax *json.SyntaxError
-	switch {
-	case namesNonFinite(rest):
-		x.Want, x.Remedy = "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`
-	case len(rest) > 0 && errors.As(err, &syntax):
+	if len(rest) > 0 && errors.As(err, &syntax) {
 		x.Found, x.Want = x.Found+", an "+syntax.Error(), "rows of JSON: numbers and strings"
+		if line, _, _ := bytes.Cut(rest, []byte{'\n'}); bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
+			x.Want, x.Remedy = "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`
+		}
 	}
 	return x
 }
 
-// namesNonFinite reports whether NaN or an infinity stands here as Python writes them.
-func namesNonFinite(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("-"))
-	return bytes.HasPrefix(b, []byte("NaN")) || bytes.HasPrefix(b, []byte("Infinity"))
-}
-
-// arrays reads the rest of an object of arrays behind its first opening bracket.
-func (j *jsonText) arrays(key string) ([]*Table, error) {
+// arrays reads the rest of an object of arrays.
+func (j *jsonText) arrays() ([]*Table, error) {
 	var tables []*Table
-	for {
-		if slices.ContainsFunc(tables, func(t *Table) bool { return t.Name == key }) {
-			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
+	for j.in.More() {
+		name, err := j.token()
+		if err != nil {
+			return nil, err
 		}
-		t, err := j.array(key, nil)
+		key := name.(string)
+		if value, err := j.token(); err != nil {
+			return nil, err
+		} else if value != json.Delim('[') {
+			return nil, j.bad(fmt.Sprint(value), fmt.Sprintf("an array, as the value of %q", key))
+		}
+		if slices.ContainsFunc(tables, func(t *Table) bool { return t.Name == key }) {
+			return nil, j.bad(fmt.Sprintf("the key %q twice", key), "each key once")
+		}
+		t, err := j.array(key)
 		if err != nil {
 			return nil, err
 		}
 		if tables = append(tables, t); len(tables) > MaxColumns {
 			return nil, j.fault(nil, fmt.Sprintf("at most %d arrays", MaxColumns))
 		}
-		if !j.in.More() {
-			_, err := j.token()
-			return tables, err
-		}
-		name, err := j.token()
-		if err != nil {
-			return nil, err
-		}
-		key = name.(string)
-		if value, err := j.token(); err != nil {
-			return nil, err
-		} else if value != json.Delim('[') {
-			return nil, j.found(value, fmt.Sprintf("an array, as the value of %q", key))
-		}
 	}
+	_, err := j.token() // its end
+	return tables, err
 }
 
-// array reads the rest of an array of rows, whose first values were read, or the opening
-// bracket of its first row.
-func (j *jsonText) array(name string, open json.Token, values ...string) (*Table, error) {
-	j.p.format = JSON
+func (j *jsonText) bad(found, want string) error {
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: found, Want: want}
+}
+
+// array reads the rest of an array of rows.
+func (j *jsonText) array(name string) (*Table, error) {
 	what := j.p.o.Name
 	if name != "" {
 		what += fmt.Sprintf(", array %q", name)
 	}
 	rows := &jsonRows{jsonText: j, what: what}
-	for _, v := range values {
-		rows.cells = []string{v}
-		if err := rows.add(false); err != nil {
+	matrix := false
+	for j.in.More() {
+		if err := j.in.Decode(&rows.raw); err != nil {
+			return nil, j.fault(err, "the rest of an array")
+		}
+		is := rows.raw[0] == '['
+		if rows.tab == nil {
+			matrix = is
+		}
+		if matrix != is {
+			return nil, rows.bad(quoted([]byte(rows.raw)), "a row like the first")
+		}
+		if err := rows.row(); err != nil {
 			return nil, err
 		}
 	}
-	if 0 < len(values) && len(values) <= MaxColumns { // they are all
-		return rows.tab.close()
-	}
-	matrix := open == json.Delim('[')
-	for open != nil || j.in.More() {
-		if open == nil {
-			var err error
-			if open, err = j.token(); err != nil {
-				return nil, err
-			}
-			if rows.tab == nil {
-				matrix = open == json.Delim('[')
-			}
-		}
-		if matrix != (open == json.Delim('[')) {
-			return nil, j.found(open, "a row like the first")
-		}
-		if err := rows.open(open); err != nil {
-			return nil, err
-		}
-		if err := rows.row(open); err != nil {
-			return nil, err
-		}
-		open = nil
-	}
-	if _, err := j.token(); err != nil {
+	if _, err := j.token(); err != nil { // its end
 		return nil, err
 	}
 	if rows.tab == nil {
-		return nil, emptyArray(what)
+		return nil, &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
 	}
 	t, err := rows.tab.close()
 	if err != nil {
@@ -235,13 +181,21 @@ func (j *jsonText) array(name string, open json.Token, values ...string) (*Table
 	return t, nil
 }
 
-// found says that a token is not what belongs there.
-func (j *jsonText) found(t json.Token, want string) error {
-	found := fmt.Sprint(t)
-	if t == nil {
-		found = "null"
+// lines reads rows to the end of the file.
+func (j *jsonText) lines() (*Table, error) {
+	rows := &jsonRows{jsonText: j, what: j.p.o.Name}
+	for {
+		err := j.in.Decode(&rows.raw)
+		if errors.Is(err, io.EOF) {
+			return rows.tab.close()
+		}
+		if err != nil {
+			return nil, j.fault(err, "the rest of a row")
+		}
+		if err := rows.row(); err != nil {
+			return nil, err
+		}
 	}
-	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: quoted(found), Want: want}
 }
 
 // jsonRows makes a table of rows.
@@ -251,95 +205,68 @@ type jsonRows struct {
 	tab     *tabulator
 	object  bool // rows are objects
 	index   map[string]int
-	keys    []string // of the row
+	raw     json.RawMessage // the row
+	keys    []string
 	cells   []string
 	ordered []string // cells of an object in the columns' order
 	placed  []bool
 }
 
-const wantRow = "a row, an object or an array"
-
-// lines reads rows to the end of the file. Of the first one the bracket was read, and what of
-// it is there already.
-func (r *jsonRows) lines(open json.Token) (*Table, error) {
-	for {
-		if !isOpen(open) {
-			return nil, r.found(open, wantRow)
-		}
-		err := r.row(open)
-		if err != nil {
-			return nil, err
-		}
-		if open, err = r.in.Token(); errors.Is(err, io.EOF) {
-			return r.tab.close()
-		}
-		if err != nil {
-			return nil, r.fault(err, wantRow)
-		}
-		if err := r.open(open); err != nil {
-			return nil, err
-		}
+// row adds the row.
+func (r *jsonRows) row() error {
+	if err := r.split(string(r.raw)); err != nil {
+		return err
 	}
+	return r.add(r.raw[0] == '{')
 }
 
-// open begins a row by its first token.
-func (r *jsonRows) open(open json.Token) error {
-	r.cells, r.keys = r.cells[:0], r.keys[:0]
-	if isOpen(open) {
-		return nil
+// split cuts a row, which is JSON, into its keys and its cells.
+func (r *jsonRows) split(row string) error {
+	r.keys, r.cells = r.keys[:0], r.cells[:0]
+	object := row[0] == '{'
+	if object || row[0] == '[' {
+		row = row[1:]
 	}
-	return r.value(open)
-}
-
-// row reads the rest of a row and adds it.
-func (r *jsonRows) row(open json.Token) error {
-	if !isOpen(open) {
-		return r.add(false)
-	}
-	for r.in.More() {
-		if open == json.Delim('{') {
-			if err := r.key(); err != nil {
-				return err
+	for len(r.cells) <= MaxColumns {
+		row = strings.TrimLeft(row, " \t\r\n,:")
+		if row == "" || row[0] == '}' || row[0] == ']' {
+			return nil
+		}
+		n, cell := 0, ""
+		if row[0] == '"' {
+			if n = 1 + strings.IndexAny(row[1:], `"\\`); row[n] == '"' {
+				cell = row[1:n]
+			} else { // with escapes
+				for ; row[n] != '"'; n++ {
+					if row[n] == '\\' {
+						n++
+					}
+				}
+				if err := json.Unmarshal([]byte(row[:n+1]), &cell); err != nil {
+					return r.bad(quoted(row[:n+1]), "a string of JSON")
+				}
+			}
+			n++
+		} else {
+			if n = strings.IndexAny(row, " \t\r\n,]}"); n < 0 {
+				n = len(row)
+			}
+			switch cell = row[:n]; cell[0] {
+			case 't':
+				cell = "1"
+			case 'f':
+				cell = "0"
+			case 'n', '{', '[':
+				return r.bad(quoted(row[:min(n+1, len(row))]), "a number or a string")
 			}
 		}
-		value, err := r.token()
-		if err != nil {
-			return err
-		}
-		if err := r.value(value); err != nil {
-			return err
-		}
-		if len(r.cells) > MaxColumns {
-			return r.fault(nil, fmt.Sprintf("at most %d values in a row", MaxColumns))
+		if row = row[n:]; object && len(r.keys) == len(r.cells) {
+			r.keys = append(r.keys, cell)
+		} else {
+			r.cells = append(r.cells, cell)
 		}
 	}
-	if _, err := r.token(); err != nil { // its end
-		return err
-	}
-	return r.add(open == json.Delim('{'))
-}
-
-func (r *jsonRows) key() error {
-	k, err := r.token()
-	if err != nil {
-		return err
-	}
-	r.keys = append(r.keys, k.(string))
-	return nil
-}
-
-func (r *jsonRows) value(t json.Token) error {
-	switch v := t.(type) {
-	case json.Number:
-		r.cells = append(r.cells, string(v))
-	case string:
-		r.cells = append(r.cells, v)
-	case bool:
-		r.cells = append(r.cells, map[bool]string{true: "1", false: "0"}[v])
-	default:
-		return r.found(t, "a number or a string")
-	}
-	return nil
+	return r.bad(fmt.Sprintf("a row of more than %d values", MaxColumns), fmt.Sprintf("at most %d", MaxColumns))
 }
 
 // add takes the row.

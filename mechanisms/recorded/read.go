@@ -228,7 +228,7 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	}
 	in.Discard(mark)
 	if first := bytes.TrimLeft(text, " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		return p.json(in)
+		return p.json(in, text)
 	}
 	t, err := p.text(in, text)
 	return []*Table{t}, err

@@ -255,23 +255,3 @@ func TestStamp(t *testing.T) {
 		t.Error("another file's name makes no difference")
 	}
 }
-
-// The dark colours are written twice: for a system that is dark, and for a page
-// that was told to be. They are the same.
-func TestDarkTwice(t *testing.T) {
-	styles, err := os.ReadFile("../page/page.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := func(selector string) string {
-		_, rest, found := strings.Cut(string(styles), selector+" {\n")
-		inside, _, _ := strings.Cut(rest, "}")
-		if !found || !strings.Contains(inside, "--page:") {
-			t.Fatalf("no colours under %s", selector)
-		}
-		return strings.Join(strings.Fields(inside), " ")
-	}
-	if system, told := block(`:root:not([data-theme="light"])`), block(`:root[data-theme="dark"]`); system != told {
-		t.Errorf("two dark themes:\n%s\n%s", system, told)
-	}
-}

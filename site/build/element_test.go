@@ -49,7 +49,7 @@ func TestElementTypes(t *testing.T) {
 		t.Fatalf("%v: %.2000s", err, err.(*exec.ExitError).Stderr)
 	}
 	var is map[string]string
-	if err := json.Unmarshal(out, &is); err != nil || len(is) < 37 {
+	if err := json.Unmarshal(out, &is); err != nil || len(is) == 0 {
 		t.Fatalf("%v: %s", err, out)
 	}
 	types, err := os.ReadFile(elementTypes)

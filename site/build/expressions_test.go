@@ -34,7 +34,7 @@ var expressions = map[string]map[string]string{
 	},
 	"page/address.js": {`/^#/`: "the fragment of an address", `/^[1-9]\d*$/`: "a version, in an address", `/#.*$/`: "the fragment of an address"},
 	"page/element.js": {`/^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u`: "cells that are set right: figures"},
-	"page/form.js":    {`/^p\./`: "makes an id of a key"},
+	"page/field.js":   {`/\W/g`: "makes an id of a key"},
 	"page/number.js":  {`/\B(?=(\d{3})+$)/g`: "thousands apart"},
 	"panel/canaryfiles.js": {
 		`/(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i`: "names of the user's files, whose order decides",
@@ -43,8 +43,7 @@ var expressions = map[string]map[string]string{
 		`/\.(csv|tsv|txt|jsonl|np[yz]|gz)$/i`: "the name of a user's file",
 		`/^\s*{\s*"\$schema"/`:                "the format of a file: a report",
 	},
-	"panel/canaryform.js": {`/\W/g`: "makes an id of a key"},
-	"panel/own.js":        {`/\.wasm$/i`: "the name of a user's file"},
+	"panel/own.js": {`/\.wasm$/i`: "the name of a user's file"},
 	"panel/samples.js": {
 		`/canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i`: "names of the user's files that may be of scores",
 		`/[^\w.+-]+/g`:                        "the name of a file to be saved",

@@ -67,8 +67,6 @@ function chartOf({ headline, lowerBound, claim }) {
   return [node("p", { class: "title" }, headline), ...all > 0 ? [...bar("", lowerBound, "Certified: at least"), ...bar("claim", claimed, "Claimed:")] : []];
 }
 
-const gone = () => new DOMException("The element left the page.", "AbortError");
-
 class DPAudit extends HTMLElement {
   #box = node("div", { class: "box", part: "box" });
   #title = node("p", { class: "title", part: "title" });
@@ -85,8 +83,9 @@ class DPAudit extends HTMLElement {
   #slot = node("slot", { hidden: "" });
   #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
   #frame = null;
-  #opening = null; // {promise, resolve, reject, timer} of the frame
-  #calls = new Map(); // by id
+  #opened = Promise.resolve(); // once the frame is ready
+  #timer = 0; // until it is given up
+  #calls = new Map(); // {resolve, reject} by id; 0 is that it is ready
   #last = 0;
   #warned = new Set();
   #report = null;
@@ -94,9 +93,7 @@ class DPAudit extends HTMLElement {
   #seen = null; // observer of the view
   #attributes = new MutationObserver(() => this.#changed());
   #around = new MutationObserver(() => this.#look());
-  #system = matchMedia("(prefers-color-scheme: dark)");
-  #dress = () => this.#look();
-  #hear = (event) => this.#message(event);
+  #life; // ends what it listens to
 
   constructor() {
     super();
@@ -118,8 +115,9 @@ class DPAudit extends HTMLElement {
     this.#attributes.observe(this, { attributes: true });
     this.#around.observe(document.documentElement, { attributes: true });
     if (document.body) this.#around.observe(document.body, { attributes: true });
-    this.#system.addEventListener("change", this.#dress);
-    addEventListener("message", this.#hear);
+    this.#life = new AbortController();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#look(), this.#life);
+    addEventListener("message", (event) => this.#message(event), this.#life);
     this.#describe();
     this.#look();
     this.#watch();
@@ -128,10 +126,9 @@ class DPAudit extends HTMLElement {
   disconnectedCallback() {
     this.#attributes.disconnect();
     this.#around.disconnect();
-    this.#system.removeEventListener("change", this.#dress);
-    removeEventListener("message", this.#hear);
+    this.#life.abort();
     this.#seen?.disconnect();
-    this.#close(gone());
+    this.#close(new DOMException("The element left the page.", "AbortError"));
   }
 
   // What it is asked for
@@ -214,13 +211,12 @@ class DPAudit extends HTMLElement {
   get #fragment() { return fragmentOf(this.view === "canaries" ? { view: "canaries", ...this.settings } : this.settings); }
 
   get #texts() {
-    const { options: { controls, view, readonly } } = optionsOf(this.#options);
+    const { controls, view, readonly } = this.#options.options;
     return { ...this.settings, controls, view, readonly: String(readonly), theme: this.#box.dataset.theme };
   }
 
-  get #options() {
-    return Object.fromEntries([...Object.keys(CHOICES), ...FLAGS].filter((key) => this.hasAttribute(key)).map((key) => [key, this.getAttribute(key)]));
-  }
+  /** What is shown of it, and what of that cannot be used. */
+  get #options() { return optionsOf(Object.fromEntries([...this.attributes].map(({ name, value }) => [name, value]))); }
 
   /** The poster's words; attributes that are none of ours are named once. */
   #describe() {
@@ -235,7 +231,7 @@ class DPAudit extends HTMLElement {
     for (const { name } of this.attributes) {
       if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...SETTINGS, "p.NAME", ...OURS].join(", ")}`);
     }
-    for (const words of optionsOf(this.#options).bad) warn(words, words);
+    for (const words of this.#options.bad) warn(words, words);
     this.#recall();
   }
 
@@ -289,7 +285,7 @@ class DPAudit extends HTMLElement {
 
   /** Follows theme and colours of the page. */
   #look() {
-    const { theme } = optionsOf(this.#options).options;
+    const { theme } = this.#options.options;
     const style = getComputedStyle(this);
     const [red, green, blue] = getComputedStyle(this.#paper).color.match(/[\d.]+/g).map(Number);
     const chosen = theme !== "auto" ? theme : red + green + blue > 382 ? "dark" : "light";
@@ -308,14 +304,13 @@ class DPAudit extends HTMLElement {
   }
 
   #configure() {
-    if (!this.#frame || this.#opening) return; // its address says it
-    this.#quiet(this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }));
+    if (this.#frame && !this.#calls.has(0)) this.#quiet(this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }));
   }
 
   /** With autorun, runs once it is seen. */
   #watch() {
     this.#seen?.disconnect();
-    if (!optionsOf(this.#options).options.autorun || this.#frame) return;
+    if (!this.#options.options.autorun || this.#frame) return;
     this.#seen = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       this.#seen.disconnect();
@@ -327,9 +322,7 @@ class DPAudit extends HTMLElement {
   /** The frame, ready. */
   #open() {
     if (!this.isConnected) return Promise.reject(new DOMException("The element is not in a page.", "InvalidStateError"));
-    if (this.#frame) return this.#opening?.promise ?? Promise.resolve();
-    const opening = this.#opening = resolvers();
-    this.#quiet(opening.promise);
+    if (this.#frame) return this.#opened;
     const focused = this.shadowRoot.activeElement === this.#button;
     this.#button.disabled = true;
     this.#failed.hidden = this.#slot.hidden = true;
@@ -342,31 +335,36 @@ class DPAudit extends HTMLElement {
       this.#failed.hidden = this.#slot.hidden = false;
       this.#fire("error", { name: error.name, message: error.message });
     };
-    this.#frame.addEventListener("load", () => { if (this.#opening === opening) opening.timer ??= setTimeout(giveUp, READY_AFTER); });
-    opening.focused = focused;
+    this.#frame.addEventListener("load", () => { if (this.#calls.has(0)) this.#timer ||= setTimeout(giveUp, READY_AFTER); });
     this.#box.append(this.#frame);
-    return opening.promise;
+    return this.#opened = this.#quiet(this.#answer(0).then((detail) => {
+      clearTimeout(this.#timer);
+      this.#frame.classList.remove("loading");
+      if (!this.#record.hidden) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
+      this.#poster.hidden = true;
+      if (focused) this.#frame.focus();
+      this.#configure();
+      this.#fire("ready", detail);
+    }));
   }
 
   /** Takes the frame away, and its workers with it. */
   #close(error) {
     this.#frame?.remove();
     this.#frame = null;
-    clearTimeout(this.#opening?.timer);
-    this.#opening?.reject(error);
-    this.#opening = null;
+    clearTimeout(this.#timer);
+    this.#timer = 0;
     for (const { reject } of this.#calls.values()) reject(error);
     this.#calls.clear();
     this.#button.disabled = false;
     this.#poster.hidden = false;
   }
 
+  #answer(id) { return new Promise((resolve, reject) => { this.#calls.set(id, { resolve, reject }); }); }
+
   #send(call, value) {
-    const id = ++this.#last;
-    return new Promise((resolve, reject) => {
-      this.#calls.set(id, { resolve, reject });
-      this.#frame.contentWindow.postMessage({ dpaudit: 1, id, call, value }, this.#home.origin);
-    });
+    this.#frame.contentWindow.postMessage({ dpaudit: 1, id: ++this.#last, call, value }, this.#home.origin);
+    return this.#answer(this.#last);
   }
 
   #keep(report, text) {
@@ -381,17 +379,14 @@ class DPAudit extends HTMLElement {
     if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#home.origin || data?.dpaudit !== 1) return;
     const { type, detail } = data;
     switch (type) {
-      case "ready":
-        this.#ready(detail);
-        break;
       case "height":
         this.#frame.style.height = `${detail.height}px`;
         break;
-      case "answer": {
-        const call = this.#calls.get(detail.id);
-        this.#calls.delete(detail.id);
-        if (detail.error) call?.reject(Object.assign(new DOMException(detail.error.message, detail.error.name), { refusal: detail.error }));
-        else call?.resolve(detail.value);
+      case "ready": case "answer": {
+        const { id, value, error } = type === "ready" ? { id: 0, value: detail } : detail, call = this.#calls.get(id);
+        this.#calls.delete(id);
+        if (error) call?.reject(Object.assign(new DOMException(error.message, error.name), { refusal: error }));
+        else call?.resolve(value);
         break;
       }
       case "result":
@@ -402,26 +397,6 @@ class DPAudit extends HTMLElement {
         this.#fire(type, detail);
     }
   }
-
-  #ready(detail) {
-    const opening = this.#opening;
-    if (!opening) return;
-    clearTimeout(opening.timer);
-    this.#opening = null;
-    this.#frame.classList.remove("loading");
-    if (!this.#record.hidden) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
-    this.#poster.hidden = true;
-    if (opening.focused) this.#frame.focus();
-    this.#configure();
-    this.#fire("ready", detail);
-    opening.resolve();
-  }
-}
-
-function resolvers() {
-  const all = {};
-  all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
-  return all;
 }
 
 /** Properties that are attributes, by name. */

@@ -6,19 +6,20 @@
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
 import { faultOf, readFragment, usable } from "../page/address.js";
-import { beside, byId } from "../page/element.js";
-import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
+import { beside, byId, html, onSubmit } from "../page/element.js";
+import { fillBody } from "../panel/canaryreport.js";
+import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
-import { copyFor, save, stemOf } from "../file/files.js";
+import { save, stemOf } from "../file/files.js";
 import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
-import { dismiss, notify } from "../page/notice.js";
+import { copyText, dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { ProgressPanel, say } from "../page/progress.js";
-import { foundNothing, replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
+import { foundNothing, judge, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -33,7 +34,7 @@ let planted = null; // those of a canary audit, where it is one
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
 let work = null; // what is under way: {promise, abort, id, replays}
-let shown = null; // {report, text, standing, whole: promise of its end}
+let shown = null; // the answer with its report, standing, and whole: promise of its end
 let ran = ""; // the settings of what is shown, as a fragment
 let checkTimer = 0;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -147,7 +148,7 @@ function changed() {
     const settings = form.read();
     try {
       const plan = planned(settings);
-      if (engine.ready) form.show(await engine.check(plan));
+      if (engine.ready) form.show(await engine.ask("check", plan).answer);
       else form.clearErrors();
     } catch (error) {
       form.clearErrors();
@@ -273,13 +274,11 @@ async function verify(mine, signal) {
   for (const key of ["settings", "stop", "core"]) dismiss(key);
   showVerification(null);
   setState("loading");
-  const { report, text } = shown;
+  const { text } = shown;
   try {
     await need(signal);
-    const found = await compute(mine, signal, "Replaying", () => engine.verify({ report: text }, (p) => panel.show(p, true)));
-    showVerification(found);
-    shown.standing = standingOf(found);
-    verdict(report.kind === "pair" ? byId("verdict") : byId("canary-result").querySelector(".verdict"), report, shown.standing);
+    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", { report: text }, (p) => panel.show(p, true)));
+    judge(shown, found);
     say(replayWords(found));
   } catch (error) {
     notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
@@ -296,22 +295,22 @@ async function audit(mine, signal, strict) {
     if (!judged) {
       const bad = [];
       judged = true;
-      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.check(planned(s))));
+      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.ask("check", planned(s)).answer));
       if (checked && !planted) form.show(checked);
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
     const settings = current(), plan = planned(settings);
-    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries({ plan }, (p) => {
-      tellCanaries(p, plan, catalogue.canaries);
+    const answer = await compute(mine, signal, "Starting", () => planted ? engine.ask("canaries", { plan }, (p) => {
+      tellCanaries(p, plan, catalogue.canaries, panel);
       tell("progress", p);
-    }) : engine.run(plan, (p) => {
+    }) : engine.ask("run", plan, (p) => {
       panel.show(p);
       tell("progress", p);
     }));
     const { report, error } = answer;
     let whole;
-    if (report.kind === "pair" ? foundNothing(report) : report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+    if (foundNothing(report)) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was found" });
     } else {
       whole = show(answer, fragmentOf(settings));
@@ -350,8 +349,15 @@ function show(answer, settings, standing = "") {
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
   showVerification(null);
-  const whole = answer.report.kind === "pair" ? showReport(answer, listing(answer.report.subject)?.museum, standing) : showCanaries(answer, catalogue.canaries, standing);
-  shown = { report: answer.report, text: answer.text, standing, whole };
+  let whole;
+  if (answer.report.kind === "pair") whole = showReport(answer, listing(answer.report.subject)?.museum, standing);
+  else {
+    const body = html("div", { class: "contents" });
+    showHead(answer, standing);
+    byId("canary-result").replaceChildren(body);
+    whole = fillBody(body, answer, catalogue.canaries.intervals);
+  }
+  shown = { ...answer, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;
 }
@@ -375,7 +381,7 @@ const calls = {
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(signal);
-    const whole = show(await engine.open(report), fragmentOf(current()), "unverified");
+    const whole = show(await engine.ask("open", report).answer, fragmentOf(current()), "unverified");
     showOrigin("before");
     status("");
     setState("done");
@@ -405,18 +411,12 @@ addEventListener("message", async ({ source, origin, data }) => {
 
 // Events
 
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  run().catch(() => {}); // told
-});
+onSubmit(byId("form"), () => run().catch(() => {})); // told
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
 byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
-byId("copy-command").addEventListener("click", async () => {
-  const text = shown.report.reproduce.cli;
-  if (!await copyFor(byId("copy-command"), text)) notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
-});
+byId("copy-command").addEventListener("click", () => copyText(byId("copy-command"), shown.report.reproduce.cli));
 dark.addEventListener("change", tellTheme);
 new ResizeObserver(() => tell("height", { height: Math.ceil(document.body.getBoundingClientRect().height) })).observe(document.body);
 

@@ -1,8 +1,8 @@
-// A canary audit in an embed, with &view=canaries: its settings in words, its plan,
-// how far it is and its report. It has no form; a file cannot be given.
-import { headOf, fillBody, phases } from "../panel/canaryreport.js";
+// A canary audit in an embed, with &view=canaries: its settings in words, its plan and
+// how far it is. It has no form; a file cannot be given.
+import { phases } from "../panel/canaryreport.js";
 import { canaryPlan, CLAIM } from "../panel/canaryplan.js";
-import { byId, html } from "../page/element.js";
+import { byId, terms } from "../page/element.js";
 import { isCanarySetting } from "./embedoptions.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
@@ -14,7 +14,7 @@ export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "c
 /** The audit in words, and its settings below the title. */
 export function describeCanaries({ view, ...settings }, offer) {
   const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = Number(CLAIM.delta).toExponential(), n } = settings;
-  byId("canary-settings").replaceChildren(...Object.entries(settings).map(([key, text]) => [html("dt", {}, key.replace(/^p\./, "")), html("dd", {}, text)]).flat());
+  byId("canary-settings").replaceChildren(...terms(Object.entries(settings).map(([key, text]) => [key.replace(/^p\./, ""), text])).flat());
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
 
@@ -32,22 +32,12 @@ export function planOfCanaries(settings, offer) {
  * @param {import("../worker/protocol").CanaryProgress} p
  * @param {import("../worker/protocol").CanaryPlan} plan
  * @param {import("../worker/files").CanaryOffer} offer
+ * @param {import("../page/progress.js").ProgressPanel} panel
  */
-export function tellCanaries(p, { interval }, offer) {
+export function tellCanaries(p, { interval }, offer, panel) {
   const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
   const left = timeLeft(p);
   const mine = p.bounds?.find((b) => b.interval === (interval ?? offer.intervals[0].name));
-  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && [p.holds ? "So far" : "So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
-  byId("progress").value = percent;
-  byId("progress-phase").textContent = words;
-  byId("progress-percent").textContent = `${percent} %`;
-  byId("progress-facts").replaceChildren(...facts.filter(Boolean).map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+  panel.tell(words, percent, [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && [p.holds ? "So far" : "So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]]);
   say(`${words}, ${percent} %`, false);
-}
-
-/** @param {import("../worker/protocol").ReportedValue} answer @param {import("../worker/files").CanaryOffer} offer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
-export function showCanaries(answer, { intervals }, standing) {
-  const body = html("div", { class: "contents" });
-  byId("canary-result").replaceChildren(...headOf(answer, standing), body);
-  return fillBody(body, answer, intervals);
 }

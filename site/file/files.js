@@ -19,6 +19,25 @@ async function kindOf(file) {
   return rows && !/"(?:\$schema|schemaVersion)"\s*:/.test(head) ? "samples" : "report";
 }
 
+/** Has a button ask for files. @param {string} button @param {string} id of the input @param {(files: File[]) => void} take gets one at least */
+export function picker(button, id, take) {
+  const input = byId(id);
+  byId(button).addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    const files = [...input.files];
+    input.value = ""; // so that the same file can be chosen again
+    if (files.length) take(files);
+  });
+}
+
+/** A file's bytes in base64. @param {Blob} file @returns {Promise<string>} */
+export const base64 = (file) => new Promise((resolve, reject) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
+  reader.onerror = () => reject(new Error(`unreadable (${reader.error?.message})`));
+  reader.readAsDataURL(file);
+});
+
 /** Is the user typing, so that pasted text is his? */
 // By the path, not the target: an editor that took the paste may have removed the line that it began at.
 export const typing = (event) => event.composedPath().some((at) => at instanceof Element && at.matches("input, textarea, [contenteditable]"));
@@ -58,12 +77,7 @@ export function receive(opened, refused, taken, sampled) {
       refused(`${names} was not opened`, `unreadable (${error.message})`, "a file that this browser may read");
     }
   };
-  const input = byId("file");
-  byId("open").addEventListener("click", () => input.click());
-  input.addEventListener("change", () => {
-    if (input.files.length) route([input.files[0]]);
-    input.value = ""; // so that the same file can be chosen again
-  });
+  picker("open", "file", route);
 
   const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => {

@@ -29,6 +29,12 @@ export const svg = (name, attributes, ...children) => fill(document.createElemen
 /** The element of the page with this id. @param {string} id */
 export const byId = (id) => /** @type {import("../types/elements").PageElement} */ (document.getElementById(id));
 
+/** Does something when a form is sent, which goes nowhere. @param {HTMLElement} form @param {() => void} f */
+export const onSubmit = (form, f) => form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  f();
+});
+
 // A cell of a column that is set right: a figure, or what stands for none.
 const FIGURE = /^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u;
 
@@ -40,6 +46,12 @@ export function tableRows(head, rows) {
     i ? html("td", { class: right[i] }, cell) : html("th", { scope: "row" }, cell))))));
   return out;
 }
+
+/** Names and values of a list; those without a value are left out. @param {[name: string, value: any][]} pairs */
+export const terms = (pairs) => pairs.filter(([, value]) => value).map(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]);
+
+/** A table that scrolls, with a name. @param {string} title @param {string} kind its classes */
+export const scrolled = (title, kind, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: kind }, parts));
 
 /** A file beside this script, wherever the site lies. */
 export const beside = (name) => new URL(name, import.meta.url).href;

@@ -2,6 +2,8 @@
 // is claimed and how much noise is really added. They write into the form below them;
 // what they set is audited at once.
 import { byId, html } from "./element.js";
+import { slider } from "./field.js";
+import { times } from "./number.js";
 
 /** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
 const groups = [
@@ -15,7 +17,6 @@ const SAMPLES = "5000"; // an answer at once; there is a button for more
 
 /** Two figures, as a slider gives them. */
 const nice = (x) => String(Number(x.toPrecision(2)));
-const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
 
 const exploring = (mechanism, epsilon) => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${SAMPLES}&beta=${ALLOWED_ERROR}`;
 
@@ -33,23 +34,10 @@ export class Explore {
   constructor(form, on) {
     this.#form = form;
     this.#on = on;
-    const slider = (name, label, key) => {
-      const input = html("input", { type: "range", id: `slide-${name}`, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
-      const said = html("output", { for: input.id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });
-      const box = html("div", { class: "slider" }, html("label", { for: input.id }, label), said, html("div", { class: "track" }, need, input), words);
-      input.addEventListener("input", () => this.#move(name, key));
-      input.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
-        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-        if (!by) return;
-        event.preventDefault();
-        input.value = String(Number(input.value) + by * Math.log10(1.1));
-        this.#move(name, key);
-      });
-      byId("sliders").append(box);
-      this.#sliders[name] = { box, input, said, words, need };
-    };
-    slider("claim", "What it claims", "epsilon");
-    slider("noise", "Noise it really adds", `p.${NOISE}`);
+    for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`]]) {
+      this.#sliders[name] = slider(`slide-${name}`, label, (x) => this.#move(name, key, x));
+      byId("sliders").append(this.#sliders[name].box);
+    }
     byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
     byId("form").addEventListener("input", () => {
       this.#truth = "";
@@ -102,9 +90,8 @@ export class Explore {
   }
 
   /** A knob was moved: its figure goes into the form. */
-  #move(name, key) {
-    const { input } = this.#sliders[name];
-    const x = 10 ** Number(input.value), field = this.#field(key);
+  #move(name, key, x) {
+    const field = this.#field(key);
     // What is claimed must not change what is added, nor the other way round.
     const noise = this.#field(`p.${NOISE}`), claim = byId("epsilon");
     if (noise && !noise.value) noise.value = noise.placeholder;
@@ -123,16 +110,10 @@ export class Explore {
     const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
     claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);
     noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE && p.noise) || this.#apart;
-    const put = ({ input, said, words }, log, text, hint) => {
-      if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);
-      said.textContent = text;
-      input.setAttribute("aria-valuetext", text);
-      words.replaceChildren(...hint);
-    };
-    put(claim, Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
+    claim.put(Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
     const broken = Boolean(mechanism?.fault), as = html("b", {}, `ε = ${added}`);
-    if (broken) put(noise, -Math.log10(added), `as for ε = ${added}`, ["As much as the published code adds to claim ", as, this.#truth && `. In truth: ${this.#truth}`, "."]);
-    else put(noise, -Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", as, ". ▾ marks what the claim needs."]);
+    if (broken) noise.put(-Math.log10(added), `as for ε = ${added}`, ["As much as the published code adds to claim ", as, this.#truth && `. In truth: ${this.#truth}`, "."]);
+    else noise.put(-Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", as, ". ▾ marks what the claim needs."]);
     const at = -Math.log10(claimed);
     noise.need.hidden = broken || !(Math.abs(at) <= 1);
     noise.need.style.setProperty("--at", String((at + 1) / 2));

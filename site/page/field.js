@@ -1,5 +1,5 @@
-// One labelled control of the form, with its hint and its error.
-import { html } from "./element.js";
+// The labelled controls of a form, each with its hint and its error.
+import { byId, html } from "./element.js";
 
 /** @typedef {import("../types/elements").PageElement} Control */
 /**
@@ -82,4 +82,133 @@ export function setOptions(control, options, value = control.value) {
     place.append(html("option", { value: o.value }, o.text));
   }
   control.value = options.some((o) => o.value === value) ? value : options[0]?.value ?? "";
+}
+
+/**
+ * A slider of factors from a tenth to ten.
+ * @param {(x: number) => void} moved by the hand
+ */
+export function slider(id, label, moved) {
+  const input = html("input", { type: "range", id, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
+  const said = html("output", { for: id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });
+  const move = (event) => {
+    event.stopPropagation(); // the field that it sets says it
+    moved(10 ** Number(input.value));
+  };
+  input.addEventListener("input", move);
+  input.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    input.value = String(Number(input.value) + by * Math.log10(1.1));
+    move(event);
+  });
+  return {
+    box: html("div", { class: "slider" }, html("label", { for: id }, label), said, html("div", { class: "track" }, need, input), words),
+    need, // marks what is needed
+    /** @param {number} log of the factor @param {string} text @param {(string | Node)[]} hint */
+    put(log, text, hint) {
+      if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);
+      said.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+      words.replaceChildren(...hint);
+    },
+  };
+}
+
+/** What a field holds where a number is wanted and something else is typed. */
+export const NO_NUMBER = "not a number";
+
+/**
+ * The fields of a form, by key: what is typed, what is wrong with it, and those of the
+ * parameters of what was chosen.
+ * @extends {Map<string, Field>}
+ */
+export class Fields extends Map {
+  #prefix;
+  #swapped = /** @type {string[]} */ ([]); // keys of those that have others' place
+  /** @type {Record<string, string>} */
+  #kept = {}; // what was typed in those others
+
+  /** @param {string} [prefix] of ids */
+  constructor(prefix = "") {
+    super();
+    this.#prefix = prefix;
+  }
+
+  /** Makes a field. @param {string} place id of what it goes into, where that is in the document @returns {HTMLElement} its box */
+  add(place, key, about, control, id = key.replace(/\W/g, "-")) {
+    const f = field({ id: this.#prefix + id, key, ...about }, control);
+    this.set(key, f);
+    if (place) byId(place).append(f.box);
+    return f.box;
+  }
+
+  /** What is typed; "" where there is no such field, or it is hidden. */
+  text(key) {
+    const { box, control } = this.get(key) ?? {};
+    if (!box || box.hidden) return "";
+    if (control.validity.badInput) return NO_NUMBER; // a number field gives no text for what is none
+    return control.type === "checkbox" ? (control.checked ? "true" : "") : control.value.trim();
+  }
+
+  /** All that is typed. @returns {Record<string, string>} */
+  get texts() { return Object.fromEntries([...this.keys()].map((key) => [key, this.text(key)]).filter(([, text]) => text !== "")); }
+
+  /** Sets a field. @returns {boolean} whether it can hold that; a choice that cannot has its default */
+  put(key, text = "") {
+    const { control } = this.get(key);
+    if (control.type === "checkbox") control.checked = String(text) === "true";
+    else if (control.tagName !== "SELECT") control.value = control.type === "number" && !Number.isFinite(Number(text)) ? "" : text; // a browser complains of other texts
+    else {
+      // The first option is the default, whose value is empty.
+      const options = [...control.options], found = options.find((o) => o.value === text) ?? options.find((o) => o.text === text);
+      control.value = (found ?? options[0])?.value;
+      return found !== undefined || text === "";
+    }
+    return true;
+  }
+
+  /** Shows an error at its field. @returns {boolean} whether there is one, and it is shown */
+  fail(key, message, focus = false) {
+    const f = this.get(key);
+    if (!f || f.box.hidden) return false;
+    f.fail(message);
+    const group = f.box.closest("details");
+    if (group && message) group.open = true;
+    if (focus) f.control.focus();
+    return true;
+  }
+
+  /** Takes all errors away. */
+  clearErrors() {
+    for (const f of this.values()) f.fail("");
+  }
+
+  /** Makes fields that others had the place of, whose texts come back with them, or texts that are given. @param {[key: string, about: object, control: HTMLElement][]} list @param {Record<string, string>} [kept] */
+  swap(place, list, kept) {
+    for (const key of this.#swapped) {
+      this.#kept[key] = this.get(key).control.value;
+      this.delete(key);
+    }
+    this.#kept = kept ?? this.#kept;
+    byId(place).replaceChildren();
+    this.#swapped = list.map(([key, about, control]) => {
+      this.add(place, key, about, control);
+      this.put(key, this.#kept[key]);
+      return key;
+    });
+  }
+
+  /** Makes the fields of parameters. @param {import("../worker/protocol").ParamSpec[]} specs @param {(spec: import("../worker/protocol").ParamSpec) => any} [empty] what stands in an empty one, if not its default */
+  parameters(place, specs, empty = () => undefined) {
+    this.swap(place, specs.map((spec) => [`p.${spec.name}`, { label: spec.name, hint: spec.doc }, spec.choices?.length ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })))
+      : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: empty(spec) ?? spec.default ?? 0 })]));
+  }
+
+  /** Forgets what was typed for parameters, shown or not. */
+  forget() {
+    this.#kept = {};
+    for (const key of this.#swapped) this.put(key);
+  }
 }

@@ -1,7 +1,7 @@
 // The form: what to audit and how. It holds texts; what they mean is up to the
 // core, whose answers it shows beside the fields.
-import { byId, html } from "./element.js";
-import { choice, controlOf, field, numberInput, setOptions } from "./field.js";
+import { byId, html, terms } from "./element.js";
+import { controlOf, Fields, numberInput, setOptions } from "./field.js";
 import { AUDIT } from "./keys.js";
 import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
 
@@ -32,26 +32,27 @@ export function workersOf(text = "") {
 }
 
 export class Form {
-  /** @type {Map<string, import("./field.js").Field>} by key */
-  #fields = new Map();
+  #fields = new Fields();
   #catalogue = null;
-  #params = []; // keys of the parameters that are shown
-  #kept = {}; // what was typed for parameters that are not
   /** @type {import("../worker/protocol").MechanismListing | null} */
   #own = null; // the user's samples
   #before = ""; // what was chosen before they were
 
   /** @param {{changed(): void}} on */
   constructor(on) {
+    const box = (id, title) => html("details", { id, class: "group" }, html("summary", {}, title), html("div", { id: `${id}-fields`, class: "rows" }));
+    const set = (title, id, kind) => html("fieldset", {}, html("legend", {}, title), html("div", { id, class: kind }));
+    byId("fields").append(set("Claim", "claim-fields", "grid"), box("params", "Parameters of the mechanism"), set("Budget", "budget-fields", "rows"), box("more", "Pair, search and error"),
+      html("div", { id: "notes", class: "notes", hidden: true }));
     for (const [place, id] of Object.entries(PLACES)) {
-      for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#add(id, key.name, key.form, controlOf(key));
+      for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#fields.add(id, key.name, key.form, controlOf(key));
     }
     setOptions(byId("mechanism"), [{ value: "", text: "…" }]);
     byId("mechanism").disabled = true;
     setOptions(byId("guarantee"), guarantees);
     setOptions(byId("relation"), [{ value: "", text: "default" }]);
     for (const id of ["learner", "finder"]) setOptions(byId(id), [{ value: "", text: "auto" }]);
-    this.#add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
+    this.#fields.add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
       numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
     byId("seed").value = DEFAULT_SEED;
     byId("alpha").value = DEFAULT_ALPHA;
@@ -61,12 +62,6 @@ export class Form {
       this.#dependents();
       if (/** @type {HTMLElement} */ (event.target).dataset.key) on.changed();
     });
-  }
-
-  #add(place, key, about, control) {
-    const f = field({ id: key.replace(/^p\./, "p-"), key, ...about }, control);
-    this.#fields.set(key, f);
-    byId(place).append(f.box);
   }
 
   /** Shows the fields that the chosen guarantee uses; the others keep their texts. */
@@ -136,34 +131,19 @@ export class Form {
   listing(name) { return this.#own?.name === name ? this.#own : this.#catalogue?.mechanisms.find((m) => m.name === name); }
 
   /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
-  read() {
-    /** @type {import("./plan.js").Settings} */
-    const settings = {};
-    for (const [key, { box, control }] of this.#fields) {
-      if (box.hidden || (control.type === "checkbox" && !control.checked)) continue;
-      // A number field gives no text for what is not a number.
-      const text = control.validity.badInput ? "not a number" : control.type === "checkbox" ? "true" : control.value;
-      if (text !== "") settings[key] = text;
-    }
-    return settings;
-  }
+  read() { return this.#fields.texts; }
 
   /** Sets all fields; those that settings lack get their defaults. */
   write(settings) {
-    this.#kept = {};
-    for (const key of this.#params) this.#fields.get(key).control.value = "";
+    this.#fields.forget();
     byId("mechanism").value = settings.mechanism ?? this.defaultMechanism;
     byId("relation").value = "";
     this.#mechanismChanged();
-    for (const [key, { control }] of this.#fields) {
-      if (key === "mechanism") continue;
+    for (const key of this.#fields.keys()) {
       const value = settings[key] ?? { seed: DEFAULT_SEED, alpha: DEFAULT_ALPHA }[key] ?? "";
-      if (control.type === "checkbox") control.checked = value === "true";
-      else if (control.tagName !== "SELECT") control.value = control.type === "number" && !Number.isFinite(Number(value)) ? "" : value; // a browser complains of other texts
-      else if ([...control.options].some((o) => o.value === value)) control.value = value;
-      else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
+      if (key === "mechanism" || this.#fields.put(key, value)) continue;
+      if (key === "relation") this.#relations(this.mechanism?.relations ?? [""], value);
       else if (key === "finder") this.#finders(value);
-      else control.selectedIndex = 0;
     }
     if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;
     this.#dependents();
@@ -173,7 +153,7 @@ export class Form {
   /** A mechanism was chosen by hand, or samples came: it makes its own claim, not that of the one before. */
   #chosen() {
     const claims = AUDIT.filter((key) => key.form?.place === "claim" && key.name !== "relation");
-    for (const { name } of claims) for (const key of [name, `p.${name}`]) if (this.#fields.has(key)) this.#fields.get(key).control.value = "";
+    for (const { name } of claims) for (const key of [name, `p.${name}`]) if (this.#fields.has(key)) this.#fields.put(key);
     this.#mechanismChanged();
     const claim = this.mechanism?.claim ?? {};
     byId("guarantee").value = claim.kind && !["pure", "approximate"].includes(claim.kind) ? claim.kind : "";
@@ -183,21 +163,8 @@ export class Form {
 
   #mechanismChanged() {
     const m = this.mechanism;
-    for (const key of this.#params) {
-      this.#kept[key] = this.#fields.get(key).control.value;
-      this.#fields.delete(key);
-    }
-    byId("param-fields").replaceChildren();
-    this.#params = (m?.params ?? []).map((spec) => {
-      const key = `p.${spec.name}`;
-      const control = spec.choices?.length
-        ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })), this.#kept[key])
-        : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: spec.default ?? 0 });
-      this.#add("param-fields", key, { label: spec.name, hint: spec.doc }, control);
-      if (!spec.choices?.length) control.value = this.#kept[key] ?? "";
-      return key;
-    });
-    byId("params").hidden = !this.#params.length;
+    this.#fields.parameters("params-fields", m?.params ?? []);
+    byId("params").hidden = !m?.params?.length;
     if (!m) return;
     this.#finders();
     this.#relations(m.relations);
@@ -214,10 +181,9 @@ export class Form {
     setOptions(byId("finder"), [{ value: "", text: "auto" }, ...(this.#catalogue?.finders ?? []).filter(fit).map((x) => listed(x))], named || undefined);
   }
 
-  #relations(allowed) {
-    const now = byId("relation").value;
+  #relations(allowed, now = byId("relation").value) {
     const names = now && !allowed.includes(now) ? [...allowed, now] : allowed;
-    setOptions(byId("relation"), [{ value: "", text: `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))]);
+    setOptions(byId("relation"), [{ value: "", text: `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))], now);
   }
 
   #about(m, claimWords, truth) {
@@ -227,9 +193,7 @@ export class Form {
     }
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
-      html("dl", { class: "pairs" },
-        [["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
-          .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
+      html("dl", { class: "pairs" }, terms([["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]])));
   }
 
   /** Shows what the core made of the settings: defaults, relations, notes. @param {import("../worker/protocol").CheckedValue} checked */
@@ -240,9 +204,8 @@ export class Form {
     byId("delta").placeholder = String(checked.ownClaim.delta ?? 0);
     this.#relations(checked.relations);
     for (const key of ["samples", "explore", "trials", "beta", "seed"]) byId(key).placeholder = plan[key];
-    for (const key of this.#params) {
-      const { control } = this.#fields.get(key);
-      if (control.tagName === "INPUT") control.placeholder = String(plan.parameters[key.slice(2)]);
+    for (const [key, { control }] of this.#fields) {
+      if (key.startsWith("p.") && control.tagName === "INPUT") control.placeholder = String(plan.parameters[key.slice(2)]);
     }
     if (this.mechanism) this.#about(this.mechanism, checked.ownClaimWords, checked.truth);
     byId("notes").replaceChildren(...checked.notes.map((note) => html("p", {}, note)));
@@ -251,17 +214,7 @@ export class Form {
   }
 
   /** Shows an error at its field. Returns false where there is no such field. */
-  fail(key, message, focus = false) {
-    const f = this.#fields.get(key);
-    if (!f || f.box.hidden) return false;
-    f.fail(message);
-    const group = f.box.closest("details");
-    if (group) group.open = true;
-    if (focus) f.control.focus();
-    return true;
-  }
+  fail(key, message, focus) { return this.#fields.fail(key, message, focus); }
 
-  clearErrors() {
-    for (const f of this.#fields.values()) f.fail("");
-  }
+  clearErrors() { this.#fields.clearErrors(); }
 }

@@ -1,6 +1,7 @@
 // The runs of this browser, which it keeps itself, and two results beside one another.
 import { readFragment } from "./address.js";
 import { byId, html, tableRows } from "./element.js";
+import { picker } from "../file/files.js";
 import { notify } from "./notice.js";
 import { unpack } from "./packed.js";
 import { Picture } from "./picture.js";
@@ -44,12 +45,7 @@ export class History {
     });
     byId("history-list").addEventListener("change", () => this.#count());
     byId("history-compare").addEventListener("click", () => this.#compareChosen());
-    byId("history-files").addEventListener("click", () => byId("history-input").click());
-    byId("history-input").addEventListener("change", () => {
-      const input = byId("history-input"), files = [...input.files];
-      input.value = "";
-      if (files.length) this.files(files);
-    });
+    picker("history-files", "history-input", (files) => this.files(files));
   }
 
   /** Keeps a run. @param {Omit<Entry, "at">} run */
@@ -111,7 +107,7 @@ export class History {
   async files(files) {
     try {
       if (files.length !== 2) throw new Error(`${files.length} ${files.length === 1 ? "file was" : "files were"} chosen; choose two reports at once.`);
-      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#engine.open(await file.text())))));
+      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#engine.ask("open", await file.text()).answer))));
     } catch (error) {
       byId("history").close();
       notify({ key: "compare", kind: "error", title: "The reports cannot be compared", refusal: error.refusal ?? { message: error.message } });
@@ -121,7 +117,7 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, picture } = await this.#engine.glance({ plan: planOf(settings, this.#on.listing(settings)), result: packed });
+    const { title, detail, picture } = await this.#engine.ask("glance", { plan: planOf(settings, this.#on.listing(settings)), result: packed }).answer;
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 

@@ -1,5 +1,7 @@
 // Notices: what went wrong, what was found, what was expected, how to mend it.
-import { byId, html } from "./element.js";
+import { byId, html, terms } from "./element.js";
+import { copyFor } from "../file/files.js";
+import { say } from "./progress.js";
 
 const words = { error: "Error", warning: "Warning", info: "Note" };
 
@@ -15,9 +17,7 @@ export function notify({ key, kind, title, text, list, refusal, action }) {
   dismiss(key);
   const details = [];
   if (refusal?.field) {
-    details.push(html("dl", { class: "pairs" }, [["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]]
-      .filter(([, value]) => value)
-      .map(([name, value]) => [html("dt", {}, name), html("dd", {}, value)])));
+    details.push(html("dl", { class: "pairs" }, terms([["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]])));
   } else if (refusal) {
     details.push(html("p", {}, refusal.message));
   }
@@ -32,6 +32,12 @@ export function notify({ key, kind, title, text, list, refusal, action }) {
         : html("button", { type: "button", onclick: () => box.remove() }, "Dismiss")));
   byId("notice").append(box);
   box.scrollIntoView({ block: "nearest" });
+}
+
+/** Copies text for a button, or shows it. @param {HTMLElement} button */
+export async function copyText(button, text) {
+  if (await copyFor(button, text)) say("Copied");
+  else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
 }
 
 /** Removes the notice with this key, if it is there. */

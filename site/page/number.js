@@ -5,6 +5,9 @@ export function grouped(n) {
   return Number.isInteger(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n);
 }
 
+/** How many times as likely an epsilon allows. */
+export const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
+
 /** A share in percent, three figures. */
 export function percent(part, whole) {
   if (!(whole > 0)) return "–";

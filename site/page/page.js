@@ -5,7 +5,7 @@ import { Calibration } from "../panel/calibration.js";
 import { Canaries } from "../panel/canaries.js";
 import { Core } from "../worker/core.js";
 import { door, enter, hangDoors, onEnter } from "./doors.js";
-import { byId } from "./element.js";
+import { byId, onSubmit } from "./element.js";
 import { Explore } from "./explore.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
@@ -17,6 +17,7 @@ import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
 import { unpack, unpackCode } from "./packed.js";
 import { drawnBy } from "./picture.js";
+import { refusalOf } from "./plan.js";
 import { say } from "./progress.js";
 import { countsOf } from "./result.js";
 import { Runs } from "../panel/runs.js";
@@ -58,7 +59,7 @@ const still = Boolean(globalThis.dpscopeOptions?.still);
 async function come(asked, code) {
   try {
     const request = await asked();
-    shown.sent(request.result, await engine.glance(request), code);
+    shown.sent(request.result, await engine.ask("glance", request).answer, code);
     setState("ready");
     return true;
   } catch (error) {
@@ -147,7 +148,7 @@ const shown = new Shown(picture, {
   holds: (recording) => samples.holds(recording),
   holdsTable: (labelled) => table.holds(labelled),
   drifts: () => own.drifts,
-  open: (text) => engine.open(text),
+  open: (text) => engine.ask("open", text).answer,
   goTo: (fragment) => settings.goTo(fragment),
   ran: (run) => past.add(run),
 });
@@ -237,7 +238,7 @@ const own = new Own({
 });
 const table = new Table({
   core: () => (engine.ready && !runs.busy ? engine.module : null),
-  look: (request) => engine.look(request),
+  look: (request) => engine.ask("look", request).answer,
   learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
   run(plan) {
     dismiss("file");
@@ -293,7 +294,7 @@ async function openText(name, text) {
     return;
   }
   try {
-    const answer = await engine.open(text);
+    const answer = await engine.ask("open", text).answer;
     dismiss("file");
     say(`Opened ${name}, not verified here: ${answer.report.summary}`);
     if (answer.report.kind !== "pair") {
@@ -320,10 +321,7 @@ function help() {
   return true;
 }
 
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  runs.run();
-});
+onSubmit(byId("form"), () => runs.run());
 byId("stop").addEventListener("click", stop);
 byId("more-outputs").addEventListener("click", () => {
   byId("samples").value = String(10 * shown.report.plan.samples);
@@ -352,7 +350,7 @@ addEventListener("hashchange", async () => {
 });
 listenForKeys({ run: () => runs.run(), stop, help });
 receive(openText, (title, found, want, remedy = "") =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", line: 0, fault: "", found, want, remedy } }),
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: refusalOf("file", found, want, remedy) }),
 (files, target) => {
   for (const panel of [own, canaries]) {
     const wanted = panel.wants(files, target);

@@ -1,7 +1,7 @@
 // Pictures as the core draws them: laid out for the width there is, so that their
 // text keeps its size, with their words, a choice of what is looked at, buttons that
 // save them as files, and the same numbers as a table.
-import { beside, html, svg, tableRows } from "./element.js";
+import { beside, html, scrolled, svg, tableRows } from "./element.js";
 import { notify } from "./notice.js";
 import { Ended } from "../worker/engine.js";
 
@@ -134,7 +134,7 @@ export class Picture {
     this.#table.hidden = !table.rows;
     const open = this.#table.querySelector("details")?.open ?? false, named = `${table.title} as a table`;
     if (table.rows) this.#table.replaceChildren(html("details", { open }, html("summary", {}, named),
-      html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": named }, html("table", { class: "data" }, tableRows(table.head, table.rows)))));
+      scrolled(named, "data tall", tableRows(table.head, table.rows))));
   }
 }
 

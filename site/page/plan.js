@@ -13,12 +13,14 @@ export const DEFAULT_ALPHA = "2"; // of a Rényi claim
 /** Does a guarantee use a setting? The texts of others are left out of the plan. Without a name it is pure or approximate, as delta says. @param {Key} key */
 export const usedBy = (guarantee, key) => !key.claims || key.claims.includes(guarantee);
 
+/** A refusal of what the user gave that the core never saw. @returns {import("../worker/protocol").Refusal} */
+export const refusalOf = (field, found, want, remedy = "", message = "", path = "") => ({ message, field, path, line: 0, fault: message, found, want, remedy });
+
 /** A setting that cannot even be put into a plan; worded like the core's own refusals. */
 export class Unusable extends Error {
   constructor(key, found, want, field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key) {
     super(found === "absent" ? `${field} is missing: give ${want}` : `${field} is ${found}, must be ${want}`);
-    /** @type {import("../worker/protocol").Refusal} */
-    this.refusal = { message: this.message, field, path: key, line: 0, fault: this.message, found, want, remedy: "" };
+    this.refusal = refusalOf(field, found, want, "", this.message, key);
     this.key = key;
   }
 }

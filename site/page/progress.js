@@ -1,5 +1,5 @@
 // How far a run has come, for the eye and, now and then, for the ear.
-import { byId, html } from "./element.js";
+import { byId, html, terms } from "./element.js";
 import { duration, grouped, roundedDown, roundedUp } from "./number.js";
 
 const SPEAK_EVERY = 4000; // ms between two announcements
@@ -71,9 +71,6 @@ export class ProgressPanel {
     const rate = this.#pace.at(p.rows), left = timeLeft(p);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
-    if (!this.#stopping) byId("progress-phase").textContent = phase;
-    byId("progress-percent").textContent = `${percent} %`;
-    byId("progress").value = percent;
     const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
     const so = verdictSoFar(p);
     const facts = [
@@ -85,8 +82,8 @@ export class ProgressPanel {
       rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
       left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
-    ].filter(Boolean);
-    byId("progress-facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+    ];
+    this.tell(phase, percent, facts);
     if (p.message) this.message(p.message);
     if (p.refuted > 0 && !this.#refuted) {
       this.#refuted = true;
@@ -94,6 +91,14 @@ export class ProgressPanel {
       return;
     }
     say(`${phase}, ${percent} %${left && `, ${left} left`}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
+  }
+
+  /** @param {string} phase @param {number} percent @param {any[]} facts pairs of a name and a value; others are skipped */
+  tell(phase, percent, facts) {
+    if (!this.#stopping) byId("progress-phase").textContent = phase;
+    byId("progress-percent").textContent = `${percent} %`;
+    byId("progress").value = percent;
+    byId("progress-facts").replaceChildren(...facts.filter(Boolean).map((fact) => html("div", {}, terms([fact]))));
   }
 
   message(text) {

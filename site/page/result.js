@@ -1,6 +1,6 @@
 // A report as the page shows it. Words and facts come from the core; reports
 // are strangers' files, so every text goes in as text.
-import { byId, html, svg, tableRows } from "./element.js";
+import { byId, html, scrolled, svg, tableRows } from "./element.js";
 import { grouped, percent, short } from "./number.js";
 import { pictureIn } from "./picture.js";
 import { tablesOf } from "./tables.js";
@@ -29,8 +29,28 @@ const standings = {
   failed: "▲ Failed verification here: this is not what a replay gives.",
 };
 
+/** Sections of a report on a pair: title and fold of the page, in which they stand; where there are no folds, all are in one place. @type {Record<string, [title: string, fold: string]>} */
+const sections = {
+  data: ["The data", "fold-pair"], certified: ["What was certified", "fold-bounds"], counts: ["Counts", "fold-bounds"], tradeoff: ["Trade-off curve", "curves"],
+  renyi: ["Rényi divergence by order", "curves"], event: ["Event and pair", "fold-pair"], facts: ["Facts", "fold-facts"], background: ["", "fold-facts"],
+};
+for (const [id, [title, fold]] of Object.entries(sections)) {
+  const body = html("div", { id, class: title ? null : "background" });
+  (byId(fold) ?? byId("sections"))?.append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
+}
+
 /** Was a run stopped before it found anything? @param {import("../worker/protocol").AnyReport} report */
 export const foundNothing = ({ termination: { reason, samplesUsed }, lowerBound }) => reason === "stopped" && samplesUsed === 0 && !(lowerBound > 0);
+
+/** @typedef {Pick<import("../worker/protocol").ReportedValue, "report" | "text"> & Partial<import("../worker/protocol").ReportedValue>} Reported of the example report and text only */
+
+/** Shows the verdict and the remarks of a report of any kind. @param {Reported} answer @param {Standing} [standing] */
+export function showHead(answer, standing = "") {
+  verdict(byId("verdict"), answer.report, standing, answer);
+  byId("remarks").replaceChildren(...remarks(answer.report));
+  byId("result").classList.remove("empty");
+  byId("result-title").textContent = `Result for ${answer.report.subject}`;
+}
 
 /** Says where the report that is shown comes from. */
 export function showOrigin(kind, name = "") {
@@ -48,19 +68,16 @@ export function showDrift(differs) {
 
 /**
  * Shows a report: the verdict at once, the rest in turns.
- * @param {Pick<import("../worker/protocol").ReportedValue, "report" | "text"> & Partial<import("../worker/protocol").ReportedValue>} answer
+ * @param {Reported} answer
  * @param {string} [museum] the page about the mechanism's fault
  * @param {Standing} [standing]
  * @returns {Promise<any>} when all of it is there
  */
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
-  verdict(byId("verdict"), report, standing, answer);
+  showHead(answer, standing);
   showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
-  byId("result").classList.remove("empty");
-  byId("remarks").replaceChildren(...remarks(report));
-  byId("result-title").textContent = `Result for ${report.subject}`;
   return inTurns(
     section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report"))),
     section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" }))),
@@ -81,7 +98,8 @@ export function showDatasets([first, second] = ["", ""]) {
 
 /** Takes away what the last report showed. */
 export function showNothing() {
-  for (const id of ["chart-section", "data-section", "certified-section", "tradeoff-section", "renyi-section", "counts-section", "event-section", "facts-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
+  for (const id of Object.keys(sections)) if (byId(`${id}-section`)) byId(`${id}-section`).hidden = true;
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
@@ -117,8 +135,11 @@ const words = ({ text, facts = [], tables = [], curves = /** @type {import("../w
   section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables))),
   section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
   section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
-  section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value])))),
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(factsOf(facts))),
 ];
+
+/** @param {{name: string, value: string}[]} facts */
+export const factsOf = (facts) => html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])));
 
 const section = (id, there, show) => () => {
   byId(id).hidden = !there;
@@ -170,18 +191,18 @@ export function showLine(line, report, standing = "", note = "") {
 }
 
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
-export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
+const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
 
-/** The warnings of a report. */
-export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
+/** What is to be remarked of a report. */
+export const remarks = (report) => [...report.notes ?? [], ...report.warnings ?? []].map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
 
 /** @param {import("../worker/protocol").BoundRow} row */
 function showCounts({ counts, direction }) {
   const { x, n1, y, n0 } = counts; // x of n1 on the likelier side
   const likelier = [x, n1], other = [y, n0];
   const [first, second] = direction === "second-over-first" ? [other, likelier] : [likelier, other];
-  byId("counts").replaceChildren(...tableRows(["certification", "in the event", "outputs", "share"],
-    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])));
+  byId("counts").replaceChildren(html("div", { class: "scroll" }, html("table", {}, tableRows(["certification", "in the event", "outputs", "share"],
+    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])))));
 }
 
 function showEvent(report) {
@@ -194,9 +215,8 @@ function showEvent(report) {
     pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
-      html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
-        html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],
-          trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""])))))].filter((e) => e instanceof Node));
+      scrolled("Explored pairs", "data trials", tableRows(["pair", "value", "learner", "for the bound"],
+        trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))].filter((e) => e instanceof Node));
 }
 
 /** As much of an event's words as one reads. */
@@ -211,11 +231,13 @@ function pairTable(pair) {
   const first = rowsOf(pair.first), second = rowsOf(pair.second);
   const line = (name, rows, others) => html("tr", {}, html("th", { scope: "row" }, name),
     Array.from({ length: n }, (_, i) => html("td", { class: rows[i] === others[i] ? null : "differs" }, rows[i] ?? "–")));
-  return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The pair of datasets" },
-    html("table", { class: "data pair" },
-      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "row"), Array.from({ length: n }, (_, i) => html("th", { scope: "col" }, i + 1)))),
-      html("tbody", {}, line("First", first, second), line("Second", second, first))));
+  return scrolled("The pair of datasets", "data pair",
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "row"), Array.from({ length: n }, (_, i) => html("th", { scope: "col" }, i + 1)))),
+    html("tbody", {}, line("First", first, second), line("Second", second, first)));
 }
+
+/** A command line, which can be shown. @returns {HTMLDetailsElement | ""} */
+export const command = (title, cli, open = false) => cli ? html("details", { open }, html("summary", {}, title), html("pre", { tabindex: 0 }, html("code", {}, cli))) : "";
 
 /** How to run a report's audit again, and what it does not say. */
 export function background(report, museum) {
@@ -236,6 +258,17 @@ export function background(report, museum) {
 export function replayWords({ ok, recomputed }) {
   if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
   return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
+}
+
+/**
+ * Says what a replay found of what is shown, which stands or falls by it from then on.
+ * @param {{report: any, standing: Standing, title?: string, detail?: string}} shown
+ * @param {import("../worker/protocol").VerifiedValue} found
+ */
+export function judge(shown, found, box = byId("verdict"), place = byId("verification")) {
+  showVerification(found, place);
+  shown.standing = standingOf(found);
+  verdict(box, shown.report, shown.standing, shown);
 }
 
 /** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */

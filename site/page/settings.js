@@ -76,7 +76,7 @@ export class Settings {
     try {
       if (samples.busy && this.listing(form.read())?.own) return; // asked for again at its end
       const { settings, count, plan } = this.asked();
-      const checked = await this.#engineFor(settings).check(plan);
+      const checked = await this.#engineFor(settings).ask("check", plan).answer;
       if (number !== this.#checks) return;
       form.show(checked);
       settled(settingsOf(checked));
@@ -145,7 +145,7 @@ export class Settings {
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await engine.check(planOf(settings, this.listing(settings))) };
+      return { count, checked: await engine.ask("check", planOf(settings, this.listing(settings))).answer };
     }, faultOf);
     if (number !== this.#checks) return;
     if (value) {

@@ -3,15 +3,15 @@
 import { CODE, linkTo, RESULT } from "./address.js";
 import { door } from "./doors.js";
 import { byId } from "./element.js";
-import { copyFor, save, stemOf } from "../file/files.js";
-import { notify } from "./notice.js";
+import { save, stemOf } from "../file/files.js";
+import { copyText, notify } from "./notice.js";
 import { linkOf } from "../panel/own.js";
 import { pack } from "./packed.js";
 import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
-import { pairsOf, say } from "./progress.js";
-import { outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
+import { pairsOf } from "./progress.js";
+import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "./result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -47,13 +47,8 @@ function named(title, subject) {
   document.querySelector('meta[name="description"]')?.setAttribute("content", `${[subject, title].filter(Boolean).join(": ")}. dpscope audits differential privacy in your browser.`);
 }
 
-async function copyText(id, text) {
-  if (await copyFor(byId(id), text)) say("Copied");
-  else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
-}
-
 export class Shown {
-  /** @type {{report: any, text: string, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
+  /** @type {{report: any, text: string, standing: import("./result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
   /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
@@ -69,8 +64,6 @@ export class Shown {
   #homes = new Map();
   /** @type {Map<string, import("../worker/protocol").ReportedValue>} results of this visit, by settings */
   #earlier = new Map();
-  /** @type {import("./result.js").Standing} */
-  #standing = "";
   #url; // the form's settings as the core writes them; null while they cannot be run
   #picture;
   #on;
@@ -88,8 +81,8 @@ export class Shown {
     for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());
     byId("save-png").addEventListener("click", () => toFile((exporter) => exporter.saveChart("PNG", outputs())));
     byId("share-store").addEventListener("click", () => toFile((exporter) => this.#store(exporter)));
-    byId("copy-link").addEventListener("click", () => copyText("copy-link", byId("share-url").value));
-    byId("copy-command").addEventListener("click", () => copyText("copy-command", this.report.reproduce.cli));
+    byId("copy-link").addEventListener("click", () => copyText(byId("copy-link"), byId("share-url").value));
+    byId("copy-command").addEventListener("click", () => copyText(byId("copy-command"), this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
       import(new URL("embedcode.js", import.meta.url).href).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
@@ -105,8 +98,8 @@ export class Shown {
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
 
-  /** Shows a report. @returns {Promise<void>} when all of it is there */
-  async show(answer, origin, name) {
+  /** Shows a report. @param {import("./result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
+  async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
     if (origin === "run" && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
@@ -115,15 +108,14 @@ export class Shown {
     }
     this.link = null;
     this.#stale = false;
-    this.#now = { report, text, title, detail, glimpse: answer.glimpse };
+    this.#now = { report, text, standing, title, detail, glimpse: answer.glimpse };
     byId("note").hidden = true;
-    this.#homes.set(home, { answer, origin, name });
+    this.#homes.set(home, { answer, origin, name, standing });
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
     byId("result").dataset.of = [`${report.subject}: ${report.promise}`, new Date().toISOString().slice(0, 10), report.reproduce?.url && linkTo(report.reproduce.url)].filter(Boolean).join(" · ");
     showVerification(null);
-    this.#standing = origin === "file" ? "unverified" : "";
-    const whole = showReport(answer, this.#on.museum(report.plan), this.#standing);
+    const whole = showReport(answer, this.#on.museum(report.plan), standing);
     this.#picture.show(answer);
     if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
     showOrigin(origin, name);
@@ -152,31 +144,20 @@ export class Shown {
 
   /** Says what a replay of the report found. @param {import("../worker/protocol").VerifiedValue} found */
   verified(found) {
-    showVerification(found);
-    this.#standing = standingOf(found);
-    this.#homes.get(homeOf(this.report)).standing = this.#standing;
-    verdict(byId("verdict"), this.report, this.#standing, this.#now);
+    judge(this.#now, found);
+    this.#homes.get(homeOf(this.report)).standing = this.#now.standing;
   }
 
   /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} to */
   enter(to) {
     if (!Object.hasOwn(empty, to)) return;
     const had = this.#homes.get(to);
-    if (had) {
-      if (had.answer.text !== this.text) {
-        const { standing } = had;
-        this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name);
-        if (standing) {
-          this.#homes.get(to).standing = this.#standing = standing;
-          verdict(byId("verdict"), this.report, standing, this.#now);
-        }
-      }
-    } else {
+    if (!had) {
       this.#now = this.#whole = this.link = null;
       byId("note").hidden = true;
       this.#nothing();
       this.buttons();
-    }
+    } else if (had.answer.text !== this.text) this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name, had.standing);
     if (to === this.#under) this.old();
   }
 
@@ -231,8 +212,8 @@ export class Shown {
     const differences = same ? [] : [`The link said “${title}”${result.bound === undefined ? "" : ` at a bound of ${result.bound}`}, its settings give “${answer.title}”${is.bound === undefined ? "" : ` at ${is.bound}`} here.`];
     const found = { ok: same, summary: answer.report.summary, checked: same ? ["verdict", "bound", "number of outputs"] : [], differences, notes: [] };
     showVerification(found);
-    this.#standing = same ? "verified" : "";
-    if (same) verdict(byId("verdict"), this.report, this.#standing, this.#now);
+    this.#now.standing = same ? "verified" : "";
+    if (same) verdict(byId("verdict"), this.report, "verified", this.#now);
   }
 
   /** The state of settings and result; empty where no address holds them. @returns {Promise<string>} */
@@ -291,7 +272,7 @@ export class Shown {
     const { origin, name } = this.#homes.get(homeOf(this.report));
     showOrigin(origin, name);
     byId("result").classList.toggle("old", origin === "example");
-    verdict(byId("verdict"), this.report, this.#standing, this.#now);
+    verdict(byId("verdict"), this.report, this.#now.standing, this.#now);
     outputs().show(this.text, "report");
   }
 

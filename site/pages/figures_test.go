@@ -183,11 +183,11 @@ func TestMMDPages(t *testing.T) {
 func TestPureThreshold(t *testing.T) {
 	f := open(t, "findings/pure-threshold.md")
 	for _, eps := range []float64{0.01, 0.1, 0.5, 1} {
-		a, b := published.PureThreshold(eps, 1.5), bounds.RandomisedResponseRenyi(eps, 1.5)
+		a, b := published.PureThreshold(eps, 1.5), audit.RandomisedResponseRenyi(eps, 1.5)
 		f.says("| %v | %.3g | %.3g | %.2f |", eps, a, b, a/b)
 	}
-	f.says("D = %.3f", bounds.RandomisedResponseRenyi(1.3, 1.5))
-	f.says("above %.3f", bounds.RandomisedResponseRenyi(1, 1.5))
+	f.says("D = %.3f", audit.RandomisedResponseRenyi(1.3, 1.5))
+	f.says("above %.3f", audit.RandomisedResponseRenyi(1, 1.5))
 }
 
 // The divergences of svt4 at its default pair, by quadrature: the probability of
@@ -205,10 +205,10 @@ func TestLowOrder(t *testing.T) {
 		}
 		d := math.Log(math.Max(sum, back)) / (alpha - 1)
 		exceeds := "no"
-		if d > bounds.RandomisedResponseRenyi(1, alpha) {
+		if d > audit.RandomisedResponseRenyi(1, alpha) {
 			exceeds = "yes"
 		}
-		f.says("| %v | %.3f | %.3f | %s |", alpha, d, bounds.RandomisedResponseRenyi(1, alpha), exceeds)
+		f.says("| %v | %.3f | %.3f | %s |", alpha, d, audit.RandomisedResponseRenyi(1, alpha), exceeds)
 	}
 	loss := 0.0
 	for i := range p {

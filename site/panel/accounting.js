@@ -1,14 +1,15 @@
 // The accounting panel: what a mechanism guarantees after sampling, over many
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { choice, controlOf, field, setOptions } from "../page/field.js";
+import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { keyOf, put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
+import { command } from "../page/result.js";
 
 const ASK_AFTER = 250; // ms without a change
 
@@ -50,9 +51,7 @@ export class Accounting {
   fragment = "";
   /** @type {import("../worker/files").AccountKind[]} */
   #kinds = [];
-  /** @type {Map<string, import("../page/field.js").Field>} by name in the query */
-  #fields = new Map();
-  #kept = {}; // texts of fields that are not shown
+  #fields = new Fields("a-"); // by name in the query
   #kind;
   #asked = 0; // numbers the questions: only the last one counts
   #timer = 0;
@@ -71,10 +70,7 @@ export class Accounting {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.ask(), ASK_AFTER);
     });
-    byId("account-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.ask(true);
-    });
+    onSubmit(byId("account-form"), () => this.ask(true));
     onEnter((door) => {
       if (door === "accounting" && this.#kinds.length) this.ask();
     });
@@ -95,36 +91,18 @@ export class Accounting {
   read({ kind, texts }) {
     const known = this.#kinds.some((k) => k.kind === kind);
     this.#kind.control.value = known ? kind : this.#kinds[0].kind;
-    this.#fields.clear();
-    this.#kept = { ...texts };
-    this.#kindChanged();
+    this.#kindChanged({ ...texts });
     this.ask();
     return known ? [] : [`account is "${kind}", must be one of ${this.#kinds.map((k) => k.kind).join(", ")}. The first is used.`];
   }
 
   get #chosen() { return this.#kinds.find((k) => k.kind === this.#kind.control.value); }
 
-  #kindChanged() {
-    for (const [name, { control }] of this.#fields) this.#kept[name] = control.value;
-    this.#fields.clear();
-    byId("account-fields").replaceChildren(...this.#chosen.fields.map((name) => {
-      const key = keyFor(name);
-      const control = controlOf(key);
-      const made = field({ id: `a-${name}`, key: `a.${name}`, ...key.form }, control);
-      control.value = this.#kept[name] ?? "";
-      this.#fields.set(name, made);
-      return made.box;
-    }));
-  }
-
-  /** What is typed, by name in the query; without empty ones. @returns {Record<string, string>} */
-  get #texts() {
-    const texts = [...this.#fields].map(([name, { control }]) => [name, control.validity.badInput ? "not a number" : control.value.trim()]);
-    return Object.fromEntries(texts.filter(([, text]) => text !== ""));
-  }
+  /** @param {Record<string, string>} [texts] of its fields, and of others; what was typed before unless they are given */
+  #kindChanged(texts) { this.#fields.swap("account-fields", this.#chosen.fields.map((name) => [name, keyFor(name).form, controlOf(keyFor(name))]), texts); }
 
   #fragment() {
-    const parts = [["account", this.#chosen.kind], ...Object.entries(this.#texts).map(([name, text]) => [`a.${name}`, text])];
+    const parts = [["account", this.#chosen.kind], ...Object.entries(this.#fields.texts).map(([name, text]) => [`a.${name}`, text])];
     return parts.map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join("");
   }
 
@@ -134,8 +112,8 @@ export class Accounting {
     const number = ++this.#asked;
     const fragment = this.#fragment();
     try {
-      const query = queryOf(this.#chosen, this.#texts);
-      this.#clear();
+      const query = queryOf(this.#chosen, this.#fields.texts);
+      this.#fields.clearErrors();
       this.#status("Accounting…");
       const answer = await this.#on.account(query);
       if (number !== this.#asked) return;
@@ -146,18 +124,12 @@ export class Accounting {
     }
   }
 
-  #clear() {
-    for (const f of this.#fields.values()) f.fail("");
-  }
-
   #blame(error, focus) {
-    this.#clear();
+    this.#fields.clearErrors();
     const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
-    const f = key && this.#fields.get(nameIn(key));
-    f?.fail(error.message);
-    if (focus) f?.control.focus();
-    this.#status(error instanceof Ended ? "The core ended; ask again." : f ? "" : error.message);
-    if (f) say(error.message, focus);
+    const told = key && this.#fields.fail(nameIn(key), error.message, focus);
+    this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);
+    if (told) say(error.message, focus);
     byId("account-result").classList.toggle("old", !byId("account-result").hidden);
   }
 
@@ -184,7 +156,7 @@ export class Accounting {
         a.sigmas?.length > 0 && table(`Noise that one step would need for epsilon = ${exact(atEpsilon)}, delta = ${exact(delta)}`, ["way", "sigma", "source"],
           a.sigmas.map((s) => [s.words, exact(s.sigma), s.source])),
         chart,
-        html("details", {}, html("summary", {}, "The same on the command line"), html("pre", { tabindex: 0 }, html("code", {}, a.cli))),
+        command("The same on the command line", a.cli),
       ].flat().filter(Boolean));
       if (a.curve.length) {
         chart.before(html("h4", {}, "Rényi curve"));
@@ -209,6 +181,4 @@ function guarantees(title, ways, figure, best) {
     exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
 }
 
-const table = (title, head, rows) => [
-  html("h4", {}, title),
-  html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data ways" }, tableRows(head, rows)))];
+const table = (title, head, rows) => [html("h4", {}, title), scrolled(title, "data ways", tableRows(head, rows))];

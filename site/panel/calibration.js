@@ -1,14 +1,15 @@
 // The panel that measures the tool's own error rate: whole audits of mechanisms
 // that keep their claim, and how many of them raise a false alarm.
 import { table } from "../page/tables.js";
-import { byId, html } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { checkbox, controlOf, field } from "../page/field.js";
+import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
+import { command } from "../page/result.js";
 
 const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
@@ -16,10 +17,8 @@ const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 export class Calibration {
   /** @type {import("../worker/files").CalibrationOffer | null} */
   #offer = null;
-  /** @type {Map<string, import("../page/field.js").Field>} */
-  #fields = new Map();
-  /** @type {Map<string, import("../types/elements").PageElement>} by mechanism */
-  #boxes = new Map();
+  #fields = new Fields("c-");
+  #boxes = new Fields("c-m"); // by mechanism
   #view; // of what is shown
   #begun = 0;
   #stopping = "";
@@ -30,10 +29,7 @@ export class Calibration {
    */
   constructor(on) {
     this.#on = on;
-    byId("calibration-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("calibration-form"), () => this.run());
     byId("calibration-form").addEventListener("input", () => this.#cost());
     byId("calibrate-stop").addEventListener("click", () => on.stop());
   }
@@ -44,15 +40,13 @@ export class Calibration {
     const { plan } = offer;
     for (const key of CALIBRATION) {
       const form = { ...key.form, empty: String(plan[key.name]) };
-      this.#fields.set(key.name, field({ id: `c-${key.name}`, key: `c.${key.name}`, ...form }, controlOf({ ...key, form })));
+      this.#fields.add("calibration-fields", key.name, form, controlOf({ ...key, form }));
     }
-    byId("calibration-fields").replaceChildren(...[...this.#fields.values()].map((f) => f.box));
     byId("calibration-mechanisms").append(html("div", { class: "choices" }, offer.mechanisms.map((m, i) => {
-      const made = field({ id: `c-m${i}`, key: m.name, label: m.met ? m.name : `${m.name} ~` }, checkbox());
-      made.box.title = `${m.claim}: ${m.why}`;
-      made.control.checked = plan.mechanisms.includes(m.name);
-      this.#boxes.set(m.name, made.control);
-      return made.box;
+      const box = this.#boxes.add("", m.name, { label: m.met ? m.name : `${m.name} ~` }, checkbox(), i);
+      box.title = `${m.claim}: ${m.why}`;
+      this.#boxes.put(m.name, String(plan.mechanisms.includes(m.name)));
+      return box;
     })));
     byId("calibration-words").textContent = `Each audit is a whole one, with a seed of its own and the default learners and finder: ${grouped(plan.explore)} outputs a side explore each of up to ${plan.trials} pairs, ${grouped(plan.samples)} certify. ` +
       `Such an audit may accuse a mechanism that keeps its claim with probability ${plan.beta} at most; it does so most often where the claim is met.`;
@@ -62,15 +56,12 @@ export class Calibration {
   /** The plan that the form asks for. Throws Unusable. @returns {import("../worker/protocol").CalibrationPlan} */
   #plan() {
     const { plan: usual } = this.#offer;
-    const plan = put({ ...usual, mechanisms: this.#chosen() }, CALIBRATION, (name) => {
-      const { control } = this.#fields.get(name);
-      return control.validity.badInput ? "not a number" : control.value.trim() || String(usual[name]);
-    });
+    const plan = put({ ...usual, mechanisms: this.#chosen() }, CALIBRATION, (name) => this.#fields.text(name) || String(usual[name]));
     if (!plan.mechanisms.length) throw new Unusable("mechanisms", "empty", "one at least");
     return plan;
   }
 
-  #chosen() { return [...this.#boxes].filter(([, box]) => box.checked).map(([name]) => name); }
+  #chosen() { return Object.keys(this.#boxes.texts); }
 
   /** Says how many audits the form asks for. */
   #cost() {
@@ -133,20 +124,18 @@ export class Calibration {
   }
 
   #clear() {
-    for (const f of this.#fields.values()) f.fail("");
+    this.#fields.clearErrors();
     byId("calibration-mechanisms-error").hidden = true;
   }
 
   #blame(error, last) {
     const name = error instanceof Unusable || error instanceof Refused ? error.refusal.path.split("/").find(Boolean) : "";
-    const f = this.#fields.get(name);
-    if (f) {
-      f.fail(error.message);
-      f.control.focus();
+    if (this.#fields.fail(name, error.message, true)) {
+      // Said at the field.
     } else if (name.startsWith("mechanism")) {
       byId("calibration-mechanisms-error").textContent = error.message;
       byId("calibration-mechanisms-error").hidden = false;
-      this.#boxes.values().next().value?.focus();
+      this.#boxes.values().next().value?.control.focus();
     } else {
       this.message(error instanceof Ended && last ? `The core ended after ${grouped(last.all.of)} audits (${error.message}). Their counts are still here.` : error instanceof Ended ? `The core ended (${error.message}); try again.` : error.message);
     }
@@ -171,7 +160,7 @@ export class Calibration {
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
     figures.replaceChildren(table("False alarms", columns, rows));
     notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
-      ...so.cli ? [html("details", {}, html("summary", {}, whole(so) ? "The same on the command line" : "All of it on the command line"), html("pre", { tabindex: 0 }, html("code", {}, so.cli)))] : []);
+      command(whole(so) ? "The same on the command line" : "All of it on the command line", so.cli));
   }
 }
 

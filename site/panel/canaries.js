@@ -2,16 +2,17 @@
 import { linkTo } from "../page/address.js";
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { fillBody, headOf, lettered, phases, titles } from "./canaryreport.js";
+import { fillBody, lettered, phases, titles } from "./canaryreport.js";
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { copyFor, save, stemOf } from "../file/files.js";
+import { save, stemOf } from "../file/files.js";
+import { copyText } from "../page/notice.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
-import { countsOf, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
+import { countsOf, judge, remarks, replayWords, showLine, showVerification, verdict } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
@@ -45,10 +46,7 @@ export class Canaries {
    */
   constructor(on) {
     this.#on = on;
-    byId("canaries-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("canaries-form"), () => this.run());
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
     for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
@@ -232,13 +230,13 @@ export class Canaries {
     box.dataset.stem = stemOf(report);
     box.replaceChildren(...[
       html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind], "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
-      ...headOf(answer, standing),
+      html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, answer)), html("div", {}, remarks(report)),
       html("div", { class: "actions" },
         button("save", "Save report", () => save(`${stemOf(report)}.json`, text)),
         button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
         button("verify", "Verify", () => this.verify()),
-        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
-        again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
+        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => copyText(target, linkTo(again.url))),
+        again.cli && button("command", "Copy command", ({ target }) => copyText(target, again.cli))),
       verification, body,
     ].filter(Boolean));
     this.#view = { verification };
@@ -252,11 +250,6 @@ export class Canaries {
 
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
-
-  async #copy(button, text) {
-    if (await copyFor(button, text)) say("Copied");
-    else this.message(`The browser does not allow copying; here it is: ${text}`);
-  }
 
   /** Whether a core is there and free. */
   able(able) {
@@ -282,9 +275,7 @@ export class Canaries {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
       const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false));
       if (this.#shown?.text === text) {
-        showVerification(found, verification);
-        this.#shown.standing = standingOf(found);
-        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing, this.#shown);
+        judge(this.#shown, found, byId("canaries-result").querySelector(".verdict"), verification);
       }
       this.#end("");
       say(replayWords(found));

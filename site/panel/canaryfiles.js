@@ -2,6 +2,7 @@
 // and scores of another program. They stay in the browser.
 import { door } from "../page/doors.js";
 import { byId } from "../page/element.js";
+import { base64, picker } from "../file/files.js";
 import { grouped, size } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
@@ -12,14 +13,6 @@ const EITHER = "either"; // box, which the file's first line tells
 const OUTS = /(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i; // names of files of scores of canaries that were out
 
 /** @typedef {{name: string, bytes: number, content: string}} Given a file of the user's, in base64 */
-
-/** @param {File} file @returns {Promise<string>} */
-const base64 = (file) => new Promise((resolve, reject) => {
-  const reader = new FileReader();
-  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
-  reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
-  reader.readAsDataURL(file);
-});
 
 /** Does a file's first line name scores and membership? */
 async function scored(file) {
@@ -37,12 +30,7 @@ export class CanaryFiles {
     this.#on = on;
     for (const box of boxes) {
       const part = (name) => byId(`k-${box}-${name}`);
-      part("choose").addEventListener("click", () => part("input").click());
-      part("input").addEventListener("change", () => {
-        const input = part("input");
-        if (input.files.length) this.take([...input.files], box);
-        input.value = "";
-      });
+      picker(`k-${box}-choose`, `k-${box}-input`, (files) => this.take(files, box));
       part("forget").addEventListener("click", () => {
         this.#give(box, []);
         part("choose").focus();
@@ -87,7 +75,7 @@ export class CanaryFiles {
       }
       const given = [];
       for (const { name, size: bytes } of files) if (bytes > MOST[box]) throw new Unusable(box, `${name}, ${size(bytes)}`, `at most ${size(MOST[box])} here; the command line takes more`);
-      for (const file of files) given.push({ name: file.name, bytes: file.size, content: await base64(file) });
+      for (const file of files) given.push({ name: file.name, bytes: file.size, content: await base64(file).catch((error) => { throw new Unusable("file", error.message, "a file that this browser may read"); }) });
       this.#give(box, given);
       say(`${given.map((f) => f.name).join(" and ")}: there`);
       if (box === "scores") this.#on.audit();

@@ -1,18 +1,15 @@
 // The form of the panel of canary audits: its fields, which the core lists, and the
 // plan that they ask for.
 import { boxes } from "./canaryfiles.js";
-import { canaryPlan, CLAIM, KEYS, nameIn, NO_NUMBER } from "./canaryplan.js";
-import { byId, html } from "../page/element.js";
-import { choice, controlOf, field, numberInput, setOptions } from "../page/field.js";
+import { canaryPlan, CLAIM, KEYS, nameIn } from "./canaryplan.js";
+import { byId } from "../page/element.js";
+import { controlOf, Fields, setOptions } from "../page/field.js";
 import { keyOf } from "../page/plan.js";
 
 export class CanaryForm {
   /** @type {import("../worker/files").CanaryOffer | null} */
   offer = null;
-  /** @type {Map<string, import("../page/field.js").Field>} by key of the address */
-  #fields = new Map();
-  #params = []; // keys of the parameters that are shown
-  #kept = {}; // what was typed for parameters that are not
+  #fields = new Fields("k-"); // by key of the address
   #files;
 
   /** @param {import("./canaryfiles.js").CanaryFiles} files */
@@ -30,7 +27,7 @@ export class CanaryForm {
     for (const [how, keys] of Object.entries(KEYS)) {
       for (const { name, form, ...key } of keys) {
         const own = nameIn(how, name);
-        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, controlOf({ name, ...key, form }));
+        if (form && !this.#fields.has(own)) this.#fields.add(`k-${form.place}-fields`, own, form, controlOf({ name, ...key, form }));
       }
     }
     const options = (key, list) => setOptions(this.#fields.get(key).control, list);
@@ -54,38 +51,11 @@ export class CanaryForm {
     this.dependents();
   }
 
-  #add(place, key, about, control) {
-    const f = field({ id: `k-${key.replace(/\W/g, "-")}`, key, ...about }, control);
-    this.#fields.set(key, f);
-    byId(place).append(f.box);
-  }
-
-  #text(key) {
-    const f = this.#fields.get(key);
-    if (!f || f.box.hidden) return "";
-    if (f.control.validity.badInput) return NO_NUMBER;
-    return f.control.type === "checkbox" ? (f.control.checked ? "true" : "") : f.control.value.trim();
-  }
-
   get #source() { return this.offer.sources.find((s) => s.name === this.#fields.get("source").control.value) ?? this.offer.sources[0]; }
 
   #sourceChanged() {
     const s = this.#source;
-    for (const key of this.#params) {
-      this.#kept[key] = this.#fields.get(key).control.value;
-      this.#fields.delete(key);
-    }
-    byId("k-param-fields").replaceChildren();
-    this.#params = s.params.map((spec) => {
-      const key = `p.${spec.name}`;
-      const claimed = spec.name in CLAIM && "as claimed";
-      const control = spec.choices?.length
-        ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })), this.#kept[key])
-        : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: claimed || (spec.default ?? 0) });
-      this.#add("k-param-fields", key, { label: spec.name, hint: spec.doc }, control);
-      if (!spec.choices?.length) control.value = this.#kept[key] ?? "";
-      return key;
-    });
+    this.#fields.parameters("k-param-fields", s.params, ({ name }) => (name in CLAIM ? "as claimed" : undefined));
     const option = (name, i) => ({ value: i ? name : "", text: name });
     setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
     setOptions(this.#fields.get("relation").control, s.relations.map(option));
@@ -115,18 +85,9 @@ export class CanaryForm {
     if (!this.offer) return ["This page knows no canaries: it has no catalogue.json."];
     const bad = [];
     this.clear();
-    for (const key of this.#params) this.#fields.get(key).control.value = "";
-    this.#kept = {};
+    this.#fields.forget();
     const set = (key) => {
-      const { control } = this.#fields.get(key), value = texts[key] ?? "";
-      if (control.type === "checkbox") control.checked = value === "true";
-      else if (control.tagName !== "SELECT") control.value = value;
-      else {
-        // The first option is the default, whose value is empty.
-        const found = [...control.options].find((o) => o.value === value) ?? [...control.options].find((o) => o.text === value);
-        control.value = (found ?? control.options[0]).value;
-        if (value && !found) bad.push(`${key} is "${value}", must be one of ${[...control.options].map((o) => o.value || o.text).join(", ")}. The first is used.`);
-      }
+      if (!this.#fields.put(key, texts[key])) bad.push(`${key} is "${texts[key]}", must be one of ${[...this.#fields.get(key).control.options].map((o) => o.value || o.text).join(", ")}. The first is used.`);
     };
     set("source");
     this.#sourceChanged();
@@ -139,11 +100,7 @@ export class CanaryForm {
 
   /** Sets some fields, and no others. @param {Record<string, string>} texts */
   put(texts) {
-    for (const [key, text] of Object.entries(texts)) {
-      const { control } = this.#fields.get(key);
-      if (control.type === "checkbox") control.checked = text === "true";
-      else control.value = text;
-    }
+    for (const [key, text] of Object.entries(texts)) this.#fields.put(key, text);
   }
 
   /** Sets what an address asks for. @returns {string[]} what of it cannot be used, in words */
@@ -166,25 +123,18 @@ export class CanaryForm {
   }
 
   /** The plan that the form asks for: of runs, of a single one, or of scores. Throws Unusable. */
-  plan(how) { return canaryPlan(how, this.#source, (key) => this.#text(key), this.#files.there, this.#design); }
+  plan(how) { return canaryPlan(how, this.#source, (key) => this.#fields.text(key), this.#files.there, this.#design); }
 
   // Errors
 
   clear() {
-    for (const key of [...this.#fields.keys(), ...boxes]) this.fail(key, "");
+    this.#fields.clearErrors();
+    for (const box of boxes) this.#files.fail(box, "");
   }
 
   /** Shows an error at its field. @returns {boolean} whether there is one */
   fail(key, message, focus = false) {
-    if (boxes.includes(key)) return this.#files.fail(key, message, focus);
-    const f = this.#fields.get(key);
-    if (!f || f.box.hidden) return false;
-    f.fail(message);
-    if (!message) return true;
-    const group = f.box.closest("#canaries-form details");
-    if (group instanceof HTMLDetailsElement) group.open = true;
-    if (focus) f.control.focus();
-    return true;
+    return boxes.includes(key) ? this.#files.fail(key, message, focus) : this.#fields.fail(key, message, focus);
   }
 
   /** The key of the field that a refusal is about. @param {import("../worker/protocol").Refusal} refusal @param {"run" | "one" | "scores"} how it was asked */

@@ -1,9 +1,9 @@
 // The plan of a canary audit, made of texts by the keys of the page's address.
 import { CANARIES, CANARY_VERSIONS, ONE_RUN, SCORES } from "../page/keys.js";
+import { NO_NUMBER } from "../page/field.js";
 import { numberOf, put, Unusable } from "../page/plan.js";
 
 export const CLAIM = { epsilon: "2", delta: "0.00001" }; // unless the user says otherwise; the core's own default of delta
-export const NO_NUMBER = "not a number"; // the text of a field of numbers that holds something else
 
 /** The settings of each kind. @type {Record<"run" | "one" | "scores", import("../page/keys.js").Key[]>} */
 export const KEYS = { run: CANARIES, one: ONE_RUN, scores: SCORES };

@@ -1,9 +1,9 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { html, tableRows } from "../page/element.js";
+import { html, scrolled, tableRows } from "../page/element.js";
 import { grouped, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { background, remarks, verdict } from "../page/result.js";
+import { background, factsOf } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 import { inTurns } from "../page/turns.js";
 
@@ -21,14 +21,7 @@ const SIMULATED = {
   "1024,64": [0.28, 0.69, 1.44, 2.52], "4096,1": [0.26, 0.67, 1.54, 3.08], "4096,16": [0.38, 0.82, 1.68, 3.26],
 };
 
-/**
- * What stands above the chart: verdict and remarks.
- * @param {import("../worker/protocol").ReportedValue} answer
- * @param {import("../page/result.js").Standing} [standing]
- */
-export const headOf = ({ report, title, detail }, standing = "") => [html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, { title, detail })), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings ?? []] }))];
-
-/** What stands below it: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
+/** What stands below the verdict: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
 const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report); // of the other kinds, less of it
   const letters = report.kind === "canary" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
@@ -36,9 +29,9 @@ const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
   return [
     () => tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters), published(report)),
     () => scored.length > 0 && membership(answer.text, scored),
-    () => report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
+    () => report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),
     () => counts(report),
-    () => facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
+    () => facts.length > 0 && section("Facts", factsOf(facts)),
     () => html("div", { class: "background" }, background(report)),
   ];
 };
@@ -77,7 +70,6 @@ function membership(text, tables) {
   return section("Membership inference", html("div", { class: "curves" }, places), tablesOf(tables, [], ""));
 }
 
-const scroll = (title, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, ...parts));
 const plain = (x) => (x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
 
 function moments(report) {
@@ -104,6 +96,5 @@ function counts({ evidence }) {
   if (!t?.cells?.length) return null;
   const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
   return html("details", {}, html("summary", {}, title),
-    html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title },
-      html("table", { class: "data counts" }, tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)])))));
+    scrolled(title, "data counts tall", tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)]))));
 }

@@ -4,11 +4,12 @@
 import { CodeField } from "./codefield.js";
 import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
-import { byId, html } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
-import { choice, controlOf, field, numberInput } from "../page/field.js";
+import { base64, picker } from "../file/files.js";
+import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
-import { grouped, size } from "../page/number.js";
+import { grouped, size, times } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { planOf, put, Unusable } from "../page/plan.js";
 import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
@@ -31,7 +32,6 @@ const KEPT = "dpscope-code"; // where the browser keeps what was written
 
 /** Relations between datasets, in words. */
 const relations = [["add-remove", "one row more or less"], ["replace", "one row is another"], ["bounded-replace", "one row moves by the reach"], ["l-infinity", "all rows move by the reach"]];
-const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
 
@@ -110,8 +110,7 @@ class Sandbox {
 }
 
 export class Own {
-  /** @type {Map<string, import("../page/field.js").Field>} */
-  #fields = new Map();
+  #fields = new Fields("own-");
   /** @type {{name: string, bytes: ArrayBuffer} | null} */
   #module = null;
   /** @type {Engine | null} */
@@ -130,6 +129,7 @@ export class Own {
   #stopped = false;
   #printed = ""; // the first that Python printed
   #pace;
+  #slider;
   #timer = 0;
   #again = false; // what is under way is of what was written before
   #asked = true; // what is under way, by a button
@@ -142,11 +142,7 @@ export class Own {
    */
   constructor(on) {
     this.#on = on;
-    const add = (place, key, about, control) => {
-      const f = field({ id: `own-${key}`, key, ...about }, control);
-      this.#fields.set(key, f);
-      byId(place).append(f.box);
-    };
+    const add = (place, key, about, control) => this.#fields.add(place, key, about, control);
     add("own-code-field", "code", { label: "Your code", wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
     this.#code = new CodeField(this.#fields.get("code"));
     const known = (place, name, about = {}) => {
@@ -163,23 +159,12 @@ export class Own {
     known("own-fields", "integer");
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
     add("own-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }));
-    const slide = byId("own-slide");
-    const slid = () => {
+    this.#slider = slider("own-slide", "What it claims", (x) => {
       const { control } = this.#fields.get("epsilon");
-      control.value = String(Number((10 ** Number(slide.value)).toPrecision(2)));
+      control.value = String(Number(x.toPrecision(2)));
       control.dispatchEvent(new Event("input", { bubbles: true }));
-    };
-    slide.addEventListener("input", (event) => {
-      event.stopPropagation(); // the field says it
-      slid();
     });
-    slide.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
-      const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      slide.value = String(Number(slide.value) + by * Math.log10(1.1));
-      slid();
-    });
+    byId("own-code-set").prepend(this.#slider.box);
     const select = byId("own-template");
     select.append(html("option", { value: "", hidden: true }, "Your own code"), ...templates.map(({ name }) => html("option", { value: name }, `Template: ${name}`)));
     select.addEventListener("input", (event) => event.stopPropagation());
@@ -197,10 +182,7 @@ export class Own {
     this.#recall();
     onEnter((to) => { if (to === "code") this.#equip(); });
     if (door() === "code") this.#equip();
-    byId("own-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.run();
-    });
+    onSubmit(byId("own-form"), () => this.run());
     byId("own-form").addEventListener("input", () => {
       this.#dependents();
       this.#keep();
@@ -209,12 +191,7 @@ export class Own {
       this.soon();
     });
     byId("own-stop").addEventListener("click", () => this.stop());
-    byId("own-choose").addEventListener("click", () => byId("own-input").click());
-    byId("own-input").addEventListener("change", () => {
-      const input = byId("own-input");
-      if (input.files.length) this.take([input.files[0]]);
-      input.value = "";
-    });
+    picker("own-choose", "own-input", (files) => this.take(files));
     byId("own-forget").addEventListener("click", () => {
       this.#give(null);
       this.#code.focus();
@@ -278,7 +255,7 @@ export class Own {
   /** Is the template's bug gone from the code, under the template's own claim and datasets? */
   get #mended() {
     const t = this.#template, texts = { epsilon: "1", ...t?.texts };
-    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#text(key) === presetOf(f.control, texts[key]);
+    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#fields.text(key) === presetOf(f.control, texts[key]);
     return t !== null && !this.#code.text.includes(t.in[this.#code.language][1]) && [...this.#fields].every(same);
   }
 
@@ -315,7 +292,7 @@ export class Own {
   /** Keeps what is written; a browser that refuses forgets it with the page. */
   #keep() {
     try {
-      localStorage.setItem(KEPT, JSON.stringify({ code: this.#code.text, language: this.#code.language, others: this.#others, template: this.#template?.name, texts: Object.fromEntries([...this.#fields.keys()].filter((key) => key !== "code").map((key) => [key, this.#text(key)])) }));
+      localStorage.setItem(KEPT, JSON.stringify({ code: this.#code.text, language: this.#code.language, others: this.#others, template: this.#template?.name, texts: { ...this.#fields.texts, code: undefined } }));
     } catch { /* then it lasts as long as the page */ }
   }
 
@@ -335,7 +312,7 @@ export class Own {
 
   /** What the panel is set to: its source is a module or the code. */
   get #state() {
-    const texts = [...this.#fields].map(([key, { box }]) => (key === "code" || box.hidden ? "" : this.#text(key)));
+    const texts = [...this.#fields.keys()].map((key) => (key === "code" ? "" : this.#fields.text(key)));
     return { texts: texts.join("\n"), source: this.#module ?? `${this.#code.language}\n${this.#code.text.trim()}` };
   }
 
@@ -346,33 +323,22 @@ export class Own {
   }
 
   #dependents() {
-    this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
+    this.#fields.get("reach").box.hidden = !hasReach(this.#fields.text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
     byId("own-back").hidden = this.#module !== null || !this.#replaced;
     byId("own-template").value = this.#template?.name ?? "";
     if (!this.#template) this.#reveal(0);
     for (const button of document.querySelectorAll("#own-language button")) button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.language === this.#code.language));
-    const epsilon = Number(this.#text("epsilon")), slide = byId("own-slide");
-    byId("own-slider").hidden = !(epsilon > 0);
-    if (document.activeElement !== slide || Math.abs(Number(slide.value) - Math.log10(epsilon)) > 0.02) slide.value = String(Math.log10(epsilon));
-    byId("own-slid").textContent = `ε = ${epsilon}`;
-    slide.setAttribute("aria-valuetext", `ε = ${epsilon}`);
-    byId("own-times").replaceChildren("No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely.");
+    const epsilon = Number(this.#fields.text("epsilon"));
+    this.#slider.box.hidden = !(epsilon > 0);
+    this.#slider.put(Math.log10(epsilon), `ε = ${epsilon}`, ["No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely."]);
     this.#on.changed();
-  }
-
-  #text(key) {
-    const { control } = this.#fields.get(key);
-    return control.type === "checkbox" ? (control.checked ? "true" : "") : control.value.trim();
   }
 
   /** Fills the fields; what texts do not name gets its default. @param {string} [code] @param {any} [language] of it */
   #write(texts, code, language = this.#code.language) {
-    for (const [key, { control, fail }] of this.#fields) {
-      fail("");
-      if (control.type === "checkbox") control.checked = Boolean(texts[key]);
-      else if (key !== "code") control.value = presetOf(control, texts[key]);
-    }
+    this.#fields.clearErrors();
+    for (const key of this.#fields.keys()) if (key !== "code") this.#fields.put(key, texts[key]);
     this.#code.fail("");
     if (code !== undefined) {
       const { text, language: spoken } = this.#code;
@@ -425,9 +391,7 @@ export class Own {
 
   /** What the panel is set to, to the core; throws what is wrong with it. @param {string} [samples] where none are set */
   #wanted(samples = "") {
-    const texts = {};
-    for (const key of this.#fields.keys()) texts[key] = this.#text(key);
-    const { epsilon, delta, seed, relation, output } = texts;
+    const { texts } = this.#fields, { epsilon, delta, seed, relation, output } = texts;
     if (!epsilon) throw new Unusable("epsilon", "absent", "the epsilon that this mechanism claims");
     const { language, text: code } = this.#code, mine = this.#module ?? { name: files[language], code };
     if (!hasReach(relation)) texts.reach = "";
@@ -442,7 +406,7 @@ export class Own {
     if (this.running) return;
     clearTimeout(this.#timer);
     this.#asked = asked;
-    for (const f of this.#fields.values()) f.fail("");
+    this.#fields.clearErrors();
     this.#code.fail("");
     const state = this.#state;
     if (!this.#module && !this.#code.text.trim()) {
@@ -453,7 +417,7 @@ export class Own {
     try {
       const { plan, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
       this.#on.begun();
-      const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
+      const answer = await this.#do(mine, about, (tell) => this.#engine.ask("run", plan, tell));
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
@@ -483,7 +447,7 @@ export class Own {
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
+      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.ask("verify", { report: text }, tell));
     } finally {
       this.#status("");
     }
@@ -504,7 +468,7 @@ export class Own {
     if (this.#asked) byId("own-stop").focus({ preventScroll: true });
     this.#status("Trying the mechanism…");
     try {
-      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind, code }) });
+      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(new Blob([bytes])) } : { kind, code }) });
       const core = this.#on.core();
       if (!core) throw new Error("The core is not there, or busy: try again.");
       if (!bytes && kind === "python") this.#status("Fetching Python…", false);
@@ -597,9 +561,3 @@ const hasReach = (relation) => relation === "bounded-replace" || relation === "l
 function spaceOf({ datasets: d }) {
   return { domain: d.lower.map((x, i) => `${x}:${d.upper[i]}`).join(), rows: `${d.minRows}:${d.maxRows}`, relation: d.relation, reach: d.reach, integer: d.integer };
 }
-
-const base64 = (bytes) => new Promise((resolve) => {
-  const reader = new FileReader();
-  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
-  reader.readAsDataURL(new Blob([bytes]));
-});

@@ -136,7 +136,7 @@ export class Runs {
     dismiss("stop");
     if (byId("origin").dataset.kind === "run") showOrigin("before");
     shown.old();
-    this.#work("Starting", on, (tell) => on.run(plan, tell), async (answer) => {
+    this.#work("Starting", on, (tell) => on.ask("run", plan, tell), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
         shown.standsAgain();
@@ -205,7 +205,7 @@ export class Runs {
   /** Replays the report that is shown, there. @param {import("../worker/engine.js").Engine} on */
   #replay(on) {
     const { shown } = this.#page, { text, report } = shown;
-    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify({ report: text }, tell), (found) => {
+    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.ask("verify", { report: text }, tell), (found) => {
       if (shown.text === text) shown.verified(found);
       say(replayWords(found));
     }, true);
@@ -239,18 +239,18 @@ export class Runs {
   async account(query) {
     const { core, engine } = this.#page;
     await core.there();
-    return engine.account(query);
+    return engine.ask("account", query).answer;
   }
 
   /** Measures the tool's own error rate for its panel. */
   calibrate(plan, tell) {
-    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.calibrate(plan, tell));
+    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.ask("calibrate", plan, tell));
   }
 
   /** Does for the panel of canaries what its button of this name is for. */
   plant(how, request, tell) {
     const { engine } = this.#page;
-    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => how === "verify" ? engine.verify(request, tell) : engine.canaries(request, tell));
+    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => engine.ask(how === "verify" ? "verify" : "canaries", request, tell));
   }
 
   /** The panel that shows what is under way. */

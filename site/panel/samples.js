@@ -2,12 +2,14 @@
 // worker of its own reads and audits them; the form above audits them as it
 // audits a mechanism.
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
+import { picker } from "../file/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
+import { refusalOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { inTurns } from "../page/turns.js";
 
@@ -57,20 +59,14 @@ export class Samples {
    */
   constructor(on) {
     this.#on = on;
-    const input = byId("yours-input");
     let second = false;
-    const ask = (more) => {
-      second = more;
-      input.click();
-    };
-    byId("yours-choose").addEventListener("click", () => ask(false));
-    byId("yours-second").addEventListener("click", () => ask(true));
-    input.addEventListener("change", () => {
-      const files = [...input.files];
-      input.value = "";
-      if (files.length) this.take(second ? [...this.#files, ...files] : files);
+    picker("yours-choose", "yours-input", (files) => this.take(second ? [...this.#files, ...files] : files));
+    byId("yours-choose").addEventListener("click", () => { second = false; });
+    byId("yours-second").addEventListener("click", () => {
+      byId("yours-input").click();
+      second = true;
     });
-    input.addEventListener("cancel", () => { this.#next = {}; });
+    byId("yours-input").addEventListener("cancel", () => { this.#next = {}; });
     byId("yours-stop").addEventListener("click", () => this.stop());
     byId("yours-forget").addEventListener("click", () => {
       this.forget();
@@ -108,7 +104,7 @@ export class Samples {
     const reading = this.#next;
     this.#next = {};
     enter("data");
-    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), path: "", line: 0, fault: "", found, want, remedy });
+    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", refusalOf(files.map((f) => f.name).join(", "), found, want, remedy));
     if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
     const large = files.find((f) => f.size > MOST_BYTES);
     if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "take a random part of the rows, or give it to the command dpscope, which takes larger ones");
@@ -141,7 +137,7 @@ export class Samples {
         if (number !== this.#reads) return;
         anew = true;
       }
-      const { id, answer } = this.engine.samples(reading, anew ? files : [], (p) => this.#progress(p));
+      const { id, answer } = this.engine.ask("samples", reading, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
       this.#on.busy();
       const found = await answer;
@@ -281,11 +277,10 @@ export class Samples {
     const facts = found.samples;
     const focus = document.activeElement?.id;
     byId("yours-preview").replaceChildren(...[
-      found.files.length > 0 && html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Files" }, html("table", { class: "data" },
-        tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)])))),
-      facts && html("dl", { class: "pairs" }, ["First dataset", "Second dataset"].map((name, i) => [html("dt", {}, name), html("dd", {}, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`)])),
+      found.files.length > 0 && scrolled("Files", "data", tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)]))),
+      facts && html("dl", { class: "pairs" }, terms(["First dataset", "Second dataset"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
       facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
-      found.columns.length > 0 && html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Columns and first rows" }, this.#columns(found)),
+      found.columns.length > 0 && scrolled("Columns and first rows", "data tall", this.#columns(found)),
       facts && pictures(facts),
     ].filter(Boolean));
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
@@ -301,14 +296,14 @@ export class Samples {
       control.addEventListener("change", () => change(control.value));
       return control;
     };
-    return html("table", { class: "data" },
+    return [
       html("thead", {}, html("tr", {}, ["column", "holds", "is", ...Array.from({ length: rows }, (_, i) => `row ${i + 1}`)].map((cell) => html("th", { scope: "col" }, cell)))),
       html("tbody", {}, columns.map((c, i) => html("tr", {},
         html("th", { scope: "row" }, c.name),
         html("td", {}, select(i, "kind", kinds.map((k) => (k.value ? k : { value: "", text: `${kindWords[c.kind]} (${k.text})` })), this.#reading.kinds?.[c.name] ?? "",
           (kind) => this.#change({ kinds: Object.fromEntries(Object.entries({ ...this.#reading.kinds, [c.name]: kind }).filter(([, k]) => k)) }))),
         html("td", {}, this.#files.length > 1 && !c.role ? "" : select(i, "role", c.role ? roles : [{ value: "", text: "–" }, ...roles], c.role, (role) => this.#role(c.name, role))),
-        Array.from({ length: rows }, (_, k) => html("td", { class: "number" }, head[k][i]))))));
+        Array.from({ length: rows }, (_, k) => html("td", { class: "number" }, head[k][i])))))];
   }
 
   /** A column gets another role. */

@@ -2,11 +2,11 @@
 // label, the declared bounds of its features and the claim. A core of its own holds
 // the table and audits the learner.
 import { enter } from "../page/doors.js";
-import { byId, html, tableRows } from "../page/element.js";
-import { choice, field, numberInput, setOptions } from "../page/field.js";
+import { byId, html, onSubmit, tableRows } from "../page/element.js";
+import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
-import { planOf, Unusable } from "../page/plan.js";
+import { planOf, refusalOf, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { Engine, Refused } from "../worker/engine.js";
 
@@ -22,8 +22,7 @@ export class Table {
   #json = ""; // what the engine was started with, beside the text
   /** @type {Labelled | null} the report's whose file is asked for */
   #asked = null;
-  /** @type {Map<string, import("../page/field.js").Field>} */
-  #fields = new Map();
+  #fields = new Fields("table-");
   /** @type {[name: string, lower: import("../page/field.js").Field, upper: import("../page/field.js").Field][]} */
   #bounds = [];
   /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
@@ -47,11 +46,7 @@ export class Table {
    */
   constructor(on) {
     this.#on = on;
-    const add = (key, about, control) => {
-      const f = field({ id: `table-${key}`, key, ...about }, control);
-      this.#fields.set(key, f);
-      return f.box;
-    };
+    const add = (key, about, control) => this.#fields.add("", key, about, control);
     const form = html("form", { novalidate: true },
       html("div", { class: "grid" },
         add("label", { label: "Label column" }, choice([])),
@@ -66,10 +61,7 @@ export class Table {
         this.#ranges),
       this.#status,
       html("div", { class: "actions" }, this.#go, html("button", { type: "button", onclick: () => this.#dialog.close() }, "Cancel")));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#submit();
-    });
+    onSubmit(form, () => this.#submit());
     this.#fields.get("label").control.addEventListener("change", () => this.#look());
     this.#dialog = html("dialog", { id: "table", "aria-labelledby": "table-title" }, this.#title,
       html("p", { class: "hint" }, "A learner is trained on it, and on the same table with one row changed. Nothing is uploaded."), this.#preview, form);
@@ -94,7 +86,7 @@ export class Table {
   /** Takes a table. It stays in the browser. @param {File} file @param {Labelled | null} [of] */
   async take(file, of = null) {
     enter("data");
-    const refuse = (found, want) => this.#on.refused("The table was not read", { message: "", field: file.name, path: "", line: 0, fault: "", found, want, remedy: "" });
+    const refuse = (found, want) => this.#on.refused("The table was not read", refusalOf(file.name, found, want));
     if (file.size > MOST_BYTES) return refuse(size(file.size), "at most 64 MiB");
     try {
       this.#file = { name: file.name, text: new Uint8Array(await file.arrayBuffer()) };
@@ -148,11 +140,12 @@ export class Table {
 
   async #submit() {
     if (this.#go.disabled) return;
-    for (const f of [...this.#fields.values(), ...this.#bounds.flatMap(([, ...both]) => both)]) f.fail("");
+    this.#fields.clearErrors();
+    for (const f of this.#bounds.flatMap(([, ...both]) => both)) f.fail("");
     this.#say("");
     this.#go.disabled = true;
     try {
-      const text = (key) => this.#fields.get(key).control.value.trim();
+      const text = (key) => this.#fields.text(key);
       const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
       if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
       const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
@@ -163,7 +156,7 @@ export class Table {
       const plan = planOf({ mechanism: text("mechanism"), epsilon: text("epsilon"), samples: text("samples"), seed: text("seed") });
       this.#say("Reading the table…");
       await this.#start({ label: text("label"), bounds, classes });
-      await this.engine.check(plan);
+      await this.engine.ask("check", plan).answer;
       this.#say("");
       this.#dialog.close();
       this.#on.run(plan);

@@ -141,53 +141,33 @@ export class Engine {
   /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
   endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
 
-  /** @returns {Promise<import("./protocol").CheckedValue>} */
-  check(plan) { return this.#request("check", JSON.stringify(plan)).answer; }
-  /** @param {string} text @returns {Promise<import("./protocol").ReportedValue>} */
-  open(text) { return this.#request("open", text).answer; }
-  /** @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}} */
-  run(plan, progress) { return this.#request("run", JSON.stringify(plan), progress); }
-  /** @param {import("./protocol").ReplayRequest} request @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
-  verify(request, progress) { return this.#request("verify", JSON.stringify(request), progress); }
-
   /**
-   * Of a coordinator of samples only: reads files, or those that it has with
-   * another reading.
-   * @param {import("../panel/samples.js").Reading} reading
-   * @param {File[]} files
-   * @param {(p: {name: string, share: number}) => void} progress
-   * @returns {{id: number, answer: Promise<import("./protocol").Inspected>}}
+   * Asks the coordinator.
+   * @template {keyof import("./protocol").Requests} T
+   * @param {T} type
+   * @param {import("./protocol").Requests[T]["sends"] | string} value a string is JSON already
+   * @param {(so: import("./protocol").Requests[T]["tells"]) => void} [progress]
+   * @param {File[]} [files] to a coordinator of samples, which has those of before without any
+   * @returns {{id: number, answer: Promise<import("./protocol").Requests[T]["answer"]>}}
    */
-  samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
+  ask(type, value, progress, files) {
+    const id = ++this.#last;
+    const answer = new Promise((resolve, reject) => {
+      if (!this.#coordinator) {
+        reject(new Ended("the core is not running"));
+        return;
+      }
+      this.#pending.set(id, { resolve, reject, progress });
+      this.#post({ type, id, json: typeof value === "string" ? value : JSON.stringify(value), files });
+    });
+    return { id, answer };
+  }
 
   /** @param {import("./protocol").PictureRequest} request @returns {Promise<import("./protocol").PictureValue>} */
   picture(request) {
     const held = request.of === "report" && request.text === this.#held;
-    return this.#request("picture", JSON.stringify(held ? { ...request, text: "", held } : request)).answer;
+    return this.ask("picture", held ? { ...request, text: "", held } : request).answer;
   }
-
-  /** @param {import("./protocol").GlanceRequest} request @returns {Promise<import("./protocol").GlancedValue>} */
-  glance(request) { return this.#request("glance", JSON.stringify(request)).answer; }
-
-  /** @param {import("./protocol").LookRequest} request @returns {Promise<import("./protocol").TablePreview>} */
-  look(request) { return this.#request("look", JSON.stringify(request)).answer; }
-
-  /** @returns {Promise<import("./protocol").AccountedValue>} */
-  account(query) { return this.#request("account", JSON.stringify(query)).answer; }
-
-  /**
-   * @param {import("./protocol").CalibrationPlan} plan
-   * @param {(so: import("./protocol").CalibratedValue) => void} progress
-   * @returns {{id: number, answer: Promise<import("./protocol").CalibratedValue>}}
-   */
-  calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
-
-  /**
-   * @param {import("./protocol").CanaryRequest} request
-   * @param {(p: import("./protocol").CanaryProgress) => void} progress
-   * @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}}
-   */
-  canaries(request, progress) { return this.#request("canaries", JSON.stringify(request), progress); }
 
   /**
    * Stops what runs; its answer arrives as ever. When none does
@@ -207,28 +187,6 @@ export class Engine {
         unstopped();
       }, patience),
     ];
-  }
-
-  /**
-   * Asks the coordinator.
-   * @template {keyof import("./protocol").Requests} T
-   * @param {T} type
-   * @param {string} json what it sends
-   * @param {(so: import("./protocol").Requests[T]["tells"]) => void} [progress]
-   * @param {File[]} [files]
-   * @returns {{id: number, answer: Promise<import("./protocol").Requests[T]["answer"]>}}
-   */
-  #request(type, json, progress, files) {
-    const id = ++this.#last;
-    const answer = new Promise((resolve, reject) => {
-      if (!this.#coordinator) {
-        reject(new Ended("the core is not running"));
-        return;
-      }
-      this.#pending.set(id, { resolve, reject, progress });
-      this.#post({ type, id, json, files });
-    });
-    return { id, answer };
   }
 
   #answered(id, value) {
@@ -257,9 +215,6 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced": case "looked":
-        this.#answered(message.id, JSON.parse(message.json));
-        break;
       case "refused":
         this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
         break;
@@ -268,6 +223,9 @@ export class Engine {
         break;
       case "dead":
         this.#died(message.reason);
+        break;
+      default:
+        this.#answered(message.id, JSON.parse(message.json));
     }
   }
 

@@ -1955,7 +1955,7 @@ export interface Space {
   relation: Relation;
 }
 
-/** Table is a view's facts. The first column heads its rows. */
+/** Table are the numbers that a view draws. The first column heads its rows. */
 export interface Table {
   title: string;
   head: string[];

@@ -107,9 +107,6 @@ function got(name, as) {
   return kept.get(name);
 }
 
-/** Is Python part of this site? @param {import("./files").BuildInfo | null} info */
-export const isThere = (info) => Boolean(info?.files.some(({ name }) => name === `${FOLDER}micropython.js`));
-
 /**
  * The files that run a text of Python. Throws an Error in words for the user.
  * @param {string} code

@@ -31,7 +31,7 @@ func choose[T any](so bool, a, b T) T {
 }
 
 // atZero is how a line of a grid is painted: that of 0 stands out.
-func atZero(v float64) Paint { return Ink(choose(v == 0, Axis, Line)) }
+func atZero(v float64) Paint { return Ink(choose(v == 0, AxisLine, Grid)) }
 
 // gutter is the room for the words at the left of an upright axis.
 func (s *Scene) gutter(y Scale, n int, words func(float64) string) float64 {
@@ -53,23 +53,6 @@ func (s *Scene) plane(f Frame, x, y Scale, top, height float64, words func(float
 	s.Plot = Rect{x.From, top, x.To - x.From, height}
 	s.across(y, n, s.Plot, words)
 	return x, y, s.Plot
-}
-
-// curves begins a picture of lines in a plane: the legend, then both axes with their
-// grid, words and titles, the level axis first.
-func (s *Scene) curves(f Frame, keys []key, x, y Scale, height float64, titles [2]string, words [2]func(float64) string) (Scale, Scale, Rect) {
-	top := s.legend(keys, 4) + 22
-	s.Height = top + height + 44
-	x, y, box := s.plane(f, x, y, top, height, words[1])
-	s.label(0, top-9, titles[1], Start, Muted)
-	marks := x.Marks(int(max(2, box.W/70)))
-	for _, v := range marks {
-		s.line(x.At(v), box.Y, x.At(v), box.Bottom(), 1, Ink(Line), Rect{})
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), words[0], box.X-12, box.Right()+14)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, titles[0], Middle, Muted)
-	return x, y, box
 }
 
 // two takes two boxes of a height below top, side by side where there is room, with
@@ -96,7 +79,7 @@ func (s *Scene) panel(box Rect, x, y *Scale, marks []float64, title, below strin
 	x.From, x.To, y.From, y.To = box.X, box.Right(), box.Bottom(), box.Y
 	s.label(box.X-50, box.Y-9, title, Start, Muted)
 	s.across(*y, 5, box, words)
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
 	s.ticksUnder(*x, marks, box.Bottom(), Short, box.X-20, box.Right()+14)
 	s.label(box.X+box.W/2, box.Bottom()+37, below, Middle, Muted)
 }
@@ -107,7 +90,7 @@ func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*b
 // under draws the strokes and words of a level axis below y. What lies beyond
 // the values' ends has words of its own there.
 func (s *Scene) under(x Scale, y float64, values Window) {
-	s.line(x.From, y, x.To, y, 1, Ink(Axis), Rect{})
+	s.line(x.From, y, x.To, y, 1, Ink(AxisLine), Rect{})
 	inner := Scale{Lo: max(x.Lo, values.Lo), Hi: min(x.Hi, values.Hi), From: x.At(max(x.Lo, values.Lo)), To: x.At(min(x.Hi, values.Hi))}
 	least, most := x.From-10, x.To+10
 	if x.Lo < values.Lo && inner.Hi > inner.Lo {
@@ -119,8 +102,11 @@ func (s *Scene) under(x Scale, y float64, values Window) {
 		most = l.X - s.wide(l.Words) - 12
 	}
 	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
+	if values.Lo == values.Hi {
+		marks = []float64{values.Lo}
+	}
 	for _, v := range marks {
-		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(Axis), Rect{})
+		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(AxisLine), Rect{})
 	}
 	s.ticksUnder(x, marks, y, Short, least, most)
 }
@@ -176,6 +162,9 @@ func (s *Scene) legend(items []key, y float64) float64 {
 	const row, sample = 20, 28
 	x := 0.0
 	for _, k := range items {
+		if s.wide(k.words)+sample+8 > s.Width {
+			k.words = clipWords(s, k.words, s.Width-sample-12)
+		}
 		s.Keys = append(s.Keys, k.words)
 		w := sample + 8 + s.wide(k.words)
 		if x > 0 && x+w > s.Width {

@@ -35,52 +35,36 @@ type CanarySide struct {
 }
 
 // canaryViews are the pictures of a canary report.
-func canaryViews(r *CanaryReport) []View {
-	var out []View
+func canaryViews(r *CanaryReport) []*View {
+	var out []*View
 	if r.Evidence != nil {
 		e := cmp.Or(r.Evidence.Runs, &r.Evidence.Gathered)
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
 			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
-			out = append(out, v)
+			out = append(out, v.view())
 		}
-		p := newPortrait(e.Portrait, e.Threshold)
-		if v := newCanarySpace(p); v != nil {
-			out = append(out, v)
-		}
-		if v := newCanaryPair(p); v != nil {
-			out = append(out, v)
+		if p := newPortrait(e.Portrait, e.Threshold); p != nil {
+			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
 		}
 	}
-	if v := NewROC(r); v != nil {
-		out = append(out, v)
-	}
-	if v := NewScores(r); v != nil {
-		out = append(out, v)
-	}
-	if v := newMoments(r.In, r.Out); v != nil {
-		out = append(out, v)
-	}
-	if v := newCanaryBounds(r); v != nil {
-		out = append(out, v)
-	}
-	return out
+	return present(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))
 }
 
-// CanaryRuns shows every run of an audit by how many of its canaries, and of the
+// canaryRuns are the runs of an audit by how many of their canaries, and of the
 // fresh ones, were in the event.
-type CanaryRuns struct {
-	still
+type canaryRuns struct {
 	table bounds.CanaryTable
 	runs  int
 	most  int // runs of a cell
+	x, y  Scale
 	// coins: fair coins put canaries in or left them out; the table counts those of all
 	// that were in, or out, and in the event.
 	coins bool
 }
 
-func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
-	v := &CanaryRuns{still: still{id: "runs", title: "Canaries", across: true, up: true}, table: t}
+func newCanaryRuns(t bounds.CanaryTable) *canaryRuns {
+	v := &canaryRuns{table: t}
 	for _, c := range t.Cells {
 		v.runs += c.Runs
 		v.most = max(v.most, c.Runs)
@@ -88,7 +72,7 @@ func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
 	return v
 }
 
-func (v *CanaryRuns) Words() string {
+func (v *canaryRuns) caption() string {
 	in, out := membership.Shares(v.table)
 	if v.coins {
 		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. Were nothing leaked, both would scatter alike.",
@@ -98,7 +82,7 @@ func (v *CanaryRuns) Words() string {
 		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
 }
 
-func (v *CanaryRuns) Reading(i int) string {
+func (v *canaryRuns) tooltip(i int) string {
 	c := v.table.Cells[i]
 	if v.coins {
 		return fmt.Sprintf("of %s canaries %s in and %s out in the event: %s runs (%s)", Grouped(v.table.K), Grouped(c.X), Grouped(c.Y), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
@@ -106,35 +90,29 @@ func (v *CanaryRuns) Reading(i int) string {
 	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", Grouped(c.X), Grouped(v.table.K), Grouped(c.Y), Grouped(v.table.M), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
 }
 
-func (v *CanaryRuns) Facts(fig Figures) Table {
-	f := Table{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs"}}
+func (v *canaryRuns) view() *View {
+	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Draw: v.draw}
+	most := [2]int{1, 1}
 	for _, c := range v.table.Cells {
-		f.Rows = append(f.Rows, []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)})
+		most = [2]int{max(most[0], c.X), max(most[1], c.Y)}
+		p.Items = append(p.Items, [2]float64{float64(c.X), float64(c.Y)})
 	}
-	return f
-}
-
-// scales reach a little beyond the runs.
-func (v *CanaryRuns) scales() (x, y Scale) {
-	mostX, mostY := 1, 1
-	for _, c := range v.table.Cells {
-		mostX, mostY = max(mostX, c.X), max(mostY, c.Y)
+	for k, axis := range []*Axis{&p.X, &p.Y} { // a little beyond the runs
+		*axis = Axis{Zooms: true, Scale: Scale{Lo: -0.5, Hi: min(float64([2]int{v.table.K, v.table.M}[k]), 1.1*float64(most[k])) + 0.5}}
 	}
-	end := func(most, of int) float64 { return min(float64(of), 1.1*float64(most)) + 0.5 }
-	return Scale{Lo: -0.5, Hi: end(mostX, v.table.K)}, Scale{Lo: -0.5, Hi: end(mostY, v.table.M)}
-}
-
-func (v *CanaryRuns) Place(i int) (px, py float64) {
-	x, y := v.scales()
-	x.From, x.To, y.From, y.To = 0, 1, 1, 0
-	return x.At(float64(v.table.Cells[i].X)), y.At(float64(v.table.Cells[i].Y))
+	v.x, v.y = p.X.Scale, p.Y.Scale
+	p.Table = rows("Runs by canaries in the event", []string{"inside", "of", "fresh", "of", "runs"}, len(v.table.Cells), func(_ Figures, i int) []string {
+		c := v.table.Cells[i]
+		return []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)}
+	})
+	return View{ID: "runs", Title: "Canaries"}.of(func(string) Plot { return p })
 }
 
 const mostColumns = 64
 
 // columns are shares of runs by the share of their canaries in the event, from 0
 // to a little beyond the most that occurs.
-func (v *CanaryRuns) columns() (in, out []float64, end float64) {
+func (v *canaryRuns) columns() (in, out []float64, end float64) {
 	n := min(mostColumns, max(v.table.K, v.table.M)+1)
 	in, out = make([]float64, n), make([]float64, n)
 	last := 0
@@ -151,7 +129,7 @@ func (v *CanaryRuns) columns() (in, out []float64, end float64) {
 	return in[:shown], out[:shown], float64(shown) / float64(n)
 }
 
-func (v *CanaryRuns) Layout(f Frame) *Scene {
+func (v *canaryRuns) draw(f Frame) *Scene {
 	s := f.scene(0)
 	top := s.legend([]key{{words: "canaries inside (up)", paint: Ink(First), form: keyBox}, {words: "fresh canaries (down)", paint: Ink(Second), form: keyBox},
 		{words: "runs (the more, the larger)", paint: Ink(Event), form: keyDot, mark: Disc}, {words: "as large a share inside as fresh", paint: Ink(Text), form: keyDash}}, 4) + 22
@@ -186,7 +164,7 @@ func (v *CanaryRuns) Layout(f Frame) *Scene {
 	s.ticksUnder(share, share.Marks(int(max(3, box.W/60))), box.Bottom(), Percent, left-14, right+14)
 
 	// The runs in the plane.
-	x, y := v.scales()
+	x, y := v.x, v.y
 	box = Rect{left, top + upper + gap, right - left, lower}
 	x.From, x.To, y.From, y.To = box.X, box.Right(), box.Bottom(), box.Y
 	x, y = x.Zoomed(f.Camera.X), y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
@@ -196,15 +174,15 @@ func (v *CanaryRuns) Layout(f Frame) *Scene {
 	}
 	s.label(0, box.Y-9, "fresh canaries in the event, of "+Grouped(v.table.M), Start, Muted)
 	for _, m := range whole(y.Marks(5)) {
-		s.line(box.X, y.At(m), box.Right(), y.At(m), 1, Ink(Line), box)
+		s.line(box.X, y.At(m), box.Right(), y.At(m), 1, Ink(Grid), box)
 		s.label(box.X-6, y.At(m)+4, Short(m), End, Muted)
 	}
 	marks := whole(x.Marks(int(max(3, box.W/60))))
 	for _, m := range marks {
-		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, Ink(Line), box)
+		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, Ink(Grid), box)
 	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(Axis), Rect{})
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
+	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(AxisLine), Rect{})
 	s.ticksUnder(x, marks, box.Bottom(), Short, left-10, right+12)
 	s.label((left+right)/2, box.Bottom()+37, "canaries inside in the event, of "+Grouped(v.table.K), Middle, Muted)
 	if from, to, in := clipSegment(Point{x.At(0), y.At(0)}, Point{x.At(float64(v.table.K)), y.At(float64(v.table.M))}, box); in {
@@ -229,10 +207,9 @@ func (v *CanaryRuns) Layout(f Frame) *Scene {
 	return s
 }
 
-// Moments shows how canaries of one run hang together: how often several are in
+// correlation is how canaries of one run hang together: how often several are in
 // the event at once, and how the variance of their rate falls with their number.
-type Moments struct {
-	still
+type correlation struct {
 	sides   [2]*CanarySide // inside, fresh
 	figures []figure
 }
@@ -248,8 +225,8 @@ type figure struct {
 var sideWords = [2]string{"inside", "fresh"}
 
 // newMoments is nil where no second moment is known.
-func newMoments(in, out *CanarySide) *Moments {
-	v := &Moments{still: still{id: "moments", title: "Correlation"}, sides: [2]*CanarySide{in, out}}
+func newMoments(in, out *CanarySide) *View {
+	v := correlation{sides: [2]*CanarySide{in, out}}
 	for side, x := range v.sides {
 		if x == nil || len(x.Moments) < 2 {
 			return nil
@@ -266,7 +243,7 @@ func newMoments(in, out *CanarySide) *Moments {
 			}
 		}
 	}
-	return v
+	return View{ID: "moments", Title: "Correlation"}.of(v.plot)
 }
 
 // spread is the variance of one canary's indicator, covariance that of two of a
@@ -284,7 +261,7 @@ func (x *CanarySide) variance(k int) float64 {
 // matrix has this one figure off its diagonal. NaN where all are alike.
 func (x *CanarySide) correlation() float64 { return x.covariance() / x.spread() }
 
-func (v *Moments) Words() string {
+func (v correlation) caption() string {
 	words := "Canaries of a run are exchangeable: any two have the same correlation, "
 	for side, x := range v.sides {
 		c := "none that can be told (all are alike)"
@@ -312,27 +289,14 @@ func (f figure) words() string {
 	return fmt.Sprintf("chance that %d given canaries are all in it", f.order)
 }
 
-func (v *Moments) Reading(i int) string {
+func (v correlation) tooltip(i int) string {
 	f := v.figures[i]
 	return fmt.Sprintf("%s, %s: %s; were they independent: %s", sideWords[f.side], f.words(), Short(round(f.value, 4)), Short(round(f.independent, 4)))
 }
 
-func (v *Moments) Facts(fig Figures) Table {
-	t := Table{Title: "Moments and variances", Head: []string{"canaries", "figure", "observed", "were they independent"}}
-	for _, f := range v.figures {
-		t.Rows = append(t.Rows, []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)})
-	}
-	return t
-}
-
-func (v *Moments) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "were they independent (dashed)", paint: Ink(Muted), form: keyDash}), 4) + 22
-	const height, gap = 190, 66
-	boxes := s.two(top, height, gap)
-	titles := [2]string{"chance that so many are all in the event", "variance of their rate in a run"}
-	below := [2]string{"given canaries", "canaries a run"}
-	least, most, largest := [2]float64{1, 1}, [2]float64{}, 1 // of chances and variances above 0
+func (v correlation) plot(string) Plot {
+	orders, largest := max(len(v.sides[0].Moments), len(v.sides[1].Moments)), 1
+	least, most := [2]float64{1, 1}, [2]float64{} // of chances and variances above 0
 	for _, g := range v.figures {
 		k := min(1, g.k)
 		largest = max(largest, g.k)
@@ -342,49 +306,46 @@ func (v *Moments) Layout(f Frame) *Scene {
 			}
 		}
 	}
-	orders := max(len(v.sides[0].Moments), len(v.sides[1].Moments))
-	x := [2]Scale{{Lo: 0.6, Hi: float64(orders) + 0.4}, {Lo: 0.9, Hi: float64(largest) * 1.1, Log: true}}
-	var y [2]Scale
-	for k := range y {
-		y[k] = Scale{Lo: math.Pow(10, math.Floor(math.Log10(0.9*least[k]))), Hi: most[k] * 1.4, Log: true}
-		if !(most[k] > 0) {
-			y[k] = Scale{Lo: 0, Hi: 1}
-		}
+	plots := [2]Plot{
+		{X: Axis{Title: "given canaries", Scale: Scale{Lo: 0.6, Hi: float64(orders) + 0.4}}, Y: Axis{Title: "chance that so many are all in the event"}},
+		{X: Axis{Title: "canaries a run", Scale: Scale{Lo: 0.9, Hi: float64(largest) * 1.1, Log: true}}, Y: Axis{Title: "variance of their rate in a run"}},
 	}
-	for k, b := range boxes {
-		marks := []float64{}
-		if k == 0 {
-			for l := range orders {
-				marks = append(marks, float64(l+1))
-			}
-		} else {
-			for n := 1; n <= largest; n *= 2 {
-				marks = append(marks, float64(n))
-			}
-		}
-		s.panel(b, &x[k], &y[k], marks, titles[k], below[k], Power)
+	for l := range orders {
+		plots[0].X.Ticks = append(plots[0].X.Ticks, float64(l+1))
 	}
-	lines := [2][2][2][]Point{} // panel, side, observed or independent
-	for _, g := range v.figures {
-		k, at := 0, float64(g.order)
-		if g.k > 0 {
-			k, at = 1, float64(g.k)
-		}
-		for i, value := range []float64{g.value, g.independent} {
-			if value > 0 || !y[k].Log {
-				lines[k][g.side][i] = append(lines[k][g.side][i], Point{x[k].At(at), y[k].At(value)})
-			}
-		}
-		p := Point{x[k].At(at), y[k].At(g.value)}
-		s.Items = append(s.Items, Item{Box: Rect{p.X - 12, p.Y - 12, 24, 24}, Mark: Rect{p.X - 7, p.Y - 7, 14, 14}})
+	for n := 1; n <= largest; n *= 2 {
+		plots[1].X.Ticks = append(plots[1].X.Ticks, float64(n))
 	}
-	for k := range lines {
-		for side, both := range lines[k] {
+	for k := range plots {
+		p := &plots[k]
+		p.Hit, p.Outline, p.Y.Words = Point{24, 24}, 14, Power
+		p.Y.Scale = Scale{Hi: 1}
+		if most[k] > 0 {
+			p.Y.Scale = Scale{Lo: math.Pow(10, math.Floor(math.Log10(0.9*least[k]))), Hi: most[k] * 1.4, Log: true}
+		}
+		var lines [2][2][][2]float64 // side, observed or independent
+		for _, g := range v.figures {
+			if min(1, g.k) != k {
+				continue
+			}
+			at := float64(max(g.order, g.k))
+			for i, value := range []float64{g.value, g.independent} {
+				if value > 0 || !p.Y.Log {
+					lines[g.side][i] = append(lines[g.side][i], [2]float64{at, value})
+				}
+			}
+			p.Items = append(p.Items, [2]float64{at, g.value})
+		}
+		for side, both := range lines {
 			paint, form := sideMark(side)
-			s.dash(both[1], 1.2, paint.At(0.8), boxes[k])
-			s.add(Shape{Kind: Stroke, Points: both[0], Width: 1.6, Paint: paint})
-			s.add(Shape{Kind: Dots, Points: both[0], Radius: 4, Form: form, Paint: paint})
+			p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, At: both[0], Form: form, Radius: 4})
+			p.Marks = append([]Mark{Line{Paint: paint, Points: both[0], Width: 1.6}}, append(p.Marks, Line{Paint: paint.At(0.8), Points: both[1], Width: 1.2, Dash: true})...)
 		}
+		p.Marks = append(p.Marks, Line{Key: "were they independent (dashed)", Paint: Ink(Muted), Dash: true})
 	}
-	return s
+	return Plot{Caption: v.caption(), Tooltip: v.tooltip, Draw: facets(plots, 190, 66),
+		Table: rows("Moments and variances", []string{"canaries", "figure", "observed", "were they independent"}, len(v.figures), func(fig Figures, i int) []string {
+			f := v.figures[i]
+			return []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)}
+		})}
 }

@@ -50,7 +50,7 @@ func TestCanaryViews(t *testing.T) {
 	if len(views) != 7 {
 		t.Fatalf("%d views", len(views))
 	}
-	everyChoice(t, views)
+	everyChoice(t, "", views...)
 	table := r.Evidence.Certified.Table
 	for side, x := range []*CanarySide{in.In, in.Out} {
 		n, sum, square := 0.0, 0.0, 0.0
@@ -104,16 +104,16 @@ func TestCanaryViews(t *testing.T) {
 	}
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
-	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
-		t.Errorf("of one run: %+v, %q", one.bars, one.Words())
+	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {
+		t.Errorf("of one run: %+v, %q", one.bars, one.caption())
 	}
-	sound(t, "one run", one, one.Layout(Frame{Width: 400, Camera: Everything}))
+	sound(t, "one run", one.view(), one.view().Layout(Frame{Width: 400, Camera: Everything}))
 	if Views(Input{Canary: &CanaryReport{}}) != nil {
 		t.Error("an empty report is drawn")
 	}
 	alike := &CanarySide{Canaries: 3, Moments: []float64{1, 1}}
-	if m := newMoments(alike, alike); !strings.Contains(m.Words(), "all are alike") {
-		t.Errorf("%q", m.Words())
+	if m := newMoments(alike, alike); !strings.Contains(m.Caption, "all are alike") {
+		t.Errorf("%q", m.Caption)
 	} else {
 		sound(t, "alike", m, m.Layout(Frame{Width: 400, Camera: Everything}))
 	}
@@ -125,12 +125,12 @@ func TestRunsByCoins(t *testing.T) {
 	table := map[string]any{"k": 2, "m": 2, "cells": []any{map[string]any{"x": 1, "y": 0, "runs": 3}, map[string]any{"x": 2, "y": 1, "runs": 1}}}
 	for relation, want := range map[string]string{"add-remove": "of 2 canaries 1 in and 0 out in the event", "replace": "1 of 2 canaries inside and 0 of 2 fresh ones"} {
 		in := canaryInput(t, map[string]any{"kind": "scores", "plan": map[string]any{"relation": relation}, "evidence": map[string]any{"runs": map[string]any{"certified": map[string]any{"table": table}}}})
-		v, ok := Views(in)[0].(*CanaryRuns)
-		if !ok {
+		v := Views(in)[0]
+		if v.ID != "runs" {
 			t.Fatal("no picture of the runs")
 		}
-		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c bounds.CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
-			t.Errorf("%s: %q, %q", relation, got, v.Words())
+		if got := v.Tooltip(slices.IndexFunc(in.Canary.Evidence.Runs.Certified.Table.Cells, func(c bounds.CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Caption, "by a fair coin") != (relation == "add-remove") {
+			t.Errorf("%s: %q, %q", relation, got, v.Caption)
 		}
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// CanaryBounds shows what every interval makes of the same counts.
-type CanaryBounds struct {
-	still
+// canaryBounds are what every interval makes of the same counts.
+type canaryBounds struct {
 	claimed float64
 	bars    []bar
 }
@@ -27,8 +26,8 @@ type bar struct {
 	chosen bool
 }
 
-func newCanaryBounds(r *CanaryReport) *CanaryBounds {
-	v := &CanaryBounds{still: still{id: "intervals", title: "Bounds"}, claimed: r.Claim.Epsilon}
+func newCanaryBounds(r *CanaryReport) *canaryBounds {
+	v := &canaryBounds{claimed: r.Claim.Epsilon}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
 		if row.LowerBound != nil {
 			v.bars = append(v.bars, bar{words: string(row.Method), bound: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
@@ -40,17 +39,23 @@ func newCanaryBounds(r *CanaryReport) *CanaryBounds {
 	return v
 }
 
-func (v *CanaryBounds) Place(i int) (x, y float64) {
-	return 0.5, (float64(i) + 0.5) / float64(len(v.bars))
+func (v *canaryBounds) view() *View {
+	if v == nil {
+		return nil
+	}
+	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }, Draw: v.draw}
+	p.Table = rows("Bounds", []string{"interval", "bound", "kind"}, len(v.bars), func(fig Figures, i int) []string {
+		b := v.bars[i]
+		return []string{b.words, fig.of(b.bound), choose(b.valid, "valid", "asymptotic, or by an assumption") + choose(b.chosen, ", the audit's own", "")}
+	})
+	return View{ID: "intervals", Title: "Bounds"}.of(func(string) Plot { return p })
 }
 
-func (v *CanaryBounds) Words() string {
+func (v *canaryBounds) caption() string {
 	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before.", Short(v.claimed))
 }
 
-func (v *CanaryBounds) Name(i int) string { return v.bars[i].words }
-
-func (v *CanaryBounds) Reading(i int) string {
+func (v *canaryBounds) tooltip(i int) string {
 	b := v.bars[i]
 	words := fmt.Sprintf("%s: epsilon ≥ %s", b.words, Short(floor(b.bound, 4)))
 	switch {
@@ -65,22 +70,7 @@ func (v *CanaryBounds) Reading(i int) string {
 	return words
 }
 
-func (v *CanaryBounds) Facts(fig Figures) Table {
-	t := Table{Title: "Bounds", Head: []string{"interval", "bound", "kind"}}
-	for _, b := range v.bars {
-		kind := "asymptotic, or by an assumption"
-		if b.valid {
-			kind = "valid"
-		}
-		if b.chosen {
-			kind += ", the audit's own"
-		}
-		t.Rows = append(t.Rows, []string{b.words, fig.of(b.bound), kind})
-	}
-	return t
-}
-
-func (v *CanaryBounds) Layout(f Frame) *Scene {
+func (v *canaryBounds) draw(f Frame) *Scene {
 	s := f.scene(0)
 	items := []key{{words: "valid", paint: Ink(First), form: keyDot, mark: Disc}, {words: "asymptotic, or by an assumption", paint: Ink(Muted), form: keyDot, mark: Ring},
 		{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}
@@ -164,15 +154,6 @@ type CanaryMoment struct {
 	} `json:"bounds"`
 }
 
-// CanariesOverRuns shows them, a line an interval, told apart by letters at their
-// ends, by weight and by dashes.
-type CanariesOverRuns struct {
-	still
-	CanaryCourse
-	lines  []canaryLine
-	lifted []canaryLine // those that end above 0, by their ends
-}
-
 // canaryLine is an interval with a bound somewhere.
 type canaryLine struct {
 	name, letter string
@@ -181,9 +162,17 @@ type canaryLine struct {
 	epsilon      []float64
 }
 
-// NewCanariesOverRuns is nil where there are no bounds.
-func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
-	v := &CanariesOverRuns{still: still{id: "bounds", title: "Bounds on epsilon over the number of runs"}, CanaryCourse: *c}
+// canaryCourse is a course's lines.
+type canaryCourse struct {
+	*CanaryCourse
+	lines  []canaryLine
+	lifted []canaryLine // those that end above 0, by their ends
+}
+
+// NewCanariesOverRuns shows a line for every interval, told apart by letters at their ends,
+// by weight and by dashes; nil where there are no bounds.
+func NewCanariesOverRuns(c *CanaryCourse) *View {
+	v := canaryCourse{CanaryCourse: c}
 	for _, i := range c.Intervals {
 		l := canaryLine{name: i.Name, letter: i.Letter, valid: i.Valid, own: i.Name == c.Chosen}
 		for at, p := range c.Points {
@@ -206,14 +195,14 @@ func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
 		}
 	}
 	sort.SliceStable(v.lifted, func(i, j int) bool { return cmp.Less(v.lifted[j].last(), v.lifted[i].last()) })
-	return v
+	return View{ID: "bounds", Title: "Bounds on epsilon over the number of runs"}.of(v.plot)
 }
 
 func (l canaryLine) words() string { return l.letter + " " + l.name }
 
 func (l canaryLine) last() float64 { return l.epsilon[len(l.epsilon)-1] }
 
-func (v *CanariesOverRuns) Words() string {
+func (v canaryCourse) caption() string {
 	var none []string
 	for _, i := range v.Intervals {
 		if !slices.ContainsFunc(v.lifted, func(l canaryLine) bool { return l.name == i.Name }) {
@@ -226,18 +215,43 @@ func (v *CanariesOverRuns) Words() string {
 	return "Nothing above 0: " + strings.Join(none, ", ") + "."
 }
 
-func (v *CanariesOverRuns) Reading(i int) string {
+func (v canaryCourse) tooltip(i int) string {
 	l := v.lifted[i]
 	return fmt.Sprintf("%s: %s after %s runs", l.words(), ShortDown(l.last()), Grouped(v.Points[l.at[len(l.at)-1]].Runs))
 }
 
-func (v *CanariesOverRuns) Facts(fig Figures) Table {
-	t := Table{Title: "The bounds", Head: []string{"runs"}}
+func (v canaryCourse) plot(string) Plot {
+	p := Plot{Height: Height{270, 0, 270}, Right: 20, Caption: v.caption(), Tooltip: v.tooltip}
+	most, own, head := v.Claimed, Line{Key: "the audit's own", Paint: Ink(First), Width: 3.2}, []string{"runs"}
+	var lines, points []Mark
 	for _, l := range v.lines {
-		t.Head = append(t.Head, l.words())
+		most, head = max(most, slices.Max(l.epsilon)), append(head, l.words())
+		line := Line{Width: 1.6, Paint: l.ink(), Dash: !l.valid}
+		for k, at := range l.at {
+			line.Points = append(line.Points, [2]float64{float64(v.Points[at].Runs), max(0, l.epsilon[k])})
+		}
+		if len(l.at) == 1 {
+			points = append(points, Points{At: line.Points, Radius: 3, Paint: line.Paint})
+		}
+		if l.own {
+			own.Key, own.Points = l.letter+", "+l.name+": the audit's own", line.Points
+		} else {
+			lines = append([]Mark{line}, lines...)
+		}
 	}
-	for at, p := range v.Points {
-		row := []string{fmt.Sprint(p.Runs)}
+	p.Marks = append([]Mark{own, Line{Key: "others that hold at every number of runs", Paint: Ink(Muted)}, Line{Key: "asymptotic only (dashed)", Paint: Ink(Second), Dash: true}}, lines...)
+	p.Marks = append(append(p.Marks, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.Claimed}), points...)
+	p.Marks = append(p.Marks, Drawn(v.letters))
+	end := most * 1.08
+	for _, e := range []float64{100, 50, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.5} { // so that it seldom jumps
+		if e >= most*1.08 {
+			end = e
+		}
+	}
+	p.X = Axis{Title: "certification runs", Scale: Scale{Hi: float64(max(1, v.Planned))}, Words: func(v float64) string { return Grouped(int(math.Round(v))) }}
+	p.Y = Axis{Title: "lower bound on epsilon, had the audit been planned to end there", Short: "lower bound on epsilon, if planned to end there", Scale: Scale{Hi: end}, Words: Short}
+	p.Table = rows("The bounds", head, len(v.Points), func(fig Figures, at int) []string {
+		row := []string{fmt.Sprint(v.Points[at].Runs)}
 		for _, l := range v.lines {
 			cell := "–"
 			if k := slices.Index(l.at, at); k >= 0 {
@@ -245,94 +259,44 @@ func (v *CanariesOverRuns) Facts(fig Figures) Table {
 			}
 			row = append(row, cell)
 		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
+		return row
+	})
+	return p
 }
 
-func (v *CanariesOverRuns) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	most := v.Claimed
+// letters name the lines at their ends, apart from one another.
+func (v canaryCourse) letters(c canvas) {
+	const apart = 13 // px between two
+	ends, places, last := make([]Point, len(v.lifted)), make([]float64, len(v.lifted)), 0.0
 	for _, l := range v.lines {
-		most = max(most, slices.Max(l.epsilon))
+		last = max(last, c.x.At(v.end(l)[0]))
 	}
-	end := most * 1.08
-	for _, e := range []float64{100, 50, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.5} { // so that it seldom jumps
-		if e >= most*1.08 {
-			end = e
-		}
-	}
-	own := "the audit's own"
-	for _, l := range v.lines {
-		if l.own {
-			own = l.letter + ", " + l.name + ": the audit's own"
-		}
-	}
-	keys := []key{{words: own, paint: Ink(First), form: keyThick}, {words: "others that hold at every number of runs", paint: Ink(Muted), form: keyLine},
-		{words: "asymptotic only (dashed)", paint: Ink(Second), form: keyDash}, {words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}
-	inner := f
-	inner.Width -= 20 // for the letters
-	count := func(v float64) string { return Grouped(int(math.Round(v))) }
-	title := "lower bound on epsilon, had the audit been planned to end there"
-	if s.wide(title) > f.Width {
-		title = "lower bound on epsilon, if planned to end there"
-	}
-	x, y, box := s.curves(inner, keys, Scale{Lo: 0, Hi: float64(max(1, v.Planned))}, Scale{Lo: 0, Hi: end}, 270, [2]string{"certification runs", title}, [2]func(float64) string{count, Short})
-	s.dash([]Point{{box.X, y.At(v.Claimed)}, {box.Right(), y.At(v.Claimed)}}, 1.8, Ink(Text), Rect{})
-	draw := func(l canaryLine) {
-		paint, width := l.look()
-		var line []Point
-		for k, at := range l.at {
-			line = append(line, Point{x.At(float64(v.Points[at].Runs)), y.At(max(0, l.epsilon[k]))})
-		}
-		s.add(Shape{Kind: Stroke, Points: line, Width: width, Dash: !l.own && !l.valid, Paint: paint})
-		if len(line) == 1 {
-			s.add(Shape{Kind: Dots, Points: line, Radius: 3, Paint: paint})
-		}
-	}
-	last := 0.0
-	for _, l := range v.lines {
-		last = max(last, x.At(float64(v.Points[l.at[len(l.at)-1]].Runs)))
-		if !l.own {
-			draw(l)
-		}
-	}
-	for _, l := range v.lines { // on top
-		if l.own {
-			draw(l)
-		}
-	}
-	const apart = 13 // px between two letters
-	places := make([]float64, len(v.lifted))
 	for i, l := range v.lifted {
-		places[i] = y.At(l.last())
+		ends[i] = c.at(v.end(l))
+		places[i] = ends[i].Y
 		if i > 0 {
 			places[i] = max(places[i], places[i-1]+apart)
 		}
 	}
-	floor := box.Bottom()
+	floor := c.box.Bottom()
 	for i := len(places) - 1; i >= 0; i-- {
 		places[i] = min(places[i], floor)
 		floor = places[i] - apart
 	}
 	for i, l := range v.lifted {
-		paint, _ := l.look()
-		end := Point{x.At(float64(v.Points[l.at[len(l.at)-1]].Runs)), y.At(l.last())}
-		s.line(end.X, end.Y, last+12, places[i], 0.8, Ink(Axis), Rect{})
-		s.label(last+15, places[i]+4, l.letter, Start, paint.Role).Bold = l.own
+		c.line(ends[i].X, ends[i].Y, last+12, places[i], 0.8, Ink(AxisLine), Rect{})
+		c.label(last+15, places[i]+4, l.letter, Start, l.ink().Role).Bold = l.own
 		r := Rect{last + 10, places[i] - 7, 20, 14}
-		s.Items = append(s.Items, Item{Box: r, Mark: r})
+		c.Items = append(c.Items, Item{Box: r, Mark: r})
 	}
-	return s
 }
 
-// look is how a line is painted.
-func (l canaryLine) look() (Paint, float64) {
-	switch {
-	case l.own:
-		return Ink(First), 3.2
-	case l.valid:
-		return Ink(Muted), 1.6
-	}
-	return Ink(Second), 1.6
+// end is where a line ends, in values.
+func (v canaryCourse) end(l canaryLine) [2]float64 {
+	return [2]float64{float64(v.Points[l.at[len(l.at)-1]].Runs), l.last()}
+}
+
+// ink is how a line is painted.
+func (l canaryLine) ink() Paint {
+	return Ink(choose(l.own, First, choose(l.valid, Muted, Second)))
 }

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// CanarySpace shows the canaries of the explored runs, each by its scores: all in
+// canarySpace are the canaries of the explored runs, each by its scores: all in
 // the plane in which they differ most, score by score beside the threshold, or two
 // at a time by their correlation.
-type CanarySpace struct {
-	still
-	of     *portrait
-	points [][2]float64 // nil where all are the same
-	share  [2]float64
-	used   int // runs in which all have a score
-	what   string
-	place  func(i int) (x, y float64)
+type canarySpace struct {
+	choices []Choice
+	of      *portrait
+	points  [][2]float64 // nil where all are the same
+	share   [2]float64
+	used    int // runs in which all have a score
+	what    string
+	place   func(i int) (x, y float64)
 }
 
 // Ways to look at canary space.
@@ -26,12 +26,8 @@ const (
 	inMatrix = "matrix"
 )
 
-// newCanarySpace is nil where there is no portrait.
-func newCanarySpace(p *portrait) *CanarySpace {
-	if p == nil {
-		return nil
-	}
-	v := &CanarySpace{still: still{id: "space", title: "Canary space", label: "Show"}, of: p}
+func newCanarySpace(p *portrait) *canarySpace {
+	v := &canarySpace{of: p}
 	points := make([][]float64, len(p.canaries))
 	for run := range p.runs {
 		whole := true
@@ -54,11 +50,22 @@ func newCanarySpace(p *portrait) *CanarySpace {
 	if p.matrix != nil {
 		v.choices = append(v.choices, Choice{inMatrix, "correlations"})
 	}
-	v.Choose("")
+	v.choose("")
 	return v
 }
 
-func (v *CanarySpace) Choose(id string) {
+func (v *canarySpace) view() *View {
+	return View{ID: "space", Title: "Canary space", ChoiceLabel: "Show", Choices: v.choices}.of(func(choice string) Plot {
+		v.choose(choice)
+		p := Plot{Caption: v.caption(), Table: v.table, Tooltip: v.tooltip, Draw: v.draw}
+		p.X.Zooms, p.Y.Zooms = v.what == inPlane, v.what != inMatrix
+		p.Name = func(i int) string { return v.what + fmt.Sprint(i) }
+		p.At = func(i int) (x, y float64) { return v.place(i) }
+		return p
+	})
+}
+
+func (v *canarySpace) choose(id string) {
 	v.what = v.choices[0].ID
 	for _, c := range v.choices {
 		if c.ID == id {
@@ -68,9 +75,7 @@ func (v *CanarySpace) Choose(id string) {
 	v.place = func(int) (x, y float64) { return 0.5, 0.5 }
 }
 
-func (v *CanarySpace) Zooms() (x, y bool) { return v.what == inPlane, v.what != inMatrix }
-
-func (v *CanarySpace) Words() string {
+func (v *canarySpace) caption() string {
 	n := len(v.of.canaries)
 	from := fmt.Sprintf("%s canaries inside and %s fresh ones of the first %s exploration runs", Grouped(v.of.inside), Grouped(n-v.of.inside), Grouped(v.of.runs))
 	const no = " On these runs threshold and stakes were chosen; no certificate."
@@ -96,11 +101,11 @@ func (v *CanarySpace) Words() string {
 }
 
 // chance is two standard errors of a correlation of none.
-func (v *CanarySpace) chance() float64 { return 2 / math.Sqrt(float64(v.of.correlated)) }
+func (v *canarySpace) chance() float64 { return 2 / math.Sqrt(float64(v.of.correlated)) }
 
 // blocks are mean correlations inside, among fresh canaries and across; NaN where
 // there are none.
-func (v *CanarySpace) blocks() [3]float64 {
+func (v *canarySpace) blocks() [3]float64 {
 	var sum, n [3]float64
 	for i := range v.of.canaries {
 		for k := range i {
@@ -117,7 +122,7 @@ func (v *CanarySpace) blocks() [3]float64 {
 }
 
 // block is that of two canaries: inside, fresh, across.
-func (v *CanarySpace) block(i, k int) int {
+func (v *canarySpace) block(i, k int) int {
 	if a := v.of.canaries[i].side; a == v.of.canaries[k].side {
 		return a
 	}
@@ -125,7 +130,7 @@ func (v *CanarySpace) block(i, k int) int {
 }
 
 // cell is an item of the matrix, row by row without the diagonal.
-func (v *CanarySpace) cell(item int) (i, k int) {
+func (v *canarySpace) cell(item int) (i, k int) {
 	n := len(v.of.canaries) - 1
 	i, k = item/n, item%n
 	if k >= i {
@@ -134,9 +139,7 @@ func (v *CanarySpace) cell(item int) (i, k int) {
 	return i, k
 }
 
-func (v *CanarySpace) Name(i int) string { return v.what + fmt.Sprint(i) }
-
-func (v *CanarySpace) Reading(item int) string {
+func (v *canarySpace) tooltip(item int) string {
 	if v.what == inMatrix {
 		i, k := v.cell(item)
 		a, b := v.of.canaries[i], v.of.canaries[k]
@@ -157,12 +160,7 @@ func (v *CanarySpace) Reading(item int) string {
 	return words + fmt.Sprintf("; components %s and %s", Short(round(v.points[item][0], 4)), Short(round(v.points[item][1], 4)))
 }
 
-func (v *CanarySpace) Place(i int) (x, y float64) {
-	x, y = v.place(i)
-	return min(1, max(0, x)), min(1, max(0, y))
-}
-
-func (v *CanarySpace) Facts(fig Figures) Table {
+func (v *canarySpace) table(fig Figures) Table {
 	if v.what == inMatrix {
 		t := Table{Title: "Correlations of scores", Head: []string{"canary", "with", "correlation", "block"}}
 		blocks := [3]string{"inside", "fresh", "across"}
@@ -196,7 +194,7 @@ func (v *CanarySpace) Facts(fig Figures) Table {
 	return t
 }
 
-func (v *CanarySpace) Layout(f Frame) *Scene {
+func (v *canarySpace) draw(f Frame) *Scene {
 	switch v.what {
 	case inPlane:
 		return v.plane(f)
@@ -207,71 +205,51 @@ func (v *CanarySpace) Layout(f Frame) *Scene {
 }
 
 // plane draws canaries as points, as long on both axes.
-func (v *CanarySpace) plane(f Frame) *Scene {
-	s := f.scene(0)
-	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "mean inside", paint: Ink(First), form: keyCross}, key{words: "mean of fresh ones", paint: Ink(Second), form: keyOblique}), 4) + 22
-	height := min(440, max(260, f.Width*0.6))
-	s.Height = top + height + 44
-	var first, second []float64
-	for _, p := range v.points {
-		first, second = append(first, p[0]), append(second, p[1])
+func (v *canarySpace) plane(f Frame) *Scene {
+	p := Plot{Height: Height{260, 0.6, 440}, Framed: true, Items: v.points, Hit: Point{24, 24}, Outline: 16}
+	height := p.Height.of(f.Width)
+	var ends [2][]float64
+	var sides [2][][2]float64
+	var means [2][2]float64
+	for i, c := range v.of.canaries {
+		sides[c.side] = append(sides[c.side], v.points[i])
+		for k, x := range v.points[i] {
+			ends[k] = append(ends[k], x)
+		}
 	}
-	wholeX, wholeY := spanOf(first...), spanOf(second...)
-	unit := max((wholeX.Hi-wholeX.Lo)/(f.Width-14-s.gutter(wholeY, 5, Short)), (wholeY.Hi-wholeY.Lo)/height)
+	for side, all := range sides {
+		paint, form := sideMark(side)
+		p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, At: all, Form: form, Radius: 5})
+		for _, at := range all {
+			means[side][0] += at[0] / float64(len(all))
+			means[side][1] += at[1] / float64(len(all))
+		}
+	}
+	p.Marks = append(p.Marks, Crosses{Key: "mean inside", Paint: Ink(First), At: means[:1], Upright: true, Under: true}, Crosses{Key: "mean of fresh ones", Paint: Ink(Second), At: means[1:], Under: true})
+	wholeX, wholeY := spanOf(ends[0]...), spanOf(ends[1]...)
+	width := func() float64 { return f.Width - 14 - f.scene(0).gutter(wholeY, 5, Short) }
+	unit := max((wholeX.Hi-wholeX.Lo)/width(), (wholeY.Hi-wholeY.Lo)/height)
 	widen := func(a Scale, px float64) Scale {
 		middle, half := (a.Lo+a.Hi)/2, max(unit*px, a.Hi-a.Lo)/2
 		return Scale{Lo: middle - half, Hi: middle + half}
 	}
 	wholeY = widen(wholeY, height)
-	wholeX = widen(wholeX, f.Width-14-s.gutter(wholeY, 5, Short))
-	v.place = func(i int) (x, y float64) {
-		return (first[i] - wholeX.Lo) / (wholeX.Hi - wholeX.Lo), (wholeY.Hi - second[i]) / (wholeY.Hi - wholeY.Lo)
-	}
-	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
+	wholeX = widen(wholeX, width())
 	component := func(which string, k int) string {
 		return which + " component, " + Percent(round(v.share[k], 2)) + " of the variance"
 	}
-	s.grid(x, box, component("first", 0), component("second", 1))
-	clip := around(box, 6)
-	var dots [2][]Point
-	var taken []Rect
-	var middles [2]Point
-	for i, c := range v.of.canaries {
-		p := Point{x.At(first[i]), y.At(second[i])}
-		dots[c.side] = append(dots[c.side], p)
-		taken = append(taken, Rect{p.X - 6, p.Y - 6, 12, 12})
-		s.Items = append(s.Items, Item{Box: Rect{p.X - 12, p.Y - 12, 24, 24}, Mark: intersect(Rect{p.X - 8, p.Y - 8, 16, 16}, clip)})
-	}
-	for side, all := range dots {
-		for _, p := range all {
-			middles[side].X += p.X / float64(len(all))
-			middles[side].Y += p.Y / float64(len(all))
+	p.X, p.Y = Axis{Title: component("first", 0), Scale: wholeX, Words: Short}, Axis{Title: component("second", 1), Scale: wholeY, Words: Short}
+	v.place = p.position
+	p.Marks = append(p.Marks, Drawn(func(c canvas) {
+		var taken []Rect
+		for _, at := range append(c.all(v.points), c.all(means[:])...) {
+			taken = append(taken, around(Rect{at.X, at.Y, 0, 0}, 6))
 		}
-	}
-	for side, m := range middles {
-		taken = append(taken, Rect{m.X - 6, m.Y - 6, 12, 12})
-		paint, form := sideMark(side)
-		s.cross(m, 12, side == 1, paint, box)
-		s.add(Shape{Kind: Dots, Points: dots[side], Radius: 5, Form: form, Paint: paint, Clip: clip})
-	}
-	for i, c := range v.of.canaries {
-		s.beside(Point{x.At(first[i]), y.At(second[i])}, fmt.Sprint(c.number), box, &taken)
-	}
-	return s
-}
-
-// grid draws a level axis with its upright lines, the ends of a box, and the titles
-// of both axes.
-func (s *Scene) grid(x Scale, box Rect, level, upright string) {
-	s.label(0, box.Y-9, upright, Start, Muted)
-	marks := x.Marks(int(max(4, box.W/70)))
-	for _, m := range marks {
-		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, atZero(m), box)
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(Axis), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, level, Middle, Muted)
+		for i, at := range c.all(v.points) {
+			c.beside(at, fmt.Sprint(v.of.canaries[i].number), c.box, &taken)
+		}
+	}))
+	return p.layout(f)
 }
 
 // cross marks a place, upright or oblique.
@@ -306,9 +284,9 @@ func (s *Scene) beside(p Point, words string, box Rect, taken *[]Rect) {
 }
 
 // rows draws every score beside the threshold, a canary a column.
-func (v *CanarySpace) rows(f Frame) *Scene {
+func (v *canarySpace) rows(f Frame) *Scene {
 	s := f.scene(0)
-	keys := append(sideKeys("inside", "fresh"), key{words: "mean", paint: Ink(Text), form: keyLine}, key{words: "threshold (dashed)", paint: Ink(Event), form: keyDash}, key{words: "in the event", paint: Ink(Region), form: keyRegion})
+	keys := append(sideKeys("inside", "fresh"), key{words: "mean", paint: Ink(Text), form: keyLine}, key{words: "threshold (dashed)", paint: Ink(Event), form: keyDash}, key{words: "in the event", paint: Ink(EventArea), form: keyRegion})
 	top := s.legend(keys, 4) + 22
 	height := min(440, max(260, f.Width*0.5))
 	s.Height = top + height + 62
@@ -330,11 +308,8 @@ func (v *CanarySpace) rows(f Frame) *Scene {
 	x, y, box := s.plane(f, Scale{Lo: 0, Hi: float64(n) + apart}, whole, top, height, Short)
 	s.label(0, top-9, "score", Start, Muted)
 	pitch := x.At(1) - x.At(0)
-	cut := min(box.Bottom(), max(box.Y, y.At(v.of.threshold)))
-	event := Rect{box.X, box.Y, box.W, cut - box.Y}
-	s.rect(event, Ink(Region), box)
-	s.hatch(event, Ink(Hatch).At(0.35), box)
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	Region{Box: Box{x.Lo, x.Hi, v.of.threshold, whole.Hi}}.draw(canvas{s, x, y, box})
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
 	clip := Rect{box.X - 1, box.Y - 3, box.W + 2, box.H + 6}
 	radius := math.Round(2*min(4, max(1.5, pitch/4))) / 2
 	ends := [2][2]float64{{math.Inf(1), 0}, {math.Inf(1), 0}}
@@ -375,7 +350,7 @@ func (v *CanarySpace) rows(f Frame) *Scene {
 }
 
 // cells draws the matrix of correlations.
-func (v *CanarySpace) cells(f Frame) *Scene {
+func (v *canarySpace) cells(f Frame) *Scene {
 	s := f.scene(0)
 	n := len(v.of.canaries)
 	end := 1.5 * v.chance()
@@ -407,7 +382,7 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 			s.minus(c, Rect{})
 		}
 	}
-	s.outline(Rect{left, 4, width, barHeight}, Ink(Axis))
+	s.hollow(Rect{left, 4, width, barHeight}, 1, Ink(AxisLine))
 	s.label(left+width+8, 14, high, Start, Text)
 	s.label(left+width/2, 32, "correlation; barred below 0", Middle, Muted)
 
@@ -437,7 +412,7 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 			inner := Rect{r.X + 0.5, r.Y + 0.5, r.W - 1, r.H - 1}
 			switch x := v.of.matrix[i][k]; {
 			case i == k:
-				s.rect(inner, Ink(Line), Rect{})
+				s.rect(inner, Ink(Grid), Rect{})
 				continue
 			case math.IsNaN(x):
 				s.add(Shape{Kind: Segments, Points: []Point{{r.X + 2, r.Y + 2}, {r.Right() - 2, r.Bottom() - 2}}, Width: 1, Paint: Ink(Muted)})
@@ -463,8 +438,8 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 		}
 		for other, ends := range [2][2]int{{0, inside - 1}, {inside, n - 1}} {
 			x := at(ends[0])
-			ink := choose(other != block, Ink(Line), Ink(Axis))
-			s.outline(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, ink)
+			ink := choose(other != block, Ink(Grid), Ink(AxisLine))
+			s.hollow(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, 1, ink)
 		}
 	}
 	room := Rect{margin + side + 70, top, f.Width - margin - side - 84, 210}
@@ -478,16 +453,16 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 
 // strips draws the correlations block by block, with their means, over what chance
 // alone makes.
-func (v *CanarySpace) strips(s *Scene, box Rect, end float64) {
+func (v *canarySpace) strips(s *Scene, box Rect, end float64) {
 	x := Scale{Lo: -1.06 * end, Hi: 1.06 * end, From: box.X, To: box.Right()}
 	s.label(box.X-60, box.Y-9, "block by block, with means", Start, Muted)
 	chance := min(end, v.chance())
-	s.rect(Rect{x.At(-chance), box.Y, x.At(chance) - x.At(-chance), box.H}, Ink(Line).At(0.6), box)
+	s.rect(Rect{x.At(-chance), box.Y, x.At(chance) - x.At(-chance), box.H}, Ink(Grid).At(0.6), box)
 	marks := x.Marks(int(max(3, box.W/70)))
 	if slices.Contains(marks, 0) {
-		s.line(x.At(0), box.Y, x.At(0), box.Bottom(), 1, Ink(Axis), Rect{})
+		s.line(x.At(0), box.Y, x.At(0), box.Bottom(), 1, Ink(AxisLine), Rect{})
 	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
 	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-20, box.Right()+12)
 	words := "correlation; shaded: by chance alone"
 	if s.wide(words)*1.1 > s.Width-box.X {
@@ -517,10 +492,6 @@ func (v *CanarySpace) strips(s *Scene, box Rect, end float64) {
 			s.line(x.At(mean), middle-0.42*row, x.At(mean), middle+0.42*row, 2.5, Ink(Text), Rect{})
 		}
 	}
-}
-
-func (s *Scene) outline(r Rect, p Paint) {
-	s.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1, Paint: p})
 }
 
 // minus marks a box of a value below 0.

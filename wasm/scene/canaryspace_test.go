@@ -15,36 +15,6 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// everyChoice lays views out at every width, zoom and choice.
-func everyChoice(t *testing.T, views []View) {
-	t.Helper()
-	for _, v := range views {
-		_, choices := v.Choices()
-		for i, c := range append(choices, Choice{}) {
-			if i > 5 && i < len(choices)-1 {
-				continue
-			}
-			v.Choose(c.ID)
-			what := v.ID() + " " + c.ID
-			for _, width := range []float64{280, 340, 650, 1400} {
-				for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}} {
-					sound(t, what, v, v.Layout(Frame{Width: width, Camera: cam}))
-				}
-			}
-			facts := v.Facts(Rounded)
-			for _, row := range facts.Rows {
-				if len(row) != len(facts.Head) || strings.Contains(strings.Join(row, " "), "NaN") {
-					t.Errorf("%s: %q", what, row)
-				}
-			}
-			if strings.Contains(v.Words(), "NaN") || len(facts.Rows) == 0 {
-				t.Errorf("%s: %q", what, v.Words())
-			}
-		}
-		v.Choose("")
-	}
-}
-
 // TestPrincipal: the plane is that of a singular value decomposition.
 func TestPrincipal(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 2, Purpose: "principal"})
@@ -118,12 +88,13 @@ func TestPrincipal(t *testing.T) {
 func TestCanarySpace(t *testing.T) {
 	r, in := canaryAudit(t)
 	p := r.Evidence.Portrait
-	v := newCanarySpace(newPortrait(in.Evidence.Portrait, in.Evidence.Threshold))
-	_, choices := v.Choices()
-	if len(choices) != 3 || choices[0].ID != inPlane || v.used != 64 {
-		t.Fatalf("%v, %d runs", choices, v.used)
+	space := newCanarySpace(newPortrait(in.Evidence.Portrait, in.Evidence.Threshold))
+	v := space.view()
+	choices := v.Choices
+	if len(choices) != 3 || choices[0].ID != inPlane || space.used != 64 {
+		t.Fatalf("%v, %d runs", choices, space.used)
 	}
-	rows := v.Facts(Rounded).Rows
+	rows := v.Table(Rounded).Rows
 	if len(rows) != 8+12 {
 		t.Fatalf("%d canaries", len(rows))
 	}
@@ -150,12 +121,12 @@ func TestCanarySpace(t *testing.T) {
 		if !slices.Equal(rows[i][:6], want) {
 			t.Errorf("%q, want %q", rows[i], want)
 		}
-		if words := fmt.Sprintf("%s: %d of 64 scores above the threshold", name, above); !strings.HasPrefix(v.Reading(i), words) {
-			t.Errorf("%q, want %q", v.Reading(i), words)
+		if words := fmt.Sprintf("%s: %d of 64 scores above the threshold", name, above); !strings.HasPrefix(v.Tooltip(i), words) {
+			t.Errorf("%q, want %q", v.Tooltip(i), words)
 		}
 	}
 	v.Choose(inMatrix)
-	rows = v.Facts(Rounded).Rows
+	rows = v.Table(Rounded).Rows
 	at := 0
 	blocks := map[string][]float64{}
 	for i, row := range p.Correlations {
@@ -170,7 +141,7 @@ func TestCanarySpace(t *testing.T) {
 	if at != len(rows) || len(blocks["inside"]) != 28 || len(blocks["fresh"]) != 66 || len(blocks["across"]) != 96 {
 		t.Errorf("%d cells in blocks of %d, %d, %d", at, len(blocks["inside"]), len(blocks["fresh"]), len(blocks["across"]))
 	}
-	for b, mean := range v.blocks() {
+	for b, mean := range space.blocks() {
 		sum := 0.0
 		all := blocks[[]string{"inside", "fresh", "across"}[b]]
 		for _, x := range all {
@@ -184,19 +155,19 @@ func TestCanarySpace(t *testing.T) {
 	if len(s.Items) != 20*19 {
 		t.Fatalf("%d cells", len(s.Items))
 	}
-	if words := v.Reading(19*9 + 3); !strings.HasPrefix(words, "fresh 2 and inside 4: correlation "+Short(*p.Correlations[9][3])) {
+	if words := v.Tooltip(19*9 + 3); !strings.HasPrefix(words, "fresh 2 and inside 4: correlation "+Short(*p.Correlations[9][3])) {
 		t.Errorf("%q", words)
 	}
-	if v.Reading(19*3+8) != strings.Replace(v.Reading(19*9+3), "fresh 2 and inside 4", "inside 4 and fresh 2", 1) {
-		t.Errorf("%q is not symmetric", v.Reading(19*3+8))
+	if v.Tooltip(19*3+8) != strings.Replace(v.Tooltip(19*9+3), "fresh 2 and inside 4", "inside 4 and fresh 2", 1) {
+		t.Errorf("%q is not symmetric", v.Tooltip(19*3+8))
 	}
 
-	pair := newCanaryPair(v.of)
-	if _, choices := pair.Choices(); len(choices) != 28 || choices[0].Words != "1 and 2" || choices[27].Words != "7 and 8" {
+	pair := newCanaryPair(space.of)
+	if choices := pair.view().Choices; len(choices) != 28 || choices[0].Words != "1 and 2" || choices[27].Words != "7 and 8" {
 		t.Errorf("%v", choices)
 	}
 	for _, c := range []string{"3-7", "9-10", "2-1", "x", ""} {
-		pair.Choose(c)
+		drawn := pair.plot(c)
 		want := [2]int{1, 2}
 		if c == "3-7" {
 			want = [2]int{3, 7}
@@ -204,7 +175,7 @@ func TestCanarySpace(t *testing.T) {
 		if pair.two != want {
 			t.Errorf("%q: %v", c, pair.two)
 		}
-		rows := pair.Facts(Rounded).Rows
+		rows := drawn.Table(Rounded).Rows
 		if len(rows) != 128 {
 			t.Fatalf("%d dots", len(rows))
 		}
@@ -229,8 +200,8 @@ func TestCanarySpace(t *testing.T) {
 			}
 		}
 		for side, n := range both {
-			if words := fmt.Sprintf("both %s were in the event in %d of 64 runs", []string{"inside", "fresh ones"}[side], n); !strings.Contains(pair.Words(), words) {
-				t.Errorf("%q, want %q", pair.Words(), words)
+			if words := fmt.Sprintf("both %s were in the event in %d of 64 runs", []string{"inside", "fresh ones"}[side], n); !strings.Contains(drawn.Caption, words) {
+				t.Errorf("%q, want %q", drawn.Caption, words)
 			}
 		}
 	}
@@ -249,15 +220,15 @@ func TestOddPortraits(t *testing.T) {
 		return out
 	}
 	no := math.NaN()
-	views := func(p *membership.Portrait, threshold float64) []View {
+	views := func(p *membership.Portrait, threshold float64) []*View {
 		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
-		everyChoice(t, all)
+		everyChoice(t, "", all...)
 		return all
 	}
-	ids := func(all []View) (out string) {
+	ids := func(all []*View) (out string) {
 		for _, v := range all {
-			_, choices := v.Choices()
-			out += fmt.Sprint(v.ID(), len(choices), " ")
+			choices := v.Choices
+			out += fmt.Sprint(v.ID, len(choices), " ")
 		}
 		return out
 	}
@@ -285,8 +256,8 @@ func TestOddPortraits(t *testing.T) {
 		if got := ids(all); got != c.want {
 			t.Errorf("%s: pictures %q, want %q", c.name, got, c.want)
 		}
-		if c.name == "gaps" && !strings.Contains(all[0].Words(), "of the first 3 exploration runs (1 of them, in which all have a score)") {
-			t.Errorf("%q", all[0].Words())
+		if c.name == "gaps" && !strings.Contains(all[0].Caption, "of the first 3 exploration runs (1 of them, in which all have a score)") {
+			t.Errorf("%q", all[0].Caption)
 		}
 	}
 	if got := ids(views(&membership.Portrait{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
@@ -318,15 +289,15 @@ func TestScoresOfAMatrix(t *testing.T) {
 	}
 	var ids []string
 	all := Views(canaryInput(t, r))
-	everyChoice(t, all)
+	everyChoice(t, "", all...)
 	for _, v := range all {
-		ids = append(ids, v.ID())
+		ids = append(ids, v.ID)
 	}
 	if want := []string{"runs", "space", "pair", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
-	if !strings.Contains(all[1].Words(), "of the first 40 exploration runs") {
-		t.Errorf("%q", all[1].Words())
+	if !strings.Contains(all[1].Caption, "of the first 40 exploration runs") {
+		t.Errorf("%q", all[1].Caption)
 	}
 }
 

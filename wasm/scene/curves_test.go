@@ -16,9 +16,9 @@ import (
 func TestRenyiTradeoff(t *testing.T) {
 	const sigma = 1.3
 	for _, c := range []audit.Claim{{Kind: "renyi", Alpha: 2, Epsilon: 1 / (sigma * sigma)}, {Kind: "renyi", Alpha: 8, Epsilon: 4 / (sigma * sigma)}, {Kind: "zcdp", Rho: 0.5 / (sigma * sigma)}} {
-		v := &Tradeoff{claimed: renyiTradeoff(c)}
+		v := tradeoff{TradeoffCurve: pair.TradeoffCurve{Claimed: renyiTradeoff(c)}}
 		last := [2]float64{-1, 2}
-		for _, p := range v.claimed {
+		for _, p := range v.Claimed {
 			if p[0] < last[0] || p[1] > last[1]+1e-12 || p[0] < 0 || p[0] > 1 || p[1] < 0 || p[1] > 1-p[0]+1e-12 {
 				t.Fatalf("%+v: %v after %v", c, p, last)
 			}
@@ -54,21 +54,22 @@ func TestRenyiTradeoff(t *testing.T) {
 func TestRefutingPoint(t *testing.T) {
 	c := &pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FNR: 1, FNRLower: 1, FNRUpper: 1}, {FPR: 0.2, FPRLower: 0.15, FPRUpper: 0.25, FNR: 0.4, FNRLower: 0.35, FNRUpper: 0.45}, {FPR: 0.5, FPRLower: 0.45, FPRUpper: 0.55, FNR: 0.2, FNRLower: 0.15, FNRUpper: 0.25}, {FPR: 1, FPRLower: 1, FPRUpper: 1}},
 		Claimed: [][2]float64{{0, 1}, {0.5, 0.5}, {1, 0}}, ClaimWords: "epsilon = 0", Confidence: "95 %"}
-	v := NewTradeoff(c, audit.Claim{Kind: "pure"})
-	if v.Refuting() != 1 || math.Abs(v.margin(v.points[1])-0.3) > 1e-12 || math.Abs(v.margin(v.points[2])-0.2) > 1e-12 {
-		t.Errorf("refutes at %d, margins %v and %v", v.Refuting(), v.margin(v.points[1]), v.margin(v.points[2]))
+	v := tradeoff{TradeoffCurve: *c}
+	if v.refuting() != 1 || math.Abs(v.margin(v.Points[1])-0.3) > 1e-12 || math.Abs(v.margin(v.Points[2])-0.2) > 1e-12 {
+		t.Errorf("refutes at %d, margins %v and %v", v.refuting(), v.margin(v.Points[1]), v.margin(v.Points[2]))
 	}
-	if !strings.Contains(v.Words(), "refuted furthest where at most 25\u00a0%") || !strings.Contains(v.Reading(1), "by the most") || strings.Contains(v.Reading(0), "refutes") {
-		t.Errorf("%q, %q", v.Words(), v.Reading(1))
+	if !strings.Contains(v.caption(), "refuted furthest where at most 25\u00a0%") || !strings.Contains(v.tooltip(1), "by the most") || strings.Contains(v.tooltip(0), "refutes") {
+		t.Errorf("%q, %q", v.caption(), v.tooltip(1))
 	}
+	band := v.plot("").Marks[1].(Band)
 	for x, want := range map[float64][2]float64{0.1: {1, 0.35}, 0.3: {0.45, 0.15}, 0.5: {0.45, 0}, 0.9: {0.25, 0}} {
-		if got := [2]float64{v.upper(x), v.lower(x)}; got != want {
-			t.Errorf("the band at %v is %v, want %v", x, got, want)
+		if lower, upper := band.limits(x); [2]float64{upper, lower} != want {
+			t.Errorf("the band at %v is from %v to %v, want %v", x, lower, upper, want)
 		}
 	}
-	v.claimed = nil
-	if v.Refuting() != -1 || strings.Contains(v.Words(), "claim") {
-		t.Errorf("without a claim: %q", v.Words())
+	v.Claimed = nil
+	if v.refuting() != -1 || strings.Contains(v.caption(), "claim") {
+		t.Errorf("without a claim: %q", v.caption())
 	}
 }
 
@@ -76,19 +77,19 @@ func TestRefutingPoint(t *testing.T) {
 func TestSearchOrders(t *testing.T) {
 	trials := []pair.TrialNote{{Trial: 0, Value: 0.2, Learner: "a"}, {Trial: 1, Value: -99, Learner: "b"}, {Trial: 2, Value: 1.5, Learner: "a", Chosen: true}}
 	trials[2].Pair.First, trials[2].Pair.Second = audit.Records([]float64{1, 0, 4}...), audit.Records([]float64{1, 2}...)
-	v := NewSearch(trials, "epsilon", 1)
+	v := newSearch(trials, "epsilon", 1)
 	if v.rows != 3 || v.most != 4 || difference(trials[2], 1) != -2 || difference(trials[2], 2) != 4 {
 		t.Errorf("%d rows, differences up to %v", v.rows, v.most)
 	}
-	v.Choose("value")
-	if v.trials[0].Trial != 2 || v.trials[2].Trial != 1 || !strings.Contains(v.Reading(2), "showed nothing") || !strings.Contains(v.Reading(0), "epsilon 1.5, by a; chosen") {
-		t.Errorf("by value: %q, %q", v.Reading(0), v.Reading(2))
+	v.choose("value")
+	if v.trials[0].Trial != 2 || v.trials[2].Trial != 1 || !strings.Contains(v.tooltip(2), "showed nothing") || !strings.Contains(v.tooltip(0), "epsilon 1.5, by a; chosen") {
+		t.Errorf("by value: %q, %q", v.tooltip(0), v.tooltip(2))
 	}
-	v.Choose("tried")
-	if v.trials[0].Trial != 0 || !strings.Contains(v.Words(), "1 showed more") {
-		t.Errorf("%+v, %q", v.trials[0], v.Words())
+	v.choose("tried")
+	if v.trials[0].Trial != 0 || !strings.Contains(v.caption(), "1 showed more") {
+		t.Errorf("%+v, %q", v.trials[0], v.caption())
 	}
-	s := v.Layout(Frame{Width: 600, Camera: Everything})
+	s := v.draw(Frame{Width: 600, Camera: Everything})
 	for _, sh := range s.Shapes {
 		for _, p := range sh.Points {
 			if p.Y < 0 || p.Y > s.Height || p.X < 0 || p.X > s.Width {
@@ -104,19 +105,21 @@ func TestSearchOrders(t *testing.T) {
 // The bound over time is rounded down, and says what it is worth.
 func TestOverTime(t *testing.T) {
 	final := 1.25
-	v := NewOverTime(&Course{Moments: []Moment{{10, 0.55559}, {90, 1.20009}}, Claimed: 1, Quantity: "epsilon"}, &final, 100)
-	if got := v.Reading(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
+	c := Course{Moments: []Moment{{10, 0.55559}, {90, 1.20009}}, Claimed: 1, Quantity: "epsilon"}
+	v := NewOverTime(&c, &final, 100)
+	if got := v.Tooltip(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
 		t.Errorf("%q", got)
 	}
-	if rows := v.Facts(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
+	if rows := v.Table(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
 		t.Errorf("%v", rows)
 	}
-	if v.first() != 1 || !strings.Contains(v.Words(), "passed at 90 pairs") {
-		t.Errorf("%q", v.Words())
+	if c.first() != 1 || !strings.Contains(v.Caption, "passed at 90 pairs") {
+		t.Errorf("%q", v.Caption)
 	}
-	v.course.Valid = true
-	if !strings.Contains(v.Reading(1), "valid if stopped there; more than is claimed") || !strings.Contains(v.Words(), "hold together") {
-		t.Errorf("%q", v.Reading(1))
+	c.Valid = true
+	v = NewOverTime(&c, &final, 100)
+	if !strings.Contains(v.Tooltip(1), "valid if stopped there; more than is claimed") || !strings.Contains(v.Caption, "hold together") {
+		t.Errorf("%q", v.Tooltip(1))
 	}
 }
 
@@ -128,7 +131,7 @@ func TestCurvedOnLogarithmicAxes(t *testing.T) {
 		y := x
 		y.From, y.To = 460, 0
 		for _, line := range [][][2]float64{{{0, 1}, {1, 0}}, {{0.2325, 0.7017}, {1, 0}}, {{0, 1}, {0.0035, 0.98}}} {
-			drawn := curved(line, x, y, true)
+			drawn := canvas{x: x, y: y, box: Rect{0, 0, 800, 460}}.bend(line)
 			a, b := line[0], line[1]
 			for e := -12.0; e <= 0; e += 0.01 {
 				for _, f := range []float64{math.Pow(10, e) / 2, 1 - math.Pow(10, e)/2} {

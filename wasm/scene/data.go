@@ -9,10 +9,9 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// Data shows the two tables of labelled examples that a learner is trained on, by two
+// data are the two tables of labelled examples that a learner is trained on, by two
 // of their features, and the rows in which they differ.
-type Data struct {
-	still
+type data struct {
 	names  []string     // of features, then the label
 	bounds [][2]float64 // declared, alike
 	class  [2]string
@@ -45,20 +44,31 @@ func (p examplePoint) odd() bool { return p.in[0] != p.in[1] }
 const mostExamples, mostFeatures = 2000, 4096
 
 // DataOf shows the tables of a report's pair, nil where it is of no learner.
-func DataOf(r *Report) *Data {
-	if p := r.pair(); p != nil {
-		return NewData(r.Inputs.Examples, *p)
+func DataOf(r *Report) *View {
+	p := r.pair()
+	if p == nil {
+		return nil
 	}
-	return nil
+	return newData(r.Inputs.Examples, *p).view()
 }
 
-// NewData shows the tables of a learner's pair; nil where there is nothing to draw, or it
-// does not fit together.
-func NewData(e *pair.Examples, p audit.Pair) *Data {
+func (v *data) view() *View {
+	if v == nil {
+		return nil
+	}
+	s := View{ID: "data", Title: "The data"}
+	if len(v.names) > 3 {
+		s.ChoiceLabel, s.Choices = "Features", []Choice{{"row", "in which the row stands out"}, {"classes", "that tell the classes apart"}}
+	}
+	return s.of(v.plot)
+}
+
+// newData is nil where there is nothing to draw, or it does not fit together.
+func newData(e *pair.Examples, p audit.Pair) *data {
 	if e == nil || len(e.Features) == 0 || len(e.Features) > mostFeatures || len(e.Lower) != len(e.Features) || len(e.Upper) != len(e.Features) {
 		return nil
 	}
-	v := &Data{still: still{id: "data", title: "The data", across: true, up: true}, class: e.Classes, names: append(e.Features[:len(e.Features):len(e.Features)], "label")}
+	v := &data{class: e.Classes, names: append(e.Features[:len(e.Features):len(e.Features)], "label")}
 	for j := range v.names {
 		b := [2]float64{0, 1}
 		if j < len(e.Lower) {
@@ -98,16 +108,13 @@ func NewData(e *pair.Examples, p audit.Pair) *Data {
 	if len(v.rows) == 0 {
 		return nil
 	}
-	if len(e.Features) > 2 {
-		v.label, v.choices = "Features", []Choice{{"row", "in which the row stands out"}, {"classes", "that tell the classes apart"}}
-	}
-	v.Choose("row")
+	v.choose("row")
 	return v
 }
 
-// Choose chooses the two features that are shown: those of the largest worth, or of one
+// choose takes the two features that are shown: those of the largest worth, or of one
 // feature it and the label.
-func (v *Data) Choose(id string) {
+func (v *data) choose(id string) {
 	d := len(v.names) - 1
 	v.axes = [2]int{d, d}
 	var worth [2]float64
@@ -128,7 +135,7 @@ func (v *Data) Choose(id string) {
 
 // moments are number, mean and standard deviation of a feature in the rows that both
 // datasets hold, of a class or, where it is -1, of all.
-func (v *Data) moments(j, class int) (n, mean, deviation float64) {
+func (v *data) moments(j, class int) (n, mean, deviation float64) {
 	for _, r := range v.rows {
 		if r.in[0] && r.in[1] && (class < 0 || class == labelOf(r.row)) {
 			n++
@@ -144,12 +151,12 @@ func labelOf(row []float64) int { return choose(row[len(row)-1] >= 0.5, 1, 0) }
 
 // unit is what a feature's differences are measured in: a deviation, and no less than a
 // twentieth of its bounds.
-func (v *Data) unit(j int, deviation float64) float64 {
+func (v *data) unit(j int, deviation float64) float64 {
 	return deviation + (v.bounds[j][1]-v.bounds[j][0])/20
 }
 
 // apart is by how much the means of the classes differ in a feature.
-func (v *Data) apart(j int) float64 {
+func (v *data) apart(j int) float64 {
 	n, a, s := v.moments(j, 0)
 	m, b, r := v.moments(j, 1)
 	if n*m == 0 {
@@ -160,7 +167,7 @@ func (v *Data) apart(j int) float64 {
 
 // outstanding is how far a row that one dataset lacks lies from the mean of its class in
 // a feature, at most.
-func (v *Data) outstanding(j int) float64 {
+func (v *data) outstanding(j int) float64 {
 	most := 0.0
 	var means, units [2]float64
 	for c := range 2 {
@@ -181,7 +188,7 @@ func (v *Data) outstanding(j int) float64 {
 
 // place makes points of rows: those that lie on one another and are of the same class and
 // datasets are one. Rows that a dataset lacks come last, over the others.
-func (v *Data) place() {
+func (v *data) place() {
 	at := map[string]int{}
 	v.points = nil
 	for _, odd := range []bool{false, true} {
@@ -211,10 +218,10 @@ func (v *Data) place() {
 func rowKey(row []float64) string { return fmt.Sprint(row) }
 
 // drawn are the points that a picture holds: the last ones.
-func (v *Data) drawn() []examplePoint { return v.points[max(0, len(v.points)-mostExamples):] }
+func (v *data) drawn() []examplePoint { return v.points[max(0, len(v.points)-mostExamples):] }
 
 // called is what an odd point is.
-func (v *Data) called(p examplePoint) string {
+func (v *data) called(p examplePoint) string {
 	what := "poisoned row"
 	if p.in[0] {
 		what = choose(v.odd[1] > 0, "replaced row", "removed row")
@@ -225,7 +232,7 @@ func (v *Data) called(p examplePoint) string {
 	return what
 }
 
-func (v *Data) Words() string {
+func (v *data) caption() string {
 	of := Grouped(v.n[0])
 	if v.n[0] != v.n[1] {
 		of += " and " + Grouped(v.n[1])
@@ -238,7 +245,7 @@ func (v *Data) Words() string {
 	drawn := v.drawn()
 	for i := max(0, len(drawn)-most); i < len(drawn); i++ {
 		if drawn[i].odd() {
-			words += " " + upperFirst(v.Reading(i)) + "."
+			words += " " + upperFirst(v.tooltip(i)) + "."
 		}
 	}
 	if v.odd[0]+v.odd[1] > most {
@@ -252,7 +259,7 @@ func (v *Data) Words() string {
 
 func upperFirst(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
 
-func (v *Data) Reading(i int) string {
+func (v *data) tooltip(i int) string {
 	p := v.drawn()[i]
 	words := fmt.Sprintf("%s = %s, %s = %s: %s", v.names[v.axes[0]], Short(p.x), v.names[v.axes[1]], Short(p.y), v.class[p.class])
 	switch n := p.count[0]; {
@@ -264,16 +271,7 @@ func (v *Data) Reading(i int) string {
 	return words
 }
 
-func (v *Data) Place(i int) (x, y float64) {
-	p := v.drawn()[i]
-	at := func(k int, value float64) float64 {
-		b := v.bounds[v.axes[k]]
-		return min(1, max(0, (value-b[0])/(b[1]-b[0])))
-	}
-	return at(0, p.x), 1 - at(1, p.y)
-}
-
-func (v *Data) Facts(fig Figures) Table {
+func (v *data) table(fig Figures) Table {
 	t := Table{Title: "The rows by two features", Head: []string{v.names[v.axes[0]], v.names[v.axes[1]], "class", "rows of the first table", "rows of the second table"}}
 	for i := len(v.points) - 1; i >= 0; i-- { // those in which the tables differ first
 		p := v.points[i]
@@ -287,78 +285,59 @@ func classMark(class int) (Form, Paint) {
 	return choose(class == 0, Disc, Triangle), Ink(choose(class == 0, Accent, Event))
 }
 
-func (v *Data) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	keys := []key{{words: v.class[0]}, {words: v.class[1]}, {words: "only in the second table (ringed)", paint: Ink(Bad), mark: Ring}, {words: "only in the first table (crossed)", paint: Ink(Text), form: keyOblique}}
-	for c := range 2 {
-		keys[c].mark, keys[c].paint = classMark(c)
+func (v *data) plot(choice string) Plot {
+	v.choose(choice)
+	p := Plot{Height: large, Caption: v.caption(), Table: v.table, Hit: Point{20, 20}, Outline: 12, Tooltip: v.tooltip}
+	for k, axis := range []*Axis{&p.X, &p.Y} {
+		b := v.bounds[v.axes[k]]
+		*axis = Axis{Title: v.names[v.axes[k]], Scale: Scale{Lo: b[0], Hi: b[1]}, Words: Short, Zooms: true}
 	}
-	if v.odd[0] == 0 {
-		keys = keys[:3]
-	}
-	if v.odd[1] == 0 {
-		keys = append(keys[:2], keys[3:]...)
-	}
-	for i := range keys {
-		keys[i].words = clipWords(s, keys[i].words, f.Width-40)
-		if keys[i].form == 0 {
-			keys[i].form = keyDot
+	var dots, odd [2][][2]float64
+	for _, q := range v.drawn() {
+		at := [2]float64{q.x, q.y}
+		p.Items, dots[q.class] = append(p.Items, at), append(dots[q.class], at)
+		if q.odd() {
+			side := choose(q.in[0], 0, 1)
+			odd[side] = append(odd[side], at)
 		}
 	}
-	var scales [2]Scale
-	var titles [2]string
-	for k, j := range v.axes {
-		scales[k], titles[k] = Scale{Lo: v.bounds[j][0], Hi: v.bounds[j][1]}, clipWords(s, v.names[j], f.Width-60)
-	}
-	x, y, box := s.curves(f, keys, scales[0], scales[1], min(460, max(260, f.Width*0.7)), titles, [2]func(float64) string{Short, Short})
-	clip := around(box, 7)
-	drawn := v.drawn()
-	var dots [2][]Point
-	var places []Point
-	for _, p := range drawn {
-		at := Point{x.At(p.x), y.At(p.y)}
-		places = append(places, at)
-		middle := Rect{at.X, at.Y, 0, 0}
-		s.Items = append(s.Items, Item{Box: around(middle, 10), Mark: intersect(around(middle, 6), clip)})
-		dots[p.class] = append(dots[p.class], at)
-	}
-	for c, all := range dots {
+	for c, at := range dots {
 		form, paint := classMark(c)
-		s.add(Shape{Kind: Dots, Points: all, Radius: 4, Form: form, Paint: paint.At(0.8), Clip: clip})
+		p.Marks = append(p.Marks, Points{Key: v.class[c], Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
 	}
-	var named [2]int // one more than the place of the row with words, of either dataset
-	for i, p := range drawn {
-		if !p.odd() {
-			continue
-		}
-		at := places[i]
-		if p.in[0] {
-			named[0] = i + 1
-			s.cross(at, 9, true, Ink(Text), clip)
-		} else {
-			named[1] = i + 1
-			s.add(Shape{Kind: Dots, Points: []Point{at}, Radius: 9, Form: Ring, Paint: Ink(Bad), Clip: clip})
+	if v.odd[1] > 0 {
+		p.Marks = append(p.Marks, Points{Key: "only in the second table (ringed)", Paint: Ink(Bad), At: odd[1], Form: Ring, Radius: 9})
+	}
+	if v.odd[0] > 0 {
+		p.Marks = append(p.Marks, Crosses{Key: "only in the first table (crossed)", Paint: Ink(Text), At: odd[0]})
+	}
+	p.Marks = append(p.Marks, Drawn(v.named))
+	return p
+}
+
+// named writes beside the last odd row of either dataset what it is.
+func (v *data) named(c canvas) {
+	var last [2]*examplePoint
+	drawn := v.drawn()
+	for i := range drawn {
+		if p := &drawn[i]; p.odd() {
+			last[choose(p.in[0], 0, 1)] = p
 		}
 	}
-	for k, i := range named {
-		if i == 0 {
+	for k, p := range last {
+		if p == nil || !around(c.box, 7).Has(c.at([2]float64{p.x, p.y})) {
 			continue
 		}
-		p := drawn[i-1]
-		at := places[i-1]
-		if !clip.Has(at) {
-			continue
-		}
+		at := c.at([2]float64{p.x, p.y})
 		// The upper one has its words above, the lower below it.
 		upper := k == 1
-		if other := named[1-k]; other > 0 && drawn[other-1].y != p.y {
-			upper = p.y > drawn[other-1].y
+		if other := last[1-k]; other != nil && other.y != p.y {
+			upper = p.y > other.y
 		}
-		words, below := v.called(p), choose(upper, max(at.Y-13, box.Y+12), min(at.Y+22, box.Bottom()-4))
-		wide := s.wide(words)
-		from := max(box.X+2, min(box.Right()-wide-2, choose(at.X > box.X+box.W/2, at.X+9-wide, at.X-9)))
-		s.rect(Rect{from - 2, below - 11, wide + 4, 14}, Ink(Panel).At(0.8), box)
-		s.label(from, below, words, Start, Text)
+		words, below := v.called(*p), choose(upper, max(at.Y-13, c.box.Y+12), min(at.Y+22, c.box.Bottom()-4))
+		wide := c.wide(words)
+		from := max(c.box.X+2, min(c.box.Right()-wide-2, choose(at.X > c.box.X+c.box.W/2, at.X+9-wide, at.X-9)))
+		c.rect(Rect{from - 2, below - 11, wide + 4, 14}, Ink(Panel).At(0.8), c.box)
+		c.label(from, below, words, Start, Text)
 	}
-	return s
 }

@@ -25,7 +25,7 @@ var cells = &pair.Examples{Features: []string{"a", "b", "c"}, Classes: [2]string
 func TestDataByHand(t *testing.T) {
 	same := [][]float64{{-0.5, 0, 1, 0}, {-0.5, 0, 1, 0}, {0.5, 0, 1, 1}, {0.5, 0.5, 1, 1}}
 	first, second := table(append(same, []float64{-0.5, 0.25, 2, 0})...), table(append([][]float64{{0.5, -1, 4, 1}}, same...)...)
-	v := NewData(cells, audit.Pair{First: first, Second: second})
+	v := newData(cells, audit.Pair{First: first, Second: second})
 	if v.n != [2]int{5, 5} || v.odd != [2]int{1, 1} || len(v.rows) != 6 {
 		t.Fatalf("%v, %v of %d", v.n, v.odd, len(v.rows))
 	}
@@ -43,22 +43,22 @@ func TestDataByHand(t *testing.T) {
 		t.Errorf("it is drawn by %v", v.axes)
 	}
 	last := len(v.points) - 1
-	if got, want := v.Reading(last), "poisoned row, c = 4, b = −1: yes, only in the second table"; got != want {
+	if got, want := v.tooltip(last), "poisoned row, c = 4, b = −1: yes, only in the second table"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := v.Reading(last-1), "replaced row, c = 2, b = 0.25: no, only in the first table"; got != want {
+	if got, want := v.tooltip(last-1), "replaced row, c = 2, b = 0.25: no, only in the first table"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := v.Reading(0), "c = 1, b = 0: no, 2 rows"; got != want {
+	if got, want := v.tooltip(0), "c = 1, b = 0: no, 2 rows"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if words := v.Words(); !strings.Contains(words, "of 5 rows and 3 features") || !strings.Contains(words, "Poisoned row, c = 4") || !strings.Contains(words, "Replaced row, c = 2") {
+	if words := v.caption(); !strings.Contains(words, "of 5 rows and 3 features") || !strings.Contains(words, "Poisoned row, c = 4") || !strings.Contains(words, "Replaced row, c = 2") {
 		t.Errorf("%q", words)
 	}
-	if got := v.Facts(Exact).Rows; !slices.Equal(got[0], []string{"4", "-1", "yes", "0", "1"}) || !slices.Equal(got[last], []string{"1", "0", "no", "2", "2"}) {
+	if got := v.table(Exact).Rows; !slices.Equal(got[0], []string{"4", "-1", "yes", "0", "1"}) || !slices.Equal(got[last], []string{"1", "0", "no", "2", "2"}) {
 		t.Errorf("%v", got)
 	}
-	s := v.Layout(Frame{Width: 600, Camera: Everything})
+	s := v.view().Layout(Frame{Width: 600, Camera: Everything})
 	var said []string
 	for _, l := range s.Labels {
 		said = append(said, l.Words)
@@ -73,21 +73,21 @@ func TestDataByHand(t *testing.T) {
 	if math.Abs(box.X+box.W/2-s.Plot.Right()) > 1e-9 || math.Abs(box.Y+box.H/2-s.Plot.Bottom()) > 1e-9 {
 		t.Errorf("it lies at %v of %v", box, s.Plot)
 	}
-	v.Choose("classes")
+	v.choose("classes")
 	if v.axes[0] != 0 {
 		t.Errorf("the classes are shown by %v", v.axes)
 	}
 
 	// A row less, and the same rows; of one feature, by it and the label.
-	less := NewData(cells, audit.Pair{First: first, Second: table(same...)})
-	if less.odd != [2]int{1, 0} || !strings.Contains(less.Words(), "Removed row, ") || !strings.Contains(less.Words(), "of 5 and 4 rows") {
-		t.Errorf("%v: %q", less.odd, less.Words())
+	less := newData(cells, audit.Pair{First: first, Second: table(same...)})
+	if less.odd != [2]int{1, 0} || !strings.Contains(less.caption(), "Removed row, ") || !strings.Contains(less.caption(), "of 5 and 4 rows") {
+		t.Errorf("%v: %q", less.odd, less.caption())
 	}
-	if none := NewData(cells, audit.Pair{First: first, Second: first}); none.odd != [2]int{} || none.axes[0] != 0 || !strings.Contains(none.Words(), "the same rows") {
-		t.Errorf("%v by %v: %q", none.odd, none.axes, none.Words())
+	if none := newData(cells, audit.Pair{First: first, Second: first}); none.odd != [2]int{} || none.axes[0] != 0 || !strings.Contains(none.caption(), "the same rows") {
+		t.Errorf("%v by %v: %q", none.odd, none.axes, none.caption())
 	}
-	one := NewData(&pair.Examples{Features: []string{"a"}, Classes: cells.Classes, Lower: []float64{0}, Upper: []float64{1}}, audit.Pair{First: table([]float64{0, 0}), Second: table([]float64{1, 1})})
-	if one.axes != [2]int{0, 1} || one.Facts(Exact).Head[1] != "label" {
+	one := newData(&pair.Examples{Features: []string{"a"}, Classes: cells.Classes, Lower: []float64{0}, Upper: []float64{1}}, audit.Pair{First: table([]float64{0, 0}), Second: table([]float64{1, 1})})
+	if one.axes != [2]int{0, 1} || one.table(Exact).Head[1] != "label" {
 		t.Errorf("%v", one.axes)
 	}
 }
@@ -105,7 +105,7 @@ func TestDataTwin(t *testing.T) {
 			return d
 		}
 		p := audit.Pair{First: draw(), Second: draw()}
-		v := NewData(cells, p)
+		v := newData(cells, p)
 		free := make([]bool, p.Second.Len())
 		alone := 0
 	rows:
@@ -125,7 +125,7 @@ func TestDataTwin(t *testing.T) {
 			}
 		}
 		var shown [2]int
-		for _, row := range v.Facts(Exact).Rows {
+		for _, row := range v.table(Exact).Rows {
 			for side := range 2 {
 				var n int
 				if _, err := fmt.Sscan(row[3+side], &n); err != nil {
@@ -158,21 +158,13 @@ func TestDataOfEveryLearner(t *testing.T) {
 				} else {
 					seen[what] = true
 				}
-				v := NewData(e, p)
+				v := newData(e, p)
 				if v == nil || v.odd == [2]int{} {
 					t.Fatalf("%s: pair %q is not drawn", spec.Name, p.Label)
 				}
-				_, choices := v.Choices()
-				for _, c := range append(choices, Choice{}) {
-					v.Choose(c.ID)
-					for _, width := range []float64{280, 340, 760, 1400} {
-						for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}} {
-							sound(t, spec.Name+" "+p.Label+" "+c.ID, v, v.Layout(Frame{Width: width, Camera: cam}))
-						}
-					}
-					if f := v.Facts(Rounded); len(f.Rows) != len(v.points) || len(f.Rows[0]) != len(f.Head) || v.Words() == "" {
-						t.Errorf("%s: %d rows in the table", spec.Name, len(f.Rows))
-					}
+				everyChoice(t, spec.Name+" "+p.Label, v.view())
+				if f := v.table(Rounded); len(f.Rows) != len(v.points) {
+					t.Errorf("%s: %d rows in the table", spec.Name, len(f.Rows))
 				}
 			}
 		}
@@ -185,7 +177,7 @@ func TestDataOfEveryLearner(t *testing.T) {
 // TestDataRefuses: what does not fit together is not drawn.
 func TestDataRefuses(t *testing.T) {
 	p := audit.Pair{First: table([]float64{0, 0, 1, 0}), Second: table([]float64{0, 0, 2, 0})}
-	if NewData(cells, p) == nil {
+	if newData(cells, p) == nil {
 		t.Fatal("it is not drawn")
 	}
 	short, empty, flat := *cells, *cells, *cells
@@ -193,12 +185,12 @@ func TestDataRefuses(t *testing.T) {
 	empty.Features, empty.Lower, empty.Upper = nil, nil, nil
 	flat.Upper = []float64{1, -1, 4}
 	for _, e := range []*pair.Examples{nil, &short, &empty, &flat} {
-		if NewData(e, p) != nil {
+		if newData(e, p) != nil {
 			t.Errorf("%+v is drawn", e)
 		}
 	}
 	for _, p := range []audit.Pair{{}, {First: p.First, Second: table([]float64{1, 0})}, {First: p.First, Second: audit.Dataset{Columns: 4, Values: make([]float64, 5)}}} {
-		if NewData(cells, p) != nil {
+		if newData(cells, p) != nil {
 			t.Errorf("%+v is drawn", p)
 		}
 	}

@@ -1,6 +1,7 @@
-// Package scene lays out pictures: what is drawn where, what can be read where, what
-// it says, and the same facts as a table. It is pure: pictures are lists of shapes
-// and labels in CSS pixels. [Draw] paints them as SVG, for pages and files; wasm/view
+// Package scene lays out pictures. A [View] is a [Plot] for every choice: axes, marks, what
+// can be read, a caption, and the same numbers as a table; legend, layout, hit areas and
+// positions follow from them. It is pure: pictures are lists of shapes and labels in CSS
+// pixels. [Draw] paints them as SVG, for pages and files; wasm/view
 // paints them with Ebiten, to be walked around in.
 //
 // Everything that a picture says of a report beyond the report's own numbers is

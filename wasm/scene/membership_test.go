@@ -62,26 +62,18 @@ func TestMembershipViews(t *testing.T) {
 		if len(views) != 2 {
 			t.Fatalf("%s: %d views", name, len(views))
 		}
-		everyChoice(t, views)
-		for _, v := range views {
-			f := v.Facts(Rounded)
-			for _, row := range f.Rows {
-				if len(row) != len(f.Head) || strings.Contains(strings.Join(row, " "), "NaN") || row[0] == "" {
-					t.Errorf("%s, %s: %q under %q", name, v.ID(), row, f.Head)
-				}
-			}
-		}
+		everyChoice(t, name, views...)
 	}
-	v := NewROC(scored(t, in, out, membership.OwnTrainings))
-	if !strings.Contains(v.Words(), "95\u00a0% band holds at all thresholds") || !strings.Contains(v.Words(), "above what the claim allows") || !strings.Contains(v.Words(), " at a false positive rate of at most 0.1\u00a0%, ") {
-		t.Errorf("%q", v.Words())
+	v := newROC(scored(t, in, out, membership.OwnTrainings))
+	if !strings.Contains(v.caption(), "95\u00a0% band holds at all thresholds") || !strings.Contains(v.caption(), "above what the claim allows") || !strings.Contains(v.caption(), " at a false positive rate of at most 0.1\u00a0%, ") {
+		t.Errorf("%q", v.caption())
 	}
 	// The claim's limit, and the band of one rate, over all points by hand.
 	if got, want := v.limit(0.01), math.E*0.01+1e-5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("the limit at 1 %% is %v, want %v", got, want)
 	}
 	for _, x := range []float64{1e-4, 0.004, 0.2, 0.9} {
-		lower, upper := v.bandAt(x)
+		lower, upper := v.band().limits(x)
 		seen := 0.0
 		for _, p := range v.points {
 			if p.FPR <= x {
@@ -92,21 +84,22 @@ func TestMembershipViews(t *testing.T) {
 			t.Errorf("at %v the band is [%v, %v] about %v", x, lower, upper, seen)
 		}
 	}
-	barred := func(v *ROC) bool {
-		return slices.Contains(v.Layout(Frame{Width: 700, Camera: Everything}).Keys, "above the limit (barred)")
+	barred := func(v *roc) bool {
+		p := v.plot("")
+		return slices.Contains(p.layout(Frame{Width: 700, Camera: Everything}).Keys, "above the limit (barred)")
 	}
 	if !barred(v) {
 		t.Error("what lies above the limit is not barred")
 	}
-	alone := NewROC(scored(t, in, out, membership.OneTraining))
-	if barred(alone) || strings.Contains(alone.Words(), "confidence") || !strings.Contains(alone.Words(), "no band") || strings.Contains(alone.Reading(9), " to ") || len(alone.Facts(Exact).Head) != 3 {
-		t.Errorf("scores of one training have a band: %q, %q", alone.Words(), alone.Reading(9))
+	alone := newROC(scored(t, in, out, membership.OneTraining))
+	if barred(alone) || strings.Contains(alone.caption(), "confidence") || !strings.Contains(alone.caption(), "no band") || strings.Contains(alone.tooltip(9), " to ") || len(alone.plot("").Table(Exact).Head) != 3 {
+		t.Errorf("scores of one training have a band: %q, %q", alone.caption(), alone.tooltip(9))
 	}
-	if got := v.Reading(len(v.points) / 2); !strings.HasPrefix(got, "score ≥ ") || !strings.Contains(got, "the claim allows") {
+	if got := v.tooltip(len(v.points) / 2); !strings.HasPrefix(got, "score ≥ ") || !strings.Contains(got, "the claim allows") {
 		t.Errorf("%q", got)
 	}
 	h := NewScores(scored(t, in, out, membership.OwnTrainings))
-	if got := h.Reading(0); !strings.HasPrefix(got, "scores below −") {
+	if got := h.Tooltip(0); !strings.HasPrefix(got, "scores below −") {
 		t.Errorf("%q", got)
 	}
 	// Counts that no scores give, from a stranger's report, are not drawn.

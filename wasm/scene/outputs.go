@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// Outputs shows the two distributions of the outputs, and for every outcome or bin how
+// outputs are the two distributions of the outputs, and for every outcome or bin how
 // much likelier it is on one dataset, in the corridor of the claim. The first dataset is
 // called A, the second B.
 //
@@ -24,8 +24,7 @@ import (
 // hold at all times at once, so that nobody can be misled by looking when it pleases.
 // What refutes a claim is the verdict alone: an event is lit where its own certified
 // bound is above the claim and the run has said so.
-type Outputs struct {
-	still
+type outputs struct {
 	outputsOf
 	outcomes bool
 	epsilon  float64 // of a claim that limits ratios
@@ -92,7 +91,7 @@ const coarse = 32
 
 // NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
 // bins.
-func NewOutputs(r *Report) *Outputs {
+func NewOutputs(r *Report) *View {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
@@ -106,23 +105,23 @@ func NewOutputs(r *Report) *Outputs {
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
 		x.chart, x.share, x.anytime = c.Chart, c.Share, true
-		return newOutputs(x)
+		return newOutputs(x).view()
 	default:
 		return nil
 	}
 	row := report.Report(r.head).Pictured()
 	if row == nil {
-		return newOutputs(x)
+		return newOutputs(x).view()
 	}
 	x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
 	if row.ID == report.Epsilon && row.LowerBound != nil {
 		x.bound = row.LowerBound
 	}
-	return newOutputs(x)
+	return newOutputs(x).view()
 }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
-func NewLiveOutputs(p *pair.Progress) *Outputs {
+func NewLiveOutputs(p *pair.Progress) *View {
 	l := p.Live
 	if l == nil {
 		return nil
@@ -131,56 +130,37 @@ func NewLiveOutputs(p *pair.Progress) *Outputs {
 	if p.Valid && p.Provisional != nil {
 		x.bets, x.refuted = *p.Provisional, x.refuted || *p.Provisional > p.Claimed
 	}
-	return newOutputs(x)
+	return newOutputs(x).view()
 }
 
-func newOutputs(x outputsOf) *Outputs {
-	v := &Outputs{still: still{id: "outputs", title: "Can the answer tell A from B?"}, outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
+func newOutputs(x outputsOf) *outputs {
+	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
 	v.stretch = uneven(x.chart.Edges)
-	n := len(x.chart.Edges) + 1
-	if v.outcomes {
-		n = len(x.chart.Outcomes) + 1
-	}
-	if n > MostBins || !v.outcomes && len(x.chart.Edges) < 2 {
-		return nil
-	}
-	at := func(list []int, i int) int {
-		if i < len(list) {
-			return max(0, list[i])
-		}
-		return 0
-	}
-	var all [2]int
-	for i := range n {
-		all[0] += at(x.chart.First, i)
-		all[1] += at(x.chart.Second, i)
-	}
-	if all[0] == 0 || all[1] == 0 {
+	all := binsOf(x.chart)
+	if all == nil || all[0].firstOf == 0 || all[0].secondOf == 0 {
 		return nil
 	}
 	bin := func(from, to int) mark {
-		m := mark{n1: all[0], n0: all[1]}
+		m := mark{n1: all[0].firstOf, n0: all[0].secondOf}
 		in := 0
-		for i := from; i < to; i++ {
-			m.first += at(x.chart.First, i)
-			m.second += at(x.chart.Second, i)
-			in += at(x.chart.FirstIn, i) + at(x.chart.SecondIn, i)
+		for _, b := range all[from:to] {
+			m.first, m.second, in = m.first+b.First, m.second+b.Second, in+b.FirstIn+b.SecondIn
 		}
 		m.in = share(in, m.first+m.second)
 		return m
 	}
 	if v.outcomes {
-		v.lists(n, bin)
+		v.lists(len(all), bin)
 	} else {
-		v.bins(n, bin)
+		v.bins(len(all), bin)
 	}
-	v.choose(all)
+	v.choose([2]int{all[0].firstOf, all[0].secondOf})
 	return v
 }
 
 // lists makes the marks of outcomes, in an order that can be read.
-func (v *Outputs) lists(n int, bin func(from, to int) mark) {
+func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	labels := make([]string, n-1)
 	for i := range labels {
 		labels[i] = outcomeWords(v.chart, i)
@@ -304,24 +284,15 @@ func ordinal(k int) string {
 }
 
 // bins makes the marks of an axis, all of one width where they are drawn.
-func (v *Outputs) bins(n int, bin func(from, to int) mark) {
+func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	edges := v.chart.Edges
 	step := choose(len(edges)-1 > coarse && (len(edges)-1)%2 == 0, 2, 1)
 	v.step = step
 	add := func(from, to int) {
 		m := bin(from, to)
-		m.low, m.high = math.Inf(-1), math.Inf(1)
-		switch {
-		case from == 0:
-			m.high = edges[0]
-			m.words = "below " + Short(m.high)
-		case to == n:
-			m.low = edges[len(edges)-1]
-			m.words = Short(m.low) + " and above"
-		default:
-			m.low, m.high = edges[from-1], edges[to-1]
-			m.words = Short(m.low) + " to " + Short(m.high)
-		}
+		m.low, _ = ends(edges, from)
+		_, m.high = ends(edges, to-1)
+		m.words = rangeWords(m.low, m.high)
 		v.marks = append(v.marks, m)
 	}
 	add(0, 1)
@@ -351,7 +322,7 @@ func covered(from, to, i float64) float64 { return max(0, min(to, i+1)-max(from,
 
 // bin is where a value lies, in bins from the left of the picture; beyond the edges it is
 // somewhere in an end bin.
-func (v *Outputs) bin(x float64) float64 {
+func (v *outputs) bin(x float64) float64 {
 	edges, last := v.chart.Edges, float64(len(v.marks))
 	switch i, at := slices.BinarySearch(edges, x); {
 	case math.IsInf(x, -1):
@@ -369,18 +340,8 @@ func (v *Outputs) bin(x float64) float64 {
 	}
 }
 
-// uneven reports whether edges are not of about one distance.
-func uneven(edges []float64) bool {
-	least, most := math.Inf(1), 0.0
-	for i := 1; i < len(edges); i++ {
-		d := edges[i] - edges[i-1]
-		least, most = min(least, d), max(most, d)
-	}
-	return most > 3*least
-}
-
 // choose finds the event, and the limits of all marks.
-func (v *Outputs) choose(all [2]int) {
+func (v *outputs) choose(all [2]int) {
 	tries := len(v.marks)
 	search := v.event == nil && v.anytime && v.corridor && v.claim.Delta == 0 && (v.live || v.counts == nil)
 	ends := search && !v.outcomes
@@ -416,7 +377,7 @@ func (v *Outputs) choose(all [2]int) {
 }
 
 // given is the event that was chosen beforehand.
-func (v *Outputs) given(all [2]int) *tested {
+func (v *outputs) given(all [2]int) *tested {
 	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "it is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
@@ -468,7 +429,7 @@ func (v *Outputs) given(all [2]int) *tested {
 }
 
 // alone puts an event that is one outcome into words.
-func (v *Outputs) alone(t *tested) {
+func (v *outputs) alone(t *tested) {
 	m := v.marks[t.rows[0]]
 	switch {
 	case v.firstOf != "" && m.short == "none":
@@ -480,7 +441,7 @@ func (v *Outputs) alone(t *tested) {
 
 // found is what a run on its way shows most of: one of the outcomes, or all outputs
 // below or above an edge.
-func (v *Outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
+func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
 	var best *tested
 	try := func(m mark, from, to float64) *tested {
 		for _, sign := range []float64{1, -1} {
@@ -530,190 +491,25 @@ func likelierOn(sign float64) (likelier, other string) {
 }
 
 // out reports whether a mark's bar lies beyond the claim's line.
-func (v *Outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
+func (v *outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
 
 // items are the marks, and the event after them where it is none of them.
-func (v *Outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
+func (v *outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
 
 // apart reports whether the event is not one of the marks.
-func (v *Outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
+func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
-func (v *Outputs) Zooms() (x, y bool) { return false, false }
-
-func (v *Outputs) Name(i int) string {
-	if i >= len(v.marks) {
-		return "the event"
+// view is nil where there is nothing to show.
+func (v *outputs) view() *View {
+	if v == nil {
+		return nil
 	}
-	return v.marks[i].words
-}
-
-// Place implements [View].
-func (v *Outputs) Place(i int) (x, y float64) {
-	if v.outcomes {
-		return 0.5, (float64(i) + 0.5) / float64(v.items())
-	}
-	return min(1, (float64(i)+0.5)/float64(len(v.marks))), 0.5
-}
-
-func (v *Outputs) confidence() string { return percentFloor(1 - v.beta) }
-
-// percentFloor is a confidence, rounded down.
-func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
-
-func (v *Outputs) Words() string {
-	what := choose(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
-	if v.corridor {
-		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
-	} else {
-		words += " The claim does not limit single ratios, so it draws no line."
-	}
-	return words
-}
-
-// claimWords are the claim of a limit on ratios.
-func (v *Outputs) claimWords() string {
-	words := "ε = " + Short(v.epsilon)
-	if v.claim.Delta > 0 {
-		words += " with δ = " + Short(v.claim.Delta)
-	}
-	return words
-}
-
-func (v *Outputs) Reading(i int) string {
-	if i >= len(v.marks) {
-		return v.eventReading()
-	}
-	m := v.marks[i]
-	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
-		return v.counted(m) + "; " + v.eventReading()
-	}
-	words := v.counted(m)
-	if !m.few() {
-		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.from, m.to))
-	}
-	if m.in > 0 {
-		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
-	}
-	if v.out(m) {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
-	}
-	return words
-}
-
-func (v *Outputs) counted(m mark) string {
-	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.words, Percent(share(m.first, m.n1)), Grouped(m.first), Grouped(m.n1), Percent(share(m.second, m.n0)), Grouped(m.second), Grouped(m.n0))
-	return words + "; " + ratioWords(m)
-}
-
-// ratioWords say what was observed.
-func ratioWords(m mark) string {
-	switch r := m.seen(); {
-	case m.first+m.second == 0:
-		return "never seen"
-	case m.first == 0:
-		return "only seen on B"
-	case m.second == 0:
-		return "only seen on A"
-	case times(math.Abs(r)) == times(0):
-		return "equally likely"
-	default:
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times as likely", likelier, times(math.Abs(r)))
-	}
-}
-
-// between says in what limits a ratio lies.
-func between(from, to float64) string {
-	side := func(r float64, up bool) string {
-		switch {
-		case math.IsInf(r, 0):
-			return "any number of times"
-		case math.Abs(r) < 0.005:
-			return "equal"
+	p := Plot{Caption: v.caption(), Table: v.table, Tooltip: v.tooltip, Said: v.Says(), Draw: v.draw}
+	p.Name = func(i int) string {
+		if i >= len(v.marks) {
+			return "the event"
 		}
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times", likelier, timesTo(math.Abs(r), up == (r > 0)))
+		return v.marks[i].words
 	}
-	return side(from, false) + " to " + side(to, true)
-}
-
-func (v *Outputs) eventReading() string {
-	t := v.tested
-	likelier, other := likelierOn(t.sign)
-	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
-	if t.certain && t.bound > 0 {
-		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
-	}
-	if t.lit {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
-	}
-	return words
-}
-
-// times is e^r, as one says it.
-func times(r float64) string { return decimals(math.Exp(r), math.Round) }
-
-// timesTo is e^r rounded down, or up.
-func timesTo(r float64, up bool) string {
-	return decimals(math.Exp(r), choose(up, math.Ceil, math.Floor))
-}
-
-func decimals(x float64, whole func(float64) float64) string {
-	switch {
-	case x >= 9.95e5:
-		return Short(toSide(x, 2, whole))
-	case x >= 9.95:
-		return Grouped(int(whole(x)))
-	case x >= 1.25:
-		return fmt.Sprintf("%.1f", whole(10*x)/10)
-	}
-	return fmt.Sprintf("%.2f", whole(100*x)/100)
-}
-
-// Facts implements [View].
-func (v *Outputs) Facts(fig Figures) Table {
-	first := []string{v.chart.AxisWords()}
-	switch {
-	case v.outcomes:
-		first[0] = "answer"
-	case fig == Exact:
-		first = []string{"from", "below"}
-	}
-	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
-	add := func(name []string, m mark, in string) {
-		seen, from, to := "", "", ""
-		if m.first+m.second > 0 {
-			seen = fig.of(math.Exp(m.seen()))
-		}
-		if m.from != 0 || m.to != 0 {
-			from, to = fig.down(math.Exp(m.from)), fig.up(math.Exp(m.to))
-		}
-		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.first), fig.of(share(m.first, m.n1)), fmt.Sprint(m.second), fig.of(share(m.second, m.n0)), seen, from, to, in))
-	}
-	for _, m := range v.marks {
-		name := []string{m.words}
-		if len(first) == 2 {
-			name = []string{fig.of(m.low), fig.of(m.high)}
-		}
-		add(name, m, choose(m.in > 0.999, "yes", choose(m.in > 0, "in part", "no")))
-	}
-	if e := v.tested; e != nil {
-		name := []string{"event: " + e.words}
-		if len(first) == 2 {
-			name = []string{name[0], ""}
-		}
-		m := e.mark
-		m.from, m.to = 0, 0
-		add(name, m, "yes")
-		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
-			n := len(first)
-			if e.sign > 0 {
-				row[n+5] = fig.down(math.Exp(e.bound))
-			} else {
-				row[n+6] = fig.up(math.Exp(-e.bound))
-			}
-		}
-	}
-	return t
+	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.of(func(string) Plot { return p })
 }

@@ -83,7 +83,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s: %q, %q, lit %v", name, plain(said.Sentence), plain(said.Small), said.Lit)
 		}
 		for _, width := range []float64{340, 912} {
-			if s := v.Layout(Frame{Width: width}); yellow(s) != c.yellow {
+			if s := v.draw(Frame{Width: width}); yellow(s) != c.yellow {
 				t.Errorf("%s, %v wide: yellow %v", name, width, !c.yellow)
 			}
 		}
@@ -94,8 +94,8 @@ func TestSentences(t *testing.T) {
 func TestAllSaid(t *testing.T) {
 	for _, of := range []outputsOf{someHistogram(true, 1.5), someAnswers(true, 1.5), someAnswers(false, 0.4)} {
 		v := newOutputs(of)
-		s := v.Layout(Frame{Width: 912})
-		facts := v.Facts(Exact)
+		s := v.draw(Frame{Width: 912})
+		facts := v.table(Exact)
 		n := len(v.marks)
 		if len(s.Items) != v.items() || len(facts.Rows) != n+1 {
 			t.Fatalf("%d items, %d marks, %d rows", len(s.Items), n, len(facts.Rows))
@@ -103,7 +103,7 @@ func TestAllSaid(t *testing.T) {
 		all := [2]int{}
 		for i, m := range v.marks {
 			all[0], all[1] = all[0]+m.first, all[1]+m.second
-			words := strings.ReplaceAll(v.Reading(i), "\u202f", "")
+			words := strings.ReplaceAll(v.tooltip(i), "\u202f", "")
 			row := strings.Join(facts.Rows[i], "|")
 			for _, n := range []int{m.first, m.second} {
 				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
@@ -224,7 +224,7 @@ func TestOddOutputs(t *testing.T) {
 			r.Fatalf("%+v", said)
 		}
 		for _, width := range []float64{280, 430, 700, 1300} {
-			s := v.Layout(Frame{Width: width})
+			s := v.draw(Frame{Width: width})
 			if len(s.Items) != v.items() || !(s.Height > 60 && s.Height < 1000) {
 				r.Fatalf("%d items of %d, %v high", len(s.Items), v.items(), s.Height)
 			}
@@ -240,11 +240,8 @@ func TestOddOutputs(t *testing.T) {
 				}
 			}
 			for i := range s.Items {
-				if words := v.Reading(i); words == "" || strings.Contains(words, "NaN") {
+				if words := v.tooltip(i); words == "" || strings.Contains(words, "NaN") {
 					r.Fatalf("item %d: %q", i, words)
-				}
-				if px, py := v.Place(i); !(px >= 0 && px <= 1 && py >= 0 && py <= 1) {
-					r.Fatalf("item %d lies at %v, %v", i, px, py)
 				}
 			}
 		}
@@ -356,7 +353,7 @@ func BenchmarkOutputs(b *testing.B) {
 			of.anytime = anytime
 			b.Run(fmt.Sprintf("%s/anytime=%v", name, anytime), func(b *testing.B) {
 				for b.Loop() {
-					if p := Draw(newOutputs(of), Request{Width: 912}); p.SVG == nil {
+					if p := Draw(newOutputs(of).view(), Request{Width: 912}); p.SVG == nil {
 						b.Fatal("nothing")
 					}
 				}

@@ -37,34 +37,21 @@ type Picture struct {
 }
 
 // Draw draws a view.
-func Draw(v View, r Request) Picture {
-	label, choices := v.Choices()
-	p := Picture{Title: v.Title(), ChoiceLabel: label, Choices: append([]Choice{}, choices...)}
+func Draw(v *View, r Request) Picture {
+	p := Picture{Title: v.Title, ChoiceLabel: v.ChoiceLabel, Choices: append([]Choice{}, v.Choices...)}
 	called := p.Title
-	if len(choices) > 0 {
-		p.Chosen = choices[0].ID
-		if slices.ContainsFunc(choices, func(c Choice) bool { return c.ID == r.Choice }) {
-			p.Chosen = r.Choice
-		}
+	if len(v.Choices) > 0 {
+		chosen := v.Choices[max(0, slices.IndexFunc(v.Choices, func(c Choice) bool { return c.ID == r.Choice }))]
+		p.Chosen = chosen.ID
 		v.Choose(p.Chosen)
-		for _, c := range choices {
-			if c.ID == p.Chosen {
-				called += ", " + label + ": " + c.Words
-			}
-		}
+		called += ", " + v.ChoiceLabel + ": " + chosen.Words
 	}
 	s := v.Layout(Frame{Width: r.Width, Camera: Everything})
 	if len(s.Keys) > 0 {
 		called += ". Drawn: " + strings.Join(s.Keys, "; ")
 	}
-	p.Words, p.Table = v.Words(), v.Facts(Rounded)
-	if x, ok := v.(interface{ Says() Said }); ok {
-		p.Said = x.Says()
-	}
-	if r.Exact {
-		p.Table = v.Facts(Exact)
-	}
-	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Reading)
+	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(choose(r.Exact, Exact, Rounded))
+	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
 	if r.Theme != nil {
 		p.Markup = svg.Markup()
 	} else {
@@ -128,7 +115,7 @@ type Input struct {
 
 // ReportViews are the pictures of a report of any kind for a page that stands still:
 // each shows by itself what it has to show.
-func ReportViews(v report.View) ([]View, error) {
+func ReportViews(v report.View) ([]*View, error) {
 	r, ofPair := v.(pair.Report)
 	if !ofPair {
 		var c CanaryReport
@@ -139,25 +126,10 @@ func ReportViews(v report.View) ([]View, error) {
 		return canaryViews(&c), err
 	}
 	in := InputOf(r)
-	var out []View
-	if x := NewOutputs(in.Report); x != nil {
-		out = append(out, x)
-	}
-	for _, x := range Views(in) {
-		switch x := x.(type) {
-		case *Divergence:
-			continue // of which the instrument shows more
-		case *Search:
-			if len(x.tried) < 2 {
-				continue
-			}
-		}
-		out = append(out, x)
-	}
-	if x := NewRenyi(in.Curves.Renyi); x != nil {
-		out = append(out, x)
-	}
-	return out, nil
+	out := append(append([]*View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
+	return slices.DeleteFunc(present(out), func(v *View) bool { // of these the instrument shows more
+		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
+	}), nil
 }
 
 // epsilonOf is that of a claim of (epsilon, delta), and whether it is one.

@@ -174,13 +174,7 @@ func (v *plane) inEvent(c planeCell) float64 {
 	if v.Border == nil {
 		return 0
 	}
-	from, to := math.Inf(-1), math.Inf(1)
-	if c.j > 0 {
-		from = v.ScoreEdges[c.j-1]
-	}
-	if c.j < len(v.ScoreEdges) {
-		to = v.ScoreEdges[c.j]
-	}
+	from, to := ends(v.ScoreEdges, c.j)
 	switch {
 	case from >= *v.Border:
 		return map[bool]float64{true: 1}[v.Above]
@@ -193,7 +187,7 @@ func (v *plane) inEvent(c planeCell) float64 {
 // outputs are how many of each side were counted.
 func (v *plane) outputs() (first, second int) { return v.cells[0].firstOf, v.cells[0].secondOf }
 
-func (d *Divergence) planeWords() string {
+func (d *divergence) planeCaption() string {
 	v := d.plane
 	words := d.live
 	if words != "" {
@@ -221,7 +215,7 @@ func (d *Divergence) planeWords() string {
 	return words + ". What is certified stands in the report."
 }
 
-func (d *Divergence) planeReading(i int) string {
+func (d *divergence) planeTooltip(i int) string {
 	c := d.plane.cells[i]
 	c.Words = d.plane.name(i)
 	words := d.counted(c.Bin)
@@ -234,9 +228,9 @@ func (d *Divergence) planeReading(i int) string {
 	return words
 }
 
-// planeFacts are the cells. While a run goes on, many times a second, they are the
+// planeTable are the cells. While a run goes on, many times a second, they are the
 // sums over the direction.
-func (d *Divergence) planeFacts(fig Figures) Table {
+func (d *divergence) planeTable(fig Figures) Table {
 	v := d.plane
 	if d.live != "" {
 		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
@@ -295,7 +289,7 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 	}
 	if v.Border != nil {
 		sign := choose(v.Above, " > ", " ≤ ")
-		items = append(items, key{words: "in the event: score" + sign + Short(*v.Border), paint: Ink(Region), form: keyRegion})
+		items = append(items, key{words: "in the event: score" + sign + Short(*v.Border), paint: Ink(EventArea), form: keyRegion})
 	}
 	top := s.legend(items, 4) + 20
 	const upper, gap, foot = 74.0, 34.0, 42.0
@@ -327,7 +321,7 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 		for _, box := range []Rect{head, plot} {
 			r.Y, r.H = box.Y, box.H
 			in := intersect(r, box)
-			s.rect(in, Ink(Region), box)
+			s.rect(in, Ink(EventArea), box)
 			if box == head {
 				s.hatch(in, Ink(Hatch).At(0.55), box)
 			}
@@ -339,7 +333,7 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 	if between.Hi > between.Lo {
 		for _, m := range between.Marks(6) {
 			if at := y.At(m); at >= plot.Y && at <= plot.Bottom() {
-				s.line(plot.X, at, plot.Right(), at, 1, Ink(Line), Rect{})
+				s.line(plot.X, at, plot.Right(), at, 1, Ink(Grid), Rect{})
 				s.label(plot.X-6, at+4, Short(m), End, Muted)
 			}
 		}
@@ -351,7 +345,7 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 			s.label(plot.X-6, at+4, words, End, Muted)
 		}
 	}
-	s.line(plot.X, plot.Y, plot.X, plot.Bottom(), 1, Ink(Axis), Rect{})
+	s.line(plot.X, plot.Y, plot.X, plot.Bottom(), 1, Ink(AxisLine), Rect{})
 	s.under(x, plot.Bottom(), Window{v.ScoreEdges[0], v.ScoreEdges[len(v.ScoreEdges)-1]})
 	axis := "score of the witness (higher: likelier on the first dataset)"
 	if s.wide(axis) > f.Width-20 {
@@ -386,7 +380,7 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 		side := Rect{plot.Right() + 14, plot.Y, beside, plot.H}
 		right := Scale{Lo: 0, Hi: most(v.along), From: side.X, To: side.Right()}
 		for _, m := range right.Marks(2) {
-			s.line(right.At(m), side.Y, right.At(m), side.Bottom(), 1, Ink(Line), Rect{})
+			s.line(right.At(m), side.Y, right.At(m), side.Bottom(), 1, Ink(Grid), Rect{})
 		}
 		s.ticksUnder(right, right.Marks(2), side.Bottom(), Percent, side.X-4, side.Right()+12)
 		s.steps(v.along, func(at, share float64) Point { return Point{right.At(share), y.At(at)} }, around(side, 1))

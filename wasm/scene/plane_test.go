@@ -31,54 +31,55 @@ func TestPlaneByHand(t *testing.T) {
 	p := &pair.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
 		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
 		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
-	d := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
-	if label, choices := d.Choices(); label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
+	d := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	v := d.view()
+	if label, choices := v.ChoiceLabel, v.Choices; label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
 		t.Errorf("%s: %v", label, choices)
 	}
-	if x, y := d.Zooms(); !x || y {
+	if x, y := v.Zooms(); !x || y {
 		t.Error("without being chosen the plane zooms")
 	}
-	d.Choose("plane")
-	if x, y := d.Zooms(); !x || !y {
+	v.Choose("plane")
+	if x, y := v.Zooms(); !x || !y {
 		t.Error("the plane does not zoom both ways")
 	}
-	if len(d.plane.cells) != 3 || d.Name(0) != "score 0 to 1, direction −1 to 0" || d.Name(1) != "score 1 to 2, direction 0 to 1" || d.Name(2) != "score 1 to 2, direction 1 and above" {
+	if len(d.plane.cells) != 3 || v.Name(0) != "score 0 to 1, direction −1 to 0" || v.Name(1) != "score 1 to 2, direction 0 to 1" || v.Name(2) != "score 1 to 2, direction 1 and above" {
 		t.Fatalf("%+v", d.plane.cells)
 	}
-	if got, want := d.Reading(1), "score 1 to 2, direction 0 to 1: first dataset 60 (60\u00a0%), second dataset 20 (20\u00a0%); ln ratio 1.1 ± 0.42; in the event"; got != want {
+	if got, want := v.Tooltip(1), "score 1 to 2, direction 0 to 1: first dataset 60 (60\u00a0%), second dataset 20 (20\u00a0%); ln ratio 1.1 ± 0.42; in the event"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if r := d.Reading(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
+	if r := v.Tooltip(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
 		t.Errorf("%q", r)
 	}
-	facts := d.Facts(Rounded)
+	facts := v.Table(Rounded)
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
 	// While it is counted the table holds the sums over the direction.
-	live := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.")
+	live := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.").view()
 	live.Choose("plane")
-	if f := live.Facts(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Words(), "So far. 100 of 300") {
-		t.Errorf("on its way: %v, %q", f.Rows, live.Words())
+	if f := live.Table(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Caption, "So far. 100 of 300") {
+		t.Errorf("on its way: %v, %q", f.Rows, live.Caption)
 	}
 	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
 	// chance of 0.011, more than a third of 0.025.
 	if looks := []int{d.plane.cells[0].look, d.plane.cells[1].look, d.plane.cells[2].look}; !slices.Equal(looks, []int{clear, clear, unclear}) {
 		t.Errorf("the cells look %v", looks)
 	}
-	if w := d.Words(); !strings.HasPrefix(w, "100 of 300 certification outputs a side") || !strings.Contains(w, "0.8 a - 0.6 b") || !strings.Contains(w, "Of 3 cells, 2 are likelier") || !strings.Contains(w, "0 by more than e^0.5, at 95 % for all together") {
+	if w := v.Caption; !strings.HasPrefix(w, "100 of 300 certification outputs a side") || !strings.Contains(w, "0.8 a - 0.6 b") || !strings.Contains(w, "Of 3 cells, 2 are likelier") || !strings.Contains(w, "0 by more than e^0.5, at 95 % for all together") {
 		t.Errorf("%q", w)
 	}
 	// The border cuts a cell; below it lies the event.
 	p.Border, p.Above = border(0.5), false
-	cut := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
+	cut := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
 	for i, want := range []float64{0.5, 0, 0} {
 		if got := cut.inEvent(cut.cells[i]); got != want {
 			t.Errorf("cell %d lies in the event by %v, want %v", i, got, want)
 		}
 	}
-	d.Choose("kl")
-	if d.Name(0) != "0 to 1" || strings.Contains(d.Words(), "direction") {
+	v.Choose("kl")
+	if v.Name(0) != "0 to 1" || strings.Contains(v.Caption, "direction") {
 		t.Error("another choice keeps the plane")
 	}
 }
@@ -184,14 +185,15 @@ func TestOddPlanes(t *testing.T) {
 		spoil(p)
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
-		if d.Choose("plane"); d.plane != nil || d.flat {
+		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
+		v := d.view()
+		if v.Choose("plane"); d.plane != nil || d.flat {
 			t.Errorf("%s: a plane is offered", name)
 		}
 	}
 	outcomes := planeChart(good())
 	outcomes.Kind, outcomes.Outcomes = "outcomes", [][]float64{{0}, {1}}
-	if d := NewDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
+	if d := newDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
 		t.Error("outcomes have a plane")
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -209,15 +211,16 @@ func TestOddPlanes(t *testing.T) {
 		p.First, p.Second = counts.Draw(r, "first"), counts.Draw(r, "second")
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
-		if d.Choose("plane"); !d.flat {
+		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
+		v := d.view()
+		if v.Choose("plane"); !d.flat {
 			r.Skip()
 		}
 		for _, width := range []float64{280, 1400} {
 			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
-				s := d.Layout(Frame{Width: width, Camera: cam})
-				if len(s.Items) != len(d.plane.cells) || len(d.Facts(Rounded).Rows) != len(s.Items) {
-					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts(Rounded).Rows))
+				s := v.Layout(Frame{Width: width, Camera: cam})
+				if len(s.Items) != len(d.plane.cells) || len(v.Table(Rounded).Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(Rounded).Rows))
 				}
 				for _, sh := range s.Shapes {
 					for _, q := range sh.Points {
@@ -227,11 +230,11 @@ func TestOddPlanes(t *testing.T) {
 					}
 				}
 				for i, it := range s.Items {
-					if x, y := d.Place(i); !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
+					if x, y := v.Position(i); !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
 						r.Fatalf("item %d lies at %v, %v", i, x, y)
 					}
-					if strings.Contains(d.Reading(i), "NaN") || it.Box.W < 0 || it.Box.H < 0 {
-						r.Fatalf("item %d: %v, %q", i, it.Box, d.Reading(i))
+					if strings.Contains(v.Tooltip(i), "NaN") || it.Box.W < 0 || it.Box.H < 0 {
+						r.Fatalf("item %d: %v, %q", i, it.Box, v.Tooltip(i))
 					}
 				}
 			}

@@ -209,10 +209,9 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 	return at, share, true
 }
 
-// CanaryPair shows the explored runs in the plane of two canaries' scores: those
+// canaryPair are the explored runs in the plane of two canaries' scores: those
 // inside, and the fresh ones of the same places.
-type CanaryPair struct {
-	still
+type canaryPair struct {
 	of   *portrait
 	two  [2]int // numbers from 1
 	most int    // numbers there are on both sides
@@ -226,24 +225,29 @@ type pairDot struct {
 }
 
 // newCanaryPair is nil where a side has a single canary.
-func newCanaryPair(p *portrait) *CanaryPair {
-	if p == nil {
-		return nil
-	}
-	v := &CanaryPair{still: still{id: "pair", title: "Two canaries", across: true, up: true, label: "Canaries"}, of: p, most: min(p.inside, len(p.canaries)-p.inside)}
+func newCanaryPair(p *portrait) *canaryPair {
+	v := &canaryPair{of: p, most: min(p.inside, len(p.canaries)-p.inside)}
 	if v.most < 2 {
 		return nil
 	}
-	for i := 1; i <= v.most; i++ {
-		for k := i + 1; k <= v.most; k++ {
-			v.choices = append(v.choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
-		}
-	}
-	v.Choose("")
+	v.choose("")
 	return v
 }
 
-func (v *CanaryPair) Choose(id string) {
+func (v *canaryPair) view() *View {
+	if v == nil {
+		return nil
+	}
+	s := View{ID: "pair", Title: "Two canaries", ChoiceLabel: "Canaries"}
+	for i := 1; i <= v.most; i++ {
+		for k := i + 1; k <= v.most; k++ {
+			s.Choices = append(s.Choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
+		}
+	}
+	return s.of(v.plot)
+}
+
+func (v *canaryPair) choose(id string) {
 	v.two = [2]int{1, 2}
 	if a, b, ok := strings.Cut(id, "-"); ok {
 		i, _ := strconv.Atoi(a)
@@ -264,12 +268,12 @@ func (v *CanaryPair) Choose(id string) {
 }
 
 // scores are those of one of the two canaries of a side.
-func (v *CanaryPair) scores(side, which int) []float64 {
+func (v *canaryPair) scores(side, which int) []float64 {
 	return v.of.canaries[side*v.of.inside+v.two[which]-1].scores
 }
 
 // events are how many runs of a side have no, one and both canaries in the event.
-func (v *CanaryPair) events(side int) (of [3]int) {
+func (v *canaryPair) events(side int) (of [3]int) {
 	for _, d := range v.dots {
 		if d.side == side {
 			of[v.in(d)]++
@@ -279,7 +283,7 @@ func (v *CanaryPair) events(side int) (of [3]int) {
 }
 
 // in is how many of its canaries are in the event.
-func (v *CanaryPair) in(d pairDot) int {
+func (v *canaryPair) in(d pairDot) int {
 	n := 0
 	for _, x := range d.at {
 		if x > v.of.threshold {
@@ -289,7 +293,7 @@ func (v *CanaryPair) in(d pairDot) int {
 	return n
 }
 
-func (v *CanaryPair) Words() string {
+func (v *canaryPair) caption() string {
 	in, out := v.events(0), v.events(1)
 	say := func(of [3]int, who string) string {
 		n := of[0] + of[1] + of[2]
@@ -299,69 +303,39 @@ func (v *CanaryPair) Words() string {
 		v.two[0], v.two[1], Grouped(v.of.runs), Short(v.of.threshold), say(in, "inside"), say(out, "fresh ones"))
 }
 
-func (v *CanaryPair) Name(i int) string {
-	return fmt.Sprintf("%d %d", v.dots[i].side, v.dots[i].run)
-}
-
-func (v *CanaryPair) Reading(i int) string {
+func (v *canaryPair) tooltip(i int) string {
 	d := v.dots[i]
 	return fmt.Sprintf("run %d, %s: %d scores %s and %d scores %s; %s", d.run+1, sideWords[d.side], v.two[0], Short(d.at[0]), v.two[1], Short(d.at[1]),
 		[]string{"neither is in the event", "one is in the event", "both are in the event"}[v.in(d)])
 }
 
-func (v *CanaryPair) Facts(fig Figures) Table {
-	t := Table{Title: "Scores of two canaries, run by run", Head: []string{"run", "side", fmt.Sprintf("canary %d", v.two[0]), fmt.Sprintf("canary %d", v.two[1]), "in the event"}}
-	for _, d := range v.dots {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))})
-	}
-	return t
-}
-
-// scales are alike for both canaries, whatever the pair, so that pairs can be
-// compared.
-func (v *CanaryPair) scales() (x, y Scale) {
+func (v *canaryPair) plot(choice string) Plot {
+	v.choose(choice)
+	p := Plot{Height: Height{260, 0.85, 480}, Framed: true, Caption: v.caption(), Hit: Point{18, 18}, Outline: 14, Tooltip: v.tooltip}
+	p.Name = func(i int) string { return fmt.Sprintf("%d %d", v.dots[i].side, v.dots[i].run) }
+	// The axes are alike for both canaries, whatever the pair, so that pairs can be compared.
 	all := []float64{v.of.threshold}
 	for _, c := range v.of.canaries {
 		all = append(all, c.scores...)
 	}
-	s := spanOf(all...)
-	return s, s
-}
-
-func (v *CanaryPair) Place(i int) (px, py float64) {
-	x, y := v.scales()
-	x.From, x.To, y.From, y.To = 0, 1, 1, 0
-	return x.At(v.dots[i].at[0]), y.At(v.dots[i].at[1])
-}
-
-func (v *CanaryPair) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	keys := append(sideKeys(fmt.Sprintf("inside %d and %d", v.two[0], v.two[1]), fmt.Sprintf("fresh %d and %d", v.two[0], v.two[1])),
-		key{words: "threshold (dashed)", paint: Ink(Event), form: keyDash}, key{words: "both in the event", paint: Ink(Region), form: keyRegion})
-	top := s.legend(keys, 4) + 22
-	height := min(480, max(260, f.Width*0.85))
-	s.Height = top + height + 44
-	wholeX, wholeY := v.scales()
-	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
-	cutX, cutY := x.At(v.of.threshold), y.At(v.of.threshold)
-	event := intersect(Rect{cutX, box.Y - 1e6, 1e7, cutY - box.Y + 1e6}, box)
-	if event.W > 0 && event.H > 0 {
-		s.rect(event, Ink(Region), box)
-		s.hatch(event, Ink(Hatch).At(0.35), box)
+	var names [2]string
+	for k, axis := range []*Axis{&p.X, &p.Y} {
+		names[k] = fmt.Sprintf("canary %d", v.two[k])
+		*axis = Axis{Title: "score of " + names[k], Scale: spanOf(all...), Words: Short, Zooms: true}
 	}
-	s.grid(x, box, fmt.Sprintf("score of canary %d", v.two[0]), fmt.Sprintf("score of canary %d", v.two[1]))
-	s.dash([]Point{{cutX, box.Bottom()}, {cutX, box.Y}}, 1.5, Ink(Event), box)
-	s.dash([]Point{{box.X, cutY}, {box.Right(), cutY}}, 1.5, Ink(Event), box)
-	clip := around(box, 4)
-	var points [2][]Point
+	var points [2][][2]float64
 	for _, d := range v.dots {
-		p := Point{x.At(d.at[0]), y.At(d.at[1])}
-		points[d.side] = append(points[d.side], p)
-		s.Items = append(s.Items, Item{Box: Rect{p.X - 9, p.Y - 9, 18, 18}, Mark: intersect(Rect{p.X - 7, p.Y - 7, 14, 14}, clip)})
+		p.Items, points[d.side] = append(p.Items, d.at), append(points[d.side], d.at)
 	}
-	for side := range points {
+	for side, at := range points {
 		paint, form := sideMark(side)
-		s.add(Shape{Kind: Dots, Points: points[side], Radius: 4, Form: form, Paint: paint.At(0.8), Clip: clip})
+		p.Marks = append(p.Marks, Points{Key: fmt.Sprintf("%s %d and %d", sideWords[side], v.two[0], v.two[1]), Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
 	}
-	return s
+	p.Marks = append(p.Marks, Rule{Key: "threshold (dashed)", Paint: Ink(Event), At: v.of.threshold, Upright: true}, Rule{Paint: Ink(Event), At: v.of.threshold},
+		Region{"both in the event", Box{v.of.threshold, p.X.Hi, v.of.threshold, p.Y.Hi}})
+	p.Table = rows("Scores of two canaries, run by run", []string{"run", "side", names[0], names[1], "in the event"}, len(v.dots), func(fig Figures, i int) []string {
+		d := v.dots[i]
+		return []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))}
+	})
+	return p
 }

@@ -3,6 +3,7 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Rate is how often audits of a mechanism that keeps its claim raised an alarm, with
@@ -16,38 +17,26 @@ type Rate struct {
 	Above              bool // significantly above what is allowed
 }
 
-// Rates shows error rates with their intervals, a row each, against what is allowed.
-type Rates struct {
-	still
-	rows    []Rate
-	allowed float64
-}
-
-// NewRates shows rows, of which there is one at least.
-func NewRates(rows []Rate, allowed float64) *Rates {
-	return &Rates{still{id: "calibration", title: "The tool's own error rate"}, rows, allowed}
-}
-
-func (v *Rates) Words() string { return "" } // the page says how many there are in all
-
-func (v *Rates) Reading(i int) string {
-	r := v.rows[i]
-	return fmt.Sprintf("%s: %s of %s, %s (%s)", r.Name, Grouped(r.Alarms), Grouped(r.Of), r.RateText, r.IntervalText)
-}
-
-func (v *Rates) Facts(fig Figures) Table {
-	t := Table{Title: "False alarms", Head: []string{"mechanism", "alarms", "audits", "rate", "lower", "upper", "allowed"}}
-	for _, r := range v.rows {
-		t.Rows = append(t.Rows, []string{r.Name, fmt.Sprint(r.Alarms), fmt.Sprint(r.Of), fig.of(r.Rate), fig.of(r.Lower), fig.of(r.Upper), fig.of(v.allowed)})
+// NewRates shows error rates, of which there is one at least, with their intervals, a row
+// each, against what is allowed.
+func NewRates(rates []Rate, allowed float64) *View {
+	p := Plot{Draw: func(f Frame) *Scene { return drawRates(f, rates, allowed) }} // the page says how many there are in all
+	p.Tooltip = func(i int) string {
+		r := rates[i]
+		return fmt.Sprintf("%s: %s of %s, %s (%s)", r.Name, Grouped(r.Alarms), Grouped(r.Of), r.RateText, r.IntervalText)
 	}
-	return t
+	p.Table = rows("False alarms", []string{"mechanism", "alarms", "audits", "rate", "lower", "upper", "allowed"}, len(rates), func(fig Figures, i int) []string {
+		r := rates[i]
+		return []string{r.Name, fmt.Sprint(r.Alarms), fmt.Sprint(r.Of), fig.of(r.Rate), fig.of(r.Lower), fig.of(r.Upper), fig.of(allowed)}
+	})
+	return View{ID: "calibration", Title: "The tool's own error rate"}.of(func(string) Plot { return p })
 }
 
-func (v *Rates) Layout(f Frame) *Scene {
+func drawRates(f Frame, rates []Rate, allowed float64) *Scene {
 	s := f.scene(0)
-	most := 2 * v.allowed
+	most := 2 * allowed
 	above := false
-	for _, r := range v.rows {
+	for _, r := range rates {
 		if r.Of > 0 {
 			most = max(most, r.Upper)
 		}
@@ -65,19 +54,19 @@ func (v *Rates) Layout(f Frame) *Scene {
 	}
 	const pitch, bar = 40.0, 12.0
 	top := s.legend(keys, 4) + 6
-	height := pitch * float64(len(v.rows))
+	height := pitch * float64(len(rates))
 	s.Height = top + height + 46
 	x := Scale{Lo: 0, Hi: end, From: 16, To: f.Width - 18}
 	s.Plot = Rect{x.From, top, x.To - x.From, height}
 	marks := x.Marks(int(max(2, s.Plot.W/70)))
 	for _, m := range marks {
-		s.line(x.At(m), top, x.At(m), top+height, 1, Ink(Line), Rect{})
+		s.line(x.At(m), top, x.At(m), top+height, 1, Ink(Grid), Rect{})
 	}
-	s.line(x.From, top, x.From, top+height, 1, Ink(Axis), Rect{})
+	s.line(x.From, top, x.From, top+height, 1, Ink(AxisLine), Rect{})
 	s.ticksUnder(x, marks, top+height, Percent, 0, f.Width)
 	s.label((x.From+x.To)/2, top+height+38, "audits that raised a false alarm", Middle, Muted)
-	s.dash([]Point{{x.At(v.allowed), top}, {x.At(v.allowed), top + height}}, 1.8, Ink(Text), Rect{})
-	for i, r := range v.rows {
+	s.dash([]Point{{x.At(allowed), top}, {x.At(allowed), top + height}}, 1.8, Ink(Text), Rect{})
+	for i, r := range rates {
 		y := top + pitch*float64(i)
 		row := Rect{0, y, f.Width, pitch}
 		s.Items = append(s.Items, Item{Box: row, Mark: row})
@@ -96,7 +85,7 @@ func (v *Rates) Layout(f Frame) *Scene {
 			}
 		}
 		s.rect(band, paint.At(0.2), Rect{})
-		s.add(Shape{Kind: Stroke, Points: append(corners(band), corners(band)[0]), Width: 1, Paint: paint.At(0.6)})
+		s.hollow(band, 1, paint.At(0.6))
 		s.add(Shape{Kind: Dots, Points: []Point{{x.At(r.Rate), y + 20 + bar/2}}, Radius: 4, Paint: Ink(First)})
 	}
 	return s
@@ -113,99 +102,62 @@ type AccountCurve struct {
 // OrderPoint is the divergence, in nats, that an account allows at an order.
 type OrderPoint struct{ Alpha, Divergence float64 }
 
-// Account shows the Rényi curve of an account: the divergence that it allows at
-// each order.
-type Account struct {
-	still
-	AccountCurve
-}
-
-// NewAccount is nil where there is no curve.
-func NewAccount(c AccountCurve) *Account {
+// NewAccount shows the Rényi curve of an account, the divergence that it allows at each
+// order; nil where there is no curve.
+func NewAccount(c AccountCurve) *View {
 	if len(c.Points) == 0 {
 		return nil
 	}
-	return &Account{still{id: "account", title: "Rényi curve"}, c}
+	return View{ID: "account", Title: "Rényi curve"}.of(c.plot)
 }
 
-func (v *Account) ends() (low, high OrderPoint) { return v.Points[0], v.Points[len(v.Points)-1] }
-
-func (v *Account) Words() string {
-	low, high := v.ends()
-	words := fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", Short(low.Divergence), Short(low.Alpha))
-	if len(v.Points) > 1 {
-		words += fmt.Sprintf(" and %s at alpha = %s", Short(high.Divergence), Short(high.Alpha))
+func (c AccountCurve) plot(string) Plot {
+	low, high := c.Points[0], c.Points[len(c.Points)-1]
+	p := Plot{X: Axis{Title: "alpha (logarithmic)", Scale: Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}, Words: Short}, Height: squarish, Hit: Point{16, 16}, Outline: 16}
+	p.Caption = fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", Short(low.Divergence), Short(low.Alpha))
+	if len(c.Points) > 1 {
+		p.Caption += fmt.Sprintf(" and %s at alpha = %s", Short(high.Divergence), Short(high.Alpha))
+	} else {
+		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
 	}
-	if v.Limit != nil {
-		words += "; at every order at most " + Short(*v.Limit)
+	var table [][]string
+	if c.KL != nil {
+		table = append(table, []string{"1", Exact.of(*c.KL)})
 	}
-	words += "."
-	if v.Best != nil {
-		words += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", Short(*v.Best))
+	for _, q := range c.Points {
+		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
+		table = append(table, []string{Exact.of(q.Alpha), Exact.of(q.Divergence)})
 	}
-	return words
-}
-
-func (v *Account) Reading(i int) string {
-	return fmt.Sprintf("alpha = %s: divergence ≤ %s", Exact.of(v.Points[i].Alpha), Exact.of(v.Points[i].Divergence))
-}
-
-// Facts are what was accounted: an account rounds by itself.
-func (v *Account) Facts(Figures) Table {
-	t := Table{Title: "The curve", Head: []string{"alpha", "divergence at most"}}
-	if v.KL != nil {
-		t.Rows = append(t.Rows, []string{"1", Exact.of(*v.KL)})
-	}
-	for _, p := range v.Points {
-		t.Rows = append(t.Rows, []string{Exact.of(p.Alpha), Exact.of(p.Divergence)})
-	}
-	if v.Limit != nil {
-		t.Rows = append(t.Rows, []string{"infinite", Exact.of(*v.Limit)})
-	}
-	return t
-}
-
-func (v *Account) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	low, high := v.ends()
-	const tall = 20 // times larger at its end than at its beginning: logarithmic
-	logs := low.Divergence > 0 && high.Divergence > tall*low.Divergence
-	limit := v.Limit != nil && *v.Limit < 2.5*high.Divergence
-	best := v.Best != nil && *v.Best >= low.Alpha && *v.Best <= high.Alpha
-	keys := []key{{words: "divergence", paint: Ink(First), form: keyLine}}
+	p.Marks = []Mark{Line{Key: "divergence", Paint: Ink(First), Points: p.Items}, Points{At: p.Items, Radius: 3, Paint: Ink(First)}}
 	most := high.Divergence
-	if limit {
-		keys = append(keys, key{words: "its limit (dashed)", paint: Ink(Text), form: keyDash})
-		most = max(most, *v.Limit)
+	if c.Limit != nil {
+		p.Caption += "; at every order at most " + Short(*c.Limit)
+		table = append(table, []string{"infinite", Exact.of(*c.Limit)})
+		if *c.Limit < 2.5*high.Divergence {
+			most = max(most, *c.Limit)
+			p.Marks = append(p.Marks, Rule{Key: "its limit (dashed)", Paint: Ink(Text), At: *c.Limit})
+		}
 	}
-	if best {
-		keys = append(keys, key{words: "order that gives epsilon (upright)", paint: Ink(Event), form: keyDash})
+	p.Caption += "."
+	if c.Best != nil {
+		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", Short(*c.Best))
+		if *c.Best >= low.Alpha && *c.Best <= high.Alpha {
+			p.Marks = append(p.Marks, Rule{Key: "order that gives epsilon (upright)", Paint: Ink(Event), At: *c.Best, Upright: true})
+		}
 	}
 	if !(most > 0) {
 		most = 1
 	}
-	x := Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}
-	if len(v.Points) == 1 {
-		x.Lo, x.Hi = x.Lo/1.5, x.Hi*1.5
+	p.Y = Axis{Title: "Rényi divergence (nats)", Scale: Scale{Hi: most * 1.08}, Words: Short}
+	if low.Divergence > 0 && high.Divergence > 20*low.Divergence {
+		p.Y = Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: Power}
 	}
-	y, title, words := Scale{Lo: 0, Hi: most * 1.08}, "Rényi divergence (nats)", Short
-	if logs {
-		y, title, words = Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, "Rényi divergence (nats, logarithmic)", Power
+	p.Tooltip = func(i int) string {
+		return fmt.Sprintf("alpha = %s: divergence ≤ %s", Exact.of(c.Points[i].Alpha), Exact.of(c.Points[i].Divergence))
 	}
-	x, y, box := s.curves(f, keys, x, y, squarish(f.Width), [2]string{"alpha (logarithmic)", title}, [2]func(float64) string{Short, words})
-	if limit {
-		s.dash([]Point{{box.X, y.At(*v.Limit)}, {box.Right(), y.At(*v.Limit)}}, 1.8, Ink(Text), Rect{})
-	}
-	if best {
-		s.dash([]Point{{x.At(*v.Best), box.Y}, {x.At(*v.Best), box.Bottom()}}, 1.5, Ink(Event), Rect{})
-	}
-	var line []Point
-	for _, p := range v.Points {
-		line = append(line, Point{x.At(p.Alpha), y.At(p.Divergence)})
-	}
-	s.add(Shape{Kind: Stroke, Points: line, Width: 2, Paint: Ink(First), Clip: around(box, 2)})
-	s.dots(line, 3, Ink(First), around(box, 4))
-	return s
+	// An account rounds by itself.
+	p.Table = rows("The curve", []string{"alpha", "divergence at most"}, len(table), func(_ Figures, i int) []string { return table[i] })
+	return p
 }
 
 // ColumnBin is a bar of a column of samples: of a name, or of a range of numbers.
@@ -216,17 +168,13 @@ type ColumnBin struct {
 	Counts [2]int // on the first and the second dataset
 }
 
-// Column shows what a column of the user's samples holds on both datasets: its names
+// column is what a column of the user's samples holds on both datasets: its names
 // as bars, its numbers as histograms over one another.
-type Column struct {
-	still
-	names  []Bin
-	ranges []Bin
-}
+type column struct{ names, ranges []Bin }
 
 // NewColumn is nil where there is nothing to draw.
-func NewColumn(name string, bins []ColumnBin) *Column {
-	v := &Column{still: still{id: "column", title: name}}
+func NewColumn(name string, bins []ColumnBin) *View {
+	var v column
 	var of [2]int
 	for _, b := range bins {
 		of[0] += b.Counts[0]
@@ -251,36 +199,21 @@ func NewColumn(name string, bins []ColumnBin) *Column {
 	if n := len(v.ranges); n > 0 && v.ranges[0].From == v.ranges[n-1].To {
 		v.names, v.ranges = append(v.names, one), nil
 	}
-	if len(v.names)+len(v.ranges) == 0 || of[0]+of[1] == 0 {
+	all := slices.Concat(v.names, v.ranges)
+	if len(all) == 0 || of[0]+of[1] == 0 {
 		return nil
 	}
-	return v
-}
-
-func (v *Column) Words() string { return "" }
-
-func (v *Column) bin(i int) Bin {
-	if i < len(v.names) {
-		return v.names[i]
+	p := Plot{Draw: v.draw}
+	p.Tooltip = func(i int) string {
+		return fmt.Sprintf("%s: first dataset %s, second dataset %s", all[i].Words, Grouped(all[i].First), Grouped(all[i].Second))
 	}
-	return v.ranges[i-len(v.names)]
+	p.Table = rows(name, []string{"value", "first dataset", "second dataset"}, len(all), func(_ Figures, i int) []string {
+		return []string{all[i].Words, fmt.Sprint(all[i].First), fmt.Sprint(all[i].Second)}
+	})
+	return View{ID: "column", Title: name}.of(func(string) Plot { return p })
 }
 
-func (v *Column) Reading(i int) string {
-	b := v.bin(i)
-	return fmt.Sprintf("%s: first dataset %s, second dataset %s", b.Words, Grouped(b.First), Grouped(b.Second))
-}
-
-func (v *Column) Facts(Figures) Table {
-	t := Table{Title: v.title, Head: []string{"value", "first dataset", "second dataset"}}
-	for i := range len(v.names) + len(v.ranges) {
-		b := v.bin(i)
-		t.Rows = append(t.Rows, []string{b.Words, fmt.Sprint(b.First), fmt.Sprint(b.Second)})
-	}
-	return t
-}
-
-func (v *Column) Layout(f Frame) *Scene {
+func (v column) draw(f Frame) *Scene {
 	s := f.scene(0)
 	y := 4.0
 	if len(v.names) > 0 {
@@ -294,7 +227,7 @@ func (v *Column) Layout(f Frame) *Scene {
 }
 
 // bars draws the names from y on, and returns where they end.
-func (v *Column) bars(s *Scene, y float64) float64 {
+func (v column) bars(s *Scene, y float64) float64 {
 	const pitch, bar = 44.0, 10.0
 	most := 0
 	for _, b := range v.names {
@@ -323,7 +256,7 @@ func (v *Column) bars(s *Scene, y float64) float64 {
 }
 
 // histogram draws the ranges from y on, and returns where it ends.
-func (v *Column) histogram(s *Scene, y float64) float64 {
+func (v column) histogram(s *Scene, y float64) float64 {
 	const height = 170
 	most := 0.0
 	for _, b := range v.ranges {

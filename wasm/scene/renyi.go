@@ -8,23 +8,19 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// Renyi shows lower bounds on the Rényi divergence against its order, and what the
-// claim allows at each.
-type Renyi struct {
-	still
-	pair.RenyiCurve
-}
-
-// NewRenyi shows a report's curve, nil where there is none.
-func NewRenyi(c *pair.RenyiCurve) *Renyi {
+// NewRenyi shows a report's curve, nil where there is none: lower bounds on the Rényi
+// divergence against its order, and what the claim allows at each.
+func NewRenyi(c *pair.RenyiCurve) *View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	return &Renyi{still{id: "renyi", title: "Rényi divergence by order"}, *c}
+	return View{ID: "renyi", Title: "Rényi divergence by order"}.of(renyi{*c}.plot)
 }
 
+type renyi struct{ pair.RenyiCurve }
+
 // allowed is what the claim allows at an order: anything beyond its ends.
-func (v *Renyi) allowed(alpha float64) float64 {
+func (v renyi) allowed(alpha float64) float64 {
 	for i, b := range v.Claimed {
 		a := v.Claimed[max(0, i-1)]
 		switch {
@@ -38,7 +34,7 @@ func (v *Renyi) allowed(alpha float64) float64 {
 }
 
 // most is the largest bound, and over how many bounds exceed the claim.
-func (v *Renyi) most() (most report.Row, over int) {
+func (v renyi) most() (most report.Row, over int) {
 	for i, p := range v.Points {
 		if i == 0 || *p.LowerBound > *most.LowerBound {
 			most = p
@@ -50,7 +46,7 @@ func (v *Renyi) most() (most report.Row, over int) {
 	return most, over
 }
 
-func (v *Renyi) Words() string {
+func (v renyi) caption() string {
 	most, over := v.most()
 	words := fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", ShortDown(*most.LowerBound), Short(most.Alpha), Grouped(len(v.Points)), v.Confidence)
 	switch {
@@ -62,7 +58,7 @@ func (v *Renyi) Words() string {
 	return words + fmt.Sprintf(" Claimed: %s. At no order does the bound exceed what the claim allows.", v.ClaimWords)
 }
 
-func (v *Renyi) Reading(i int) string {
+func (v renyi) tooltip(i int) string {
 	p := v.Points[i]
 	words := fmt.Sprintf("alpha = %s: divergence ≥ %s", Short(p.Alpha), ShortDown(*p.LowerBound))
 	if a := v.allowed(p.Alpha); !math.IsInf(a, 1) {
@@ -71,34 +67,38 @@ func (v *Renyi) Reading(i int) string {
 	return words
 }
 
-func (v *Renyi) Facts(fig Figures) Table {
-	t := Table{Title: "The Rényi bounds", Head: []string{"alpha", "divergence at least"}}
-	if len(v.Claimed) > 0 {
-		t.Head = append(t.Head, "claim allows", "refutes")
-	}
-	for _, p := range v.Points {
-		row := []string{fig.of(p.Alpha), fig.down(*p.LowerBound)}
-		if len(v.Claimed) > 0 {
-			row = append(row, fig.of(v.allowed(p.Alpha)), yesNo(*p.LowerBound > v.allowed(p.Alpha)))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-func (v *Renyi) Layout(f Frame) *Scene {
-	s := f.scene(0)
+func (v renyi) plot(string) Plot {
 	most, over := v.most()
-	items := []key{{words: "lower bound, for every larger alpha too", paint: Ink(First), form: keyLine}}
-	claim := 0.0
+	first, last := v.Points[0].Alpha, max(v.Points[len(v.Points)-1].Alpha, v.Points[0].Alpha*1.5)
+	pad := math.Pow(last/first, 0.01)
+	p := Plot{X: Axis{Title: "alpha (logarithmic)", Scale: Scale{Lo: first / pad, Hi: last * pad, Log: true}, Words: Short}, Height: squarish, Caption: v.caption(), Hit: Point{16, 16}, Outline: 16, Tooltip: v.tooltip}
+	// The divergence grows with its order, so a bound holds for every larger one.
+	var held [][2]float64
+	level := 0.0
+	for _, q := range v.Points {
+		level = max(level, *q.LowerBound)
+		held = append(held, [2]float64{q.Alpha, level})
+		p.Items = append(p.Items, [2]float64{q.Alpha, *q.LowerBound})
+	}
+	held = append(held, [2]float64{last, level})
+	p.Marks = []Mark{Line{Key: "lower bound, for every larger alpha too", Paint: Ink(First), Points: stairs(held)}, Points{At: p.Items, Radius: 3, Paint: Ink(First)}}
+	head, claim := []string{"alpha", "divergence at least"}, 0.0
+	if len(v.Claimed) > 0 {
+		head = append(head, "claim allows", "refutes")
+		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Points: v.Claimed, Width: 1.8, Dash: true})
+	}
 	for _, c := range v.Claimed {
 		claim = max(claim, c[1])
 	}
-	if len(v.Claimed) > 0 {
-		items = append(items, key{words: "claimed (dashed)", paint: Ink(Text), form: keyDash})
-	}
 	if over > 0 {
-		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred})
+		p.Marks = append(p.Marks, Over{"refuted (barred)", func(alpha float64) (above, below float64) {
+			for _, h := range held {
+				if h[0] <= alpha {
+					above = h[1]
+				}
+			}
+			return above, v.allowed(alpha)
+		}})
 	}
 	// A claim far above the bounds is cut off, so that the bounds can be seen.
 	end := claim * 1.08
@@ -108,56 +108,14 @@ func (v *Renyi) Layout(f Frame) *Scene {
 	if !(end > 0) {
 		end = 1
 	}
-	first := v.Points[0].Alpha
-	last := max(v.Points[len(v.Points)-1].Alpha, first*1.5)
-	pad := math.Pow(last/first, 0.01)
-	x, y, box := s.curves(f, items, Scale{Lo: first / pad, Hi: last * pad, Log: true}, Scale{Lo: 0, Hi: end}, squarish(f.Width), [2]string{"alpha (logarithmic)", "Rényi divergence"}, [2]func(float64) string{Short, Short})
-
-	// The divergence grows with its order, so a bound holds for every larger one.
-	held := 0.0
-	var stairs, dots []Point
-	holds := func(alpha float64) float64 {
-		level := 0.0
-		for _, p := range v.Points {
-			if p.Alpha <= alpha {
-				level = max(level, *p.LowerBound)
-			}
+	p.Y = Axis{Title: "Rényi divergence", Scale: Scale{Hi: end}, Words: Short}
+	p.Table = rows("The Rényi bounds", head, len(v.Points), func(fig Figures, i int) []string {
+		q := v.Points[i]
+		row := []string{fig.of(q.Alpha), fig.down(*q.LowerBound)}
+		if len(v.Claimed) > 0 {
+			row = append(row, fig.of(v.allowed(q.Alpha)), yesNo(*q.LowerBound > v.allowed(q.Alpha)))
 		}
-		return level
-	}
-	for i, p := range v.Points {
-		if i > 0 {
-			stairs = append(stairs, Point{x.At(p.Alpha), y.At(held)})
-		}
-		held = max(held, *p.LowerBound)
-		stairs = append(stairs, Point{x.At(p.Alpha), y.At(held)})
-		dots = append(dots, Point{x.At(p.Alpha), y.At(*p.LowerBound)})
-	}
-	stairs = append(stairs, Point{x.At(last), y.At(held)})
-	if over > 0 {
-		s.barred(x, box, func(alpha float64) (from, to float64, in bool) {
-			level, allowed := holds(alpha), v.allowed(alpha)
-			return y.At(level), y.At(min(allowed, level)), level > allowed
-		})
-	}
-	var line []Point
-	for _, c := range v.Claimed {
-		line = append(line, Point{x.At(c[0]), y.At(c[1])})
-	}
-	s.dash(line, 1.8, Ink(Text), box)
-	s.add(Shape{Kind: Stroke, Points: stairs, Width: 2, Paint: Ink(First), Clip: around(box, 2)})
-	s.dots(dots, 3, Ink(First), around(box, 4))
-	return s
-}
-
-// squarish is the height of a picture that is about as high as it is wide.
-func squarish(width float64) float64 { return min(340, max(220, width*0.66)) }
-
-// dots are marks that can be read.
-func (s *Scene) dots(points []Point, radius float64, paint Paint, clip Rect) {
-	s.add(Shape{Kind: Dots, Points: points, Radius: radius, Paint: paint, Clip: clip})
-	for _, p := range points {
-		r := Rect{p.X - 8, p.Y - 8, 16, 16}
-		s.Items = append(s.Items, Item{Box: r, Mark: intersect(r, around(clip, 8))})
-	}
+		return row
+	})
+	return p
 }

@@ -273,7 +273,7 @@ func toSide(x, figures float64, whole func(float64) float64) float64 {
 
 func yesNo(yes bool) string { return choose(yes, "yes", "no") }
 
-// Table is a view's facts. The first column heads its rows.
+// Table are the numbers that a view draws. The first column heads its rows.
 type Table struct {
 	Title string     `json:"title"`
 	Head  []string   `json:"head"`
@@ -287,44 +287,3 @@ type Choice struct {
 }
 
 var linearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
-
-// View is one of the pictures of a report.
-type View interface {
-	// ID is its name, Title its words.
-	ID() string
-	Title() string
-	// Words say what is to be seen, and what it is not.
-	Words() string
-	// Choices are ways to look at it; Choose takes one. The first is the default.
-	Choices() (label string, choices []Choice)
-	Choose(id string)
-	// Zooms says which axes pan and zoom.
-	Zooms() (x, y bool)
-	// Layout is the picture.
-	Layout(Frame) *Scene
-	// Name tells an item from the others of a view. Reading puts it into words, and
-	// Place says where it lies, as shares of
-	// the whole.
-	Name(item int) string
-	Reading(item int) string
-	Place(item int) (x, y float64)
-	// Facts are the same numbers as a table.
-	Facts(fig Figures) Table
-}
-
-// still is a view's name and what else of it stays; its items are told apart by
-// their numbers.
-type still struct {
-	id, title  string
-	across, up bool // zooms
-	label      string
-	choices    []Choice
-}
-
-func (v *still) ID() string                  { return v.id }
-func (v *still) Title() string               { return v.title }
-func (v *still) Choices() (string, []Choice) { return v.label, v.choices }
-func (v *still) Choose(string)               {}
-func (v *still) Zooms() (x, y bool)          { return v.across, v.up }
-func (v *still) Name(i int) string           { return strconv.Itoa(i) }
-func (v *still) Place(int) (px, py float64)  { return 0.5, 0.5 }

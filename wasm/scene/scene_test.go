@@ -69,35 +69,15 @@ func input(t *testing.T, r pair.Report) Input {
 	return in
 }
 
-// TestEveryViewOfEveryReport: at every width and zoom a picture stays in its
-// frame, holds no number that is none, every item can be hit and read, and the
-// table has a cell for every head.
+// TestEveryViewOfEveryReport: what the reports are of has its pictures, all sound.
 func TestEveryViewOfEveryReport(t *testing.T) {
 	seen := map[string]int{}
 	for name, r := range reports(t) {
-		for _, v := range Views(input(t, r)) {
-			seen[v.ID()]++
-			_, choices := v.Choices()
-			for _, c := range append(choices, Choice{}) {
-				v.Choose(c.ID)
-				for _, width := range []float64{280, 340, 570, 700, 1400} {
-					for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
-						s := v.Layout(Frame{Width: width, Camera: cam})
-						sound(t, name+" "+v.ID()+" "+c.ID, v, s)
-					}
-				}
-				facts := v.Facts(Rounded)
-				for _, row := range facts.Rows {
-					if len(row) != len(facts.Head) {
-						t.Errorf("%s, %s: a row of %d cells under %d heads", name, v.ID(), len(row), len(facts.Head))
-					}
-					if strings.Contains(strings.Join(row, " "), "NaN") {
-						t.Errorf("%s, %s: %v", name, v.ID(), row)
-					}
-				}
-				if v.Words() == "" || v.Title() == "" || facts.Title == "" || len(facts.Rows) == 0 {
-					t.Errorf("%s, %s: without words", name, v.ID())
-				}
+		views := Views(input(t, r))
+		everyChoice(t, name, views...)
+		for _, v := range views {
+			if seen[v.ID]++; v.Caption == "" {
+				t.Errorf("%s, %s: without words", name, v.ID)
 			}
 		}
 	}
@@ -106,7 +86,42 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 	}
 }
 
-func sound(t *testing.T, what string, v View, s *Scene) {
+// everyChoice lays views out by every choice, at every width and zoom: a picture stays in its
+// frame, holds no number that is none, every item can be hit and read, and the table has a
+// cell for every head.
+func everyChoice(t *testing.T, name string, views ...*View) {
+	t.Helper()
+	for _, v := range views {
+		for i, c := range append(v.Choices, Choice{}) {
+			if i > 5 && i < len(v.Choices)-1 {
+				continue
+			}
+			v.Choose(c.ID)
+			what := name + " " + v.ID + " " + c.ID
+			for _, width := range []float64{280, 340, 570, 650, 760, 1400} {
+				for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
+					if x, y := v.Zooms(); cam == Everything || x || y {
+						sound(t, what, v, v.Layout(Frame{Width: width, Camera: cam}))
+					}
+				}
+			}
+			for _, fig := range []Figures{Rounded, Exact} {
+				table := v.Table(fig)
+				for _, row := range table.Rows {
+					if len(row) != len(table.Head) || strings.Contains(strings.Join(row, " "), "NaN") || row[0] == "" && v.ID != "search" {
+						t.Errorf("%s: %q under %q", what, row, table.Head)
+					}
+				}
+				if len(table.Rows) == 0 || table.Title == "" || v.Title == "" || strings.Contains(v.Caption, "NaN") {
+					t.Errorf("%s: %d rows, %q", what, len(table.Rows), v.Caption)
+				}
+			}
+		}
+		v.Choose("")
+	}
+}
+
+func sound(t *testing.T, what string, v *View, s *Scene) {
 	t.Helper()
 	if !(s.Height > 60 && s.Height < 1000) || !(s.Plot.W > 0 && s.Plot.H > 0) || s.Plot.Right() > s.Width+0.5 || s.Plot.Bottom() > s.Height {
 		t.Fatalf("%s: %v by %v, plot %v", what, s.Width, s.Height, s.Plot)
@@ -136,7 +151,7 @@ func sound(t *testing.T, what string, v View, s *Scene) {
 		}
 	}
 	for i, it := range s.Items {
-		if words := v.Reading(i); words == "" || strings.Contains(words, "NaN") {
+		if words := v.Tooltip(i); words == "" || strings.Contains(words, "NaN") {
 			t.Fatalf("%s: item %d reads %q", what, i, words)
 		}
 		p := Point{it.Box.X + it.Box.W/2, it.Box.Y + it.Box.H/2}
@@ -145,7 +160,7 @@ func sound(t *testing.T, what string, v View, s *Scene) {
 				t.Errorf("%s: the middle of item %d hits %d", what, i, hit)
 			}
 		}
-		if x, y := v.Place(i); x < 0 || x > 1 || y < 0 || y > 1 {
+		if x, y := v.Position(i); x < 0 || x > 1 || y < 0 || y > 1 {
 			t.Errorf("%s: item %d lies at %v, %v", what, i, x, y)
 		}
 	}
@@ -155,7 +170,7 @@ func sound(t *testing.T, what string, v View, s *Scene) {
 // against 0.25 and 0.75.
 func TestDivergenceByHand(t *testing.T) {
 	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{25, 75, 0}, FirstIn: []int{0, 75, 0}, Second: []int{75, 25, 0}, SecondIn: []int{0, 25, 0}}
-	d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
 	if len(d.bins) != 2 || d.bins[0].Words != "yes" || d.bins[0].inEvent() != 1 || d.bins[1].inEvent() != 0 {
 		t.Fatalf("%+v", d.bins)
 	}
@@ -169,23 +184,23 @@ func TestDivergenceByHand(t *testing.T) {
 	near("its spread", d.bins[0].Spread(), 1.959963984540054*math.Sqrt(0.25/75+0.75/25))
 	_, sum := d.parts()
 	near("hockey-stick at 0.5", sum, 0.75-math.Exp(0.5)*0.25)
-	d.Choose("tv")
+	d.choose("tv")
 	_, sum = d.parts()
 	near("total variation", sum, 0.5)
-	d.Choose("kl")
+	d.choose("kl")
 	_, sum = d.parts()
 	near("Kullback-Leibler", sum, 0.5*math.Log(3))
-	renyi := NewDivergence(chart, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, true, "")
+	renyi := newDivergence(chart, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, true, "")
 	parts, sum := renyi.parts() // from the second dataset
 	part := parts[0]
 	near("part of D_2", part, 0.25*0.25/0.75)
 	near("sum of D_2", sum, 0.25*0.25/0.75+0.75*0.75/0.25)
-	never := NewDivergence(pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, false, "")
-	if parts, sum := never.parts(); !math.IsInf(parts[1], 1) || !math.IsInf(sum, 1) || !strings.Contains(never.Reading(1), "never seen on the second") {
-		t.Errorf("an outcome that one side never saw: %v of %v, %q", part, sum, never.Reading(1))
+	never := newDivergence(pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, false, "")
+	if parts, sum := never.parts(); !math.IsInf(parts[1], 1) || !math.IsInf(sum, 1) || !strings.Contains(never.tooltip(1), "never seen on the second") {
+		t.Errorf("an outcome that one side never saw: %v of %v, %q", part, sum, never.tooltip(1))
 	}
 	for _, empty := range []pair.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
-		if NewDivergence(empty, audit.Claim{}, false, "") != nil {
+		if newDivergence(empty, audit.Claim{}, false, "") != nil {
 			t.Errorf("%+v is drawn", empty)
 		}
 	}
@@ -247,7 +262,7 @@ func TestViewer(t *testing.T) {
 	}
 	v.Choose("kl")
 	v.Take(input(t, all["outcomes.json"]))
-	if v.Chosen() != "kl" || !strings.Contains(v.View().Words(), "Kullback") {
+	if v.Chosen() != "kl" || !strings.Contains(v.View().Caption, "Kullback") {
 		t.Error("another report forgets the choice")
 	}
 	if i, _ := v.Read(); i != -1 {
@@ -267,8 +282,8 @@ func TestViewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Take(in)
-	if !strings.HasPrefix(v.View().Words(), "So far, 1\u202f000 of 5\u202f000 outputs a side.") {
-		t.Errorf("live, it says %q", v.View().Words())
+	if !strings.HasPrefix(v.View().Caption, "So far, 1\u202f000 of 5\u202f000 outputs a side.") {
+		t.Errorf("live, it says %q", v.View().Caption)
 	}
 	// What is read stays so while a run goes on.
 	v.Step(3)

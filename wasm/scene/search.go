@@ -11,9 +11,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// Search shows the pairs that were tried, what each showed, and how its datasets differ.
-type Search struct {
-	still
+// search are the pairs that were tried, what each showed, and how its datasets differ.
+type search struct {
 	trials   []pair.TrialNote // as shown
 	tried    []pair.TrialNote // as tried
 	sorted   bool             // by value
@@ -27,12 +26,15 @@ type Search struct {
 const mostPictured = 64 // values of a dataset
 
 // NewSearch shows a report's trials, nil where there are none.
-func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *Search {
+func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *View {
 	if len(trials) == 0 {
 		return nil
 	}
-	base := still{"search", "Search", true, false, "Pairs", []Choice{{"tried", "as they were tried"}, {"value", "by what they showed"}}}
-	v := &Search{still: base, tried: trials, trials: trials, quantity: quantity, claimed: claimed}
+	return View{ID: "search", Title: "Search", ChoiceLabel: "Pairs", Choices: []Choice{{"tried", "as they were tried"}, {"value", "by what they showed"}}}.of(newSearch(trials, quantity, claimed).plot)
+}
+
+func newSearch(trials []pair.TrialNote, quantity string, claimed float64) *search {
+	v := &search{tried: trials, trials: trials, quantity: quantity, claimed: claimed}
 	for _, t := range trials {
 		if !slices.Contains(v.learners, t.Learner) {
 			v.learners = append(v.learners, t.Learner)
@@ -64,7 +66,7 @@ func difference(t pair.TrialNote, k int) float64 {
 	return at(t.Pair.First) - at(t.Pair.Second)
 }
 
-func (v *Search) Choose(id string) {
+func (v *search) choose(id string) {
 	v.trials, v.sorted = v.tried, id == "value"
 	if v.sorted {
 		v.trials = slices.Clone(v.tried)
@@ -72,7 +74,21 @@ func (v *Search) Choose(id string) {
 	}
 }
 
-func (v *Search) Words() string {
+func (v *search) plot(choice string) Plot {
+	v.choose(choice)
+	p := Plot{X: Axis{Scale: Scale{Hi: float64(len(v.trials))}, Zooms: true}, Y: Axis{Scale: Scale{Hi: 1}}, Caption: v.caption(), Tooltip: v.tooltip, Draw: v.draw}
+	p.Name = func(i int) string { return fmt.Sprint(v.trials[i].Trial) }
+	for i := range v.trials {
+		p.Items = append(p.Items, [2]float64{float64(i) + 0.5, 0.5})
+	}
+	p.Table = rows("Every pair that was tried", []string{"pair", "number", "value", "learner", "chosen"}, len(v.trials), func(fig Figures, i int) []string {
+		t := v.trials[i]
+		return []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
+	})
+	return p
+}
+
+func (v *search) caption() string {
 	loud := 0
 	for _, t := range v.trials {
 		if t.Value > v.claimed {
@@ -82,9 +98,7 @@ func (v *Search) Words() string {
 	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
 }
 
-func (v *Search) Name(i int) string { return fmt.Sprint(v.trials[i].Trial) }
-
-func (v *Search) Reading(i int) string {
+func (v *search) tooltip(i int) string {
 	t := v.trials[i]
 	words := fmt.Sprintf("pair %d", t.Trial+1)
 	if t.Pair.Label != "" {
@@ -107,19 +121,7 @@ func shown(t pair.TrialNote, quantity string) string {
 	return quantity + " " + Short(round(t.Value, 4))
 }
 
-func (v *Search) Place(i int) (x, y float64) {
-	return (float64(i) + 0.5) / float64(len(v.trials)), 0.5
-}
-
-func (v *Search) Facts(fig Figures) Table {
-	f := Table{Title: "Every pair that was tried", Head: []string{"pair", "number", "value", "learner", "chosen"}}
-	for _, t := range v.trials {
-		f.Rows = append(f.Rows, []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)})
-	}
-	return f
-}
-
-func (v *Search) Layout(f Frame) *Scene {
+func (v *search) draw(f Frame) *Scene {
 	s := f.scene(0)
 	items := []key{{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}, {words: "above it", paint: Ink(Bad), form: keyDot, mark: Disc}, {words: "chosen", paint: Ink(Text), form: keyDot, mark: Ring}}
 	if !v.sorted {
@@ -202,7 +204,7 @@ func (v *Search) Layout(f Frame) *Scene {
 	if v.rows > 0 {
 		bottom = v.cells(s, x, top+height+gap, cell)
 	}
-	s.line(x.From, bottom, x.To, bottom, 1, Ink(Axis), Rect{})
+	s.line(x.From, bottom, x.To, bottom, 1, Ink(AxisLine), Rect{})
 	var marks []float64
 	for _, m := range (Scale{Lo: x.Lo + 0.5, Hi: x.Hi + 0.5}).Marks(int(max(2, box.W/60))) {
 		if m == math.Round(m) && m >= 1 && m <= n {
@@ -216,7 +218,7 @@ func (v *Search) Layout(f Frame) *Scene {
 }
 
 // paint is stronger the more a pair showed, and another colour above the claim.
-func (v *Search) paint(t pair.TrialNote) Paint {
+func (v *search) paint(t pair.TrialNote) Paint {
 	switch {
 	case t.Value > v.claimed:
 		return Ink(Bad)
@@ -226,18 +228,18 @@ func (v *Search) paint(t pair.TrialNote) Paint {
 	return Ink(Calm)
 }
 
-func (v *Search) radius(x Scale) float64 {
+func (v *search) radius(x Scale) float64 {
 	return math.Round(2*min(5.5, max(2, (x.At(1)-x.At(0))/3))) / 2
 }
 
 // cells draws by how much the datasets of every pair differ, record by record: up
 // where the first lies higher, down where the second does.
-func (v *Search) cells(s *Scene, x Scale, y, cell float64) float64 {
+func (v *search) cells(s *Scene, x Scale, y, cell float64) float64 {
 	s.label(0, y-9, "how the datasets differ, a row a record", Start, Muted)
 	box := Rect{x.From, y, x.To - x.From, cell * float64(v.rows)}
 	for k := range v.rows {
 		middle := y + (float64(k)+0.5)*cell
-		s.line(box.X, middle, box.Right(), middle, 1, Ink(Line), Rect{})
+		s.line(box.X, middle, box.Right(), middle, 1, Ink(Grid), Rect{})
 		if k == 0 || (k+1)%5 == 0 {
 			s.label(box.X-6, middle+4, fmt.Sprint(k+1), End, Muted)
 		}

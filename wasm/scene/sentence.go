@@ -16,7 +16,7 @@ type Said struct {
 // Says puts the picture into words by its own numbers, so that the two cannot disagree.
 // What is certified is rounded down. With a violation the observed ratio comes first,
 // else only what is certified is said.
-func (v *Outputs) Says() Said {
+func (v *outputs) Says() Said {
 	x := Said{Lit: v.refuted}
 	t := v.tested
 	sofar := choose(v.live, "So far: w", "W")
@@ -85,7 +85,7 @@ func (t *tested) on(sign float64) float64 {
 }
 
 // whole is the sentence where no event has one.
-func (v *Outputs) whole() string {
+func (v *outputs) whole() string {
 	switch {
 	case v.refuted && v.corridor:
 		return fmt.Sprintf("All outputs together tell A from B better than %s allows.", v.claimWords())
@@ -98,7 +98,7 @@ func (v *Outputs) whole() string {
 }
 
 // shownSmall says what else holds.
-func (v *Outputs) shownSmall() string {
+func (v *outputs) shownSmall() string {
 	switch {
 	case v.refuted && v.live:
 		return "The claim is refuted by bets on all outputs as they came; it cannot be taken back."
@@ -113,7 +113,7 @@ func (v *Outputs) shownSmall() string {
 }
 
 // allowed is how many times the claim allows.
-func (v *Outputs) allowed() string {
+func (v *outputs) allowed() string {
 	words := times(v.epsilon)
 	if v.claim.Delta > 0 {
 		words += " times, and " + percentWords(v.claim.Delta, false) + " more"
@@ -130,4 +130,166 @@ func toldApart(bound, epsilon float64) (least, allowed string) {
 		least, allowed = fmt.Sprintf("%.*f", d, math.Floor(math.Exp(bound)*p)/p), fmt.Sprintf("%.*f", d, math.Round(math.Exp(epsilon)*p)/p)
 	}
 	return least, allowed
+}
+
+func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
+
+// percentFloor is a confidence, rounded down.
+func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
+
+func (v *outputs) caption() string {
+	what := choose(v.outcomes, "answer", "range of answers")
+	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	if v.corridor {
+		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
+	} else {
+		words += " The claim does not limit single ratios, so it draws no line."
+	}
+	return words
+}
+
+// claimWords are the claim of a limit on ratios.
+func (v *outputs) claimWords() string {
+	words := "ε = " + Short(v.epsilon)
+	if v.claim.Delta > 0 {
+		words += " with δ = " + Short(v.claim.Delta)
+	}
+	return words
+}
+
+func (v *outputs) tooltip(i int) string {
+	if i >= len(v.marks) {
+		return v.eventTooltip()
+	}
+	m := v.marks[i]
+	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
+		return v.counted(m) + "; " + v.eventTooltip()
+	}
+	words := v.counted(m)
+	if !m.few() {
+		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.from, m.to))
+	}
+	if m.in > 0 {
+		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
+	}
+	if v.out(m) {
+		words += fmt.Sprintf("; more than %s allows", v.claimWords())
+	}
+	return words
+}
+
+func (v *outputs) counted(m mark) string {
+	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.words, Percent(share(m.first, m.n1)), Grouped(m.first), Grouped(m.n1), Percent(share(m.second, m.n0)), Grouped(m.second), Grouped(m.n0))
+	return words + "; " + ratioWords(m)
+}
+
+// ratioWords say what was observed.
+func ratioWords(m mark) string {
+	switch r := m.seen(); {
+	case m.first+m.second == 0:
+		return "never seen"
+	case m.first == 0:
+		return "only seen on B"
+	case m.second == 0:
+		return "only seen on A"
+	case times(math.Abs(r)) == times(0):
+		return "equally likely"
+	default:
+		likelier, _ := likelierOn(r)
+		return fmt.Sprintf("%s %s times as likely", likelier, times(math.Abs(r)))
+	}
+}
+
+// between says in what limits a ratio lies.
+func between(from, to float64) string {
+	side := func(r float64, up bool) string {
+		switch {
+		case math.IsInf(r, 0):
+			return "any number of times"
+		case math.Abs(r) < 0.005:
+			return "equal"
+		}
+		likelier, _ := likelierOn(r)
+		return fmt.Sprintf("%s %s times", likelier, timesTo(math.Abs(r), up == (r > 0)))
+	}
+	return side(from, false) + " to " + side(to, true)
+}
+
+func (v *outputs) eventTooltip() string {
+	t := v.tested
+	likelier, other := likelierOn(t.sign)
+	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
+	if t.certain && t.bound > 0 {
+		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
+	}
+	if t.lit {
+		words += fmt.Sprintf("; more than %s allows", v.claimWords())
+	}
+	return words
+}
+
+// times is e^r, as one says it.
+func times(r float64) string { return decimals(math.Exp(r), math.Round) }
+
+// timesTo is e^r rounded down, or up.
+func timesTo(r float64, up bool) string {
+	return decimals(math.Exp(r), choose(up, math.Ceil, math.Floor))
+}
+
+func decimals(x float64, whole func(float64) float64) string {
+	switch {
+	case x >= 9.95e5:
+		return Short(toSide(x, 2, whole))
+	case x >= 9.95:
+		return Grouped(int(whole(x)))
+	case x >= 1.25:
+		return fmt.Sprintf("%.1f", whole(10*x)/10)
+	}
+	return fmt.Sprintf("%.2f", whole(100*x)/100)
+}
+
+func (v *outputs) table(fig Figures) Table {
+	first := []string{v.chart.AxisWords()}
+	switch {
+	case v.outcomes:
+		first[0] = "answer"
+	case fig == Exact:
+		first = []string{"from", "below"}
+	}
+	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
+	add := func(name []string, m mark, in string) {
+		seen, from, to := "", "", ""
+		if m.first+m.second > 0 {
+			seen = fig.of(math.Exp(m.seen()))
+		}
+		if m.from != 0 || m.to != 0 {
+			from, to = fig.down(math.Exp(m.from)), fig.up(math.Exp(m.to))
+		}
+		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.first), fig.of(share(m.first, m.n1)), fmt.Sprint(m.second), fig.of(share(m.second, m.n0)), seen, from, to, in))
+	}
+	for _, m := range v.marks {
+		name := []string{m.words}
+		if len(first) == 2 {
+			name = []string{fig.of(m.low), fig.of(m.high)}
+		}
+		add(name, m, choose(m.in > 0.999, "yes", choose(m.in > 0, "in part", "no")))
+	}
+	if e := v.tested; e != nil {
+		name := []string{"event: " + e.words}
+		if len(first) == 2 {
+			name = []string{name[0], ""}
+		}
+		m := e.mark
+		m.from, m.to = 0, 0
+		add(name, m, "yes")
+		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
+			n := len(first)
+			if e.sign > 0 {
+				row[n+5] = fig.down(math.Exp(e.bound))
+			} else {
+				row[n+6] = fig.up(math.Exp(-e.bound))
+			}
+		}
+	}
+	return t
 }

@@ -13,11 +13,11 @@ const (
 	Panel Role = iota // background
 	Text
 	Muted
-	Line // grid
-	Axis
+	Grid
+	AxisLine
 	First
 	Second
-	Region // of the event
+	EventArea // its region
 	Hatch
 	Event
 	Bad

@@ -4,46 +4,32 @@ import (
 	"math"
 )
 
-// Spark is a run's bound against the outputs a side, on a logarithmic axis, as small as a
-// word, with the claim dashed. Its role is the colour of all of it.
-type Spark struct {
-	*OverTime
-	Role Role
-}
-
-// NewSpark shows a run's course, nil where there is none.
-func NewSpark(c *Course) *Spark {
-	v := NewOverTime(c, nil, 0)
-	if v == nil {
+// NewSpark shows a run's course, nil where there is none: the bound against the outputs a
+// side, on a logarithmic axis, as small as a word, with the claim dashed, all in one colour.
+func NewSpark(c *Course) *View {
+	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	v.log = true
-	return &Spark{v, choose(v.first() >= 0 && c.Valid, LitInk, Text)}
+	of := course{Course: *c}
+	role := choose(c.first() >= 0 && c.Valid, LitInk, Text)
+	p := Plot{Caption: of.caption(), Table: of.table, Tooltip: of.tooltip, Name: of.name, Draw: func(f Frame) *Scene { return c.spark(f, role) }}
+	return View{ID: "spark", Title: "Bound over time"}.of(func(string) Plot { return p })
 }
 
-// ID implements [View].
-func (v *Spark) ID() string { return "spark" }
-
-// Choices implements [View].
-func (v *Spark) Choices() (string, []Choice) { return "", nil }
-
-// Choose implements [View].
-func (v *Spark) Choose(string) {}
-
-// Layout implements [View]. The picture is about three and a half times as wide as high.
-func (v *Spark) Layout(f Frame) *Scene {
+// spark is about three and a half times as wide as high.
+func (c *Course) spark(f Frame, role Role) *Scene {
 	const below, left, top = 18.0, 4.0, 12.0
 	height := math.Round(min(92, max(64, f.Width*0.29)))
 	s := f.scene(height)
-	c, moments := v.course, v.course.Moments
+	moments := c.Moments
 	last := moments[len(moments)-1]
 	claim, bound := "claim "+Short(c.Claimed), symbolOf(c.Quantity)+Short(floor(last.Bound, 2))
 	room := max(s.wideAt(claim, smallInk), s.wideAt(bound, smallInk)*1.06) + 12
 	s.Plot = Rect{left, top, max(20, f.Width-left-room), height - below - top}
 	x := Scale{Lo: float64(max(1, moments[0].Pairs)) * 0.8, Hi: float64(last.Pairs) * 1.0001, From: left, To: s.Plot.Right(), Log: true}
 	y := Scale{Lo: 0, Hi: max(c.Claimed*1.35, c.most()*1.15, 1e-9), From: s.Plot.Bottom(), To: top}
-	ink := Ink(v.Role)
-	faint := choose(v.Role == LitInk, LitInk, Muted)
+	ink := Ink(role)
+	faint := choose(role == LitInk, LitInk, Muted)
 	s.line(left, y.From, s.Plot.Right(), y.From, 1, Ink(faint), Rect{})
 	if c.Claimed > 0 {
 		s.dash([]Point{{left, y.At(c.Claimed)}, {s.Plot.Right() + 4, y.At(c.Claimed)}}, 1.5, ink, Rect{})
@@ -66,9 +52,9 @@ func (v *Spark) Layout(f Frame) *Scene {
 	}
 	shift := max(0, 11-min(yc, yb)) - max(0, max(yc, yb)-y.From-2)
 	if c.Claimed > 0 {
-		s.text(at, yc+shift, smallInk, claim, Start, v.Role, false)
+		s.text(at, yc+shift, smallInk, claim, Start, role, false)
 	}
-	s.text(at, yb+shift, smallInk, bound, Start, v.Role, true)
+	s.text(at, yb+shift, smallInk, bound, Start, role, true)
 	from := "outputs: " + Grouped(moments[0].Pairs)
 	to := Grouped(last.Pairs)
 	if s.wideAt(from, 12)+s.wideAt(to, 12)+10 > s.Plot.W || moments[0].Pairs == last.Pairs {

@@ -84,8 +84,8 @@ type Look struct {
 const margin, heading = 16.0, 20.0
 
 // SVG paints the picture. Label is what it is called where it cannot be seen, and
-// reading what a place of it says when it is pointed at.
-func (s *Scene) SVG(look Look, label string, reading func(item int) string) Node {
+// tooltip what a place of it says when it is pointed at.
+func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node {
 	p := svgPainter{look: look}
 	for _, sh := range s.Shapes {
 		p.shape(sh)
@@ -100,7 +100,7 @@ func (s *Scene) SVG(look Look, label string, reading func(item int) string) Node
 			if look.Theme == nil {
 				at["class"] = "target"
 			}
-			p.nodes = append(p.nodes, element("rect", at, element("title", nil, Node{Text: reading(i)})))
+			p.nodes = append(p.nodes, element("rect", at, element("title", nil, Node{Text: tooltip(i)})))
 		}
 	}
 	width, height, content := s.Width, math.Ceil(s.Height), p.nodes

@@ -11,30 +11,64 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// Tradeoff shows a test's false negative rate against its false positive rate,
-// the band of both, and the curve below which no test of a mechanism that keeps
-// the claim lies.
-type Tradeoff struct {
-	still
-	points   []bounds.TradeoffPoint // from (0, 1) to (1, 0)
-	claimed  [][2]float64           // a polyline
-	words    string                 // of the claim
-	level    string
-	reversed bool
-	implied  bool // claimed is an outer curve: what the claim implies for two outcomes
-	log      bool
-}
-
-// NewTradeoff shows a report's curve, nil where there is none.
-func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
+// NewTradeoff shows a report's curve, nil where there is none: a test's false negative rate
+// against its false positive rate, the band of both, and the curve below which no test of a
+// mechanism that keeps the claim lies.
+func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{still: still{"tradeoff", "Trade-off", true, true, "Axes", linearOrLog}, points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == report.SecondOverFirst}
-	if len(t.claimed) == 0 {
-		t.claimed, t.implied = renyiTradeoff(claim), true
+	t := tradeoff{TradeoffCurve: *c}
+	if len(t.Claimed) == 0 {
+		t.Claimed, t.implied = renyiTradeoff(claim), true
 	}
-	return t
+	return View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: linearOrLog}.of(t.plot)
+}
+
+// tradeoff is a curve from (0, 1) to (1, 0).
+type tradeoff struct {
+	pair.TradeoffCurve
+	implied bool // Claimed is an outer curve: what the claim implies for two outcomes
+}
+
+func (t tradeoff) plot(choice string) Plot {
+	axis := Axis{Scale: Scale{Hi: 1}, Words: Short, Zooms: true}
+	if choice == "log" {
+		axis.Scale, axis.Words = Scale{Lo: t.least(), Hi: 1, Log: true}, Power
+	}
+	p := Plot{X: axis, Y: axis, Height: large, Caption: t.caption(), Hit: Point{24, 24}, Outline: 8, Tooltip: t.tooltip}
+	p.X.Title, p.Y.Title = "false positive rate", "false negative rate"
+	for _, q := range t.Points {
+		p.Items = append(p.Items, [2]float64{q.FPR, q.FNR})
+		p.Within = append(p.Within, Box{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
+	}
+	band := Band{Key: t.Confidence + " band", Paint: Ink(First), Within: p.Within, Falls: true, Edge: true}
+	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Points: p.Items, Bend: axis.Log}, band}
+	head := []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}
+	if len(t.Claimed) > 0 {
+		head = append(head, "claimed: not below", "refutes")
+		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Points: t.Claimed, Width: 1.8, Dash: true, Bend: axis.Log})
+	}
+	if len(p.Items) <= 200 {
+		p.Marks = append(p.Marks, Points{At: p.Items, Radius: 3, Paint: Ink(First)})
+	}
+	if i := t.refuting(); i >= 0 {
+		over := func(x float64) (above, below float64) {
+			_, upper := band.limits(x)
+			return t.claimedAt(x), upper
+		}
+		w := p.Within[i]
+		p.Marks = append(p.Marks, Over{"refuted (barred)", over}, Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: Diamond, Paint: Ink(Bad)})
+	}
+	p.Table = rows("The trade-off curve", head, len(t.Points), func(fig Figures, i int) []string {
+		q := t.Points[i]
+		row := []string{fig.of(q.FPR), fig.down(q.FPRLower), fig.up(q.FPRUpper), fig.of(q.FNR), fig.down(q.FNRLower), fig.up(q.FNRUpper)}
+		if len(t.Claimed) > 0 {
+			row = append(row, fig.of(t.claimedAt(q.FPRUpper)), yesNo(t.margin(q) > 0))
+		}
+		return row
+	})
+	return p
 }
 
 // renyiTradeoff is the least false negative rate at every false positive rate
@@ -107,14 +141,12 @@ func binaryRenyi(alpha, p, q float64) float64 {
 	return (a + math.Log1p(math.Exp(b-a))) / (alpha - 1)
 }
 
-func (t *Tradeoff) Choose(id string) { t.log = id == "log" }
-
 // claimedAt is the claimed curve's height, 0 where nothing is claimed.
-func (t *Tradeoff) claimedAt(x float64) float64 {
-	if len(t.claimed) == 0 {
+func (t tradeoff) claimedAt(x float64) float64 {
+	if len(t.Claimed) == 0 {
 		return 0
 	}
-	i, _ := slices.BinarySearchFunc(t.claimed, x, func(p [2]float64, x float64) int {
+	i, _ := slices.BinarySearchFunc(t.Claimed, x, func(p [2]float64, x float64) int {
 		if p[0] <= x {
 			return -1
 		}
@@ -122,43 +154,43 @@ func (t *Tradeoff) claimedAt(x float64) float64 {
 	})
 	switch {
 	case i == 0:
-		return t.claimed[0][1]
-	case i == len(t.claimed):
-		return t.claimed[i-1][1]
+		return t.Claimed[0][1]
+	case i == len(t.Claimed):
+		return t.Claimed[i-1][1]
 	}
-	a, b := t.claimed[i-1], t.claimed[i]
+	a, b := t.Claimed[i-1], t.Claimed[i]
 	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
 }
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above
 // 0 the claim is refuted there.
-func (t *Tradeoff) margin(p bounds.TradeoffPoint) float64 {
+func (t tradeoff) margin(p bounds.TradeoffPoint) float64 {
 	return t.claimedAt(p.FPRUpper) - p.FNRUpper
 }
 
-// Refuting is the point with the largest margin, -1 where none refutes.
-func (t *Tradeoff) Refuting() int {
+// refuting is the point with the largest margin, -1 where none refutes.
+func (t tradeoff) refuting() int {
 	best := -1
-	for i, p := range t.points {
-		if m := t.margin(p); m > 0 && (best < 0 || m > t.margin(t.points[best])) {
+	for i, p := range t.Points {
+		if m := t.margin(p); m > 0 && (best < 0 || m > t.margin(t.Points[best])) {
 			best = i
 		}
 	}
 	return best
 }
 
-func (t *Tradeoff) Words() string {
-	from := choose(t.reversed, "first", "second")
-	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.level, from)
-	i := t.Refuting()
+func (t tradeoff) caption() string {
+	from := choose(t.Direction == report.SecondOverFirst, "first", "second")
+	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.Confidence, from)
+	i := t.refuting()
 	switch {
-	case len(t.claimed) == 0:
+	case len(t.Claimed) == 0:
 		return words
 	case i < 0:
-		words += "Nowhere does the whole band lie below what is claimed: " + t.words + "."
+		words += "Nowhere does the whole band lie below what is claimed: " + t.ClaimWords + "."
 	default:
-		p := t.points[i]
-		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.words, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))
+		p := t.Points[i]
+		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))
 	}
 	if t.implied {
 		words += " The dashed curve is what the claim implies for a test's two outcomes; it claims more of finer ones."
@@ -166,198 +198,30 @@ func (t *Tradeoff) Words() string {
 	return words
 }
 
-func (t *Tradeoff) Reading(i int) string {
-	p := t.points[i]
+func (t tradeoff) tooltip(i int) string {
+	p := t.Points[i]
 	words := fmt.Sprintf("false positives %s (%s to %s), false negatives %s (%s to %s)", Short(p.FPR), Short(p.FPRLower), Short(p.FPRUpper), Short(p.FNR), Short(p.FNRLower), Short(p.FNRUpper))
-	if len(t.claimed) > 0 {
+	if len(t.Claimed) > 0 {
 		words += "; claimed: not below " + Short(round(t.claimedAt(p.FPRUpper), 4))
 	}
 	if t.margin(p) > 0 {
 		words += "; refutes the claim"
-		if i == t.Refuting() {
+		if i == t.refuting() {
 			words += ", by the most"
 		}
 	}
 	return words
 }
 
-func (t *Tradeoff) axis() Scale {
-	if !t.log {
-		return Scale{Lo: 0, Hi: 1}
-	}
-	// Decades down to the least rate that the band can tell from none.
+// least is the power of ten at or below the least rate that the band can tell from none.
+func (t tradeoff) least() float64 {
 	least := 0.1
-	for _, p := range t.points {
+	for _, p := range t.Points {
 		for _, v := range []float64{p.FPRUpper, p.FNRUpper} {
 			if v > 0 {
 				least = min(least, v)
 			}
 		}
 	}
-	return Scale{Lo: math.Pow(10, max(-9, math.Floor(math.Log10(least)))), Hi: 1, Log: true}
-}
-
-func (t *Tradeoff) Place(i int) (x, y float64) {
-	a := t.axis()
-	a.From, a.To = 0, 1
-	return a.At(t.points[i].FPR), 1 - a.At(t.points[i].FNR)
-}
-
-func (t *Tradeoff) Facts(fig Figures) Table {
-	f := Table{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
-	if len(t.claimed) > 0 {
-		f.Head = append(f.Head, "claimed: not below", "refutes")
-	}
-	for _, p := range t.points {
-		row := []string{fig.of(p.FPR), fig.down(p.FPRLower), fig.up(p.FPRUpper), fig.of(p.FNR), fig.down(p.FNRLower), fig.up(p.FNRUpper)}
-		if len(t.claimed) > 0 {
-			row = append(row, fig.of(t.claimedAt(p.FPRUpper)), yesNo(t.margin(p) > 0))
-		}
-		f.Rows = append(f.Rows, row)
-	}
-	return f
-}
-
-// upper and lower are the band's heights at a false positive rate.
-func (t *Tradeoff) upper(x float64) float64 {
-	y := 1.0
-	for _, p := range t.points {
-		if p.FPRUpper <= x {
-			y = min(y, p.FNRUpper)
-		}
-	}
-	return y
-}
-
-func (t *Tradeoff) lower(x float64) float64 {
-	for _, p := range t.points {
-		if p.FPRLower >= x {
-			return p.FNRLower
-		}
-	}
-	return 0
-}
-
-func (t *Tradeoff) Layout(f Frame) *Scene {
-	s := f.scene(0)
-	items := []key{{words: "estimate", paint: Ink(First), form: keyLine}, {words: t.level + " band", paint: Ink(First), form: keyBand}}
-	if len(t.claimed) > 0 {
-		items = append(items, key{words: "claimed (dashed)", paint: Ink(Text), form: keyDash})
-	}
-	refuting := t.Refuting()
-	if refuting >= 0 {
-		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred}, key{words: "refutes by the most", paint: Ink(Bad), form: keyDot, mark: Diamond})
-	}
-	words := choose(t.log, Power, Short)
-	x, y, box := s.curves(f, items, t.axis(), t.axis(), min(460, max(260, f.Width*0.7)), [2]string{"false positive rate", "false negative rate"}, [2]func(float64) string{words, words})
-	clip := around(box, 5)
-	t.band(s, x, y, box)
-	if len(t.claimed) > 0 {
-		s.dash(curved(t.claimed, x, y, t.log), 1.8, Ink(Text), box)
-	}
-	var line []Point
-	var rates [][2]float64
-	for _, p := range t.points {
-		rates = append(rates, [2]float64{p.FPR, p.FNR})
-		line = append(line, Point{x.At(p.FPR), y.At(p.FNR)})
-	}
-	s.add(Shape{Kind: Stroke, Points: curved(rates, x, y, t.log), Width: 2, Paint: Ink(First), Clip: clip})
-	if len(line) <= 200 {
-		s.add(Shape{Kind: Dots, Points: line, Radius: 3, Form: Disc, Paint: Ink(First), Clip: clip})
-	}
-	for i, p := range t.points {
-		at := line[i]
-		mark := Rect{x.At(p.FPRLower), y.At(p.FNRUpper), x.At(p.FPRUpper) - x.At(p.FPRLower), y.At(p.FNRLower) - y.At(p.FNRUpper)}
-		if mark.W < 8 {
-			mark.X, mark.W = mark.X+mark.W/2-4, 8
-		}
-		if mark.H < 8 {
-			mark.Y, mark.H = mark.Y+mark.H/2-4, 8
-		}
-		s.Items = append(s.Items, Item{Box: Rect{at.X - 12, at.Y - 12, 24, 24}, Mark: intersect(mark, clip)})
-	}
-	if refuting >= 0 {
-		p := t.points[refuting]
-		s.add(Shape{Kind: Dots, Points: []Point{{x.At(p.FPRUpper), y.At(p.FNRUpper)}}, Radius: 6, Form: Diamond, Paint: Ink(Bad), Clip: clip})
-	}
-	return s
-}
-
-// curved places a polyline, with more points where logarithmic axes bend it: even
-// steps of the rates' logarithms, in either corner.
-func curved(line [][2]float64, x, y Scale, bend bool) []Point {
-	reach := 1 - math.Log(min(x.Lo, y.Lo, 0.1))
-	most := choose(len(line) > 40, 16, 96)
-	ease := func(f float64) float64 { return math.Expm1(2*reach*f) / math.Expm1(reach) / 2 }
-	var out []Point
-	for i, b := range line {
-		parts := choose(bend && i > 0, most, 1)
-		a := b
-		if i > 0 {
-			a = line[i-1]
-		}
-		for k := 1; k <= parts; k++ {
-			f := float64(k) / float64(parts)
-			g := 1 - f
-			if bend && parts > 1 {
-				if f < 0.5 {
-					f = ease(f)
-					g = 1 - f
-				} else {
-					g = ease(g)
-					f = 1 - g
-				}
-			}
-			out = append(out, Point{x.At(g*a[0] + f*b[0]), y.At(g*a[1] + f*b[1])})
-		}
-	}
-	return out
-}
-
-// band paints the band, and bars what lies below the claimed curve and above the
-// band.
-func (t *Tradeoff) band(s *Scene, x, y Scale, box Rect) {
-	edges := []float64{0, 1}
-	for _, p := range t.points {
-		edges = append(edges, p.FPRLower, p.FPRUpper)
-	}
-	slices.Sort(edges)
-	edges = slices.Compact(edges)
-	var region, up, low []Point
-	for i := 1; i < len(edges); i++ {
-		mid := (edges[i-1] + edges[i]) / 2
-		above, below := y.At(t.upper(mid)), y.At(t.lower(mid))
-		for _, at := range []float64{x.At(edges[i-1]), x.At(edges[i])} {
-			up, low = append(up, Point{at, above}), append(low, Point{at, below})
-			region = append(region, Point{at, above}, Point{at, below})
-		}
-	}
-	s.add(Shape{Kind: Strip, Points: region, Paint: Ink(First).At(0.18), Clip: box})
-	for _, line := range [][]Point{up, low} {
-		s.add(Shape{Kind: Stroke, Points: line, Width: 1, Paint: Ink(First).At(0.55), Clip: box})
-	}
-	s.barred(x, box, func(v float64) (from, to float64, in bool) {
-		claimed, up := t.claimedAt(v), t.upper(v)
-		return y.At(claimed), y.At(up), claimed > up
-	})
-}
-
-// barred paints what lies between two heights, px by px, wherever that is to be: a
-// region in which the claim is refuted.
-func (s *Scene) barred(x Scale, box Rect, between func(v float64) (from, to float64, in bool)) {
-	const step = 5
-	var region, bars []Point
-	for px := math.Ceil(box.X); px <= box.Right()+1; px++ {
-		from, to, in := between(x.Value(px))
-		if in = in && px <= box.Right(); !in {
-			s.add(Shape{Kind: Strip, Points: region, Paint: Ink(Bad).At(0.16), Clip: box})
-			region = nil
-			continue
-		}
-		region = append(region, Point{px, from}, Point{px, to})
-		if int(px-box.X)%step == 0 {
-			bars = append(bars, Point{px, from}, Point{px, to})
-		}
-	}
-	s.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Ink(Bad), Clip: box})
+	return math.Pow(10, max(-9, math.Floor(math.Log10(least))))
 }

@@ -18,7 +18,7 @@ type Place struct {
 func (v *Viewer) Place() Place {
 	p := Place{Choice: v.Chosen(), Camera: v.camera, Item: v.at}
 	if x := v.View(); x != nil {
-		p.View = x.ID()
+		p.View = x.ID
 	}
 	return p
 }
@@ -46,7 +46,7 @@ type Viewer struct {
 	Measure Measure
 	Width   float64 // px
 
-	views  []View
+	views  []*View
 	id     string            // of what is shown, or was asked for
 	chosen map[string]string // by view
 	camera Camera
@@ -62,7 +62,7 @@ func (v *Viewer) Take(in Input) bool {
 	}
 	shown, name := "", ""
 	if x := v.View(); x != nil {
-		shown = x.ID()
+		shown = x.ID
 		if v.at >= 0 {
 			name = x.Name(v.at)
 		}
@@ -72,11 +72,11 @@ func (v *Viewer) Take(in Input) bool {
 		return true
 	}
 	for _, x := range v.views {
-		if id, ok := v.chosen[x.ID()]; ok {
+		if id, ok := v.chosen[x.ID]; ok {
 			x.Choose(id)
 		}
 	}
-	same := shown == v.View().ID() && in.Report == nil && in.Canary == nil
+	same := shown == v.View().ID && in.Report == nil && in.Canary == nil
 	if !same {
 		v.camera = Everything
 	}
@@ -95,18 +95,14 @@ func (v *Viewer) Take(in Input) bool {
 }
 
 // Views are the pictures of what the page sends.
-func Views(in Input) []View {
-	var out []View
+func Views(in Input) []*View {
+	var out []*View
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
 			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
-			if d := NewDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words); d != nil {
-				out = append(out, d)
-			}
+			out = append(out, newDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words).view())
 		}
-		if v := NewOverTime(in.Course, nil, 0); v != nil {
-			out = append(out, v)
-		}
+		out = append(out, NewOverTime(in.Course, nil, 0))
 	}
 	if in.Canary != nil {
 		out = append(out, canaryViews(in.Canary)...)
@@ -118,36 +114,28 @@ func Views(in Input) []View {
 			quantity, final = row.Quantity, row.LowerBound
 		}
 		if e := r.Evidence; e != nil {
-			if d := NewDivergence(e.Chart, r.Claim, r.Reversed(), ""); d != nil {
-				out = append(out, d)
-			}
-		}
-		if d := DataOf(r); d != nil {
-			out = append(out, d)
-		}
-		if t := NewTradeoff(in.Curves.Tradeoff, r.Claim); t != nil {
-			out = append(out, t)
-		}
-		if s := NewSearch(r.Trials, quantity, limitOf(r.Claim)); s != nil {
-			out = append(out, s)
+			out = append(out, newDivergence(e.Chart, r.Claim, r.Reversed(), "").view())
 		}
 		pairs := r.Termination.SamplesUsed
 		if pairs == 0 { // of bets alone, which are of all pairs of datasets
 			pairs = r.Termination.Outputs / 2
 		}
-		if v := NewOverTime(in.Course, final, pairs); v != nil {
-			out = append(out, v)
-		}
+		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff, r.Claim), NewSearch(r.Trials, quantity, limitOf(r.Claim)), NewOverTime(in.Course, final, pairs))
 	}
-	return out
+	return present(out)
+}
+
+// present are the views of which there is something to show.
+func present(views []*View) []*View {
+	return slices.DeleteFunc(views, func(v *View) bool { return v == nil })
 }
 
 // View is what is shown, nil where there is nothing.
-func (v *Viewer) View() View {
+func (v *Viewer) View() *View {
 	if len(v.views) == 0 {
 		return nil
 	}
-	i := max(0, slices.IndexFunc(v.views, func(x View) bool { return x.ID() == v.id }))
+	i := max(0, slices.IndexFunc(v.views, func(x *View) bool { return x.ID == v.id }))
 	return v.views[i]
 }
 
@@ -155,7 +143,7 @@ func (v *Viewer) View() View {
 func (v *Viewer) Views() []Choice {
 	var out []Choice
 	for _, x := range v.views {
-		out = append(out, Choice{x.ID(), x.Title()})
+		out = append(out, Choice{x.ID, x.Title})
 	}
 	return out
 }
@@ -175,7 +163,7 @@ func (v *Viewer) Choose(id string) {
 	if v.chosen == nil {
 		v.chosen = map[string]string{}
 	}
-	v.chosen[x.ID()] = id
+	v.chosen[x.ID] = id
 	beforeX, beforeY := x.Zooms()
 	x.Choose(id)
 	if nowX, nowY := x.Zooms(); nowX != beforeX || nowY != beforeY { // another picture
@@ -190,8 +178,8 @@ func (v *Viewer) Chosen() string {
 	if x == nil {
 		return ""
 	}
-	id := v.chosen[x.ID()]
-	if _, choices := x.Choices(); !slices.ContainsFunc(choices, func(c Choice) bool { return c.ID == id }) {
+	id := v.chosen[x.ID]
+	if !slices.ContainsFunc(x.Choices, func(c Choice) bool { return c.ID == id }) {
 		return "" // of another report
 	}
 	return id
@@ -298,7 +286,7 @@ func (v *Viewer) Step(by int) {
 		v.at = min(n-1, max(0, v.at+by))
 	}
 	view := v.View()
-	px, py := view.Place(v.at)
+	px, py := view.Position(v.at)
 	x, y := view.Zooms()
 	if x {
 		v.camera.X = v.camera.X.Show(px)
@@ -314,5 +302,5 @@ func (v *Viewer) Read() (int, string) {
 	if v.Scene == nil || v.at < 0 || v.at >= len(v.Scene.Items) {
 		return -1, ""
 	}
-	return v.at, v.View().Reading(v.at)
+	return v.at, v.View().Tooltip(v.at)
 }

@@ -32,7 +32,7 @@ func Of(r report.View) ([]format.Picture, error) {
 }
 
 // drawn is a view at all widths, looked at by one of its choices.
-func drawn(v scene.View, choice string) (out format.Picture) {
+func drawn(v *scene.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
 		p := scene.Draw(v, scene.Request{Width: width, Choice: choice})
 		out.Title, out.Table = p.Title, format.PictureTable(p.Table)
@@ -134,15 +134,15 @@ func Draw(kept []byte, view string) (format.Picture, error) {
 		return format.Picture{}, err
 	}
 	id, choice, _ := strings.Cut(view, ":")
-	i := slices.IndexFunc(views, func(v scene.View) bool { return v.ID() == id })
+	i := slices.IndexFunc(views, func(v *scene.View) bool { return v.ID == id })
 	if i < 0 {
 		var known []string
 		for _, v := range views {
-			known = append(known, v.ID())
+			known = append(known, v.ID)
 		}
 		return format.Picture{}, fmt.Errorf("the report has no picture %q, must be one of %s", id, strings.Join(known, ", "))
 	}
-	if _, choices := views[i].Choices(); choice != "" && !slices.ContainsFunc(choices, func(c scene.Choice) bool { return c.ID == choice }) {
+	if choices := views[i].Choices; choice != "" && !slices.ContainsFunc(choices, func(c scene.Choice) bool { return c.ID == choice }) {
 		return format.Picture{}, fmt.Errorf("the picture %s has no choice %q, must be one of %v", id, choice, choices)
 	}
 	p := drawn(views[i], choice)

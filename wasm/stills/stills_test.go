@@ -51,20 +51,20 @@ func TestKeep(t *testing.T) {
 			}
 			for i, v := range views {
 				kinds[k.Name] = true
-				p, err := Draw(kept, v.ID())
+				p, err := Draw(kept, v.ID)
 				if err != nil {
 					t.Errorf("%s: %v", file, err)
 					continue
 				}
 				if p.Wide != drawn[i].Wide || p.Narrow != drawn[i].Narrow || p.Words != drawn[i].Words {
-					t.Errorf("%s: the kept report has another picture %s", file, v.ID())
+					t.Errorf("%s: the kept report has another picture %s", file, v.ID)
 				}
 				if p.Headline != r.Head().Headline || !strings.HasPrefix(string(p.Wide), "<svg ") || p.Wide == p.Narrow {
-					t.Errorf("%s: %s: headline %q", file, v.ID(), p.Headline)
+					t.Errorf("%s: %s: headline %q", file, v.ID, p.Headline)
 				}
-				if _, choices := v.Choices(); len(choices) > 1 {
-					if other, err := Draw(kept, v.ID()+":"+choices[1].ID); err != nil || other.Wide == p.Wide {
-						t.Errorf("%s: %s by %s is the same, %v", file, v.ID(), choices[1].ID, err)
+				if choices := v.Choices; len(choices) > 1 {
+					if other, err := Draw(kept, v.ID+":"+choices[1].ID); err != nil || other.Wide == p.Wide {
+						t.Errorf("%s: %s by %s is the same, %v", file, v.ID, choices[1].ID, err)
 					}
 				}
 			}

@@ -195,8 +195,8 @@ func (p *program) facts() {
 		Table                            *scene.Table
 	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
 	if x := p.viewer.View(); x != nil {
-		said.View, said.Words, said.Table = x.ID(), x.Words(), new(x.Facts(scene.Rounded))
-		said.ChoiceLabel, said.Choices = x.Choices()
+		said.View, said.Words, said.Table = x.ID, x.Caption, new(x.Table(scene.Rounded))
+		said.ChoiceLabel, said.Choices = x.ChoiceLabel, x.Choices
 	}
 	p.json("facts", said)
 }

@@ -98,7 +98,7 @@ func (c *coordinator) picture(m message) (message, error) {
 }
 
 // view is what is to be drawn, nil where there is nothing.
-func (c *coordinator) view(req pictureRequest) (scene.View, error) {
+func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 	switch req.Of {
 	case ofReport:
 		in, err := c.drawn.report(req.Text, req.Held)
@@ -108,23 +108,23 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 		return reportView(in, req.View)
 	case ofLinked:
 		r, err := drawable[scene.Report](req)
-		return some(scene.NewOutputs(&r)), err
+		return scene.NewOutputs(&r), err
 	case ofAccount:
 		a, err := drawable[accounting.Account](req)
-		return some(scene.NewAccount(accountCurve(a))), err
+		return scene.NewAccount(accountCurve(a)), err
 	case ofCalibration:
 		v, err := drawable[calibrated](req)
-		return some(scene.NewRates(v.rates(), v.Beta)), err
+		return scene.NewRates(v.rates(), v.Beta), err
 	case ofCanaries:
 		course, err := drawable[scene.CanaryCourse](req)
-		return some(scene.NewCanariesOverRuns(&course)), err
+		return scene.NewCanariesOverRuns(&course), err
 	case ofMembership:
 		r, err := drawable[scene.CanaryReport](req)
 		switch req.View {
 		case "roc", "":
-			return some(scene.NewROC(&r)), err
+			return scene.NewROC(&r), err
 		case "scores":
-			return some(scene.NewScores(&r)), err
+			return scene.NewScores(&r), err
 		}
 		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
 	case ofColumn:
@@ -132,18 +132,18 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 			Column string
 			Bins   []scene.ColumnBin
 		}](req)
-		return some(scene.NewColumn(h.Column, h.Bins)), err
+		return scene.NewColumn(h.Column, h.Bins), err
 	case ofSpark:
 		course, err := drawable[scene.Course](req)
-		return some(scene.NewSpark(&course)), err
+		return scene.NewSpark(&course), err
 	case ofLive:
 		p, err := drawable[pair.Progress](req)
-		return some(scene.NewLiveOutputs(&p)), err
+		return scene.NewLiveOutputs(&p), err
 	}
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
 
-func reportView(in scene.Input, name string) (scene.View, error) {
+func reportView(in scene.Input, name string) (*scene.View, error) {
 	r := in.Report
 	switch {
 	case name == "outputs":
@@ -152,13 +152,13 @@ func reportView(in scene.Input, name string) (scene.View, error) {
 				return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
 			}
 		}
-		return some(scene.NewOutputs(r)), nil
+		return scene.NewOutputs(r), nil
 	case name == "data":
-		return some(scene.DataOf(r)), nil
+		return scene.DataOf(r), nil
 	case name == "tradeoff":
-		return some(scene.NewTradeoff(in.Curves.Tradeoff, r.Claim)), nil
+		return scene.NewTradeoff(in.Curves.Tradeoff, r.Claim), nil
 	case name == "renyi":
-		return some(scene.NewRenyi(in.Curves.Renyi)), nil
+		return scene.NewRenyi(in.Curves.Renyi), nil
 	}
 	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "data", "tradeoff" or "renyi"`}
 }
@@ -169,17 +169,6 @@ func drawable[T any](req pictureRequest) (v T, err error) {
 		err = fmt.Errorf("no %s to draw: %w", req.Of, err)
 	}
 	return v, err
-}
-
-// some is the view, if there is one.
-func some[T any, V interface {
-	*T
-	scene.View
-}](v V) scene.View {
-	if v == nil {
-		return nil
-	}
-	return v
 }
 
 func accountCurve(a accounting.Account) scene.AccountCurve {

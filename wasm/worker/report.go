@@ -56,7 +56,7 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	if p, ok := r.(pair.Report); ok {
 		c.drawn.hold(p)
 		if v := scene.NewOutputs(scene.InputOf(p).Report); v != nil {
-			out.Say = new(v.Says())
+			out.Say = &v.Said
 		}
 		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
 	}

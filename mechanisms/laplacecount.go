@@ -1,0 +1,28 @@
+package mechanisms
+
+import "github.com/dpscope/dpscope/audit"
+
+// laplaceCount takes an answer above 1/2 for a yes. A record that is added or removed
+// moves the count by 1.
+var laplaceCount = mechanism{
+	Name: "laplace-count", Title: "Number of people who say yes, with Laplace noise", Source: histogramSource,
+	Epsilon:   1,
+	Relations: only(audit.AddRemove),
+	Domain:    in(records(0, 1)),
+	Pairs: always(pairs{
+		{"three yes against four", of(1, 1, 1), of(1, 1, 1, 1)},
+		{"none against one yes", of(), of(1)},
+	}),
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true ones"},
+
+	Output: oneColumn(audit.Real, "noisy count"),
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		var yes float64
+		for _, v := range d.Values {
+			if v > 0.5 {
+				yes++
+			}
+		}
+		return plusLaplace(1/p.Num("epsilon"), yes)
+	},
+}

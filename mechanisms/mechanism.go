@@ -1,0 +1,293 @@
+package mechanisms
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// mechanism is what there is to say of one mechanism: what it claims, what it is
+// audited on, and how it makes its outputs.
+type mechanism struct {
+	Name, Title, Source string
+	Fault               string // what is wrong with it; empty where it keeps its claim
+
+	Epsilon float64                  // default of the parameter epsilon; 0: Params has it, where there is one
+	Params  []audit.ParamSpec        // the others
+	Check   func(audit.Params) error // refuses those that do not go together; may be nil
+
+	Relations func(audit.Params) []audit.Relation
+	Claim     func(audit.Params) audit.Claim  // nil: (epsilon, 0)
+	Truth     func(audit.Params) string       // nil: epsilon
+	Domain    func(audit.Params) audit.Domain // one row at least where a record is replaced
+	Pairs     func(audit.Params, audit.Relation) pairs
+	Tight     *audit.Tight // of one that keeps its claim
+
+	Output func(audit.Params) []audit.Column
+	// Release prepares the outputs on a dataset: what it returns fills blocks.
+	Release func(audit.Params, audit.Dataset) sampler
+}
+
+// sampler fills a block with outputs.
+type sampler func(*block)
+
+// blockRows is how many outputs a mechanism makes at a time. It is part of what
+// a seed means: another value gives other outputs.
+const blockRows = 1024
+
+// block is up to blockRows outputs in the making, with the stream to draw from.
+type block struct {
+	*stream.Stream
+	rows int
+	out  []float64 // to be filled, row after row
+
+	rooms [][]float64
+	used  int // of rooms
+}
+
+// room is n numbers a row beside the outputs. Every block of a call has the same.
+func (b *block) room(n int) []float64 {
+	if b.used == len(b.rooms) {
+		b.rooms = append(b.rooms, make([]float64, n*b.rows)) // no later block has more rows
+	}
+	b.used++
+	return b.rooms[b.used-1][:n*b.rows]
+}
+
+// laplace is n numbers of Laplace noise a row.
+func (b *block) laplace(n int, scale float64) []float64 {
+	noise := b.room(n)
+	b.Laplace(noise, scale)
+	return noise
+}
+
+func (m mechanism) spec() audit.MechanismSpec {
+	spec := audit.MechanismSpec{
+		Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Params: m.Params,
+		Relations: m.Relations, Claim: m.Claim, Truth: m.Truth, Tight: m.Tight,
+		Domain: func(p audit.Params, r audit.Relation) audit.Domain {
+			d := m.Domain(p)
+			if r == audit.Replace {
+				d.MinRows = max(d.MinRows, 1)
+			}
+			return d
+		},
+		Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
+			return m.Pairs(p, r).of(m.Domain(p).Columns)
+		},
+		New: func(p audit.Params) (audit.Mechanism, error) {
+			if m.Check != nil {
+				if err := m.Check(p); err != nil {
+					return nil, err
+				}
+			}
+			return &built{m, maps.Clone(p), m.Domain(p), audit.Width(m.Output(p))}, nil
+		},
+	}
+	if m.Epsilon != 0 {
+		spec.Params = append([]audit.ParamSpec{epsilonParam(m.Epsilon)}, m.Params...)
+	}
+	if m.Claim == nil {
+		spec.Claim = pureClaim
+	}
+	if m.Truth == nil {
+		spec.Truth = func(p audit.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
+	}
+	return spec
+}
+
+// built is a mechanism at fixed parameters.
+type built struct {
+	mechanism
+	params audit.Params
+	domain audit.Domain
+	width  int // of an output
+}
+
+func (m *built) Columns() []audit.Column { return m.Output(m.params) }
+
+func (m *built) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	if err := checkData(d, m.domain); err != nil {
+		return err
+	}
+	fill := m.Release(m.params, d)
+	b := block{Stream: s}
+	for len(out) >= m.width {
+		b.rows, b.used = min(len(out)/m.width, blockRows), 0
+		b.out, out = out[:b.rows*m.width], out[b.rows*m.width:]
+		fill(&b)
+	}
+	return nil
+}
+
+// checkData refuses a dataset that a mechanism cannot release anything of. The engine checks
+// the whole domain; other callers may go beyond what finders propose, with more records
+// and with values that the mechanism clips.
+func checkData(d audit.Dataset, dom audit.Domain) error {
+	if d.Columns != dom.Columns {
+		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(dom.Columns)}
+	}
+	fixed := dom.MinRows == dom.MaxRows
+	if n := d.Len(); n < dom.MinRows || fixed && n > dom.MaxRows {
+		want := pick(fixed, "", "at least ") + fmt.Sprintf("%d rows", dom.MinRows)
+		if dom.Reach > 0 {
+			want += ", the answer of one query each"
+		}
+		return &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
+	}
+	for i, v := range d.Values {
+		if v-v != 0 { // NaN or infinite
+			return notIn(i, v, "a finite number")
+		}
+		if !dom.Integer {
+			continue
+		}
+		if lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]; v != math.Floor(v) || v < lo || v > hi {
+			return notIn(i, v, fmt.Sprintf("a whole number in [%s, %s]", show(lo), show(hi)))
+		}
+	}
+	return nil
+}
+
+func notIn(i int, v float64, want string) error {
+	return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: want}
+}
+
+// neighbours are two datasets, row after row, and what they are in words.
+type neighbours struct {
+	label         string
+	first, second []float64
+}
+
+type pairs []neighbours
+
+func (list pairs) of(columns int) []audit.Pair {
+	table := func(values []float64) audit.Dataset {
+		return audit.Dataset{Columns: columns, Values: append([]float64{}, values...)}
+	}
+	made := make([]audit.Pair, len(list))
+	for i, p := range list {
+		made[i] = audit.Pair{Label: p.label, First: table(p.first), Second: table(p.second)}
+	}
+	return made
+}
+
+// of is a dataset of [neighbours].
+func of(values ...float64) []float64 { return values }
+
+// always are the pairs of a mechanism that has these whatever its parameters.
+func always(list pairs) func(audit.Params, audit.Relation) pairs {
+	return func(audit.Params, audit.Relation) pairs { return list }
+}
+
+// only are the relations of a mechanism that defines these whatever its parameters.
+func only(r ...audit.Relation) func(audit.Params) []audit.Relation {
+	return func(audit.Params) []audit.Relation { return r }
+}
+
+const proposedRows = 20 // most records that a finder proposes
+
+// records is the domain of any number of records in [lo, hi].
+func records(lo, hi float64) audit.Domain {
+	return audit.Domain{Columns: 1, MaxRows: proposedRows, Lower: []float64{lo}, Upper: []float64{hi}}
+}
+
+// whole is the domain of least to most records that are whole numbers from 0 to last.
+func whole(least, most int, last float64) audit.Domain {
+	return audit.Domain{Columns: 1, MinRows: least, MaxRows: most, Lower: []float64{0}, Upper: []float64{last}, Integer: true}
+}
+
+// answers is the domain of m answers in [lo, hi], each of that sensitivity.
+func answers(m int, lo, hi, sensitivity float64) audit.Domain {
+	return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{lo}, Upper: []float64{hi}, Reach: sensitivity}
+}
+
+// in is the domain of a mechanism that has this one whatever its parameters.
+func in(d audit.Domain) func(audit.Params) audit.Domain {
+	return func(audit.Params) audit.Domain { return d }
+}
+
+// oneColumn is the output of a mechanism that has one column.
+func oneColumn(kind audit.ColumnKind, name string, labels ...audit.Label) func(audit.Params) []audit.Column {
+	return func(audit.Params) []audit.Column { return []audit.Column{{Name: name, Kind: kind, Labels: labels}} }
+}
+
+// columnsOf is n columns of one kind; their names are the format with from, from+1, ...
+// put in.
+func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...audit.Label) []audit.Column {
+	columns := make([]audit.Column, n)
+	for i := range columns {
+		columns[i] = audit.Column{Name: fmt.Sprintf(format, i+from), Kind: kind, Labels: labels}
+	}
+	return columns
+}
+
+// epsilonParam is the parameter that nearly every mechanism has. Its range keeps the
+// noise finite.
+func epsilonParam(byDefault float64) audit.ParamSpec {
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
+}
+
+// pureClaim is the claim of most mechanisms: (epsilon, 0).
+func pureClaim(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
+
+func neverPrivate(more string) func(audit.Params) string {
+	return func(audit.Params) string { return "not private for any epsilon" + more }
+}
+
+// plusLaplace releases answers with Laplace noise of their own, drawn for all answers of
+// all rows of a block at once.
+func plusLaplace(scale float64, answers ...float64) sampler {
+	return func(b *block) {
+		b.Laplace(b.out, scale)
+		for rows := b.out; len(rows) > 0; rows = rows[len(answers):] {
+			row := rows[:len(answers)]
+			for i, x := range answers {
+				row[i] += x
+			}
+		}
+	}
+}
+
+// sideBySide puts the outputs of two samplers, of these widths, beside each other. A block
+// draws all noise of the first one, then that of the second.
+func sideBySide(first sampler, width1 int, second sampler, width2 int) sampler {
+	return func(b *block) {
+		all, left, right := b.out, b.room(width1), b.room(width2)
+		b.out = left
+		first(b)
+		b.out = right
+		second(b)
+		b.out = all
+		for ; len(all) > 0; all, left, right = all[width1+width2:], left[width1:], right[width2:] {
+			copy(all, left[:width1])
+			copy(all[width1:], right[:width2])
+		}
+	}
+}
+
+// clippedSum is the sum of the values clipped to [0, 1].
+func clippedSum(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += min(max(v, 0), 1)
+	}
+	return sum
+}
+
+// vector is n times the same value.
+func vector(n int, value float64) []float64 { return slices.Repeat(of(value), n) }
+
+// show prints a number for a description or a message.
+func show(v float64) string { return fmt.Sprintf("%.10g", v) }
+
+func pick[T any](yes bool, a, b T) T {
+	if yes {
+		return a
+	}
+	return b
+}

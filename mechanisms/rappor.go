@@ -1,0 +1,168 @@
+package mechanisms
+
+import (
+	"math/bits"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// rapporFamily reports one value through a Bloom filter. The permanent response
+// replaces each bit, with probability f, by a fair coin; the instantaneous one
+// then reports 1 with probability q where that is 1 and p where it is 0. Of one
+// report the bits are independent, 1 with probability f(p+q)/2 + (1-f)q or
+// f(p+q)/2 + (1-f)p, and are drawn so: one word a bit. rappor-once reports the
+// permanent response, p = 0 and q = 1.
+type rapporFamily struct {
+	mechanism
+
+	steps, published string // of the paper; f
+	instant          bool
+}
+
+const rapporValues = 100 // values are 0 to 99
+
+var (
+	rapporOnce = rapporFamily{steps: "1 and 2", published: "0.95", mechanism: mechanism{
+		Name: "rappor-once", Title: "RAPPOR, permanent response only", Epsilon: 0.8}}
+	rappor = rapporFamily{steps: "1 to 3", published: "0.75", instant: true, mechanism: mechanism{
+		Name: "rappor", Title: "RAPPOR, permanent and instantaneous response", Epsilon: 0.4}}
+)
+
+func (f rapporFamily) complete() mechanism {
+	m := f.mechanism
+	m.Source = "Erlingsson, Pihur and Korolova, RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014, steps " + f.steps + ", theorems 1 and 2; parameters of Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021"
+	m.Params = []audit.ParamSpec{
+		{Name: "f", Doc: "probability with which the permanent response replaces a bit, in (0, 1), published with " + f.published + "; 0 derives it from epsilon", Min: 0, Max: 1},
+		{Name: "hashes", Doc: "number of hash functions", Default: 4, Min: 1, Max: 16, Integer: true},
+		{Name: "bits", Doc: "number of bits of the Bloom filter", Default: 20, Min: 2, Max: 64, Integer: true},
+	}
+	if f.instant {
+		m.Params = append(m.Params,
+			audit.ParamSpec{Name: "p", Doc: "probability of reporting 1 for a permanent 0, below q", Default: 0.45, Min: 0.001, Max: 0.999},
+			audit.ParamSpec{Name: "q", Doc: "probability of reporting 1 for a permanent 1", Default: 0.55, Min: 0.001, Max: 0.999})
+	}
+	m.Check = func(p audit.Params) error {
+		if p.Num("f") == 1 {
+			return &audit.InputError{Field: "parameter f", Path: "p.f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
+		}
+		if f.instant && !(p.Num("p") < p.Num("q")) {
+			return &audit.InputError{Field: "parameter q", Path: "p.q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
+		}
+		return nil
+	}
+	m.Tight = &audit.Tight{Params: audit.Params{"hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, one each way"}
+	m.Relations = only(audit.Replace)
+	m.Claim = func(p audit.Params) audit.Claim {
+		if p.Num("f") != 0 {
+			return audit.DPClaim(upToNano(float64(p.Num("hashes")*f.noise(p).loss(1, 1))), 0)
+		}
+		return pureClaim(p)
+	}
+	m.Truth = func(p audit.Params) string {
+		_, gone, come := rapporPair(p)
+		n := f.noise(p)
+		return "epsilon = " + show(max(n.loss(gone, come), n.loss(come, gone))) + " on the values 0 to 99"
+	}
+	m.Domain = in(whole(1, 1, rapporValues-1))
+	m.Pairs = func(p audit.Params, _ audit.Relation) pairs {
+		pair, _, _ := rapporPair(p)
+		return pairs{pair}
+	}
+	m.Output = func(p audit.Params) []audit.Column { return columnsOf(p.Int("bits"), audit.Symbol, "bit %d", 1) }
+	m.Release = f.release
+	return m
+}
+
+// bitNoise is the probability of reporting 1 for a bit that is 1, and for one
+// that is 0.
+type bitNoise struct{ one, zero float64 }
+
+// loss is the largest log ratio of the probabilities of a report where so many
+// bits are 1 and 0 on one side, and so many 0 and 1.
+func (n bitNoise) loss(gone, come int) float64 {
+	return float64(float64(gone)*stream.Log(n.one/n.zero)) + float64(float64(come)*stream.Log((1-n.zero)/(1-n.one)))
+}
+
+// noise is that of f, or else of the smallest f whose loss, hashes times that of
+// a bit gone and a bit come (theorems 1 and 2), is at most epsilon; none is too
+// large where even f = 0 loses less.
+func (f rapporFamily) noise(p audit.Params) bitNoise {
+	zero, one := 0.0, 1.0
+	if f.instant {
+		zero, one = p.Num("p"), p.Num("q")
+	}
+	with := func(f float64) bitNoise {
+		coin := float64(f * (zero + one) / 2)
+		return bitNoise{coin + float64((1-f)*one), coin + float64((1-f)*zero)}
+	}
+	if given := p.Num("f"); given != 0 {
+		return with(given)
+	}
+	lo, hi := 0.0, 1.0
+	for range 60 {
+		mid := float64((lo + hi) * 0.5)
+		if float64(p.Num("hashes")*with(mid).loss(1, 1)) > p.Num("epsilon") {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if f.instant && float64(p.Num("hashes")*with(0).loss(1, 1)) <= p.Num("epsilon") {
+		hi = 0
+	}
+	return with(hi)
+}
+
+// release draws one uniform number a bit.
+func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
+	noise := f.noise(p)
+	filter, likely := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes")), make([]float64, p.Int("bits"))
+	for i := range likely {
+		likely[i] = noise.zero
+		if filter>>i&1 != 0 {
+			likely[i] = noise.one
+		}
+	}
+	return func(b *block) {
+		b.Uniform(b.out, 0, 1)
+		for out := b.out; len(out) > 0; out = out[len(likely):] {
+			for i, p := range likely {
+				bit := 0.0
+				if out[i] < p {
+					bit = 1
+				}
+				out[i] = bit
+			}
+		}
+	}
+}
+
+// bloom is the Bloom filter of a value. Hash i is SplitMix64's output function
+// (Steele, Lea and Flood 2014) of 64 times the value plus i.
+func bloom(value, size, hashes int) (filter uint64) {
+	for i := range hashes {
+		z := (uint64(value*64+i) + 1) * 0x9e3779b97f4a7c15
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		filter |= 1 << ((z ^ z>>31) % uint64(size))
+	}
+	return filter
+}
+
+// rapporPair is the first pair of values whose filters differ in most bits, with
+// the numbers of bits that are 1 in the first only and in the second only.
+func rapporPair(p audit.Params) (pair neighbours, gone, come int) {
+	size, hashes := p.Int("bits"), p.Int("hashes")
+	best := -1
+	for a := range rapporValues {
+		for b := range a {
+			x, y := bloom(a, size, hashes), bloom(b, size, hashes)
+			if n := bits.OnesCount64(x ^ y); n > best {
+				best, gone, come = n, bits.OnesCount64(x&^y), bits.OnesCount64(y&^x)
+				pair = neighbours{"the values whose filters differ in most bits", of(float64(a)), of(float64(b))}
+			}
+		}
+	}
+	return pair, gone, come
+}

@@ -1,0 +1,162 @@
+package scene
+
+import (
+	"math"
+	"strings"
+
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// Bin is an interval of outputs or scores, or an outcome.
+type Bin struct {
+	Words             string
+	From, To          float64 // of an interval; of those beyond the edges, a box beside them
+	First, FirstIn    int
+	Second, SecondIn  int
+	firstOf, secondOf int     // outputs in all
+	low, high         float64 // what an interval holds, infinite beyond the edges
+}
+
+// Shares of the outputs on both datasets.
+func (b Bin) Shares() (first, second float64) {
+	return share(b.First, b.firstOf), share(b.Second, b.secondOf)
+}
+
+func share(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// inEvent is how much of the bin lies in the event, over both sides.
+func (b Bin) inEvent() float64 { return share(b.FirstIn+b.SecondIn, b.First+b.Second) }
+
+// LogRatio is ln(first share / second share), infinite where one of them was
+// never seen, and NaN where neither was.
+func (b Bin) LogRatio() float64 {
+	p, q := b.Shares()
+	if p == 0 && q == 0 {
+		return math.NaN()
+	}
+	return math.Log(p / q)
+}
+
+// z is the normal quantile of a two-sided 95 % interval.
+const z = 1.959963984540054
+
+// Spread is half the width of the approximate 95 % interval of the log ratio
+// (Katz, Baptista, Azen and Pike 1978), for this bin alone; NaN where a side was
+// never seen.
+func (b Bin) Spread() float64 {
+	if b.First == 0 || b.Second == 0 {
+		return math.NaN()
+	}
+	p, q := b.Shares()
+	return z * math.Sqrt((1-p)/float64(b.First)+(1-q)/float64(b.Second))
+}
+
+// MostBins is how many bins of a chart are drawn; a report of ours has 50.
+const MostBins = 1000
+
+// binsOf are a chart's bins, or outcomes with all others last, with what was counted in each;
+// nil where nothing was counted, or in too many.
+func binsOf(c pair.Chart) []Bin {
+	n := len(c.Edges) + 1
+	if c.Kind == pair.OutcomeChart {
+		n = len(c.Outcomes) + 1
+	} else if len(c.Edges) < 2 {
+		return nil
+	}
+	if n > MostBins {
+		return nil
+	}
+	at := func(list []int, i int) int {
+		if i < len(list) {
+			return max(0, list[i])
+		}
+		return 0
+	}
+	var of [2]int
+	bins := make([]Bin, n)
+	for i := range bins {
+		bins[i] = Bin{First: at(c.First, i), FirstIn: at(c.FirstIn, i), Second: at(c.Second, i), SecondIn: at(c.SecondIn, i)}
+		of[0], of[1] = of[0]+bins[i].First, of[1]+bins[i].Second
+	}
+	if of[0]+of[1] == 0 {
+		return nil
+	}
+	for i := range bins {
+		bins[i].firstOf, bins[i].secondOf = of[0], of[1]
+	}
+	return bins
+}
+
+const others = "others"
+
+func outcomeWords(chart pair.Chart, i int) string {
+	switch {
+	case i >= len(chart.Outcomes):
+		return others
+	case i < len(chart.Labels) && chart.Labels[i] != "":
+		return chart.Labels[i]
+	}
+	words := make([]string, len(chart.Outcomes[i]))
+	for k, v := range chart.Outcomes[i] {
+		words[k] = Short(v)
+	}
+	return "(" + strings.Join(words, ", ") + ")"
+}
+
+// ends are those of bin i of a histogram, infinite beyond the edges.
+func ends(edges []float64, i int) (from, to float64) {
+	from, to = math.Inf(-1), math.Inf(1)
+	if i > 0 {
+		from = edges[i-1]
+	}
+	if i < len(edges) {
+		to = edges[i]
+	}
+	return from, to
+}
+
+// rangeWords are the ends of a bin in words.
+func rangeWords(from, to float64) string {
+	switch {
+	case math.IsInf(from, -1):
+		return "below " + Short(to)
+	case math.IsInf(to, 1):
+		return Short(from) + " and above"
+	}
+	return Short(from) + " to " + Short(to)
+}
+
+// interval puts bin i of a histogram in its place. What lies beyond the edges
+// gets a box beside them.
+func interval(edges []float64, i int, b Bin) Bin {
+	n := len(edges)
+	b.low, b.high = ends(edges, i)
+	b.Words, b.From, b.To = rangeWords(b.low, b.high), b.low, b.high
+	least, most := edges[0], edges[n-1]
+	unit := (most - least) / float64(n-1)
+	if uneven(edges) { // bins of one width, at their numbers
+		b.From, b.To, least, most, unit = float64(i-1), float64(i), 0, float64(n-1), 1
+	}
+	switch i {
+	case 0:
+		b.From, b.To = least-2.4*unit, least-0.6*unit
+	case n:
+		b.From, b.To = most+0.6*unit, most+2.4*unit
+	}
+	return b
+}
+
+// uneven reports whether edges are not of about one distance.
+func uneven(edges []float64) bool {
+	least, most := math.Inf(1), 0.0
+	for i := 1; i < len(edges); i++ {
+		d := edges[i] - edges[i-1]
+		least, most = min(least, d), max(most, d)
+	}
+	return most > 3*least
+}
