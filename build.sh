@@ -152,7 +152,7 @@ run_fuzz() {
 }
 
 # What decides counts, and what follows from them: it runs in the browser too.
-pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
+pure=(./audit/... ./audit/stream/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./core/finders ./estimators ./bounds/... ./bounds/accounting ./core/...)
 
 check_sources() {
 	say "gofmt"
@@ -190,7 +190,7 @@ same_bits() {
 
 go_tests() {
 	local packages
-	mapfile -t packages < <(go list ./... | grep -v '/e2e$')
+	mapfile -t packages < <(go list ./... | grep -v '/site/e2e$')
 	DPSCOPE_TYPES=1 go test -timeout 60m "${packages[@]}"
 }
 
@@ -231,7 +231,7 @@ run_tests() {
 		"$node"
 	) >"$log" 2>&1 &
 	beside=$!
-	DPSCOPE_DIST=$(realpath "$site") go test -count=1 -timeout 60m ./e2e || failed=1
+	DPSCOPE_DIST=$(realpath "$site") go test -count=1 -timeout 60m ./site/e2e || failed=1
 	wait "$beside" || failed=1
 	say "WebAssembly in Node"
 	cat "$log"

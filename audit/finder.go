@@ -3,7 +3,7 @@ package audit
 import (
 	"slices"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Trial is one explored pair and how loud it was.

@@ -3,7 +3,7 @@ package audit
 import (
 	"encoding/json"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Exploration is what a learner sees: outputs on both datasets of one pair,

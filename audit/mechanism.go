@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Mechanism is a randomised algorithm under audit, with its parameters fixed.

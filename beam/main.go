@@ -23,17 +23,18 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/internal/training"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 // museumBrowserSeconds is how long a verdict may take in the page, at the median.

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // canaryReference are means of second-order Wilson (first-order at K = 1) with

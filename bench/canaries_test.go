@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestBenchCanaries: tables come out with a figure in every column, as text and as

@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
 )
 
 // rung is an adversary against a training by DP-SGD: a threat model that a plan names by

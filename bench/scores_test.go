@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // One audit of a case: now is far above what was before where the attack is one-sided, and

@@ -9,13 +9,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators/posterior"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // alarmInterval is the error of the interval of a rate of false alarms.

@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // sharpRuns is how many runs a sharp cell has. The standard error of a rate of

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 func someCanaries(k, m, runs int, p1, p0 float64, seed uint64) CanaryTable {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // exchangeableLaw draws the number of ones of an exchangeable vector of k entries

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // CanarySums are what a bet on the next training is made of: sums over past trainings

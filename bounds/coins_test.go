@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // laplaceSum is the chance of a cell (1, 0) and of (0, 1) in a run of the mechanism

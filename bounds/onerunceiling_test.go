@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // The most powerful test of G against N, both drawn: its power is at most what is

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // loudest is the law of right guesses of the mechanism in the comment of OneRunPValue.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // ROC counts membership scores of two classes above thresholds: the higher a score, the

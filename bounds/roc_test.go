@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // twoLaws draws scores of two laws whose rates are known.

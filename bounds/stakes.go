@@ -3,7 +3,7 @@ package bounds
 import (
 	"slices"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Stakes are bets against a claim, by the log odds that an output came from the first

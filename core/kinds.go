@@ -10,8 +10,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/report"
 )
 
 // Given is what an audit or a replay can need besides its plan or report.

@@ -13,9 +13,9 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/mutate"
-	"github.com/dpscope/dpscope/report"
 )
 
 // placed wants every refusal of a changed plan to say where its fault is: at a setting,

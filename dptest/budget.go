@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // sizes are what Samples may be where the options leave it open, the largest

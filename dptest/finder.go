@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem,

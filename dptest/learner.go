@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on small

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/finders"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestMechanism holds a registry entry to the contract of [audit.MechanismSpec], and

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Every pair has a subtest; the domain has one more.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 var errNil = &audit.InputError{Field: "mechanism", Found: "nil", Want: "a audit.Mechanism"}

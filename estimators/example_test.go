@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Two mechanisms that answer ⊤ with probability 3/4 and 1/4: every learner

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 const (

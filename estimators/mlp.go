@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Loss names what a witness is trained for.

@@ -3,7 +3,7 @@ package estimators
 import (
 	"testing"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // gaussianVector is ten coordinates of N(0, 1), shifted by 0.2 on the second

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // quick are the learners that are used by name, networks cut to a size that

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 func numbers[T matmul.Real](s *stream.Stream, n int) []T {

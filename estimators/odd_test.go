@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // oddSamples are outputs that trip careless learners.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // scenario is a pair of output distributions whose likelihood ratio is known.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 )
 
 // Paths of a host.

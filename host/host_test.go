@@ -22,12 +22,12 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/packed"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 

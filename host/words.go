@@ -13,7 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/core/report/format"
 )
 
 // badge is a small picture that says what was claimed and what was shown, with the number

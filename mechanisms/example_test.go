@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // A mechanism is looked up by name, built with its parameters, and sampled on a

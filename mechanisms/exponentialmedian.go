@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // exponentialMedian draws point g of a grid in [lo, hi] with probability

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // meanFamily is a mean of records clipped to [0, 1], with noise on the sum and

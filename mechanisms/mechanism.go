@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // mechanism is what there is to say of one mechanism: what it claims, what it is

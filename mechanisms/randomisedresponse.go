@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // randomisedResponse tells one bit truthfully with a probability, and else its opposite.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // rapporFamily reports one value through a Bloom filter. The permanent response

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 var update = flag.Bool("update", false, "write testdata/digests.txt anew")

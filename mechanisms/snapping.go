@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 const mironov = "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // truncatedGeometric counts the ones among n bits and adds two-sided geometric

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"

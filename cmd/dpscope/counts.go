@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	plain "github.com/dpscope/dpscope/core/counts"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
 )
 
 // shareValue is a flag for a count of so many, such as 40/50.

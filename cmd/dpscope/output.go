@@ -11,9 +11,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // answering answers requests in frames with Laplace noise of that scale on the number of

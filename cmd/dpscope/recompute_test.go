@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
-	"github.com/dpscope/dpscope/report"
 )
 
 // TestRecomputeKept: what every kept report says follows from its counts without a

@@ -9,10 +9,10 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/partial"
 	"github.com/dpscope/dpscope/core/parts"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
-	"github.com/dpscope/dpscope/report/format"
 )
 
 // endShare writes the part of an audit that ended with err, and returns the exit code.

@@ -17,12 +17,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/host/client"
 	"github.com/dpscope/dpscope/host/folder"
 	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // trainFor answers requests for trainings with a canary's membership and Gaussian noise of

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Plan is what is to be measured.

@@ -7,7 +7,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Side describes one side of the certification runs.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Part is a run that a report goes on from.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // leader bets on trainings one by one: on the event that did best so far. What it does

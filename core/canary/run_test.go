@@ -17,8 +17,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
-	"github.com/dpscope/dpscope/report"
 )
 
 func samplePlan(n, k int) Plan {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream/ranks"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Evidence is what is counted of scores.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Scores whose counts are worked by hand.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Explored are the scores of exploration runs, each run's sorted.

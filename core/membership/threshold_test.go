@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestTableOfScores: counts by binary search are those by counting, ties and

@@ -3,7 +3,7 @@ package onerun
 import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Conclude is all that follows from the evidence of a run that ended so, nil if there

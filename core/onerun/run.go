@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/ranks"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Task is the one run of an audit. It returns a [Evidence].

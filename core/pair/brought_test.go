@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // outside is a noisy count of the user's; unseeded, it draws from a generator

@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Certified is what was made of a table of certification pairs, by what

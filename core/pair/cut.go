@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // cut is a threshold on scores, with the direction in which it tells most.

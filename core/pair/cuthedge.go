@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // The bound spends most of the error on one event and the rest on hedges: the report has the largest of their bounds, each at its share. All are chosen

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // The largest bound of the main event and of its hedges exceeds the truth with probability

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Purposes of random streams. The words are part of the seed.

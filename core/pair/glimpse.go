@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Glimpse is what a link holds of a report's result: what the page shows of it at first

@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/report"
 )
 
 // TestSameBitsOfReports replays reports that are kept, exploration and all: each

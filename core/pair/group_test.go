@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/learners"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // tallied releases a noisy histogram of the values 0 to 9, of which a summary is the

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // parabola scores by the distance from 1.

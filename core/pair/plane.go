@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // Plane is what outputs of several numbers look like by the witness's score and

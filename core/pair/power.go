@@ -5,7 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // searchedReach is the largest number of outputs a side for which the smallest epsilon

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"

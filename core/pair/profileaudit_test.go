@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/report"
 )
 
 // A Gaussian mechanism whose claim is a Gaussian curve: whole audits of one that keeps

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/estimators/posterior"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Race is the task of the sequential stage: outputs of the pairs that a finder proposes

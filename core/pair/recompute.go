@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Recompute checks that all that a report says follows from the counts in it, and draws

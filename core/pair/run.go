@@ -9,10 +9,10 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Phase is a stage of a run.

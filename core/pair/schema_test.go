@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

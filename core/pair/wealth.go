@@ -10,10 +10,10 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators/posterior"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // sequentialShare is the share of the error that an audit spends on the sequential

@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/partial"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
-	"github.com/dpscope/dpscope/report"
 )
 
 // Several is the plan of a partial of a file of audits.

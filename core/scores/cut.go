@@ -9,12 +9,12 @@ import (
 	"sort"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // ascending are the ranks of a class in their order: what is drawn of them at random does

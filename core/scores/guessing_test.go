@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // oneSidedScores: half in, half out, normal, a fifth of those in shifted by 10; with low

@@ -10,8 +10,8 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/report"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open: see

@@ -14,11 +14,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // exploredAgain draws the exploration runs of a resolved plan one by one.

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/ranks"
 )
 
 // Scores are membership scores that another program made, as package mechanisms/recorded

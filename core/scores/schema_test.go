@@ -21,8 +21,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")

@@ -18,8 +18,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
-	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write the schemas anew")

@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/finders"
-	"github.com/dpscope/dpscope/stream"
 )
 
 const good = `{

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // featureKind names a summary of an output.

@@ -7,8 +7,8 @@ import (
 	"sort"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // Model is what all candidates learnt from the outputs of one pair. Reports show it as

@@ -3,8 +3,8 @@ package posterior
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // point is one row of a logistic regression: its features, and how often it was seen on

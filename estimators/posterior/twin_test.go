@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // path are the nodes from the root to the leaf of a row, found by the walk that the

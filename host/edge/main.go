@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/host"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 func main() {

@@ -12,9 +12,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
-	"github.com/dpscope/dpscope/report"
 )
 
 // Most is what a stranger's report may cost. Its bytes are those that every audit holds

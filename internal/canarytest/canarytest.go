@@ -3,9 +3,9 @@ package canarytest
 
 import (
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Scripted is a source for tests.

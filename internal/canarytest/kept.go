@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Kept holds every report of this kind that is kept against what follows from its plan and its evidence. verify parses it and verifies it quickly;

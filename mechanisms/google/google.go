@@ -17,7 +17,7 @@ import (
 	"github.com/google/differential-privacy/go/v3/noise"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // The library, for people, and with its version.

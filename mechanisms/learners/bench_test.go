@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // BenchmarkTraining is the time of one training of each learner at its defaults, on the

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // descent is DP-SGD (Abadi et al., Deep Learning with Differential Privacy, CCS 2016,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // bayes is the Gaussian naive Bayes classifier of Vaidya, Shafiq, Basu and Hong,

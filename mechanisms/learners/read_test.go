@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // A file becomes a table whose features are scaled by the declared bounds; what lies

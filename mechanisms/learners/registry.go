@@ -2,7 +2,7 @@ package learners
 
 import (
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // All is the registry: one line a learner, over the tables that come along.

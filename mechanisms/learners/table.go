@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Table is labelled examples in declared bounds: what a learner is trained on.

@@ -1,6 +1,6 @@
 package recorded
 
-import "github.com/dpscope/dpscope/stream"
+import "github.com/dpscope/dpscope/audit/stream"
 
 // purposeSplit is that of the streams that order the rows.
 const purposeSplit = "split"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Spec is the line of a catalogue that audits the samples.

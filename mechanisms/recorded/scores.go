@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream/ranks"
+	"github.com/dpscope/dpscope/audit/stream/ranks"
 )
 
 // Scores are membership scores of canaries: a higher score means that the

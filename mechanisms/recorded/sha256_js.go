@@ -1,5 +1,5 @@
 package recorded
 
-import "github.com/dpscope/dpscope/stream"
+import "github.com/dpscope/dpscope/audit/stream"
 
 func newDigest() summer { return stream.NewDigest() }

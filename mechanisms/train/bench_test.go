@@ -3,7 +3,7 @@ package train
 import (
 	"testing"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // BenchmarkRun is one run of 11 canaries and 11 fresh ones at the defaults, by

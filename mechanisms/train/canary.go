@@ -3,8 +3,8 @@ package train
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // canaries are those of a run, of one kind: inside ones, which are trained on,

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
-	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 // CSV says how a file of examples is read: one example a line, features as

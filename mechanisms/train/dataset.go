@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // Dataset is labelled examples in a bounded domain.

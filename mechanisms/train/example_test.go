@@ -3,8 +3,8 @@ package train_test
 import (
 	"fmt"
 
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/stream"
 )
 
 func ExampleNew() {

@@ -1,8 +1,8 @@
 package train
 
 import (
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // Rows are examples: features, an example a row, and numbers of classes.

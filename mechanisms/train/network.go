@@ -3,8 +3,8 @@ package train
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // layer is a dense layer: a matrix of weights, an input a row, then biases.

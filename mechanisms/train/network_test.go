@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // cases are networks of every kind with random parameters, and random rows.

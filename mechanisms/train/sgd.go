@@ -5,10 +5,10 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 // step is what one step of a training leaves behind for an auditor who sees it:

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 // small is quick and has every part.

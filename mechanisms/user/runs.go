@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Failed is the error of a request in which a run of the user's code failed: it raised an

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // MostSeed is the largest seed that outside code gets: what a float64 holds

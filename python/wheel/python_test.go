@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // python is a Python 3 with these modules; without one the test is skipped, and says what

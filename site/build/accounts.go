@@ -1,6 +1,6 @@
 package main
 
-import "github.com/dpscope/dpscope/accounting"
+import "github.com/dpscope/dpscope/bounds/accounting"
 
 // accountKind is a kind of account with the fields of its [accounting.Query], in the
 // order in which to show them.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"

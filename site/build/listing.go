@@ -8,10 +8,10 @@ import (
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/catalogue"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // listing is catalogue.json: what the core knows. The page's forms are made of it

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/mechanisms/google"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // The list has all that is registered, and marks what runs a library.

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // findings is a page of findings or of the museum, whose figures are computed

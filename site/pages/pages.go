@@ -42,7 +42,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/core/report/format"
 )
 
 // File is one file of the site.

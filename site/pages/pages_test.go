@@ -24,13 +24,13 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/mechanisms"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 

@@ -21,8 +21,8 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/packed"
-	"github.com/dpscope/dpscope/report/format"
 )
 
 // page is one Markdown file on its way.

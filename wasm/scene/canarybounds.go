@@ -9,7 +9,7 @@ import (
 
 	"strings"
 
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // canaryBounds are what every interval makes of the same counts.

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // TestPrincipal: the plane is that of a singular value decomposition.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // scored is what the page sends of a report of scores.

@@ -13,8 +13,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/report"
 )
 
 func pure(epsilon float64) audit.Claim { return audit.Claim{Kind: audit.Pure, Epsilon: epsilon} }

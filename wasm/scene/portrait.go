@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // portrait are scores of exploration runs by canaries, those inside before the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
-	"github.com/dpscope/dpscope/report"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing

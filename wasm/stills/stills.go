@@ -15,9 +15,9 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 

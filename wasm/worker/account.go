@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 // accountAnswer is an account and the command that makes the same one.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 func TestAccount(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // A mechanism that the user brings runs in a sandbox, which the page opens; every

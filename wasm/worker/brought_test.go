@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // asks makes a sandbox of what answers its questions, in a language with an interpreter

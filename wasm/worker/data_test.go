@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/wasm/catalogue"
+	"github.com/dpscope/dpscope/core/catalogue"
 )
 
 func main() {

@@ -8,16 +8,16 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 

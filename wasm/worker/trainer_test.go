@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Reports of trainings by a program open and are recomputed from their counts, and say

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Subject is what a plan says of what is audited, whether in many runs or in one: what is

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/linalg"
-	"github.com/dpscope/dpscope/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 // Limits of a Gaussian sum.

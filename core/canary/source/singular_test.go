@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpscope/dpscope/stream"
-	"github.com/dpscope/dpscope/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
 // TestRightSingular compares with gonum's decomposition: the same singular values and,

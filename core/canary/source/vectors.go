@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
-	"github.com/dpscope/dpscope/stream/linalg"
 )
 
 // MaxCells is how many numbers a file of vectors may hold (16 MiB packed).

@@ -3,7 +3,7 @@ package tutorial
 
 import (
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // Count releases how many people say yes, with Laplace noise. A row is an answer, 0 or 1.

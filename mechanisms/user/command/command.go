@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // Options say how a program is run and how its outputs are read.

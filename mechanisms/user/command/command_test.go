@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
-	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
 
 func space(t testing.TB) audit.Space {

@@ -5,8 +5,8 @@ import (
 	"log"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
-	"github.com/dpscope/dpscope/stream"
 )
 
 func ExampleOpen() {

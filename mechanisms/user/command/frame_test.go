@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
-	"github.com/dpscope/dpscope/stream"
 )
 
 // framesProgram offers frames in its first answer and goes on in them.

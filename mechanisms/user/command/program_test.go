@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // The test binary is also the programs that the tests run: called with

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
-	"github.com/dpscope/dpscope/stream"
 )
 
 type training struct {

@@ -1,0 +1,302 @@
+package finders
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/finders/poison"
+)
+
+// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it,
+// then one pair of each family of patterns, the most telling first. What is left of the trials goes where it was
+// loud: to a family's other sizes and levels, near the loudest pairs, or to random
+// ones. Each of these is an arm of a bandit.
+var auto = audit.FinderSpec{
+	Name:   audit.Auto,
+	Title:  "The mechanism's own pairs, then patterns, and from there a bandit",
+	Source: "candidates, patterns and random; UCB1 of Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem (2002), on ranks",
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
+		pairs, err := checked(p)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, poison.Pairs(p)...)
+		seen := seenPairs{}
+		for _, c := range pairs {
+			seen.add(c)
+		}
+		s, err := newSearch(p, seen)
+		if err != nil {
+			if len(pairs) == 0 {
+				return nil, err
+			}
+			return &list{pairs: pairs}, nil
+		}
+		return newArms(s, pairs), nil
+	},
+}
+
+const (
+	together = 4   // pairs proposed at a time after the opening, whatever the number of workers
+	boldness = 0.5 // of the bandit; UCB1 has the root of 2, for rewards that are means
+)
+
+// arms is an auto under way.
+type arms struct {
+	search *search
+	first  list           // candidates and opening
+	arms   []*arm         // families, near, random
+	of     map[string]int // arm that a pair is of
+	read   int            // trials of the history that were read
+	near   int            // pairs proposed near others
+}
+
+// arm is one way to go on.
+type arm struct {
+	left  []audit.Pair                           // of a family
+	draw  func([]audit.Trial) (audit.Pair, bool) // of the other arms
+	tries int
+	best  float64 // value of its loudest pair
+}
+
+func newArms(s *search, candidates []audit.Pair) *arms {
+	a := &arms{search: s, first: list{pairs: candidates}, of: map[string]int{}}
+	for _, family := range families(s.problem.Relation, s.problem.Domain) {
+		a.arms = append(a.arms, &arm{best: unheard, left: family})
+	}
+	left := max(1, budget(s.problem)-len(candidates))
+	opening := left - left/3
+	for i := range a.arms {
+		if opening == 0 {
+			break
+		}
+		if p, ok := a.pull(i, nil); ok {
+			a.first.pairs = append(a.first.pairs, p)
+			opening--
+		}
+	}
+	if p, ok := a.pullLargest(); ok && left > len(a.arms)/2 {
+		a.first.pairs = append(a.first.pairs, p)
+	}
+	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) {
+		p, err := s.next()
+		return p, err == nil
+	}})
+	return a
+}
+
+// Propose returns the candidates and the opening, and then a few pairs at a time.
+func (a *arms) Propose(history []audit.Trial, budget int) []audit.Pair {
+	for _, t := range history[min(a.read, len(history)):] {
+		if i, ok := a.of[pairKey(t.Pair)]; ok {
+			if m := a.arms[i]; m.tries == 1 || t.Value > m.best+sameValue {
+				m.best = t.Value
+			}
+		}
+	}
+	a.read = len(history)
+	pairs := a.first.Propose(nil, budget)
+	if len(pairs) > 0 {
+		return pairs
+	}
+	dry := make([]bool, len(a.arms))
+	for len(pairs) < min(budget, together) {
+		i := a.choose(history, dry)
+		if i < 0 {
+			break
+		}
+		if p, ok := a.pull(i, history); ok {
+			pairs = append(pairs, p)
+		} else {
+			dry[i] = true
+		}
+	}
+	return pairs
+}
+
+// choose is the arm with the largest upper confidence bound on the rank of its
+// loudest pair; -1 where all are dry.
+func (a *arms) choose(history []audit.Trial, dry []bool) int {
+	chosen, most := -1, 0.0
+	for i, m := range a.arms {
+		if dry[i] || m.draw == nil && len(m.left) == 0 {
+			continue
+		}
+		rank := 0.5 // of an arm that was not heard
+		if m.best > unheard {
+			quieter := 0.0
+			for _, t := range history {
+				switch {
+				case m.best > t.Value+sameValue:
+					quieter++
+				case m.best > t.Value-sameValue:
+					quieter += 0.5
+				}
+			}
+			rank = quieter / float64(len(history))
+		}
+		if bound := rank + float64(boldness*math.Sqrt(stream.Log(float64(len(history)+1))/float64(m.tries+1))); chosen < 0 || bound > most+margin {
+			chosen, most = i, bound
+		}
+	}
+	return chosen
+}
+
+// pull is the next pair of an arm.
+func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
+	m := a.arms[i]
+	if m.draw != nil {
+		p, ok = m.draw(history)
+	} else {
+		for len(m.left) > 0 && !ok {
+			p, m.left = m.left[0], m.left[1:]
+			ok = a.search.fresh(p) // no other arm came to it
+		}
+		a.search.seen.add(p)
+	}
+	if ok {
+		m.tries++
+		a.of[pairKey(p)] = i
+	}
+	return p, ok
+}
+
+// pullLargest is the pair of the first family with the most rows, where it has more than all
+// of the opening: a fault that needs many rows shows on none of those.
+func (a *arms) pullLargest() (p audit.Pair, ok bool) {
+	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
+	most := func(list []audit.Pair) (at int) {
+		for i := range list {
+			if rows(list[i]) > rows(list[at]) {
+				at = i
+			}
+		}
+		return at
+	}
+	left, opening := a.arms[0].left, a.first.pairs
+	if len(left) == 0 || len(opening) == 0 || rows(left[most(left)]) <= rows(opening[most(opening)]) {
+		return p, false
+	}
+	at := most(left)
+	left[0], left[at] = left[at], left[0]
+	return a.pull(0, nil)
+}
+
+// nearby is a new pair that differs a little from one of the three loudest.
+func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
+	r, d := a.search.problem.Stream, a.search.problem.Domain
+	for range attempts {
+		from := loudest(history, min(r.Intn(3), r.Intn(3)))
+		if from < 0 {
+			break
+		}
+		entries := entriesOf(a.search.problem.Relation, history[from].Pair)
+		for n := 1 + r.Intn(2); n > 0; n-- {
+			entries = change(r, a.search.problem.Relation, d, entries)
+		}
+		p := pairOf(a.search.problem.Relation, d, entries)
+		if a.search.fresh(p) {
+			a.search.seen.add(p)
+			a.near++
+			p.Label = fmt.Sprintf("near pair %d: a change of trial %d", a.near, from)
+			return p, true
+		}
+	}
+	return audit.Pair{}, false
+}
+
+// loudest is the trial that so many are louder than, or the quietest of fewer.
+func loudest(history []audit.Trial, louder int) int {
+	at := -1
+	var passed [3]int
+	for k := range min(louder+1, len(history)) {
+		at = -1
+		for i, t := range history {
+			if !slices.Contains(passed[:k], i) && (at < 0 || t.Value > history[at].Value+sameValue) {
+				at = i
+			}
+		}
+		passed[k] = at
+	}
+	return at
+}
+
+// unheard is the value of a point whose pair was not explored, or is none: it
+// is below that of every trial.
+const unheard = -100.0
+
+// ledger is what a search over a space has proposed, and how loud it was.
+type ledger struct {
+	space *space
+	name  string
+	keys  map[string]int // the pair's key to its place in tried
+	tried []tried
+	read  int // trials of the history that were read
+}
+
+// tried is a point that was proposed.
+type tried struct {
+	at    []float64
+	known bool // its trial is done
+	value float64
+}
+
+func newLedger(s *space, name string) *ledger {
+	return &ledger{space: s, name: name, keys: map[string]int{}}
+}
+
+// note reads the trials that are new in the history.
+func (l *ledger) note(history []audit.Trial) {
+	for _, t := range history[min(l.read, len(history)):] {
+		if i, ok := l.find(t.Pair); ok {
+			l.tried[i].known, l.tried[i].value = true, t.Value
+		}
+	}
+	l.read = len(history)
+}
+
+// find is where a pair, either way round, is in tried.
+func (l *ledger) find(p audit.Pair) (int, bool) {
+	if i, ok := l.keys[pairKey(p)]; ok {
+		return i, true
+	}
+	i, ok := l.keys[pairKey(swapped(p))]
+	return i, ok
+}
+
+// fresh reports whether a point stands for a pair that was not proposed.
+func (l *ledger) fresh(u []float64) bool {
+	p, ok := l.space.pair(u)
+	if !ok {
+		return false
+	}
+	_, known := l.find(p)
+	return !known
+}
+
+// propose enters a point; ok says that its pair is new and to be explored.
+func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
+	if p, ok = l.space.pair(u); !ok {
+		return p, false
+	}
+	if _, known := l.find(p); known {
+		return p, false
+	}
+	l.keys[pairKey(p)] = len(l.tried)
+	l.tried = append(l.tried, tried{at: u, value: unheard})
+	p.Label = fmt.Sprintf("%s pair %d: %s", l.name, len(l.tried), p.Label)
+	return p, true
+}
+
+// value is how loud a point's pair was; unheard where it was not explored.
+func (l *ledger) value(u []float64) float64 {
+	if p, ok := l.space.pair(u); ok {
+		if i, known := l.find(p); known {
+			return l.tried[i].value
+		}
+	}
+	return unheard
+}

@@ -1,0 +1,44 @@
+// Package finders proposes the pairs of neighbouring datasets that an audit
+// explores. Which pair is explored matters more than how many outputs are
+// drawn: a fault that is loud on one record against two may be faint on
+// twenty against twenty-one.
+//
+// Searches that learn (gp-ucb, nsga2) begin with a few openings that are
+// the same for every mechanism: an extreme record added to others at the other
+// end of the domain, and to others inside it. They are told nothing of the
+// mechanism but its domain.
+//
+// [Registry] is the registry. A finder draws from its own stream alone and
+// proposes pairs that pass [audit.Relation.Check], each at most once. What it
+// proposes depends on the stream and the history alone.
+package finders
+
+import (
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/finders/poison"
+)
+
+// All are the finders that the default one is made of.
+var All = []audit.FinderSpec{
+	candidates,
+	random,
+	auto,
+}
+
+// Named are the finders that are used only when a plan names them.
+func Named() []audit.FinderSpec {
+	return []audit.FinderSpec{
+		patterns,
+		grid,
+		nsga2,
+		gpUCB(),
+	}
+}
+
+// Attacks are those that poison the table of a learner.
+func Attacks() []audit.FinderSpec { return poison.All() }
+
+// Registry is all of them, for a catalogue.
+func Registry() []audit.FinderSpec { return slices.Concat(All, Named(), Attacks()) }

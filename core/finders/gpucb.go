@@ -1,0 +1,192 @@
+package finders
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+)
+
+// gpUCB is a Gaussian-process bandit: it begins with pairs spread over the
+// space, and then proposes, a few at a time, pairs whose value may be large as
+// far as a Gaussian process knows.
+//
+// A proposal is a point that was drawn, on the lattice; linear algebra only
+// ranks such points, and a point displaces an earlier one only if it does
+// better by a margin.
+func gpUCB() audit.FinderSpec {
+	return audit.FinderSpec{
+		Name:  "gp-ucb",
+		Title: "Gaussian-process bandit with upper confidence bounds",
+		Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
+			" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
+		New: func(p audit.FinderProblem) (audit.Finder, error) {
+			s, err := newSearchSpace(p, "gp-ucb")
+			if err != nil {
+				return nil, err
+			}
+			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream,
+				design: s.spread(p.Stream, min(max(budget(p)/designShare, leastDesign), mostDesign))}, nil
+		},
+	}
+}
+
+// newSearchSpace is newSpace for a search that draws, and that learns from trial
+// to trial.
+func newSearchSpace(p audit.FinderProblem, name string) (*space, error) {
+	if p.Stream == nil {
+		panic("finder: a search needs a stream")
+	}
+	s, err := newSpace(p.Relation, p.Domain)
+	if err == nil && p.Trials == 1 {
+		return nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
+			Remedy: "it learns from one trial what to try next; give more, or use finder auto or random"}
+	}
+	return s, err
+}
+
+const (
+	designShare = 5 // one trial in so many is spread over the space
+	leastDesign = 4
+	mostDesign  = 20
+	batch       = 4 // pairs proposed at a time, whatever the number of workers
+
+	// curiosity is how many standard deviations are added to the mean.
+	curiosity = 1.8
+
+	mostFitted = 100  // trials that the process is fitted to: half the loudest, half the latest
+	drawn      = 300  // random points from which a proposal is chosen
+	incumbents = 5    // loudest points near which others are drawn,
+	around     = 40   // so many near each
+	polish     = 40   // points near the best of all of them
+	margin     = 1e-7 // by which a choice must be better to displace an earlier one
+)
+
+// bandit is a gpUCB under way.
+type bandit struct {
+	*ledger
+	random *stream.Stream
+	design [][]float64 // what is left of it
+}
+
+// Propose returns what is left of the design, and after it a batch; fewer where
+// the domain seems to hold no more new pairs.
+func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
+	b.note(history)
+	var pairs []audit.Pair
+	for len(pairs) < budget && len(b.design) > 0 {
+		u := b.design[0]
+		b.design = b.design[1:]
+		for range attempts {
+			if p, ok := b.propose(u); ok {
+				pairs = append(pairs, p)
+				break
+			}
+			u = b.space.anywhere(b.random)
+		}
+	}
+	if len(pairs) > 0 || budget < 1 {
+		return pairs
+	}
+	g := b.fit()
+	for len(pairs) < min(budget, batch) {
+		u, ok := b.choose(g)
+		if !ok {
+			break
+		}
+		p, _ := b.propose(u)
+		pairs = append(pairs, p)
+		g.imagine(b.space.features(u))
+	}
+	return pairs
+}
+
+// fit fits a process to the trials that are done, and imagines those that are
+// not.
+func (b *bandit) fit() *process {
+	var done, open []int
+	for i, t := range b.tried {
+		if t.known {
+			done = append(done, i)
+		} else {
+			open = append(open, i)
+		}
+	}
+	if len(done) > mostFitted {
+		late := done[len(done)-mostFitted/2:]
+		early := slices.Clone(done[:len(done)-mostFitted/2])
+		b.sortByValue(early)
+		done = slices.Sorted(slices.Values(append(early[:mostFitted/2], late...)))
+	}
+	x, y := make([][]float64, len(done)), make([]float64, len(done))
+	for k, i := range done {
+		x[k], y[k] = b.space.features(b.tried[i].at), b.tried[i].value
+	}
+	g := fitProcess(b.space.kinds, x, normalScores(y))
+	for _, i := range open[max(0, len(open)-batch):] {
+		g.imagine(b.space.features(b.tried[i].at))
+	}
+	return g
+}
+
+// sortByValue puts the loudest first.
+func (b *bandit) sortByValue(index []int) {
+	slices.SortStableFunc(index, func(i, j int) int { return cmp.Compare(b.tried[j].value, b.tried[i].value) })
+}
+
+// choose is the new point with the largest upper confidence bound among those
+// drawn anywhere, near the loudest, and near the best of them; false where it
+// drew none that is new.
+func (b *bandit) choose(g *process) (best []float64, ok bool) {
+	most := math.Inf(-1)
+	try := func(u []float64) {
+		if !b.fresh(u) {
+			return
+		}
+		mean, sd := g.predict(b.space.features(u))
+		if ucb := mean + float64(curiosity*sd); ucb > most+margin {
+			best, most = u, ucb
+		}
+	}
+	for range drawn {
+		try(b.space.anywhere(b.random))
+	}
+	var index []int
+	for i, t := range b.tried {
+		if t.known {
+			index = append(index, i)
+		}
+	}
+	b.sortByValue(index)
+	for _, i := range index[:min(len(index), incumbents)] {
+		for range around {
+			try(b.space.near(b.random, b.tried[i].at))
+		}
+	}
+	for k := 0; best != nil && k < polish; k++ {
+		try(b.space.near(b.random, best))
+	}
+	return best, best != nil
+}
+
+// near is a point that differs from u in a few coordinates: by a little, or
+// altogether.
+func (s *space) near(r *stream.Stream, u []float64) []float64 {
+	v := slices.Clone(u)
+	must := r.Intn(len(v))
+	for i := range v {
+		if i != must && r.Intn(len(v)) > 0 {
+			continue
+		}
+		if r.Intn(3) == 0 {
+			v[i] = onLattice(r.Float64())
+			continue
+		}
+		var z [1]float64
+		r.Gaussian(z[:], 0.15)
+		v[i] = onLattice(v[i] + z[0])
+	}
+	return v
+}

@@ -1,0 +1,147 @@
+package finders
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+)
+
+// nsga2 is the evolutionary search of RényiTester, which names the algorithm
+// and no settings: they are Deb's, but for the size of the population.
+var nsga2 = audit.FinderSpec{
+	Name:   "nsga2",
+	Title:  "NSGA-II: evolution towards loud pairs",
+	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
+		s, err := newSearchSpace(p, "nsga2")
+		if err != nil {
+			return nil, err
+		}
+		size := min(max(budget(p)/populationShare, leastPopulation), mostPopulation)
+		return &evolution{ledger: newLedger(s, "nsga2"), random: p.Stream, size: size, open: s.spread(p.Stream, size)}, nil
+	},
+}
+
+const (
+	populationShare = 5 // generations that a budget is for
+	leastPopulation = 4
+	mostPopulation  = 100
+
+	crossChance = 0.9 // of a pair of parents; Deb et al. 2002, section IV
+	crossIndex  = 20  // of the distribution of children about their parents
+	mutateIndex = 20
+)
+
+// evolution is an nsga2 under way.
+type evolution struct {
+	*ledger
+	random  *stream.Stream
+	size    int
+	open    [][]float64 // points that are still to be proposed
+	born    [][]float64 // points proposed since the last selection
+	parents [][]float64 // the best first
+}
+
+// Propose returns what is left of a generation, and else breeds one; at most
+// budget pairs, and fewer where the domain seems to hold no more new ones.
+func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
+	e.note(history)
+	if len(e.open) == 0 && budget > 0 {
+		e.parents = e.survivors(append(e.parents, e.born...))
+		e.born = nil
+		for range e.size {
+			e.open = append(e.open, e.child())
+		}
+	}
+	var pairs []audit.Pair
+	for len(e.open) > 0 && len(pairs) < budget {
+		u := e.open[0]
+		e.open = e.open[1:]
+		for k := range attempts {
+			if p, ok := e.propose(u); ok {
+				pairs, e.born = append(pairs, p), append(e.born, u)
+				break
+			}
+			if k < attempts/2 {
+				u = e.mutated(u)
+			} else {
+				u = e.space.anywhere(e.random)
+			}
+		}
+	}
+	return pairs
+}
+
+// survivors are the points whose pairs were loudest, the loudest first. With one
+// objective every front of NSGA-II holds points of one value.
+func (e *evolution) survivors(points [][]float64) [][]float64 {
+	slices.SortStableFunc(points, func(u, v []float64) int { return cmp.Compare(e.value(v), e.value(u)) })
+	return points[:min(len(points), e.size)]
+}
+
+// child is bred from two parents, each the better of two.
+func (e *evolution) child() []float64 {
+	if len(e.parents) == 0 {
+		return e.space.anywhere(e.random)
+	}
+	pick := func() []float64 {
+		n := len(e.parents)
+		return e.parents[min(e.random.Intn(n), e.random.Intn(n))]
+	}
+	return e.mutated(e.crossed(pick(), pick()))
+}
+
+// crossed is one child of a simulated binary crossover: coordinate by
+// coordinate it lies about as far from one parent or the other as they lie
+// apart, times a factor near 1.
+func (e *evolution) crossed(a, b []float64) []float64 {
+	r := e.random
+	child := slices.Clone(a)
+	if r.Float64() >= crossChance {
+		return child
+	}
+	for i := range child {
+		if r.Intn(2) == 0 {
+			continue
+		}
+		u := r.Float64()
+		spread := power(2*u, crossIndex+1)
+		if u > 0.5 {
+			spread = 1 / power(2*(1-u), crossIndex+1)
+		}
+		half := float64(float64((b[i]-a[i])*spread) / 2)
+		if r.Intn(2) == 0 {
+			half = -half
+		}
+		child[i] = onLattice(float64((a[i]+b[i])/2) + half)
+	}
+	return child
+}
+
+// mutated moves, on average, one coordinate: by polynomial mutation.
+func (e *evolution) mutated(u []float64) []float64 {
+	r := e.random
+	v := slices.Clone(u)
+	for i := range v {
+		if r.Intn(len(v)) > 0 {
+			continue
+		}
+		t := r.Float64()
+		move := power(2*t, mutateIndex+1) - 1
+		if t > 0.5 {
+			move = 1 - power(2*(1-t), mutateIndex+1)
+		}
+		v[i] = onLattice(v[i] + move)
+	}
+	return v
+}
+
+// power is x^(1/n) for x >= 0, the same on every platform.
+func power(x float64, n int) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return stream.Exp(stream.Log(x) / float64(n))
+}

@@ -1,0 +1,330 @@
+package poison
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// Steps of projected gradient ascent.
+const (
+	mostClimbs = 200
+	leastClimb = 1e-6 // of the reach, at which it ends
+)
+
+// climb moves x uphill: value is what grows, slope its gradient or any vector along it.
+// A step is as long as the last one that helped, and halved where it does not.
+func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) ([]float64, float64) {
+	at, g, trial := slices.Clone(x), make([]float64, q.d), make([]float64, q.d)
+	q.project(at)
+	best, step := value(at), float64(q.reach()/2)
+	for range mostClimbs {
+		slope(at, g)
+		norm := math.Sqrt(linalg.Dot(g, g))
+		if !(norm > 0) {
+			break
+		}
+		for {
+			for j := range trial {
+				trial[j] = at[j] + float64(step*g[j])/norm
+			}
+			q.project(trial)
+			if v := value(trial); v > best+float64(1e-12*math.Abs(best)) {
+				best = v
+				copy(at, trial)
+				break
+			}
+			if step /= 2; step < leastClimb*q.reach() {
+				return at, best
+			}
+		}
+	}
+	return at, best
+}
+
+// fit is a logistic regression without noise, and how it moves.
+type fit struct {
+	w       []float64
+	inverse [][]float64 // of X'WX + n lambda I, the Hessian of the sum of all losses
+}
+
+func (q *problem) fit(d audit.Dataset) (*fit, error) {
+	w, err := q.table.Train(d)
+	if err != nil {
+		return nil, err
+	}
+	h := make([][]float64, q.d)
+	for j := range h {
+		h[j] = make([]float64, 2*q.d)
+		h[j][j], h[j][q.d+j] = float64(float64(d.Len())*q.table.Ridge), 1
+	}
+	for i := range d.Len() {
+		x := q.seen(d.Row(i)[:q.d])
+		p := stream.Logistic(linalg.Dot(w, x))
+		weight := float64(p * (1 - p))
+		for j, v := range x {
+			for k, u := range x {
+				h[j][k] += float64(float64(weight*v) * u)
+			}
+		}
+	}
+	// Gauss and Jordan; h is positive definite, so that no pivot is 0.
+	for j, row := range h {
+		pivot := row[j]
+		if !(pivot > 0) {
+			return nil, errors.New("the Hessian of the table is not definite")
+		}
+		for k := range row {
+			row[k] /= pivot
+		}
+		for i, other := range h {
+			if f := other[j]; i != j && f != 0 {
+				for k := range other {
+					other[k] -= float64(f * row[k])
+				}
+			}
+		}
+	}
+	f := &fit{w: w}
+	for _, row := range h {
+		f.inverse = append(f.inverse, row[q.d:])
+	}
+	return f, nil
+}
+
+// times is the inverse times x.
+func (f *fit) times(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for j, row := range f.inverse {
+		out[j] = linalg.Dot(row, x)
+	}
+	return out
+}
+
+// influence of a row on the coefficients: (y - ŷ) (X'WX + n lambda I)^-1 x.
+func (f *fit) influence(x []float64, y float64) []float64 {
+	out, wrong := f.times(x), y-stream.Logistic(linalg.Dot(f.w, x))
+	for j := range out {
+		out[j] = float64(out[j] * wrong)
+	}
+	return out
+}
+
+// slope writes a vector along the gradient of the norm of the influence: that of its
+// logarithm, of |y - ŷ| and of |H^-1 x|.
+func (f *fit) slope(x []float64, y float64, g []float64) {
+	p := stream.Logistic(linalg.Dot(f.w, x))
+	of := 1 - p // d log p
+	if y == 1 {
+		of = -p // d log (1 - p)
+	}
+	u := f.times(x)
+	v, square := f.times(u), linalg.Dot(u, u)
+	for j := range g {
+		g[j] = float64(of * f.w[j])
+		if square > 0 {
+			g[j] += v[j] / square
+		}
+	}
+}
+
+// influence climbs to where the norm of the influence function is largest. "We first
+// select (x, y) closest to the corner of the hyper-rectangle containing the data [...] and
+// initialize (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has
+// several summits, so that it is climbed from the means of both classes, from the ends of
+// the axis of least variance and from those of the features, with either label; of the
+// summits that is taken which moves coefficients that are trained anew most, the distance
+// that step 3 of the section asks for. A second proposal puts the same row in the place of that whose removal
+// moves the coefficients on.
+func influence(q *problem) ([]point, error) {
+	f, err := q.fit(q.table.Base)
+	if err != nil {
+		return nil, err
+	}
+	lower, upper := slices.Clone(q.x[0]), slices.Clone(q.x[0])
+	for _, x := range q.x {
+		for j, v := range x {
+			lower[j], upper[j] = min(lower[j], v), max(upper[j], v)
+		}
+	}
+	order := q.cornered(lower, upper)
+	opposite := 1 - q.y[order[0]]
+	starts := [][]float64{q.mean(opposite), q.mean(1 - opposite)}
+	ends := [][]float64{q.least()}
+	for j := range min(q.d, 16) {
+		ends = append(ends, make([]float64, q.d))
+		ends[len(ends)-1][j] = 1
+	}
+	for _, e := range ends {
+		for _, sign := range []float64{1, -1} {
+			x := make([]float64, q.d)
+			for j, v := range e {
+				x[j] = float64(float64(sign*v) * q.reach())
+			}
+			starts = append(starts, x)
+		}
+	}
+	var row []float64
+	most := -1.0
+	for _, start := range starts {
+		for _, y := range []float64{opposite, 1 - opposite} {
+			x, _ := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return linalg.Dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
+			summit := poisoned(x, y)
+			w, err := q.table.Train(q.pair(point{"", summit, order}, 1).Second)
+			if err != nil {
+				return nil, err
+			}
+			if v := squared(w, f.w); v > float64(most*(1+1e-9)) {
+				most, row = v, summit
+			}
+		}
+	}
+	what := "the row of the largest influence"
+	points := []point{{what, row, order}}
+	if q.Relation == audit.Replace {
+		in := f.influence(row[:q.d], row[q.d])
+		points = append(points, point{what, row, q.nearest(func(i int) float64 { return -squared(in, f.influence(q.x[i], q.y[i])) })})
+	}
+	return points, nil
+}
+
+// coefficient descends to the row with which the coefficients, trained anew at each step,
+// lie nearest to a target of the same norm at right angles to them, on either side.
+func coefficient(q *problem) ([]point, error) {
+	f, err := q.fit(q.table.Base)
+	if err != nil {
+		return nil, err
+	}
+	// Across w: the axis along which w is shortest, less its part along w.
+	at, square := 0, linalg.Dot(f.w, f.w)
+	for j, v := range f.w {
+		if math.Abs(v) < math.Abs(f.w[at]) {
+			at = j
+		}
+	}
+	across := make([]float64, q.d)
+	across[at] = 1
+	if square > 0 {
+		for j, v := range f.w {
+			across[j] -= float64(v*f.w[at]) / square
+		}
+	}
+	norm, size := math.Sqrt(linalg.Dot(across, across)), math.Sqrt(square)
+	if !(norm > 1e-9) {
+		across[at], norm = 1, 1 // of one feature nothing lies across
+	}
+	rows := q.cornered(q.Domain.Lower, q.Domain.Upper)
+	var points []point
+	var moved []float64
+	for _, sign := range []float64{1, -1} {
+		target := make([]float64, q.d)
+		for j, v := range across {
+			target[j] = float64(float64(sign*size)*v) / norm
+		}
+		y := 1 - q.y[rows[0]]
+		poisonedBy := func(x []float64) (*fit, error) {
+			return q.fit(q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second)
+		}
+		var failed error
+		x, _ := q.climb(q.mean(y), func(x []float64) float64 {
+			d := q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second
+			w, err := q.table.Train(d)
+			if err != nil {
+				failed = err
+				return math.Inf(-1)
+			}
+			return -squared(w, target)
+		}, func(x, g []float64) {
+			// The coefficients solve a stationarity, whose derivative by x is
+			// (y - p) I - p (1 - p) x w'.
+			to, err := poisonedBy(x)
+			if err != nil {
+				failed = err
+				clear(g)
+				return
+			}
+			gap := make([]float64, q.d)
+			for j := range gap {
+				gap[j] = target[j] - to.w[j]
+			}
+			u, p := to.times(gap), stream.Logistic(linalg.Dot(to.w, x))
+			pull := float64(float64(p*(1-p)) * linalg.Dot(x, u))
+			for j := range g {
+				g[j] = float64((y-p)*u[j]) - float64(pull*to.w[j])
+			}
+		})
+		if failed != nil {
+			return nil, failed
+		}
+		to, err := poisonedBy(x)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, point{"the row that draws the coefficients across themselves", poisoned(x, y), rows})
+		moved = append(moved, squared(to.w, f.w))
+	}
+	if moved[1] > moved[0] {
+		points[0], points[1] = points[1], points[0]
+	}
+	return points, nil
+}
+
+// Shadow models.
+const (
+	shadows     = 8
+	shadowSlope = 1e-4 // of the reach: the step of its differences
+)
+
+// shadow moves a random row to where its loss is largest, by models that were trained
+// without noise on random halves of the table.
+func shadow(q *problem) ([]point, error) {
+	if q.table.Probability == nil || q.table.Train == nil {
+		return nil, &audit.InputError{Field: "finder", Found: `"shadow"`, Want: "another for a learner that predicts no probability"}
+	}
+	var models [][]float64
+	for range shadows {
+		half := audit.Dataset{Columns: q.d + 1}
+		for i := range q.n {
+			if q.Stream.Intn(2) == 1 {
+				half.Values = append(half.Values, q.table.Base.Row(i)...)
+			}
+		}
+		if half.Len() == 0 {
+			half = q.table.Base
+		}
+		model, err := q.table.Train(half)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, model)
+	}
+	i := q.Stream.Intn(q.n)
+	y := q.y[i]
+	loss := func(x []float64) float64 {
+		sum := 0.0
+		for _, m := range models {
+			p := q.table.Probability(m, x)
+			if y == 0 {
+				p = 1 - p
+			}
+			sum -= stream.Log(max(p, 1e-300))
+		}
+		return sum
+	}
+	h := float64(shadowSlope * q.reach())
+	x, _ := q.climb(q.x[i], loss, func(x, g []float64) {
+		moved := slices.Clone(x)
+		for j, v := range x {
+			moved[j] = v + h
+			g[j] = loss(moved)
+			moved[j] = v - h
+			g[j] -= loss(moved)
+			moved[j] = v
+		}
+	})
+	return []point{{"a row where shadow models are most wrong", poisoned(x, y), q.alike(i)}}, nil
+}

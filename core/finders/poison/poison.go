@@ -1,0 +1,319 @@
+// Package poison proposes pairs by which a learner is attacked: its table against the
+// same table with one row poisoned, or with several copies of it where pairs may differ by
+// more than one row.
+//
+// The attacks are those of Lu et al., A general framework for auditing differentially
+// private machine learning (NeurIPS 2022), section 4.1, with those that the paper compares
+// them with. They look at [audit.Table]: the rows, and the learner's twin without noise.
+// "As long as E[M(D, b)] ≈ M∞(D), meaning the DP model is on average equivalent to the
+// non-private version, it is sufficient to find the optimal poisoning with respect to the
+// non-private model" (section 4.1, step 2).
+//
+// What is proposed depends on the table and the stream alone, and has the same bits on
+// every platform. Bounds never depend on how good an attack is.
+package poison
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+const paper = "Lu et al., A general framework for auditing differentially private machine learning (2022), "
+
+// All are the attacks, those that fit a learner best first.
+func All() []audit.FinderSpec {
+	list := make([]audit.FinderSpec, len(attacks))
+	for i, a := range attacks {
+		list[i] = a.spec()
+	}
+	return list
+}
+
+// Pairs are what fits a problem's learner best, for a search that begins with it: none
+// where the mechanism is no learner.
+func Pairs(p audit.FinderProblem) []audit.Pair {
+	var list []audit.Pair
+	for _, a := range attacks {
+		if p.Table != nil && slices.Contains(a.best, p.Table.Learning) {
+			if pairs, err := a.pairs(p); err == nil {
+				list = append(list, pairs...)
+			}
+		}
+	}
+	return list
+}
+
+// attack is one way to poison a row.
+type attack struct {
+	name, title, source string
+	of                  []audit.Learning
+	best                []audit.Learning // those that it fits best
+	// points are poisoned rows, the best first.
+	points func(*problem) ([]point, error)
+}
+
+// point is a poisoned row and which rows it takes the place of: the first of them, or as
+// many as there are copies.
+type point struct {
+	what string
+	row  []float64 // features, then the label
+	out  []int
+}
+
+var (
+	every    = []audit.Learning{audit.Logistic, audit.Network, audit.NaiveBayes, audit.Forest}
+	gradient = []audit.Learning{audit.Logistic, audit.Network}
+)
+
+var attacks = []attack{
+	{"influence", "The row that moves the coefficients of a logistic regression most, by its influence function",
+		paper + "section 4.1, logistic regression: \"we optimize the L2 norm of the influence function using projected gradient ascent\"",
+		[]audit.Learning{audit.Logistic}, []audit.Learning{audit.Logistic}, influence},
+	{"corner-flip", "The row nearest to a corner of the domain, its label flipped",
+		paper + "section 4.1, naive Bayes: \"We combine the two ideas by flipping the class label of the point closest to a corner\"",
+		[]audit.Learning{audit.NaiveBayes}, []audit.Learning{audit.NaiveBayes}, cornerFlip},
+	{"majority", "A row that joins the majority about it, in the place of one that does not",
+		paper + "section 4.1, random forest, goes for even leaves; this one for the others, where the label that loses is rare, and one row changes its odds by nearly all that epsilon allows",
+		every, []audit.Learning{audit.Forest}, majority},
+	{"farthest-flip", "The row that is most distant from all others, its label flipped",
+		paper + "section 4.1, random forest: \"we select the point most distant from the rest of the training set as measured by L1-distance and flip its label\"",
+		every, []audit.Learning{audit.Forest}, farthestFlip},
+	{"clipbkd", "A row along the axis of least variance, with the unlikelier label",
+		"ClipBKD: Jagielski, Ullman and Oprea, Auditing differentially private machine learning: how private is private SGD? (2020); as in " + paper + "section 4.1, DP-SGD: \"constructs a data point along the axis of least variance in the dataset\"",
+		every, []audit.Learning{audit.Network}, clipBKD},
+	{"shadow", "A row moved to where models trained on parts of the table are most wrong",
+		"Nasr, Song, Thakurta, Papernot and Carlini, Adversary instantiation: lower bounds for differentially private machine learning (2021); as in " + paper + "section 4.1, DP-SGD: \"selects a random datum and maximizes the loss with gradient ascent\", of \"a set of trained shadow models\"",
+		gradient, []audit.Learning{audit.Network}, shadow},
+	{"coefficient", "A row that draws the coefficients of a logistic regression to a target across them",
+		"Ma, Zhu and Hsu, Data poisoning against differentially-private learners: attacks and defenses (2019); as in " + paper + "section 5: \"we constructed a perpendicular vector to the original coefficients\"",
+		[]audit.Learning{audit.Logistic}, nil, coefficient},
+	{"corner-mean", "The row nearest to a corner of the domain moved to the opposite one, its label kept",
+		paper + "section 4.1, naive Bayes: \"selecting a point on the corner of the hyper-rectangle C nearest the data points of class y and placing it on the corner furthest away\"",
+		every, nil, cornerMean},
+	{"row-swap", "A random row that takes the features of one of the other class: a baseline",
+		paper + "section 5: \"a baseline where a random data point x is changed to a random point from the opposite class without changing labels (Swap-X)\"",
+		every, nil, rowSwap},
+}
+
+func (a attack) spec() audit.FinderSpec {
+	return audit.FinderSpec{Name: a.name, Title: a.title, Source: a.source, Attacks: a.of, New: func(p audit.FinderProblem) (audit.Finder, error) {
+		pairs, err := a.pairs(p)
+		return &proposals{pairs}, err
+	}}
+}
+
+// proposals is a list of pairs.
+type proposals struct{ pairs []audit.Pair }
+
+// Propose returns the next pairs.
+func (l *proposals) Propose(_ []audit.Trial, budget int) []audit.Pair {
+	n := min(max(budget, 0), len(l.pairs))
+	next := l.pairs[:n:n]
+	l.pairs = l.pairs[n:]
+	return next
+}
+
+// problem is an attack's view of a learner.
+type problem struct {
+	audit.FinderProblem
+	table  *audit.Table
+	n, d   int         // rows, features
+	x      [][]float64 // features as the learner sees them
+	y      []float64   // labels, 0 or 1
+	copies []int       // of the poisoned row, ascending
+}
+
+func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
+	refuse := func(field, found, want string) error {
+		return &audit.InputError{Field: field, Found: found, Want: want, Remedy: "use the finder auto"}
+	}
+	if p.Table == nil || !slices.Contains(a.of, p.Table.Learning) {
+		kinds := make([]string, len(a.of))
+		for i, l := range a.of {
+			kinds[i] = string(l)
+		}
+		return nil, refuse("finder", fmt.Sprintf("%q", a.name), "another for this mechanism: it poisons the tables of learners: "+strings.Join(kinds, ", "))
+	}
+	if p.Relation != audit.Replace && p.Relation != audit.AddRemove {
+		return nil, refuse("relation", fmt.Sprintf("%q", p.Relation), "replace or add-remove, to poison a row")
+	}
+	if p.Stream == nil {
+		panic("finder: an attack needs a stream")
+	}
+	q := &problem{FinderProblem: p, table: p.Table, n: p.Table.Base.Len(), d: p.Table.Base.Columns - 1}
+	room := q.n
+	if p.Relation == audit.AddRemove {
+		room = p.Domain.MaxRows - q.n
+	}
+	for k := 1; k <= min(room, max(1, p.Group)); k *= 2 {
+		q.copies = append(q.copies, k)
+	}
+	for i := range q.n {
+		row := p.Table.Base.Row(i)
+		q.x, q.y = append(q.x, q.seen(row[:q.d])), append(q.y, label(row[q.d]))
+	}
+	if len(q.copies) == 0 || q.d < 1 || !slices.Contains(q.y, 0) || !slices.Contains(q.y, 1) {
+		return nil, refuse("table", fmt.Sprintf("of %d rows and %d features", q.n, q.d), "one with room for a row, a feature, and rows of both labels")
+	}
+	points, err := a.points(q)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []audit.Pair
+	for _, at := range points {
+		for _, k := range q.copies {
+			pair := q.pair(at, k)
+			if same := func(o audit.Pair) bool { return slices.Equal(o.Second.Values, pair.Second.Values) }; slices.ContainsFunc(pairs, same) || slices.Equal(pair.First.Values, pair.Second.Values) {
+				continue
+			}
+			if _, err := p.Relation.Steps(pair, p.Domain, k); err != nil {
+				return nil, err
+			}
+			pair.Label = fmt.Sprintf("%s %d: %s", a.name, len(pairs)+1, pair.Label)
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs, nil
+}
+
+// pair is the table against itself with so many copies of a poisoned row.
+func (q *problem) pair(at point, copies int) audit.Pair {
+	base := q.table.Base
+	row := slices.Clone(at.row)
+	for j := range row {
+		row[j] = min(max(row[j], q.Domain.Lower[j]), q.Domain.Upper[j])
+	}
+	second := audit.Dataset{Columns: base.Columns, Values: slices.Clone(base.Values)}
+	how := "added"
+	if q.Relation == audit.AddRemove {
+		for range copies {
+			second.Values = append(second.Values, row...)
+		}
+	} else {
+		how = fmt.Sprintf("in place of row %d", at.out[0]+1)
+		for _, i := range at.out[:min(copies, len(at.out))] {
+			copy(second.Row(i), row)
+		}
+	}
+	what := at.what + ", " + how
+	if copies > 1 {
+		what += fmt.Sprintf(", %d copies", copies)
+	}
+	return audit.Pair{Label: what, First: base, Second: second}
+}
+
+// seen are features as the learner sees them: within the radius.
+func (q *problem) seen(x []float64) []float64 {
+	x = slices.Clone(x)
+	if r := q.table.Radius; r > 0 {
+		if norm := math.Sqrt(linalg.Dot(x, x)); norm > r {
+			for j := range x {
+				x[j] = float64(x[j] * r / norm)
+			}
+		}
+	}
+	return x
+}
+
+// project moves features in place to the nearest in the radius, then in the bounds.
+func (q *problem) project(x []float64) {
+	copy(x, q.seen(x))
+	for j := range x {
+		x[j] = min(max(x[j], q.Domain.Lower[j]), q.Domain.Upper[j])
+	}
+}
+
+// reach is how far features may lie from each other, about.
+func (q *problem) reach() float64 {
+	if r := q.table.Radius; r > 0 {
+		return r
+	}
+	sum := 0.0
+	for j := range q.d {
+		half := (q.Domain.Upper[j] - q.Domain.Lower[j]) / 2
+		sum += float64(half * half)
+	}
+	return math.Sqrt(sum)
+}
+
+// fine is the step to which poisoned features are rounded, towards 0: reports hold them.
+const fine = 0x1p-14
+
+// poisoned is a row of these features, rounded, and a label.
+func poisoned(x []float64, y float64) []float64 {
+	row := make([]float64, 0, len(x)+1)
+	for _, v := range x {
+		row = append(row, float64(math.Trunc(v/fine)*fine)+0) // no -0
+	}
+	return append(row, y)
+}
+
+// nearest are all rows, in the order of a distance; of equals the first.
+func (q *problem) nearest(distance func(i int) float64) []int {
+	order, far := make([]int, q.n), make([]float64, q.n)
+	for i := range order {
+		order[i], far[i] = i, distance(i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case far[a] < far[b]:
+			return -1
+		case far[a] > far[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// alike are row i, and then the rows of its label, the nearest to it first, then the rest.
+func (q *problem) alike(i int) []int {
+	return q.nearest(func(k int) float64 {
+		if k == i {
+			return -1
+		}
+		away := squared(q.x[i], q.x[k])
+		if q.y[k] != q.y[i] {
+			away += 1e12
+		}
+		return away
+	})
+}
+
+// mean is the mean of the rows of a label.
+func (q *problem) mean(y float64) []float64 {
+	m, n := make([]float64, q.d), 0.0
+	for i, x := range q.x {
+		if q.y[i] == y {
+			n++
+			for j, v := range x {
+				m[j] += v
+			}
+		}
+	}
+	for j := range m {
+		m[j] /= n
+	}
+	return m
+}
+
+func label(v float64) float64 {
+	if v >= 0.5 {
+		return 1
+	}
+	return 0
+}
+
+// squared is the squared distance.
+func squared(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += float64((v - b[i]) * (v - b[i]))
+	}
+	return sum
+}

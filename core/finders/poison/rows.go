@@ -1,0 +1,245 @@
+package poison
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// corner is the corner of a box nearest to features.
+func corner(x, lower, upper []float64) []float64 {
+	c := make([]float64, len(x))
+	for j, v := range x {
+		if c[j] = lower[j]; v-lower[j] > upper[j]-v {
+			c[j] = upper[j]
+		}
+	}
+	return c
+}
+
+// cornered are the rows, those nearest to a corner of the box first.
+func (q *problem) cornered(lower, upper []float64) []int {
+	return q.nearest(func(i int) float64 { return squared(q.x[i], corner(q.x[i], lower, upper)) })
+}
+
+// flipped is row i with the other label, in the place of itself and of those like it.
+func (q *problem) flipped(what string, i int) point {
+	row := slices.Clone(q.table.Base.Row(i))
+	row[q.d] = 1 - q.y[i]
+	return point{what, row, q.alike(i)}
+}
+
+// cornerFlip flips the label of the row nearest to a corner: that moves what belongs to
+// either class, its share, its sums and its squares, as far as the row lies from the
+// middle. Of rows nearest to a corner those of either label are proposed.
+func cornerFlip(q *problem) ([]point, error) {
+	order := q.cornered(q.Domain.Lower, q.Domain.Upper)
+	first := order[0]
+	other := order[slices.IndexFunc(order, func(i int) bool { return q.y[i] != q.y[first] })]
+	moved := q.flipped("that row moved into its corner, with its label flipped", first)
+	moved.row = poisoned(corner(q.x[first], q.Domain.Lower, q.Domain.Upper), moved.row[q.d])
+	return []point{q.flipped("the row nearest to a corner with its label flipped", first), moved,
+		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
+}
+
+// cornerMean moves a row of a class from the corner where the class is to the one
+// furthest away: first of the class whose mean that moves most.
+func cornerMean(q *problem) ([]point, error) {
+	var points []point
+	var moves []float64
+	for _, y := range []float64{0, 1} {
+		near := corner(q.mean(y), q.Domain.Lower, q.Domain.Upper)
+		far := make([]float64, q.d)
+		for j := range far {
+			far[j] = q.Domain.Lower[j] + (q.Domain.Upper[j] - near[j])
+		}
+		of, rows := 0, q.nearest(func(i int) float64 {
+			away := squared(q.x[i], near)
+			if q.y[i] != y {
+				away += 1e12
+			}
+			return away
+		})
+		for _, l := range q.y {
+			if l == y {
+				of++
+			}
+		}
+		points = append(points, point{"the row nearest to its class's corner moved to the opposite one", poisoned(far, y), rows})
+		moves = append(moves, squared(q.x[rows[0]], far)/float64(of*of))
+	}
+	if moves[1] > moves[0] {
+		points[0], points[1] = points[1], points[0]
+	}
+	return points, nil
+}
+
+// farthestFlip flips the label of the row that is most distant from the others. "To
+// increase this chance we target points which are likely to be solitary in each leaf"
+// (section 4.1): the distance is to the nearest other row, and in a second proposal the
+// sum of all.
+func farthestFlip(q *problem) ([]point, error) {
+	far := func(i int, join func(sum, v float64) float64) float64 {
+		sum := -1.0
+		for k := range q.n {
+			switch v := away(q.x[i], q.x[k]); {
+			case k == i:
+			case sum < 0:
+				sum = v
+			default:
+				sum = join(sum, v)
+			}
+		}
+		return -sum
+	}
+	alone := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return min(a, b) }) })[0]
+	outside := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return a + b }) })[0]
+	return []point{q.flipped("the row most distant from the nearest other with its label flipped", alone),
+		q.flipped("the row most distant from all others with its label flipped", outside)}, nil
+}
+
+// crowd is about how many rows are near another: one in so many.
+const crowd = 8
+
+// majority adds to the label that rules a place, at the cost of the other. Where a leaf
+// has a majority of m rows of weight w, its other label has probability near e^(-w m), which
+// a row that changes sides divides by e^(2w); where the labels are even, it moves a
+// probability of 1/2 by half of that at most. First it flips the label of the row that most
+// of its nearest neighbours outvote, then it puts rows where the mean of a class is, and
+// into its corner.
+func majority(q *problem) ([]point, error) {
+	outvoted, worst := 0, math.Inf(1)
+	for i := range q.n {
+		margin := 0.0
+		for _, k := range q.nearest(func(k int) float64 { return away(q.x[i], q.x[k]) })[:(q.n+crowd-1)/crowd] {
+			margin += math.Copysign(1, 0.5-math.Abs(q.y[k]-q.y[i]))
+		}
+		if margin < worst {
+			outvoted, worst = i, margin
+		}
+	}
+	points := []point{q.flipped("a row outvoted by its neighbours with its label flipped", outvoted)}
+	join := func(what string, x []float64, y float64) {
+		points = append(points, point{what, poisoned(x, y), q.nearest(func(i int) float64 {
+			far := squared(q.x[i], x)
+			if q.y[i] == y {
+				far += 1e12
+			}
+			return far
+		})})
+	}
+	for _, y := range []float64{0, 1} {
+		join("a row at the mean of its class", q.mean(y), y)
+	}
+	for _, y := range []float64{0, 1} {
+		join("a row in the corner of its class", corner(q.mean(y), q.Domain.Lower, q.Domain.Upper), y)
+	}
+	return points, nil
+}
+
+// away is the L1 distance.
+func away(a, b []float64) float64 {
+	sum := 0.0
+	for j, v := range a {
+		sum += math.Abs(v - b[j])
+	}
+	return sum
+}
+
+// rowSwap gives random rows the features of random ones of the other class.
+func rowSwap(q *problem) ([]point, error) {
+	most := min(8, max(1, q.Trials/len(q.copies)))
+	var points []point
+	for range most {
+		i := q.Stream.Intn(q.n)
+		var others []int
+		for k := range q.n {
+			if q.y[k] != q.y[i] {
+				others = append(others, k)
+			}
+		}
+		row := slices.Clone(q.table.Base.Row(others[q.Stream.Intn(len(others))]))
+		row[q.d] = q.y[i]
+		points = append(points, point{"a row with the features of one of the other class", row, q.alike(i)})
+	}
+	return points, nil
+}
+
+// least is the right singular vector of the rows with the smallest singular value, of
+// either sign the one whose largest coordinate is above 0.
+func (q *problem) least() []float64 {
+	// Rows [C | I] of C = X'X, rotated until the rows of C are orthogonal, are [S V' | V'].
+	top := 0.0
+	for _, x := range q.x {
+		top += linalg.Dot(x, x)
+	}
+	rows := make([][]float64, q.d)
+	for j := range rows {
+		rows[j] = make([]float64, 2*q.d)
+		rows[j][q.d+j] = 1
+		for _, x := range q.x {
+			for k, v := range x {
+				rows[j][k] += float64(x[j]*v) / max(top, 1e-300)
+			}
+		}
+	}
+	linalg.Rows(rows, q.d)
+	at := 0
+	for j, r := range rows {
+		if linalg.Dot(r[:q.d], r[:q.d]) < linalg.Dot(rows[at][:q.d], rows[at][:q.d]) {
+			at = j
+		}
+	}
+	v := slices.Clone(rows[at][q.d:])
+	most := 0
+	for j := range v {
+		if math.Abs(v[j]) > math.Abs(v[most])+1e-9 {
+			most = j
+		}
+	}
+	if v[most] < 0 {
+		for j := range v {
+			v[j] = -v[j]
+		}
+	}
+	return v
+}
+
+// clipBKD is a row along the axis of least variance, as long as the median row, with the
+// label that the model without noise gives the least probability; where it gives none,
+// with either label.
+func clipBKD(q *problem) ([]point, error) {
+	x := q.least()
+	norms := make([]float64, q.n)
+	for i, row := range q.x {
+		norms[i] = math.Sqrt(linalg.Dot(row, row))
+	}
+	slices.Sort(norms)
+	median := norms[q.n/2]
+	for j := range x {
+		x[j] = float64(x[j] * median)
+	}
+	q.project(x)
+	labels := []float64{0, 1}
+	if q.table.Probability != nil && q.table.Train != nil {
+		model, err := q.table.Train(q.table.Base)
+		if err != nil {
+			return nil, err
+		}
+		if q.table.Probability(model, x) < 0.5 {
+			labels = []float64{1, 0}
+		}
+		labels = labels[:1]
+	}
+	rows := make([]int, q.n)
+	for i := range rows { // random ones take its place
+		k := q.Stream.Intn(i + 1)
+		rows[i], rows[k] = rows[k], i
+	}
+	var points []point
+	for _, y := range labels {
+		points = append(points, point{"a row along the axis of least variance", poisoned(x, y), rows})
+	}
+	return points, nil
+}

@@ -1,0 +1,625 @@
+package finders
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+)
+
+const (
+	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
+	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
+
+	// lattice is the step of every coordinate. A coordinate that was computed
+	// with linear algebra, whose last bits differ between platforms, is rounded
+	// to it, so that it stands for the same pair everywhere unless it lies
+	// within those last bits of the middle between two steps.
+	lattice = 0x1p-12
+
+	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
+	placeMargin  = 1.0 / 8
+	recordMargin = 1.0 / 4 // as in random search, half of all values are at a corner
+	answerMargin = 1.0 / 16
+	aloneShare   = 1.0 / 4 // share of the place axis on which no answer stands alone
+)
+
+// axisKind is what a coordinate means, for searches that scale axes by it.
+type axisKind int
+
+const (
+	shapeAxis axisKind = iota // size, number of runs, place of the row that changes
+	valueAxis                 // a value of a row
+	moveAxis                  // how far an answer moves
+	axisKinds
+)
+
+// space is the neighbouring pairs of a domain as points of a unit box. A point
+// has these coordinates, those left out that a domain does not need:
+//
+//	size    rows of the smaller dataset, on a geometric scale: n and 2n are as
+//	        far apart as 2n and 4n
+//	runs    number of runs, at most mostRuns: rows of one run are equal
+//	place   which row is added or replaced; for answers, which one stands alone,
+//	        or none
+//	changed the row that is added, or that takes the place; the lone answer
+//	rows    one row for each run
+//
+// An answer has two coordinates, the middle between its two values and its
+// move; so has, under bounded-replace, the row that changes. So few coordinates say much: all alike, one against the rest, halves
+// against each other. What a space leaves out are large datasets of more than
+// mostRuns distinct rows beside the one that changes; random search has them.
+type space struct {
+	relation     audit.Relation
+	domain       audit.Domain
+	fewest, most int // rows of the smaller dataset
+	runs         int // most runs
+	columns      int // coordinates of a row's values
+	kinds        []axisKind
+
+	// First coordinate of each part; -1 where a part is left out.
+	sizeAt, runsAt, placeAt, changedAt, rowsAt int
+}
+
+// newSpace returns an error where the domain holds no two neighbours.
+func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
+	if err := searchable(r, d); err != nil {
+		return nil, err
+	}
+	s := &space{relation: r, domain: d, columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
+	s.fewest, s.most = smallerSizes(r, d)
+	s.runs = min(mostRuns, s.most)
+	add := func(n int, kind axisKind) int {
+		at := len(s.kinds)
+		for range n {
+			s.kinds = append(s.kinds, kind)
+		}
+		return at
+	}
+	row := func(moves bool) int {
+		at := add(s.columns, valueAxis)
+		if moves {
+			add(s.columns, moveAxis)
+		}
+		return at
+	}
+	if s.fewest < s.most {
+		s.sizeAt = add(1, shapeAxis)
+	}
+	if s.runs > 1 {
+		s.runsAt = add(1, shapeAxis)
+	}
+	if s.most > 1 || r == audit.AddRemove && s.most > 0 {
+		s.placeAt = add(1, shapeAxis)
+	}
+	if r != audit.LInfinity || s.most > 1 {
+		s.changedAt = row(r.HasReach())
+	}
+	s.rowsAt = len(s.kinds)
+	for range s.runs {
+		row(r == audit.LInfinity)
+	}
+	return s, nil
+}
+
+// dim is the number of coordinates.
+func (s *space) dim() int { return len(s.kinds) }
+
+// onLattice is the point of the unit interval nearest to x that a coordinate
+// may take.
+func onLattice(x float64) float64 {
+	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
+}
+
+// stretched cuts off a margin at either end of the unit interval, so that the
+// ends have a share of it to themselves.
+func stretched(x, margin float64) float64 { return min(max((x-margin)/(1-2*margin), 0), 1) }
+
+// staircase is a move in [-1, 1]: whole moves and none have most of the axis.
+func staircase(x float64) float64 {
+	switch {
+	case x < 0.5:
+		return -staircase(1 - x)
+	case x <= 0.6:
+		return 0
+	case x >= 0.7:
+		return 1
+	}
+	return min((x-0.6)/(0.7-0.6), 1)
+}
+
+// shape is what a point says of sizes and places.
+type shapeOf struct {
+	rows  int // of the smaller dataset
+	runs  int // at most rows
+	place int // -1: no answer stands alone
+}
+
+func (s *space) shape(u []float64) shapeOf {
+	sh := shapeOf{rows: s.most, runs: 1, place: -1}
+	if s.sizeAt >= 0 {
+		t := stretched(u[s.sizeAt], sizeMargin)
+		if span := s.most - s.fewest; t < 1 {
+			sh.rows = s.fewest + min(int(stream.Exp(float64(t*stream.Log(float64(span+1)))))-1, span)
+		}
+	}
+	if s.runsAt >= 0 {
+		sh.runs = 1 + step(u[s.runsAt], s.runs)
+	}
+	sh.runs = min(sh.runs, sh.rows)
+	switch {
+	case s.placeAt < 0:
+		if s.relation != audit.LInfinity {
+			sh.place = 0
+		}
+	case s.relation == audit.AddRemove:
+		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows+1)
+	case s.relation != audit.LInfinity:
+		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows)
+	case u[s.placeAt] >= aloneShare && sh.rows > 1:
+		sh.place = step(stretched((u[s.placeAt]-aloneShare)/(1-aloneShare), placeMargin), sh.rows)
+	}
+	return sh
+}
+
+// step is which of n equal parts of the unit interval x lies in.
+func step(x float64, n int) int { return min(int(float64(x*float64(n))), n-1) }
+
+// run is which run row i of n belongs to.
+func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
+
+// pair is the pair that a point stands for, and whether it is one: both sides
+// may be the same dataset.
+func (s *space) pair(u []float64) (audit.Pair, bool) {
+	sh := s.shape(u)
+	d := s.domain
+	first := audit.Dataset{Columns: d.Columns, Values: make([]float64, 0, (sh.rows+1)*d.Columns)}
+	second := audit.Dataset{Columns: d.Columns}
+	var p audit.Pair
+	if s.relation == audit.LInfinity {
+		for i := range sh.rows {
+			at := pick(i == sh.place, s.changedAt, s.rowAt(sh.run(i)))
+			for c := range d.Columns {
+				a, b := s.answers(u, at, c)
+				first.Values, second.Values = append(first.Values, a), append(second.Values, b)
+			}
+		}
+		p = audit.Pair{Label: fmt.Sprintf("%d answers moved", sh.rows), First: first, Second: second}
+	} else {
+		for i := range sh.rows {
+			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
+		}
+		second.Values = slices.Clone(first.Values)
+		switch s.relation {
+		case audit.AddRemove:
+			second.Values = slices.Insert(second.Values, sh.place*d.Columns, s.row(u, s.changedAt)...)
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
+		case audit.Replace:
+			copy(second.Row(sh.place), s.row(u, s.changedAt))
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
+		default:
+			for c := range d.Columns {
+				first.Row(sh.place)[c], second.Row(sh.place)[c] = s.answers(u, s.changedAt, c)
+			}
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one moved", sh.rows), First: first, Second: second}
+		}
+	}
+	return p, !same(p) && s.relation.Check(p, d) == nil
+}
+
+// rowAt is the first coordinate of a run's row.
+func (s *space) rowAt(run int) int {
+	width := s.columns
+	if s.relation == audit.LInfinity {
+		width *= 2
+	}
+	return s.rowsAt + run*width
+}
+
+// sharedBy is which coordinate of a row column c has.
+func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
+
+// row is the row of records whose first coordinate is at.
+func (s *space) row(u []float64, at int) []float64 {
+	v := make([]float64, s.domain.Columns)
+	for c := range v {
+		low, high := s.bounds(c)
+		t := stretched(u[at+s.sharedBy(c)], recordMargin)
+		if s.domain.Integer {
+			v[c] = min(math.Floor(mix(low, high+1, t)), high)
+		} else {
+			v[c] = min(max(mix(low, high, t), low), high)
+		}
+	}
+	return v
+}
+
+// answers are both sides of column c of the answer, or of the row that changes,
+// whose first coordinate is at.
+func (s *space) answers(u []float64, at, c int) (first, second float64) {
+	low, high := s.bounds(c)
+	reach := s.domain.Reach
+	k := s.sharedBy(c)
+	middle := mix(low, high, stretched(u[at+k], answerMargin))
+	move := float64(staircase(u[at+s.columns+k]) * reach)
+	first = middle - float64(move/2)
+	if s.domain.Integer {
+		first, move = math.Floor(first+0.5), math.Trunc(move)
+	}
+	first = min(max(first, low), high)
+	second = min(max(first+move, low), high)
+	for math.Abs(second-first) > reach { // by rounding
+		second = math.Nextafter(second, first)
+	}
+	return first, second
+}
+
+func (s *space) bounds(c int) (low, high float64) { return ends(s.domain, c) }
+
+// mix is the point a share t of the way from a to b; b - a may overflow.
+func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
+
+// features are coordinates in which points that stand for one pair are close:
+// what a margin cuts off is gone, and what the pair does not depend on is 1/2.
+// Each lies in [0, 1].
+func (s *space) features(u []float64) []float64 {
+	sh := s.shape(u)
+	f := make([]float64, s.dim())
+	for i := range f {
+		f[i] = 0.5
+	}
+	if s.sizeAt >= 0 {
+		f[s.sizeAt] = stream.Log(float64(sh.rows-s.fewest+1)) / stream.Log(float64(s.most-s.fewest+1))
+	}
+	if s.runsAt >= 0 {
+		f[s.runsAt] = float64(max(sh.runs, 1)-1) / float64(s.runs-1)
+	}
+	if s.placeAt >= 0 {
+		f[s.placeAt] = (float64(sh.place) + 1) / float64(sh.rows+1)
+	}
+	for i := range f {
+		if s.isShape(i) || !s.has(sh, i) {
+			continue
+		}
+		if s.kinds[i] == moveAxis {
+			f[i] = (1 + staircase(u[i])) / 2
+		} else {
+			f[i] = stretched(u[i], s.margin(i))
+		}
+	}
+	return f
+}
+
+// isShape reports whether a coordinate says how large a pair is and which row
+// changes, and no values.
+func (s *space) isShape(i int) bool { return i < s.rowsAt && (s.changedAt < 0 || i < s.changedAt) }
+
+// has reports whether a pair of that shape depends on a coordinate.
+func (s *space) has(sh shapeOf, i int) bool {
+	switch {
+	case i == s.placeAt && s.relation == audit.AddRemove:
+		return sh.rows > 0
+	case i == s.runsAt || i == s.placeAt:
+		return sh.rows > 1
+	case s.isShape(i):
+		return true
+	case i < s.rowsAt: // of the row that changes
+		return sh.place >= 0
+	}
+	return s.runOf(i) < sh.runs
+}
+
+// runOf is the run of a coordinate of the rows.
+func (s *space) runOf(i int) int { return (i - s.rowsAt) / (s.rowAt(1) - s.rowAt(0)) }
+
+// margin is the share of a coordinate, at either end, that stands for that end.
+func (s *space) margin(i int) float64 {
+	switch {
+	case i == s.sizeAt:
+		return sizeMargin
+	case i == s.runsAt, s.kinds[i] == moveAxis, i == s.placeAt && s.relation == audit.LInfinity:
+		return 0 // or margins within
+	case i == s.placeAt:
+		return placeMargin
+	case s.isMiddle(i):
+		return answerMargin
+	}
+	return recordMargin
+}
+
+// isMiddle reports whether a coordinate is the middle of what moves.
+func (s *space) isMiddle(i int) bool {
+	return s.kinds[i] == valueAxis && (s.relation == audit.LInfinity || s.relation == audit.BoundedReplace && i < s.rowsAt)
+}
+
+// anywhere is a random point.
+func (s *space) anywhere(r *stream.Stream) []float64 {
+	u := make([]float64, s.dim())
+	for i := range u {
+		u[i] = onLattice(r.Float64())
+	}
+	return u
+}
+
+// inside is how far a record that stands inside the domain is from the end
+// farther from the record that changes, as a share of the domain: halfway from
+// there to the middle.
+const inside = 0.25
+
+// openings are the points that a search begins with, whatever the mechanism: the
+// largest change in the smallest dataset, of one record where the domain has
+// such. The record that changes stands at an end of the domain, above the rest
+// and then below. The rest stand
+//
+//	at the other end: a difference, a sum or a mean moves farthest;
+//	inside:           at an end, whatever clips has cut off what the change could
+//	                  move, and in the middle, often 0, a record may count for
+//	                  nothing; between the two it does neither.
+//
+// Under replace the record moves from one end to the other: alone, and beside
+// one inside. Under bounded-replace it moves in the middle of the domain and at
+// either end, the rest at the same place. Of answers, all move one way from the
+// middle of the domain.
+func (s *space) openings() [][]float64 {
+	u := make([]float64, s.dim())
+	for i, k := range s.kinds {
+		u[i] = 0.5
+		if k == moveAxis {
+			u[i] = 0.85
+		}
+	}
+	if s.runsAt >= 0 {
+		u[s.runsAt] = 0
+	}
+	s.setRows(u, 1)
+	if s.relation == audit.LInfinity {
+		if s.placeAt >= 0 {
+			u[s.placeAt] = 0
+		}
+		return [][]float64{u}
+	}
+	if s.placeAt >= 0 {
+		u[s.placeAt] = 1
+	}
+	put := func(u []float64, at int, t float64) { // a record that share of the way up the domain
+		x := unstretched(t, recordMargin)
+		switch t {
+		case 0:
+			x = s.margin(at) / 2
+		case 1:
+			x = 1 - float64(s.margin(at)/2)
+		}
+		for i := at; i < at+s.columns; i++ {
+			u[i] = x
+		}
+	}
+	var points [][]float64
+	if s.relation == audit.BoundedReplace {
+		for _, at := range []float64{0.5, 0, 1} {
+			v := slices.Clone(u)
+			put(v, s.changedAt, at)
+			for i := range s.columns {
+				v[s.changedAt+s.columns+i] = pick(at == 1, 0.15, 0.85) // a whole move, into the domain
+			}
+			for run := range s.runs {
+				put(v, s.rowAt(run), at)
+			}
+			points = append(points, v)
+		}
+		return points
+	}
+	for _, stand := range []float64{0, inside} {
+		if stand > 0 && (s.most < 1 || s.relation == audit.Replace && s.most < 2) {
+			break // there is no rest
+		}
+		for _, above := range []bool{true, false} {
+			from, to, rest := 0.0, 1.0, stand
+			if !above {
+				from, to, rest = 1, 0, 1-stand
+			}
+			v := slices.Clone(u)
+			put(v, s.changedAt, to)
+			for run := range s.runs {
+				put(v, s.rowAt(run), rest)
+			}
+			if stand > 0 && s.relation == audit.Replace {
+				s.setRows(v, 2)
+				v[s.runsAt] = 1.5 / float64(s.runs) // two: the last row of the second is replaced
+				put(v, s.rowAt(1), from)
+			}
+			points = append(points, v)
+		}
+	}
+	return points
+}
+
+// setRows sets the size nearest to n.
+func (s *space) setRows(u []float64, n int) {
+	switch {
+	case s.sizeAt < 0:
+	case n <= s.fewest:
+		u[s.sizeAt] = 0
+	case n >= s.most:
+		u[s.sizeAt] = 1
+	default:
+		t := stream.Log(float64(n-s.fewest)+1.5) / stream.Log(float64(s.most-s.fewest+1))
+		u[s.sizeAt] = unstretched(min(t, 1), sizeMargin)
+	}
+}
+
+// spread is the openings, and others that fill the space, one in each of as many
+// equal parts of every axis (a Latin hypercube: McKay, Beckman and Conover
+// 1979). They are n in all, 2 or more, but for the openings inside, which come on
+// top: fewer would leave a small n nothing to fill the space with.
+func (s *space) spread(r *stream.Stream, n int) [][]float64 {
+	points := s.openings()
+	n -= min(len(points), 2)
+	rest := make([][]float64, n)
+	for k := range rest {
+		rest[k] = make([]float64, s.dim())
+	}
+	for i := range s.kinds {
+		for k, part := range r.Perm(n) {
+			rest[k][i] = onLattice((float64(part) + r.Float64()) / float64(n))
+		}
+	}
+	return append(points, rest...)
+}
+
+// seenPairs remembers pairs, in the order of their rows and of their sides.
+type seenPairs map[string]bool
+
+// add reports whether the pair is new, and remembers it.
+func (s seenPairs) add(p audit.Pair) bool {
+	if s.has(p) {
+		return false
+	}
+	s[pairKey(p)] = true
+	return true
+}
+
+func (s seenPairs) has(p audit.Pair) bool { return s[pairKey(p)] }
+
+// swapped is the pair the other way round.
+func swapped(p audit.Pair) audit.Pair { return audit.Pair{First: p.Second, Second: p.First} }
+
+// pairKey is one text for one pair: sizes, then the bits of all values.
+func pairKey(p audit.Pair) string {
+	var b []byte
+	for _, d := range []audit.Dataset{p.First, p.Second} {
+		b = binary.BigEndian.AppendUint64(b, uint64(d.Columns))
+		b = binary.BigEndian.AppendUint64(b, uint64(len(d.Values)))
+		for _, v := range d.Values {
+			b = binary.BigEndian.AppendUint64(b, math.Float64bits(v+0)) // -0 is 0
+		}
+	}
+	return string(b)
+}
+
+// same reports whether both sides of a pair are one dataset, value by value.
+func same(p audit.Pair) bool {
+	return p.First.Columns == p.Second.Columns && slices.Equal(p.First.Values, p.Second.Values)
+}
+
+// entry is a row of a pair: in the first dataset and in the second. Of one that is
+// added or removed, one side is nil.
+type entry [2][]float64
+
+func (e entry) alike() bool { return e[0] != nil && slices.Equal(e[0], e[1]) }
+
+// entriesOf lines the rows of a pair up. Rows that come in another order than
+// those of a finder do may line up badly, and then not be a pair again.
+func entriesOf(r audit.Relation, p audit.Pair) []entry {
+	var out []entry
+	i, j := 0, 0
+	for i < p.First.Len() || j < p.Second.Len() {
+		var e entry
+		switch short := p.First.Len() - p.Second.Len(); {
+		case r != audit.AddRemove, i-j == short && i < p.First.Len(), i < p.First.Len() && j < p.Second.Len() && slices.Equal(p.First.Row(i), p.Second.Row(j)):
+			e = entry{slices.Clone(p.First.Row(i)), slices.Clone(p.Second.Row(j))}
+			i, j = i+1, j+1
+		case short > 0:
+			e[0] = slices.Clone(p.First.Row(i))
+			i++
+		default:
+			e[1] = slices.Clone(p.Second.Row(j))
+			j++
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// pairOf is the pair of such rows, their values brought into the domain.
+func pairOf(r audit.Relation, d audit.Domain, entries []entry) audit.Pair {
+	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: []float64{}}, Second: audit.Dataset{Columns: d.Columns, Values: []float64{}}}
+	for _, e := range entries {
+		for side, row := range e {
+			for c := range row {
+				low, high := ends(d, c)
+				if d.Integer {
+					row[c] = math.Floor(row[c] + 0.5)
+				}
+				if row[c] = min(max(row[c], low), high); side == 1 && r.HasReach() {
+					row[c] = toward(d, c, e[0][c], row[c])
+				}
+			}
+		}
+		p.First.Values, p.Second.Values = append(p.First.Values, e[0]...), append(p.Second.Values, e[1]...)
+	}
+	return p
+}
+
+// change makes one random change to a pair, some of it in place: of its size, of a
+// value, of what moves, or of where that stands.
+func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries []entry) []entry {
+	if len(entries) == 0 {
+		return entries
+	}
+	answers := relation == audit.LInfinity // all of which may change
+	at, moving, c := r.Intn(len(entries)), r.Intn(len(entries)), r.Intn(d.Columns)
+	for i, e := range entries {
+		if !answers && !e.alike() {
+			moving = i
+			break
+		}
+	}
+	kind := r.Intn(8)
+	var v float64
+	if kind >= 3 && kind <= 5 {
+		v = value(r, d, c)
+	}
+	switch kind {
+	case 0, 1, 2: // one row that stays more, or less, or all of them twice
+		var out []entry
+		for i, e := range slices.Backward(entries) {
+			chosen := (answers || e.alike()) && (kind == 2 && len(out)+i+1 < d.MaxRows || kind < 2 && i == at)
+			if !chosen || kind != 1 {
+				out = append(out, e)
+			}
+			if chosen && kind != 1 {
+				out = append(out, entry{slices.Clone(e[0]), slices.Clone(e[1])})
+			}
+		}
+		slices.Reverse(out)
+		return out
+	case 3, 4: // another value of a row that stays, or of all of them
+		for i, e := range entries {
+			if (kind == 4 || i == at) && (answers || e.alike()) {
+				e[1][c] += v - e[0][c]
+				e[0][c] = v
+			}
+		}
+	case 5: // another value, or move, of what changes
+		side := r.Intn(2)
+		if entries[moving][side] == nil {
+			side = 1 - side
+		}
+		entries[moving][side][c] = v
+	case 6: // it stands elsewhere; of answers, all from one on move the other way
+		if !answers {
+			entries[at], entries[moving] = entries[moving], entries[at]
+			break
+		}
+		for i := r.Intn(len(entries) + 1); i < len(entries); i++ {
+			entries[i][0], entries[i][1] = entries[i][1], entries[i][0]
+		}
+	default: // all values move
+		by := float64((d.Upper[c] - d.Lower[c]) / 8)
+		if relation.HasReach() {
+			by = d.Reach / 2
+		}
+		by = float64(by * float64(r.Intn(9)-4)) // rounded before it is added, on every platform
+		for _, e := range entries {
+			for _, row := range e {
+				if row != nil {
+					row[c] += by
+				}
+			}
+		}
+	}
+	return entries
+}

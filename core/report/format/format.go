@@ -1,0 +1,180 @@
+// Package format writes the reports of one or several audits for other programs:
+// SARIF for code scanning, JUnit XML for test runners, Markdown for comments and
+// job summaries, workflow commands for GitHub Actions; and for people, as a page of
+// HTML, as a picture, as text and as JSON.
+//
+// All forms tell the same: the verdict in words, the facts behind it, the seed
+// and how to run it again. What a form writes depends on the reports alone.
+package format
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// Names of the formats.
+const (
+	Text     = "text"
+	JSON     = "json"
+	SARIF    = "sarif"
+	JUnit    = "junit"
+	Markdown = "markdown"
+	GitHub   = "github"
+	HTML     = "html"
+	SVG      = "svg"
+)
+
+// Formats are all of them.
+var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
+
+// Run is what a command did.
+type Run struct {
+	Audits []Audit
+	Broken []Broken
+	// Summary says in words what several audits came to together, with the
+	// error of all; empty for one audit that stands alone.
+	Summary string
+	// Value is what JSON writes; nil: the report of the only audit.
+	Value any
+	// Strict: an inconclusive audit is a failure.
+	Strict bool
+	// Page is what a page of HTML has for those who link to it; nil: nothing.
+	Page *Page
+	// Pictures draws those of a report, for HTML and SVG; nil: none.
+	Pictures func(report.View) ([]Picture, error)
+}
+
+// Page is what a page that stands at an address says of itself. Addresses are absolute.
+type Page struct {
+	Title, Description string
+	Address            string // its own
+	Open               string // of the instrument with this report
+	Forms              []Link // the report in other formats
+	Note               string // stands above the report
+}
+
+// Link is a place on the web, by name.
+type Link struct{ Name, Address string }
+
+// Broken is an audit of which there is no report, as the user's program is at fault.
+type Broken struct{ Name, Why string }
+
+// Audit is one report. Its names are distinct within a run.
+type Audit struct {
+	Name     string
+	Report   report.View
+	Location *Location // nil: no file can be named
+}
+
+// Location is a place in a file of the user's.
+type Location struct {
+	File string // with forward slashes; relative to the root of the repository, or absolute
+	Line int    // from 1; 0: the whole file
+}
+
+// ParseLocation reads FILE or FILE:LINE.
+func ParseLocation(s string) (Location, error) {
+	l := Location{File: s}
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		if n, err := strconv.Atoi(s[i+1:]); err == nil {
+			if l = (Location{File: s[:i], Line: n}); n < 1 {
+				return l, &audit.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE with a line of at least 1"}
+			}
+		}
+	}
+	if l.File == "" {
+		return l, &audit.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE"}
+	}
+	return l, nil
+}
+
+// Write writes the run in that format; an unknown one is a *audit.InputError.
+func Write(w io.Writer, format string, run Run) error {
+	var data []byte
+	var err error
+	switch format {
+	case Text:
+		data = []byte(phrase.Visible(text(run)))
+	case JSON:
+		value := run.Value
+		if value == nil {
+			value = run.Audits[0].Report
+		}
+		data, err = audit.Canonical(value)
+	case SARIF:
+		data, err = audit.Canonical(sarif(run))
+	case JUnit:
+		data, err = junit(run)
+	case Markdown:
+		data = []byte(phrase.Visible(markdown(run)))
+	case GitHub:
+		data = []byte(phrase.Visible(github(run)))
+	case HTML:
+		data, err = html(run)
+	case SVG:
+		data, err = svg(run)
+	default:
+		return audit.UnknownName("-format", format, Formats)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// failed reports what fails a build.
+func (r Run) failed(a Audit) bool {
+	v := a.Report.Head().Verdict
+	return v == audit.Violation || v == audit.Invalid || r.Strict && v == audit.Inconclusive
+}
+
+// text is the reports one after another and, of several, what they come to.
+func text(run Run) string {
+	if run.Summary == "" && len(run.Audits) == 1 {
+		return report.Text(run.Audits[0].Report)
+	}
+	var b strings.Builder
+	for i, a := range run.Audits {
+		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), report.Text(a.Report))
+	}
+	b.WriteString(run.Summary + "\n")
+	return b.String()
+}
+
+// facts are those rows of the report that say why the verdict is what it is, one
+// a line.
+func facts(r report.View, names ...string) []string {
+	var out []string
+	for _, row := range r.Facts() {
+		if slices.Contains(names, row.Name) {
+			out = append(out, row.Name+": "+row.Value)
+		}
+	}
+	return out
+}
+
+// details are the headline, the event, the counts, the seed and the command.
+func details(a Audit) string {
+	lines := append([]string{a.Name + ": " + a.Report.Head().Summary}, facts(a.Report, "Claim", "First dataset", "Second dataset", "Event", "Divergence", "Counts", "Rates", "Guesses", "p-value", "Seed")...)
+	if cli := a.Report.Head().Reproduce.CLI; cli != "" {
+		lines = append(lines, "Run it again: "+cli)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// seconds prints a duration with milliseconds, as an xs:decimal.
+func seconds(x float64) string {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		x = 0
+	}
+	return strconv.FormatFloat(x, 'f', 3, 64)
+}

@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/site/e2e/browser"
+)
+
+const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&workers="
+
+// TestViolation runs svt4 as a user would: with two workers, with one, and on
+// the command line, to the same counts; then saves the report and replays it.
+func TestViolation(t *testing.T) {
+	t.Parallel()
+	samples := gear.Of("10000", "40000")
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", samples, "-trials", "4", "-seed", "7")
+	if native.Verdict != audit.Violation {
+		t.Fatalf("the command line says %s", native.Summary)
+	}
+	for _, workers := range []int{2, 1} {
+		tab := open(t, strings.Replace(svt4, "40000", samples, 1)+fmt.Sprint(workers))
+		click(t, tab, "#run")
+		r := finish(t, tab, 2*time.Minute)
+		sameCounts(t, fmt.Sprintf("%d workers in the browser against the command line", workers), r, native)
+		if r.Timing.Workers != workers {
+			t.Errorf("ran with %d workers, want %d", r.Timing.Workers, workers)
+		}
+		verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+		if !strings.HasPrefix(verdict, "Violation: ε ≥ 1.") || !strings.Contains(verdict, "ε = 1 claimed. 95 % confidence.") {
+			t.Errorf("the verdict reads %q", verdict)
+		}
+		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
+		if text := eval[string](t, tab, `document.querySelector("#counts").textContent`); !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "\u202f", "")), ""), fmt.Sprint(r.Tables[0].Rows[0].Counts.X)) {
+			t.Errorf("the counts table does not hold %d: %q", r.Tables[0].Rows[0].Counts.X, text)
+		}
+		file := filepath.Join(t.TempDir(), "report.json")
+		if err := os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(program, "verify", file).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "Replayed: same counts, bound and verdict.") {
+			t.Errorf("dpscope verify: %v\n%s", err, out)
+		}
+	}
+}
+
+func TestNoViolation(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=20000&trials=3&seed=5&workers=2")
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+	native := runAudit(t, "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "20000", "-trials", "3", "-seed", "5")
+	sameCounts(t, "laplace-mean in the browser against the command line", r, native)
+	verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	if r.Verdict != audit.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "Not a proof of privacy") {
+		t.Errorf("%s: the verdict reads %q", r.Verdict, verdict)
+	}
+}
+
+// long starts a run that takes far longer than its test.
+const long = "#v=1&mechanism=svt4&epsilon=1&samples=50000000&explore=5000&trials=2&seed=3&workers=2"
+
+const certifying = `window.dpscope.progress && window.dpscope.progress.phase === "certify" && window.dpscope.progress.provisional !== undefined`
+
+func TestStop(t *testing.T) {
+	tab := open(t, long)
+	click(t, tab, "#run")
+	until(t, tab, certifying+` && window.dpscope.progress.refuted > 0`, time.Minute)
+	took := eval[float64](t, tab, `new Promise(done => {
+		const start = performance.now();
+		new MutationObserver(() => { if (document.body.dataset.state !== "running") done(performance.now() - start) })
+			.observe(document.body, {attributes: true, attributeFilter: ["data-state"]});
+		document.querySelector("#stop").click();
+	})`)
+	t.Logf("stopped after %.0f ms", took)
+	if took > 500 {
+		t.Errorf("stopping took %.0f ms", took)
+	}
+	r := reportOf(t, tab)
+	// The exact bound is not there, and the verdict that the bets had given stands.
+	rows := r.Tables[0].Rows
+	if r.Verdict != audit.Violation || !r.Sequential.Refuted || r.Termination.Reason != audit.Stopped || len(rows) != 2 || rows[0].Counts == nil || rows[0].LowerBound != nil || !rows[1].Chosen || !rows[1].Strict {
+		t.Errorf("after Stop: %s, %+v, %+v", r.Verdict, r.Termination, rows)
+	}
+	// The page runs on.
+	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
+	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.report.verdict === "violation"`, time.Minute)
+}
+
+// TestWorkerEnds ends a worker in mid-run: its task runs again elsewhere and
+// the counts are what they would have been.
+func TestWorkerEnds(t *testing.T) {
+	t.Parallel()
+	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=5000&trials=2&seed=3&workers=2"
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "5000", "-trials", "2", "-seed", "3")
+	tab := open(t, state)
+	click(t, tab, "#run")
+	until(t, tab, certifying, time.Minute)
+	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
+	r := finish(t, tab, 2*time.Minute)
+	sameCounts(t, "a run that lost a worker against the command line", r, native)
+	if len(r.Warnings) == 0 || !strings.Contains(strings.Join(r.Warnings, " "), "worker was lost") {
+		t.Errorf("the report does not say that a worker was lost: %v", r.Warnings)
+	}
+}
+
+// TestDroppedFiles drops reports that cannot be read, one that is too new among them,
+// and a good one.
+func TestDroppedFiles(t *testing.T) {
+	t.Parallel()
+	good, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := open(t, svt4+"1")
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	for _, c := range []struct{ name, text, says string }{
+		{"empty.json", "", "empty"},
+		{"corrupt.json", string(good[:len(good)/2]), "cut off"},
+		{"list.json", "{\n  1, 2\n}\n", "not JSON"},
+		{"other.json", `{"some": "thing"}`, "schemaVersion"},
+		{"new.json", strings.Replace(string(good), `"schemaVersion": 1`, `"schemaVersion": 99, "novelty": true`, 1), "use the version of dpscope that wrote it"},
+	} {
+		drop(t, tab, c.name, c.text)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#notice").textContent.includes(%q)`, c.says), 5*time.Second)
+		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+			t.Errorf("%s: the old result is gone: %q", c.name, now)
+		}
+	}
+	drop(t, tab, "good.json", string(good))
+	until(t, tab, `!document.querySelector("#notice").textContent.includes("new.json")`, 5*time.Second)
+	until(t, tab, `window.dpscope.report.subject === "noisy-max-laplace"`, 5*time.Second)
+}
+
+// drop drops a file on the page.
+func drop(t *testing.T, tab *browser.Tab, name, text string) {
+	t.Helper()
+	eval[bool](t, tab, fmt.Sprintf(`(() => {
+		const data = new DataTransfer();
+		data.items.add(new File([%q], %q));
+		document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		return true;
+	})()`, text, name))
+}

@@ -1,0 +1,191 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/site/e2e/browser"
+)
+
+const (
+	headline  = `document.querySelector("#verdict .headline").innerText`
+	shareLink = `(document.querySelector("#share-open").click(), new Promise((done) => { const wait = () => { const { value } = document.querySelector("#share-url"); value.startsWith("http") ? done(value) : setTimeout(wait, 20); }; wait(); }))`
+)
+
+// live opens the page as a visitor does.
+func live(t *testing.T, address string) *browser.Tab {
+	t.Helper()
+	tab, err := browser.OpenLive(profile(t), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, e := range tab.Errors() {
+			t.Errorf("the page complains: %s", e)
+		}
+		tab.Close()
+	})
+	until(t, tab, `["ready", "running", "done"].includes(document.body.dataset.state)`, 30*time.Second)
+	return tab
+}
+
+// TestLinkIsAResult: a link opens in a fresh browser with the sender's verdict and
+// picture, which nothing there has verified; one press verifies it. A result that its
+// settings do not give is struck through or replaced, and a link that was cut in half runs
+// its settings.
+func TestLinkIsAResult(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
+	click(t, tab, "#run")
+	r := finish(t, tab, time.Minute)
+	said := eval[string](t, tab, headline)
+	if !strings.HasPrefix(said, "Violation: ε ≥ ") {
+		t.Fatalf("the verdict is %q", said)
+	}
+	const shows = `["#say", "#dataset-first", "#dataset-second"].map((id) => document.querySelector(id).textContent).join(" | ")`
+	until(t, tab, `document.querySelector("#say").textContent.startsWith("Where")`, 10*time.Second)
+	shown := eval[string](t, tab, shows)
+	link := eval[string](t, tab, shareLink)
+	settings, packed, ok := strings.Cut(link, "&r=")
+	if !ok || len(link) > 4000 {
+		t.Fatalf("the link is %.300s", link)
+	}
+
+	elsewhere, forget, err := browser.Profile(chromium) // nothing is kept there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forget()
+	fresh, err := browser.OpenLive(elsewhere, "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	if err := resize(fresh, 360, 740); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(fresh.Ctx, chromedp.Navigate(link)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, fresh, `document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet")`, time.Minute)
+	for _, size := range windows {
+		if err := resize(fresh, size[0], size[1]); err != nil {
+			t.Fatal(err)
+		}
+		if got := inSight(t, fresh, "#verdict"); !strings.HasPrefix(got, said) {
+			t.Errorf("%v: in sight is %q, its sender saw %q", size, got, said)
+		}
+	}
+	if got := eval[string](t, fresh, headline); !strings.HasPrefix(got, said) {
+		t.Errorf("the link shows %q, its sender saw %q", got, said)
+	}
+	if eval[bool](t, fresh, `window.dpscope.report !== null || window.dpscope.progress !== null`) {
+		t.Error("a link runs by itself")
+	}
+	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#say").textContent !== ""`, 10*time.Second)
+	if got := eval[string](t, fresh, shows); got != shown {
+		t.Errorf("the link shows %q, its sender saw %q", got, shown)
+	}
+	pressMouse(t, fresh, "#note-verify")
+	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
+	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")
+	until(t, fresh, `window.dpscope.report !== null`, 10*time.Second)
+	sameCounts(t, "the link's audit", reportOf(t, fresh), r)
+
+	// The bound of another audit.
+	forge := fmt.Sprintf(`(async () => {
+		const read = async (text, through) => new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(through)).arrayBuffer());
+		const bytes = Uint8Array.from(atob(%q.split(".")[2].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+		const result = JSON.parse(new TextDecoder().decode(await read(bytes, new DecompressionStream("deflate-raw"))));
+		CHANGE;
+		const packed = await read(JSON.stringify(result), new CompressionStream("deflate-raw"));
+		const data = btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+		let sum = 0x811c9dc5;
+		for (const c of data) sum = Math.imul(sum ^ c.charCodeAt(0), 0x01000193);
+		return "1." + (sum >>> 0).toString(36) + "." + data;
+	})()`, packed)
+	forged := live(t, settings+"&r="+eval[string](t, tab, strings.Replace(forge, "CHANGE", "result.bound += 0.5", 1)))
+	until(t, forged, headline+`.includes("not verified here yet")`, 10*time.Second)
+	click(t, forged, "#verify")
+	until(t, forged, `document.querySelector("#verification").dataset.ok === "false" && document.querySelector("#verification").innerText.includes("The link said")`, time.Minute)
+	if got := eval[string](t, forged, headline); got != said {
+		t.Errorf("after verification of a forged bound stands %q", got)
+	}
+
+	odd := live(t, settings+"&r="+eval[string](t, tab, strings.Replace(forge, "CHANGE", `result.verdict = "no-violation-found"`, 1)))
+	until(t, odd, `document.querySelector("#verdict .headline s") !== null && document.querySelector("#note").innerText.includes("bound")`, 10*time.Second)
+
+	cut := live(t, link[:len(link)-len(packed)/2])
+	until(t, cut, `document.querySelector("#notice").innerText.includes("The result in the link cannot be read") && document.body.dataset.state === "done"`, time.Minute)
+	if got := eval[string](t, cut, headline); got != said {
+		t.Errorf("a link that was cut in half shows %q", got)
+	}
+}
+
+// TestHistory: runs are kept in the browser, opened again and compared; what differs in
+// their settings is said.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&p.epsilon=1&seed=7&samples=5000&trials=2")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	set(t, tab, "epsilon", "3")
+	until(t, tab, `location.hash.includes("epsilon=3")`, 5*time.Second)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.report.claim.epsilon === 3`, time.Minute)
+	until(t, tab, `JSON.parse(localStorage.getItem("dpscope-history")).length === 2`, 5*time.Second)
+	click(t, tab, "#history-open")
+	for _, n := range []string{"1", "2"} {
+		click(t, tab, "#history-list li:nth-child("+n+") input")
+	}
+	click(t, tab, "#history-compare")
+	until(t, tab, `document.querySelector("#compare").open && document.querySelectorAll("#compare .picture > svg").length === 2`, 10*time.Second)
+	shown := eval[[]string](t, tab, `[...document.querySelectorAll("#compare .headline")].map((e) => e.textContent)`)
+	if len(shown) != 2 || !strings.HasPrefix(shown[0], "Violation") || strings.HasPrefix(shown[1], "Violation") {
+		t.Errorf("beside one another stand %q", shown)
+	}
+	if changed := eval[string](t, tab, `document.querySelector("#compare-changed").innerText`); !strings.Contains(changed, "epsilon") || strings.Contains(changed, "seed") {
+		t.Errorf("what differs is %q", changed)
+	}
+	pressKey(t, tab, "\x1b")
+	until(t, tab, `!document.querySelector("#compare").open`, 5*time.Second)
+	click(t, tab, "#history-open")
+	click(t, tab, "#history-list li:nth-child(2) a")
+	until(t, tab, `location.hash.includes("epsilon=1&") && document.querySelector("#verdict .headline").textContent.startsWith("Violation")`, 10*time.Second)
+	click(t, tab, "#history-open")
+	click(t, tab, "#history-forget")
+	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`, 5*time.Second)
+}
+
+// TestShareEarlier: a result of settings that were changed since says so where it is
+// shared, and one that no longer applies, as another audit begins, cannot be shared.
+func TestShareEarlier(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=2000&trials=1&seed=7")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	const of = `document.querySelector("#result").dataset.of`
+	if said := eval[string](t, tab, of); !strings.Contains(said, "laplace-mean") || !strings.Contains(said, "#v=1&") {
+		t.Errorf("a print and a PNG say that they are of %q", said)
+	}
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of the form's settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	set(t, tab, "finder", "random")
+	until(t, tab, `!document.querySelector("#drift").hidden`, 10*time.Second)
+	eval[string](t, tab, shareLink)
+	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); !strings.Contains(said, "earlier settings") {
+		t.Errorf("of a result of other settings: %q", said)
+	}
+	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
+	if !eval[bool](t, tab, `(() => { const knob = document.querySelector("#slide-claim"); knob.dispatchEvent(new Event("input")); return document.querySelector("#share-open").disabled && document.querySelector("#save-png").disabled; })()`) {
+		t.Error("a result that no longer applies can be shared")
+	}
+}

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
+)
+
+// templates are those of site/panel/templates.js.
+func templates(t *testing.T) []struct {
+	Name, Hint, Fault string
+	In                map[string][3]string // by language: the code, its bug, the mend
+} {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skipf("node, which reads the templates, is missing: %v", err)
+	}
+	read := api.Build(api.BuildOptions{EntryPoints: []string{"../panel/templates.js"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "read", Footer: map[string]string{"js": "console.log(JSON.stringify(read.templates))"}})
+	if len(read.Errors) > 0 {
+		t.Fatal(read.Errors)
+	}
+	script := exec.Command(node, "-")
+	script.Stdin = strings.NewReader(string(read.OutputFiles[0].Contents))
+	out, err := script.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Name, Hint, Fault string
+		In                map[string][3]string
+	}
+	if err := json.Unmarshal(out, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTemplates: every template is refuted by what the page audits unasked, and mended it
+// is not; its hint tells first where to look and then what is wrong, at its line.
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	tab := owning(t)
+	until(t, tab, editor+` !== null`, 10*time.Second)
+	for i, m := range templates(t) {
+		for j, language := range slices.Sorted(maps.Keys(m.In)) {
+			if !gear.All() && len(m.In) > 1 && j != i%2 { // every template in one language, every language with half of them
+				continue
+			}
+			in := m.In[language]
+			code, bug, mend := in[0], in[1], in[2]
+			if strings.Count(code, bug) != 1 || strings.Contains(strings.Replace(code, bug, mend, 1), bug) {
+				t.Errorf("%s, %s: %q must be there once, and not in its mend", m.Name, language, bug)
+			}
+			if language == "python" && eval[bool](t, tab, `document.querySelector("#own-python").hidden`) {
+				continue // the site was built without it
+			}
+			click(t, tab, "#own-language [data-language="+language+"]")
+			template(t, tab, m.Name)
+			if eval[string](t, tab, written) != code {
+				t.Errorf("%s: the editor holds something else", m.Name)
+			}
+			const told = `document.querySelector("#own-told").textContent`
+			if said := eval[string](t, tab, told); said != "" {
+				t.Errorf("%s tells unasked %q", m.Name, said)
+			}
+			click(t, tab, "#own-hint")
+			hint := eval[string](t, tab, told)
+			click(t, tab, "#own-hint")
+			if fault := eval[string](t, tab, told); hint != m.Hint || fault != m.Fault {
+				t.Errorf("%s tells %q, then %q", m.Name, hint, fault)
+			}
+			if marked := eval[string](t, tab, `document.getSelection().toString()`); !strings.Contains(marked, bug) {
+				t.Errorf("%s: the line of the fault is %q", m.Name, marked)
+			}
+			if eval[string](t, tab, `document.querySelector("#own-samples").value`) == "" { // else the template names how many it takes
+				set(t, tab, "own-samples", "5000")
+			}
+			set(t, tab, "own-seed", "") // what a visitor gets
+			if r := runOwn(t, tab); r.Verdict != audit.Violation {
+				t.Errorf("%s, %s: %s", m.Name, language, r.Summary)
+			} else {
+				t.Log(m.Name, language, r.Summary, fmt.Sprintf("(%.1f s)", r.Timing.Total))
+			}
+			write(t, tab, strings.Replace(code, bug, mend, 1))
+			if r := runOwn(t, tab); r.Verdict == audit.Violation {
+				t.Errorf("%s, %s, mended: %s", m.Name, language, r.Summary)
+			} else if said := eval[string](t, tab, told); said != "You found it. "+m.Fault {
+				t.Errorf("%s, mended, tells %q", m.Name, said)
+			}
+		}
+	}
+}

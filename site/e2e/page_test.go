@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/site/e2e/browser"
+)
+
+// ownPolicy is a document's own.
+var ownPolicy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; [^"]*; base-uri 'none'; form-action 'none'">`)
+
+// TestPolicy: the page's policy is sent, and the browser enforces it.
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	res, err := http.Get(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	policy := res.Header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	// Every document of the site says it by itself, too, for servers that send no policy.
+	documents := 0
+	err = filepath.WalkDir(dist, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".html" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		documents++
+		if !ownPolicy.Match(text) {
+			t.Errorf("%s has no such policy", path)
+		}
+		return err
+	})
+	if err != nil || documents < 10 {
+		t.Errorf("%d documents: %v", documents, err)
+	}
+	tab, err := browser.Open(profile(t), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	if errs := tab.Errors(); len(errs) > 0 {
+		t.Errorf("the page complains: %v", errs)
+	}
+	// Nothing can be sent to another host, and no inline script runs.
+	refused := eval[string](t, tab, `fetch("http://127.0.0.2:9/", {method: "POST", body: "data"}).then(() => "sent", e => "refused")`)
+	inline := eval[bool](t, tab, `(() => { const s = document.createElement("script"); s.textContent = "window.inlineRan = true"; document.head.append(s); return window.inlineRan === true })()`)
+	if refused != "refused" || inline {
+		t.Errorf("fetch to another host: %s; inline script ran: %v", refused, inline)
+	}
+	violations := strings.Join(tab.Errors(), "\n")
+	if !strings.Contains(violations, "connect-src") || !strings.Contains(violations, "script-src") {
+		t.Errorf("the browser does not say that the policy refused them: %s", violations)
+	}
+	for _, url := range tab.Requests() {
+		if strings.HasPrefix(url, "http") && !strings.HasPrefix(url, site) && !strings.Contains(url, "127.0.0.2") {
+			t.Errorf("asked for %s", url)
+		}
+	}
+}
+
+// TestAddressState: the state comes from the address, bad values are named and
+// replaced by defaults, and a change is written back.
+func TestAddressState(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt3&epsilon=0.5&seed=99&p.c=2&samples=12345&unknown=1")
+	for id, want := range map[string]string{"mechanism": "svt3", "epsilon": "0.5", "seed": "99", "samples": "12345"} {
+		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
+			t.Errorf("#%s is %q, want %q", id, got, want)
+		}
+	}
+	eval[bool](t, tab, `(() => { const e = document.querySelector("#epsilon"); e.value = "0.25"; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`, 5*time.Second)
+
+	bad := open(t, "#v=1&mechanism=svt44&samples=many")
+	until(t, bad, `document.querySelector("#notice").textContent.includes("svt44")`, 5*time.Second)
+	if now := eval[string](t, bad, `document.querySelector("#mechanism").value`); now == "" {
+		t.Error("no mechanism is chosen")
+	}
+}
+
+// TestBadInputKeepsTheResult: a value out of range is named at its field, Run
+// does nothing with it, and what was shown stays.
+func TestBadInputKeepsTheResult(t *testing.T) {
+	t.Parallel()
+	tab := open(t, svt4+"1")
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	for _, c := range []struct{ field, value, says string }{
+		{"epsilon", "-1", "above 0"},
+		{"delta", "1", "[0, 1)"},
+		{"samples", "5", "[100, 1000000000]"},
+	} {
+		old := eval[string](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"), old = e.value; e.value = %q;
+			e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return old })()`, c.field, c.value))
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.body.innerText.includes(%q)`, c.field, c.says), 5*time.Second)
+		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+			t.Errorf("%s: the old result is gone", c.field)
+		}
+		eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, c.field, old))
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c.field), 5*time.Second)
+	}
+}
+
+// inSight is what an element says, where all of it is in the window.
+func inSight(t *testing.T, tab *browser.Tab, selector string) string {
+	t.Helper()
+	return eval[string](t, tab, fmt.Sprintf(`((e) => { const b = e.getBoundingClientRect(); return e.checkVisibility() && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth ? e.innerText : ""; })(document.querySelector(%q))`, selector))
+}
+
+// TestNarrow: nothing is wider than a small phone, before and after a run, and the
+// verdict is in sight wherever the page is scrolled to, with nothing over it.
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	tab := open(t, svt4+"2")
+	if err := resize(tab, 360, 740); err != nil {
+		t.Fatal(err)
+	}
+	if wide := eval[string](t, tab, overflowing); wide != "" {
+		t.Errorf("before a run, wider than 360 px: %s", wide)
+	}
+	click(t, tab, "#run")
+	r := finish(t, tab, time.Minute)
+	unfold(t, tab, "settings", "fold-bounds", "fold-curves", "fold-pair", "fold-facts")
+	if wide := eval[string](t, tab, overflowing); wide != "" {
+		t.Errorf("wider than 360 px: %s", wide)
+	}
+	title, detail := r.Banner()
+	for _, at := range []string{"body", "#sliders", "#chart", "#counts-section", "#facts-section"} {
+		eval[bool](t, tab, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView(), true)`, at))
+		if said := strings.Join(strings.Fields(inSight(t, tab, "#verdict")), " "); said != title+" "+detail {
+			t.Errorf("at %s the verdict says %q, want %q", at, said, title+" "+detail)
+		}
+		if over := eval[string](t, tab, `(b => { const e = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2); return e.closest("#verdict") ? "" : e.tagName + "#" + e.id; })(document.querySelector("#verdict").getBoundingClientRect())`); over != "" {
+			t.Errorf("at %s, %s is over the verdict", at, over)
+		}
+	}
+	set(t, tab, "epsilon", "3")
+	until(t, tab, `document.querySelector("#drift").textContent.includes("settings have changed since")`, 5*time.Second)
+}
+
+// TestFormAndResult: the page says when the form no longer is the result's, a
+// run that was stopped before it certified anything replaces nothing, and
+// going back to the result's settings is one press.
+func TestFormAndResult(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "")
+	drifted := `!document.querySelector("#drift").hidden`
+	if eval[bool](t, tab, drifted) {
+		t.Error("beside the example it says that the form has other settings")
+	}
+	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
+	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1", true)`)
+	until(t, tab, drifted, 5*time.Second)
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.progress && window.dpscope.progress.rows > 0`, 20*time.Second)
+	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
+	until(t, tab, `document.body.dataset.state !== "running"`, 5*time.Second)
+	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+		t.Errorf("a run that certified nothing replaced the result: %q", now)
+	}
+	click(t, tab, "#use-settings")
+	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`, 5*time.Second)
+}
+
+// TestVerifyInThePage: a report replays to the same, an edited one does not.
+func TestVerifyInThePage(t *testing.T) {
+	t.Parallel()
+	ran := runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1")
+	good, err := audit.Canonical(ran)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
+	tab := open(t, "")
+	const box = `document.querySelector("#verdict")`
+	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
+		drop(t, tab, "report.json", c.text)
+		until(t, tab, `window.dpscope.report.subject === "svt1" && window.dpscope.report.lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
+		stands(t, tab, box, "Not verified here")
+		click(t, tab, "#verify")
+		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
+		differs := eval[bool](t, tab, fmt.Sprintf(`document.querySelector(".verification").textContent.includes(%q)`, fmt.Sprint("lowerBound: the report says 0.987, a replay ", *ran.LowerBound)))
+		if differs != (c.text == forged) {
+			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
+		}
+		stands(t, tab, box, c.stands)
+	}
+}

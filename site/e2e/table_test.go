@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/site/e2e/browser"
+)
+
+// labelledPeople is a CSV of so many people, of whom some are tall.
+func labelledPeople(rows int) string {
+	var b strings.Builder
+	b.WriteString("age,height,kind\n")
+	for i := range rows {
+		fmt.Fprintf(&b, "%d,%.2f,%s\n", 20+(i*7)%50, 1.5+float64(i%20)/40, map[bool]string{true: "tall", false: "short"}[i%20 > 9])
+	}
+	return b.String()
+}
+
+// writeTable writes such a file of 100 people.
+func writeTable(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(file, []byte(labelledPeople(100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// tableDialog chooses a file by the button of the door and waits for the dialog.
+func tableDialog(t *testing.T, tab *browser.Tab, file string) {
+	t.Helper()
+	chooseTable(t, tab, file)
+	until(t, tab, `document.querySelector("#table").open`, 10*time.Second)
+}
+
+func chooseTable(t *testing.T, tab *browser.Tab, file string) {
+	t.Helper()
+	if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles(`input[aria-label="File of a table with labels"]`, []string{file}, chromedp.NodeReady)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTable: a table with labels is audited by what its dialog is told, with the counts
+// of the command line; its bounds are never filled from the data; the report verifies,
+// with the same file only.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	file := writeTable(t)
+	native := runAudit(t, "-mechanism", "naive-bayes-counts", "-epsilon", "1", "-samples", "20000", "-table", file, "-label", "kind", "-bounds", "age=0:120,height=1:2.2")
+	tab := open(t, "#v=1&mechanism=svt1&workers=2")
+	enter(t, tab, "data")
+	tableDialog(t, tab, file)
+	if filled := eval[string](t, tab, `[...document.querySelectorAll("#table .bounds input")].map((e) => e.value + "," + e.placeholder).join(";")`); filled != ",;,;,;," {
+		t.Errorf("the bounds are filled: %q", filled)
+	}
+	if words := eval[string](t, tab, `document.querySelector("#table").innerText`); !strings.Contains(words, "bounds computed from them leak them") || !strings.Contains(words, "Here: short, tall") {
+		t.Errorf("the dialog says %q", words)
+	}
+	fill(t, tab, "table-mechanism", "naive-bayes-counts")
+	fill(t, tab, "table-samples", "20000")
+	audited := func() { click(t, tab, "#table button.primary") }
+	failed := func(id, says string) {
+		t.Helper()
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s-error").textContent.includes(%q) && document.activeElement.id === %q`, id, says, id), 20*time.Second)
+	}
+	audited()
+	failed("table-epsilon", "claims")
+	fill(t, tab, "table-epsilon", "1")
+	fill(t, tab, "table-lower-0", "0")
+	fill(t, tab, "table-upper-0", "120")
+	audited()
+	failed("table-lower-1", "known without the data")
+	fill(t, tab, "table-lower-1", "2.2")
+	fill(t, tab, "table-upper-1", "1")
+	audited()
+	failed("table-lower-1", "2.2 to 1, must be a lower bound below")
+	// Another label asks for other bounds, and keeps those that were typed.
+	fill(t, tab, "table-label", "age")
+	until(t, tab, `document.querySelector("label[for=table-lower-0]").textContent.startsWith("height")`, 5*time.Second)
+	fill(t, tab, "table-label", "kind")
+	until(t, tab, `document.querySelector("#table-upper-0").value === "120"`, 5*time.Second)
+	fill(t, tab, "table-lower-1", "1")
+	fill(t, tab, "table-upper-1", "2.2")
+	audited()
+	until(t, tab, `!document.querySelector("#table").open`, 20*time.Second)
+	r := finish(t, tab, time.Minute)
+	sameCounts(t, "the page against the command line", r, native)
+	if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || r.Inputs.Labelled == nil {
+		t.Errorf("%s; %s, natively %s", r.Summary, r.Reproduce.CLI, native.Reproduce.CLI)
+	}
+	verify := func() {
+		t.Helper()
+		click(t, tab, "#verify")
+		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+	}
+	verify()
+
+	// Elsewhere the report names the file that it needs.
+	text, err := audit.Canonical(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab = open(t, "#v=1&mechanism=svt1&workers=2")
+	drop(t, tab, "report.json", string(text))
+	until(t, tab, `document.body.dataset.door === "data" && !document.querySelector("#needs-file").hidden`, 20*time.Second)
+	if words := eval[string](t, tab, `document.querySelector("#needs-file").textContent`); !strings.Contains(words, "people.csv (SHA-256 ") {
+		t.Errorf("it says %q", words)
+	}
+	click(t, tab, "#verify")
+	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
+	click(t, tab, "#notice .primary")
+	chooseTable(t, tab, file)
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+
+	// Another file of that size is refused.
+	other := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(other, []byte(strings.Replace(labelledPeople(100), "1.50", "1.60", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tab = open(t, "#v=1&mechanism=svt1&workers=2")
+	drop(t, tab, "report.json", string(text))
+	until(t, tab, `!document.querySelector("#needs-file").hidden`, 20*time.Second)
+	click(t, tab, "#verify")
+	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
+	click(t, tab, "#notice .primary")
+	chooseTable(t, tab, other)
+	until(t, tab, noticed+`.includes("another file, with SHA-256")`, time.Minute)
+}
+
+// TestTableDropped: a dropped file that holds no samples is offered as a table.
+func TestTableDropped(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt1&workers=2")
+	drop(t, tab, "people.csv", labelledPeople(40))
+	until(t, tab, noticed+`.includes("tells the datasets apart?") || `+noticed+`.includes("tell the datasets apart?")`, 20*time.Second)
+	eval[bool](t, tab, `([...document.querySelectorAll("#notice button")].find(b => ["No", "None of these"].includes(b.textContent)).click(), true)`)
+	until(t, tab, noticed+`.includes("It is a table with labels")`, 20*time.Second)
+	click(t, tab, "#notice .primary")
+	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`, 10*time.Second)
+}
