@@ -315,7 +315,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta)),
+	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
 		Mode: canary.Fixed, Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal

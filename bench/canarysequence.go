@@ -28,9 +28,7 @@ var sequenceCells = []sequenceCell{
 }
 
 func (b *canaryBench) sequencePlan(eps, noise float64, runs, seed int) canary.Plan {
-	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: new(audit.DPClaim(eps, canaryDelta)), K: 32, Runs: runs, Beta: canaryBeta, Seed: b.Seed + uint64(seed),
-		Design:     source.Orthogonal,
-		Parameters: audit.Params{"noise": {Number: noise}, "calibration": {Text: source.ByAnalytic}}}
+	return canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: new(audit.DPClaim(eps, canaryDelta)), Design: source.Orthogonal, Parameters: audit.Params{"noise": {Number: noise}, "calibration": {Text: source.ByAnalytic}}}, K: 32, Runs: runs, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 }
 
 // sequential measures audits that look after every training: how soon they refute what

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -50,8 +51,7 @@ func placed[P any](t *testing.T, plan P, keys []settings.Key[P], resolve func(da
 
 func TestRefusalsSayWhere(t *testing.T) {
 	claim := audit.DPClaim(2, 1e-5)
-	sum := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Beta: 0.05, Seed: 42,
-		Parameters: audit.Params{"d": {Number: 10}}}
+	sum := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Parameters: audit.Params{"d": {Number: 10}}}, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Beta: 0.05, Seed: 42}
 	of := func(file []byte) func([]byte) error {
 		return func(data []byte) error {
 			p, err := canary.ParsePlan(data)
@@ -62,7 +62,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 	}
 	placed(t, sum, canary.Keys(), of(nil))
-	vectors := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
+	vectors := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular}, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
 	for _, file := range []string{"1,0,0\n0,2,0\n0,0,3\n", "1,x\n", ""} {
 		run := of([]byte(file))
 		if file == "1,0,0\n0,2,0\n0,0,3\n" {
@@ -75,8 +75,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	one := onerun.Plan{Version: onerun.PlanVersion, Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Canaries: 100, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42,
-		Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}
+	one := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}, Canaries: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
 	placed(t, one, onerun.Keys(), func(data []byte) error {
 		p, err := onerun.ParsePlan(data)
 		if err == nil {
@@ -84,7 +83,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 		return err
 	})
-	ofScores := scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: report.MethodOneRun, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42}
+	ofScores := scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: report.MethodOneRun, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
 	given := scores.Scores{In: make([]float64, 400), Out: make([]float64, 400)}
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i), float64(i)-100

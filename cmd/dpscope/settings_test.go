@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -309,8 +310,7 @@ func TestReproduceCanaries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)),
-			Design: rapid.SampledFrom(s.Designs).Draw(t, "design"), Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
+		p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)), Design: rapid.SampledFrom(s.Designs).Draw(t, "design")}, Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
 			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
 			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
@@ -348,13 +348,13 @@ func TestReproduceCanaries(t *testing.T) {
 }
 
 // drawGuesses draws which of m canaries are guessed and how many.
-func drawGuesses(t *rapid.T, m int) (onerun.Sides, []int, []int) {
+func drawGuesses(t *rapid.T, m int) (membership.Sides, []int, []int) {
 	several := func(name string) []int {
 		n := sometimes(t, name, rapid.SliceOfNDistinct(rapid.IntRange(1, m/2), 1, 3, rapid.ID[int]))
 		slices.Sort(n)
 		return n
 	}
-	return sometimes(t, "sides", rapid.SampledFrom(onerun.AllSides())), several("guesses"), several("gdp-guesses")
+	return sometimes(t, "sides", rapid.SampledFrom(membership.AllSides())), several("guesses"), several("gdp-guesses")
 }
 
 func TestReproduceOneRun(t *testing.T) {
@@ -363,7 +363,7 @@ func TestReproduceOneRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := onerun.Plan{Version: onerun.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
+		p := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
 			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)

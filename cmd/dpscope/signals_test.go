@@ -115,11 +115,11 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

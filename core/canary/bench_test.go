@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // BenchmarkAudit is all of n = 4096 runs with K = 64 at d = 10^6 on one core:
@@ -39,20 +39,10 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 	j := s.Judge(bounds.CanaryPairedBetting, 0)
-	ev := &Evidence{Gathered: Gathered{Stakes: bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05), Explored: Counted{Table: &j.Explored}, Certified: Counted{Table: &j.Table}}}
+	ev := &Evidence{Gathered: membership.Gathered{Stakes: bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05), Explored: membership.Counted{Table: &j.Explored}, Certified: membership.Counted{Table: &j.Table}}}
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
 			Conclude(a, ev, audit.Termination{Reason: audit.Completed}, nil)
 		}
 	})
-}
-
-// BenchmarkPortray: what a portrait adds to an audit of 4096 exploration runs.
-func BenchmarkPortray(b *testing.B) {
-	st := stream.New(stream.Key{Seed: 1, Purpose: "portrait"})
-	scores := make([]float64, 4096*64)
-	st.Gaussian(scores, 1)
-	for b.Loop() {
-		Portray(32, 32, scores)
-	}
 }

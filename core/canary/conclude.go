@@ -30,7 +30,7 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
 	r.Quantity, r.Termination, r.Power = string(report.Epsilon), end, power(p)
-	r.Reproduce, r.Limitations, r.References = a.Reproduce(), limitations(p), References(p)
+	r.Reproduce, r.Limitations, r.References = a.Reproduce(), limitations(p), references(p)
 	if ev != nil && ev.Sequential != nil {
 		r.Evidence = ev
 		r.boundSequential()
@@ -60,15 +60,14 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 // bound computes what all intervals make of the counts, and what follows from that.
 func (r *Report) bound(t bounds.CanaryTable) {
 	ev, eps, delta, beta := r.Evidence, r.Claim.Epsilon, r.Claim.Delta, r.Plan.Beta
-	var rows []report.Row
-	for _, kind := range bounds.CanaryIntervals() {
-		row := NewRow(kind)
-		row.Claimed = &eps
-		if Bound(&row, kind, t, ev.Stakes, delta, beta, func() float64 { return bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, beta) }) && !kind.Paired() {
+	rows := ev.Rows(eps, delta, beta, func(kind bounds.CanaryInterval) float64 {
+		return bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, beta)
+	})
+	for i, kind := range bounds.CanaryIntervals() {
+		if !kind.Paired() && kind.Check(t.K, t.M, t.Runs(), delta, beta) == nil {
 			in, out := bounds.CanaryLimits(kind, t, beta, ev.Stakes)
-			row.In, row.Out = report.Finite(in), report.Finite(out)
+			rows[i].In, rows[i].Out = report.Finite(in), report.Finite(out)
 		}
-		rows = append(rows, row)
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: r.Plan.title(), Rows: rows}}
 	r.LowerBound = new(float64) // where the plan's interval bounds nothing, too
@@ -86,9 +85,8 @@ func (r *Report) boundSequential() {
 	if t := ev.Certified.Table; t != nil {
 		r.In, r.Out = side(t.In()), side(t.Out())
 	}
-	row := NewRow(p.Interval)
+	row := membership.NewRow(p.Interval, p.Claim.Epsilon)
 	row.Title, row.Assumption = "paired betting, after every training", "none: the mean of each training's X/K - e^epsilon Y/M - delta is bet against, with an event and a stake that those before it showed"
-	row.Claimed = &p.Claim.Epsilon
 	row.Largest = report.Finite(p.ceiling(p.Runs))
 	if row.LowerBound = report.Finite(bounds.RoundDown(s.LowerBound())); row.LowerBound == nil {
 		row.Note = "bounds nothing on these counts"
@@ -98,28 +96,6 @@ func (r *Report) boundSequential() {
 	pv := s.PValue()
 	r.PValue = &pv
 	r.Termination.SamplesUsed = s.Runs()
-}
-
-// NewRow is the row of an interval, without bounds.
-func NewRow(kind bounds.CanaryInterval) report.Row {
-	w := intervalWords[kind]
-	return report.Row{ID: report.Epsilon, Method: bounds.Method(kind), Title: w.title, Valid: kind.Valid(), Assumption: w.assumption}
-}
-
-// Bound fills in what an interval makes of a table, or why it makes nothing of it, and
-// whether it can be used on such tables at all. largest is the bound that any outcome
-// can give.
-func Bound(row *report.Row, kind bounds.CanaryInterval, t bounds.CanaryTable, stakes bounds.CanaryStakes, delta, beta float64, largest func() float64) bool {
-	if err := kind.Check(t.K, t.M, t.Runs(), delta, beta); err != nil {
-		row.Note = err.Error()
-		return false
-	}
-	row.LowerBound = report.Finite(bounds.CanaryEpsilon(kind, t, delta, beta, stakes))
-	row.Largest = report.Finite(largest())
-	if row.LowerBound == nil {
-		row.Note = "bounds nothing on these counts"
-	}
-	return true
 }
 
 // side describes one margin of the table.

@@ -15,7 +15,7 @@
 // is for the intervals of bounds to say.
 //
 // The threshold and the stakes of the betting intervals are chosen on runs of
-// their own, of which a [Portrait] may be looked at. A [Task] is a pure function
+// their own, of which a [membership.Portrait] may be looked at. A [Task] is a pure function
 // of itself and each run has a random stream of its own, so that a [Report] does
 // not depend on where or how many at once runs were drawn.
 //

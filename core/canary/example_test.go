@@ -14,8 +14,7 @@ func ExampleRun() {
 	claim := audit.DPClaim(1, 1e-5)
 	sources := source.Sources()
 	report, err := canary.Run{
-		Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 256, Seed: 1,
-			Parameters: audit.Params{"noise": {Number: 0.2}}},
+		Plan:    canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}, Runs: 256, Seed: 1},
 		Sources: sources,
 		Pool:    canary.LocalPool(sources, 1),
 	}.Do(context.Background())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // leader bets on trainings one by one: on the event that did best so far. What it does
@@ -53,7 +54,7 @@ func (l *leader) take(scores []float64) {
 	slices.Sort(in)
 	slices.Sort(out)
 	e := &l.Epochs[len(l.Epochs)-1]
-	x, y := AboveSorted(in, e.Threshold), AboveSorted(out, e.Threshold)
+	x, y := membership.AboveSorted(in, e.Threshold), membership.AboveSorted(out, e.Threshold)
 	l.sequence.Observe(x, y)
 	e.add(x, y)
 	if n = l.trained(); n == l.next {
@@ -127,7 +128,7 @@ func (l *leader) candidates() []candidate {
 	var in, all []float64
 	for ; l.learnt < l.trained(); l.learnt++ {
 		for i, x := range l.runs[l.learnt*size:][:size] {
-			if unscored(x) {
+			if membership.Unscored(x) {
 				continue
 			}
 			if all = append(all, x); i < l.k {
@@ -165,7 +166,7 @@ func (l *leader) candidates() []candidate {
 		c := &list[i]
 		for r := range l.trained() {
 			run := l.runs[r*size:][:size]
-			c.past.Add(AboveSorted(run[:l.k], c.at), AboveSorted(run[l.k:], c.at))
+			c.past.Add(membership.AboveSorted(run[:l.k], c.at), membership.AboveSorted(run[l.k:], c.at))
 		}
 	}
 	return list

@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of the statistics that its
@@ -39,25 +39,9 @@ type Plan struct {
 	Version int `json:"version"`
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
 	// audit alone has (explore, interval, quantile), else [Sequential].
-	Mode   Mode   `json:"mode,omitempty"`
-	Source string `json:"source"` // gaussian-sum, ...
-	// Trainer is the program whose trainings are audited; the source is [source.TrainerName].
-	Trainer    *source.Trainer `json:"trainer,omitempty"`
-	Parameters audit.Params    `json:"parameters,omitempty"`
-	// Claim of kind approximate or pure; no default.
-	Claim *audit.Claim `json:"claim,omitempty"`
-	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
-	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is the neighbouring relation of the claim, audit.AddRemove or
-	// audit.Replace; default: the source's first, add-remove.
-	Relation audit.Relation `json:"relation"`
-	Design   source.Design  `json:"design,omitempty"` // default: the source's first, sphere
-	Pool     *source.Pool   `json:"pool,omitempty"`   // of the designs tail-singular and vectors
-	// CSV says how a file of examples is read, for dp-sgd.
-	CSV *train.CSV `json:"csv,omitempty"`
-	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
-	// passed beside the plan. Empty: none, or whatever is passed.
-	Data string `json:"data,omitempty"`
+	Mode Mode `json:"mode,omitempty"`
+	source.Subject
+	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
 	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
 	// there will be. Default: the source's, twice that where all count.
@@ -72,11 +56,6 @@ type Plan struct {
 	Quantile float64 `json:"quantile,omitempty"`
 	Beta     float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
 	Seed     uint64  `json:"seed"`           // at most audit.MaxSeed
-}
-
-// Promise is what the audit is against; of a plan with a claim.
-func (p Plan) Promise() report.Promise {
-	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
@@ -100,25 +79,23 @@ type Audit struct {
 // Resolve checks a plan against the sources and fills in its defaults. file is
 // the content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
-	return p.resolve(sources, func(f source.Fields, s *source.Setup) error { return f.TakeFile(s, file) })
+	return p.resolve(sources, func(a *Audit) error { return a.Plan.TakeFile(a.Spec, &a.Setup, file) })
 }
 
 // resolve does it with what take makes of the data.
-func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Setup) error) (*Audit, error) {
+func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, error) {
 	err := report.CheckPlanVersion("canary plan", p.Version, PlanVersion)
 	if err != nil {
 		return nil, err
 	}
 	a := &Audit{Plan: p}
-	if a.Spec, err = source.Named(sources, &a.Plan.Source, p.Trainer); err != nil {
+	if a.Spec, err = a.Plan.Subject.Spec(sources); err != nil {
 		return nil, err
 	}
-	f := source.Fields{Spec: a.Spec, Designs: a.Spec.Designs, Parameters: p.Parameters, Claim: &a.Plan.Claim, Defaulted: p.DeltaDefaulted,
-		Relation: &a.Plan.Relation, Design: &a.Plan.Design, Pool: p.Pool, CSV: p.CSV, Trainer: p.Trainer, Data: &a.Plan.Data}
-	if a.Setup, err = f.Setup(); err != nil {
+	if a.Setup, err = a.Plan.Setup(a.Spec, a.Spec.Designs, p.Pool); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.resolveMode, a.resolveCounts, a.resolveBound, func() error { return take(f, &a.Setup) }} {
+	for _, step := range []func() error{a.resolveMode, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -258,6 +235,11 @@ func (p Plan) ceiling(n int) float64 {
 	return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
 }
 
+// aim is what the threshold of a fixed audit is chosen for.
+func (p Plan) aim() membership.Aim {
+	return membership.Aim{Interval: p.Interval, Quantile: p.Quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs}
+}
+
 // leastRuns is how many can certify anything.
 func (p Plan) leastRuns() int {
 	if p.sequential() {
@@ -272,7 +254,7 @@ func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
 // Keys are the settings of an audit with canaries, in the order in which a report
 // names them.
 func Keys() []settings.Key[Plan] {
-	keys := []settings.Key[Plan]{source.SourceKey(func(p *Plan) *string { return &p.Source }, func(source.Spec) bool { return true })}
+	keys := []settings.Key[Plan]{source.SourceKey(subject, func(source.Spec) bool { return true })}
 	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted },
 		"; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0")...)
 	keys = append(keys, []settings.Key[Plan]{
@@ -292,7 +274,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "no vector of the file comes twice in a run",
 			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
 	}...)
-	keys = append(keys, source.CSVKeys(func(p *Plan) **train.CSV { return &p.CSV }, "a file of examples")...)
+	keys = append(keys, source.CSVKeys(subject, "a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
 			Usage: "runs to certify, or of a sequential audit all runs; default: the source's",
@@ -326,8 +308,10 @@ func Keys() []settings.Key[Plan] {
 
 // TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
 func TrainerKeys() []settings.Key[Plan] {
-	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
+	return append(Keys(), source.TrainerKey(subject))
 }
+
+func subject(p *Plan) *source.Subject { return &p.Subject }
 
 // pool is that of the plan, to be set.
 func (p *Plan) pool() *source.Pool {
@@ -340,10 +324,7 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	if p.Mode == "" {
-		p.Mode = Fixed // as plans of version 1 are
-	}
-	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	otherwise := Plan{Subject: source.Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
 	if (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted {
 		otherwise.Mode = p.Mode // it goes without saying
 	}
@@ -354,5 +335,5 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	if p.Trainer != nil {
 		keys = settings.Without(TrainerKeys(), "source")
 	}
-	return source.Again("canaries", settings.Written(keys, p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
+	return p.Again("canaries", settings.Written(keys, p, otherwise), a.Spec, a.Setup)
 }

@@ -73,12 +73,9 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	if t := r.Plan.Trainer; whole && t != nil {
-		if spec, err := source.Named(sources, &r.Plan.Source, t); err != nil {
-			return v, err
-		} else if whole = t.DrawnAgain(); whole && spec.New == nil {
-			return v, t.Undrawn()
-		}
+	whole, err := r.Plan.Replayed(sources, whole)
+	if err != nil {
+		return v, err
 	}
 	if r.Plan.sequential() && r.Evidence != nil {
 		return r.verifySequential(ctx, sources, pool, file, whole)
@@ -86,10 +83,9 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if r.Evidence == nil || r.Evidence.Certified.Table == nil {
 		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
 	}
-	end := audit.Termination{Reason: r.Termination.Reason}
-	complete := end.Reason == audit.Completed
+	complete := r.Termination.Reason == audit.Completed
 	if n := r.Evidence.Certified.Table.Runs(); complete && (n != r.Plan.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
-		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, end.Reason), Want: "all runs and a bound if it completed, and no bound else",
+		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Termination.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
 	if r.Evidence.Portrait == nil {
@@ -114,31 +110,28 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		return v, err
 	}
 	v.Recomputed = true
-	taken := []string{"evidence"}
-	v.Skip(r.Plan.taken("that runs of this seed give it is shown only by replaying a whole run that completed"), taken...)
+	v.Skip(r.Plan.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), "evidence")
+	r.compare(&v, a, r.Evidence, "evidence")
+	return v, nil
+}
+
+// compare holds the report against what follows from evidence, but for what is taken from
+// the report.
+func (r Report) compare(v *engine.Verification, a *Audit, ev *Evidence, taken ...string) {
+	end := audit.Termination{Reason: r.Termination.Reason}
 	switch end.Reason {
 	case audit.Stopped:
 		end.Message = report.StoppedMessage
 	case audit.Failed:
 		end.Message = r.Termination.Message
 		taken = append(taken, "termination.message") // headline and summary must follow from it
-		v.Skip("only the report says why a run failed", taken[1])
+		v.Skip("only the report says why a run failed", "termination.message")
 	}
-	want := Conclude(a, r.Evidence, end, nil)
-	report.Compare(&v, &r, &want, taken...)
+	want := Conclude(a, ev, end, nil)
+	report.Compare(v, &r, &want, taken...)
 	if end.Reason == audit.Failed {
 		v.Summary = "Invalid: the run failed."
 	}
-	return v, nil
-}
-
-// taken says why something is not held against runs that are drawn again; otherwise is
-// why of those that could be.
-func (p Plan) taken(otherwise string) string {
-	if !p.Trainer.DrawnAgain() {
-		otherwise = "trainings cannot be drawn again, as the same request gave other scores"
-	}
-	return "taken from the report; " + otherwise
 }
 
 // verifySequential replays a sequential audit: with whole it trains as often as the
@@ -155,20 +148,12 @@ func (r Report) verifySequential(ctx context.Context, sources []source.Spec, poo
 	if err != nil {
 		return v, err
 	}
-	end := audit.Termination{Reason: r.Termination.Reason}
-	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || complete != (end.Reason == audit.Completed) || end.Reason == audit.Refuted {
-		return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", end.Reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
+	reason := r.Termination.Reason
+	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || complete != (reason == audit.Completed) || reason == audit.Refuted {
+		return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
 	}
 	ev := r.Evidence
-	taken := []string{}
-	switch end.Reason {
-	case audit.Stopped:
-		end.Message = report.StoppedMessage
-	case audit.Failed:
-		end.Message = r.Termination.Message
-		taken = append(taken, "termination.message")
-		v.Skip("only the report says why a run failed", taken[0])
-	}
+	var taken []string
 	switch {
 	case whole:
 		again := &state{Run: Run{Plan: r.Plan, Sources: sources, Pool: pool, most: s.Runs()}, audit: a}
@@ -186,17 +171,12 @@ func (r Report) verifySequential(ctx context.Context, sources []source.Spec, poo
 		fallthrough
 	default:
 		v.Recomputed = true
-		under := "evidence.sequential.scores"
+		taken = []string{"evidence.sequential.scores", "evidence.certified.diverged"}
 		if b.Scores == nil {
-			under = "evidence"
+			taken[0] = "evidence"
 		}
-		taken = append(taken, under, "evidence.certified.diverged")
-		v.Skip(r.Plan.taken("that trainings of this seed give it is shown only by replaying the run"), taken[len(taken)-2:]...)
+		v.Skip(r.Plan.Trainer.Taken("that trainings of this seed give it is shown only by replaying the run"), taken...)
 	}
-	want := Conclude(a, ev, end, nil)
-	report.Compare(&v, &r, &want, taken...)
-	if end.Reason == audit.Failed {
-		v.Summary = "Invalid: the run failed."
-	}
+	r.compare(&v, a, ev, taken...)
 	return v, nil
 }

@@ -125,31 +125,31 @@ func (s *state) do(ctx context.Context) error {
 
 // gather explores, chooses the threshold and certifies.
 func (s *state) gather(ctx context.Context) error {
-	p, ev := s.audit.Plan, &s.evidence.Gathered
+	p := s.audit.Plan
 	start := s.now()
 	var scores []float64
+	diverged := 0
 	s.progress.Phase = Exploring
 	drawn, err := s.draw(ctx, Task{Phase: Exploring}, p.Explore, 0, nil)
 	s.timing.Explore += s.now() - start
 	for _, d := range drawn {
 		if d != nil {
 			scores = append(scores, source.UnpackFloats(d.Scores)...)
-			ev.Explored.Diverged += d.Diverged
+			diverged += d.Diverged
 		}
 	}
+	ev := &s.evidence.Gathered
+	ev.Explored.Diverged = diverged
 	if err != nil {
 		return err
 	}
-	e := NewExplored(p.K, p.M, scores)
-	if e.runs() != p.Explore || len(e.out) != p.Explore*p.M {
-		return fmt.Errorf("explored %d runs of %d", e.runs(), p.Explore)
+	e := membership.NewExplored(p.K, p.M, scores)
+	if e.Runs() != p.Explore {
+		return fmt.Errorf("explored %d runs of %d", e.Runs(), p.Explore)
 	}
-	c := e.Choose(p)
-	ev.Threshold, ev.Ties = c.At, c.Ties
-	table := e.Table(c.At, p.Explore)
-	ev.Explored.Table = &table
-	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
-	s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
+	*ev = e.Choose(p.aim())
+	ev.Explored.Diverged = diverged
+	ev.Portrait, s.evidence.Membership = membership.Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *state) gather(ctx context.Context) error {
 	s.progress.Phase = Certifying
 	s.looked = 0
 	sum := bounds.NewCanaryTable(p.K, p.M)
-	_, err = s.draw(ctx, Task{Phase: Certifying, Cut: c.At}, p.Runs, p.Explore, func(d *Drawn) {
+	_, err = s.draw(ctx, Task{Phase: Certifying, Cut: ev.Threshold}, p.Runs, p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
 		s.look(sum)

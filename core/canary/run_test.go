@@ -15,13 +15,14 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 )
 
 func samplePlan(n, k int) Plan {
-	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
 }
 
 func runAudit(t *testing.T, p Plan, workers int) Report {
@@ -88,7 +89,7 @@ func TestReport(t *testing.T) {
 	if b := *r.LowerBound; b < 0.4 || b > 1.4 {
 		t.Errorf("bound %v", b)
 	}
-	x, y := Rates(*r.Evidence.Certified.Table)
+	x, y := membership.Shares(*r.Evidence.Certified.Table)
 	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
 		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
 	}
@@ -197,7 +198,7 @@ func TestFailed(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err == nil || r.Verdict != audit.Invalid || r.Bounded() || !strings.Contains(r.Headline, "no more") {
 		t.Fatal(err, r.Summary)
@@ -257,7 +258,7 @@ func TestOddScores(t *testing.T) {
 			return false, nil
 		}, false, "", 10},
 	} {
-		p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+		p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
 		sources := canarytest.Scripted(c.f).Sources()
 		r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 		if err != nil {
@@ -291,7 +292,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := canarytest.Scripted(f).Sources()
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1)}.Do(context.Background())
 	if err != nil {
@@ -312,7 +313,7 @@ func TestDelta(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}}, Seed: 3, Runs: 64, K: 5}
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)
@@ -419,8 +420,8 @@ func TestVectorsReplay(t *testing.T) {
 		file.WriteByte('\n')
 	}
 	for _, p := range []Plan{
-		{Design: source.TailSingular, Pool: &source.Pool{Tail: 20}},
-		{Design: source.Vectors, Pool: &source.Pool{Distinct: true, Scale: source.UnitNorm}},
+		{Subject: source.Subject{Design: source.TailSingular}, Pool: &source.Pool{Tail: 20}},
+		{Subject: source.Subject{Design: source.Vectors}, Pool: &source.Pool{Distinct: true, Scale: source.UnitNorm}},
 	} {
 		q := samplePlan(300, 6)
 		q.Design, q.Pool = p.Design, p.Pool

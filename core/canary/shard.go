@@ -76,7 +76,7 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	return source.FirstTraining(func(s source.Spec) error {
 		src, err := s.New(a.Setup)
 		if err == nil {
-			_, err = src.Run(stream.New(a.key(phase, 0)), make([]float64, a.Plan.K), make([]float64, a.Plan.M))
+			err = a.each(src, phase, 0, 1, nil)
 		}
 		return err
 	})
@@ -87,7 +87,7 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 const hookEvery = 4096
 
 func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
-	a, err := t.Plan.resolve(sources, func(_ source.Fields, s *source.Setup) error { s.Data = t.Data; return nil })
+	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,24 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
 	return t.draw(a, src, hook)
 }
 
+// each draws runs, from first on: their scores are of K canaries in and M out, the worst
+// where they are no use.
+func (a *Audit) each(src source.Source, phase Phase, first, runs int, take func(i int, scores []float64, worst bool) error) error {
+	scores := make([]float64, a.Plan.K+a.Plan.M)
+	in, out := scores[:a.Plan.K], scores[a.Plan.K:]
+	for i := range runs {
+		diverged, err := src.Run(stream.New(a.key(phase, first+i)), in, out)
+		if err != nil {
+			return fmt.Errorf("source %s, run %d: %w", a.Spec.Name, first+i, err)
+		}
+		x, y := source.Useless(in), source.Useless(out)
+		if err := take(i, scores, x || y || diverged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error) {
 	k, m := a.Plan.K, a.Plan.M
 	d := &Drawn{Runs: t.Runs}
@@ -123,19 +141,12 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 		table := bounds.NewCanaryTable(k, m)
 		d.Table = &table
 	}
-	scores := make([]float64, k+m)
-	in, out := scores[:k], scores[k:]
 	if x, ok := src.(source.Interruptible); ok && hook != nil {
 		x.InterruptedBy(func() error { return hook(0) })
 	}
 	told := 0
-	for i := range t.Runs {
-		st := stream.New(a.key(t.Phase, t.First+i))
-		diverged, err := src.Run(st, in, out)
-		if err != nil {
-			return nil, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
-		}
-		if x, y := source.Useless(in), source.Useless(out); x || y || diverged {
+	err := a.each(src, t.Phase, t.First, t.Runs, func(i int, scores []float64, worst bool) error {
+		if worst {
 			if d.Diverged++; t.Phase == Betting {
 				if d.Worst == nil {
 					d.Worst = make([]bool, t.Runs)
@@ -146,14 +157,17 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 		if t.Phase != Certifying {
 			d.Scores = append(d.Scores, source.PackFloats(scores)...)
 		} else {
-			d.Table.Add(above(in, t.Cut), above(out, t.Cut), 1)
+			d.Table.Add(above(scores[:k], t.Cut), above(scores[k:], t.Cut), 1)
 		}
 		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
-			if err := hook(i + 1 - told); err != nil {
-				return nil, err
-			}
+			n := i + 1 - told
 			told = i + 1
+			return hook(n)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }

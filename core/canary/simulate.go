@@ -1,9 +1,8 @@
 package canary
 
 import (
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // Simulation is an audit whose scores are all kept, so that it can be judged by
@@ -12,7 +11,7 @@ import (
 // says by the plan's interval is what its report says.
 type Simulation struct {
 	audit               *Audit
-	explored, certified *explored
+	explored, certified *membership.Explored
 }
 
 // Simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
@@ -21,24 +20,21 @@ func Simulate(a *Audit) (*Simulation, error) {
 	for _, x := range []struct {
 		phase Phase
 		runs  int
-		to    **explored
+		to    **membership.Explored
 	}{{Exploring, a.Plan.Explore, &s.explored}, {Certifying, a.Plan.Runs, &s.certified}} {
 		src, err := a.Spec.New(a.Setup)
 		if err != nil {
 			return nil, err
 		}
-		k, m := a.Plan.K, a.Plan.M
-		scores := make([]float64, 0, x.runs*(k+m))
-		for i := range x.runs {
-			scores = scores[:len(scores)+k+m]
-			run := scores[len(scores)-k-m:]
-			if _, err := src.Run(stream.New(a.key(x.phase, i)), run[:k], run[k:]); err != nil {
-				return nil, err
-			}
-			source.Useless(run[:k])
-			source.Useless(run[k:])
+		scores := make([]float64, 0, x.runs*(a.Plan.K+a.Plan.M))
+		err = a.each(src, x.phase, 0, x.runs, func(_ int, run []float64, _ bool) error {
+			scores = append(scores, run...)
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		*x.to = NewExplored(k, m, scores)
+		*x.to = membership.NewExplored(a.Plan.K, a.Plan.M, scores)
 	}
 	return s, nil
 }
@@ -55,10 +51,9 @@ type Judged struct {
 func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged {
 	p := s.audit.Plan
 	p.Interval, p.Quantile = kind, quantile
-	c := s.explored.Choose(p)
-	j := Judged{Threshold: c.At, Explored: s.explored.Table(c.At, p.Explore), Table: s.certified.Table(c.At, p.Runs)}
-	stakes := bounds.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
-	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
+	c := s.explored.Choose(p.aim())
+	j := Judged{Threshold: c.Threshold, Explored: *c.Explored.Table, Table: s.certified.Table(c.Threshold)}
+	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, c.Stakes)
 	return j
 }
 
@@ -77,19 +72,16 @@ func SimulateBets(a *Audit) (Bet, error) {
 	}
 	var b Bet
 	l := newLeader(a.Plan)
-	scores := make([]float64, a.Plan.K+a.Plan.M)
-	in, out := scores[:a.Plan.K], scores[a.Plan.K:]
-	for i := range a.Plan.Runs {
-		if _, err := src.Run(stream.New(a.key(Betting, i)), in, out); err != nil {
-			return Bet{}, err
-		}
-		source.Useless(in)
-		source.Useless(out)
+	err = a.each(src, Betting, 0, a.Plan.Runs, func(i int, scores []float64, _ bool) error {
 		if l.take(scores); l.sequence.Refuted() && b.Refuted == 0 {
 			if b.Refuted = i + 1; a.Plan.Mode == UntilRefuted {
-				break
+				return errRefuted
 			}
 		}
+		return nil
+	})
+	if err != nil && err != errRefuted {
+		return Bet{}, err
 	}
 	b.Epsilon = bounds.RoundDown(l.sequence.LowerBound())
 	return b, nil

@@ -37,7 +37,7 @@ func TestTrainerCoverage(t *testing.T) {
 			n := gear.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
-				r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+				r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
 					Sources: sources, Pool: canary.LocalPool(sources, 1)}.Do(context.Background())
 				if err != nil {
 					t.Fatal(err)

@@ -3,29 +3,17 @@ package canary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
-
-// intervalWords name intervals and say what they assume, beyond independent runs.
-var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
-	bounds.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
-	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
-	bounds.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
-	bounds.CanaryKL:            {"Chernoff, in Kullback-Leibler form", "none"},
-	bounds.CanaryBernstein1:    {"Bernstein, first order", "none"},
-	bounds.CanaryBernstein2:    {"Bernstein, second order", "canaries exchangeable within a run"},
-	bounds.CanaryBernstein4:    {"Bernstein, fourth order", "canaries exchangeable within a run"},
-	bounds.CanaryWilson1:       {"Wilson, first order", "asymptotic: rates are normal"},
-	bounds.CanaryWilson2:       {"Wilson, second order", "asymptotic: rates and second moments are normal; canaries exchangeable within a run"},
-	bounds.CanaryWilson4:       {"Wilson, fourth order", "asymptotic: rates and higher moments are normal; canaries exchangeable within a run"},
-}
 
 // unit is what [report.Power.Needed] counts.
 const unit = "runs"
@@ -38,7 +26,7 @@ func (p Plan) title() string {
 // Reword puts the verdict into words.
 func (r *Report) Reword() {
 	p := r.Plan
-	eps, title := p.Claim.Epsilon, intervalWords[p.Interval].title
+	eps, title := p.Claim.Epsilon, membership.IntervalTitle(p.Interval)
 	claimed, at := "claimed "+phrase.Number(eps), p.Promise().At()
 	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
 	sure := func() string { return bound() + " with " + phrase.Percent(r.Confidence) + " confidence" }
@@ -116,7 +104,7 @@ func (r Report) cautions() []string {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
-		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bounds.CanaryPairedBetting)
+		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", membership.IntervalTitle(p.Interval), bounds.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
 		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
@@ -155,13 +143,9 @@ func limitations(p Plan) []string {
 	return l
 }
 
-// References are the papers that an audit of this plan stands on.
-func References(p Plan) []string {
-	l := []string{
-		"K. Pillutla, G. Andrew, P. Kairouz, H. B. McMahan, A. Oprea and S. Oh, Unleashing the power of randomization in auditing differentially private ML, NeurIPS 2023",
-		"I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
-		"A. Maurer and M. Pontil, Empirical Bernstein bounds and sample variance penalization, COLT 2009",
-	}
+// references are the papers that an audit of this plan stands on.
+func references(p Plan) []string {
+	l := slices.Clone(membership.References)
 	switch p.Design {
 	case source.TailSingular:
 		l = append(l, "M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020")
@@ -176,7 +160,7 @@ func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p := r.Plan
-	source.AddSource(&rows, p.Source, p.Parameters, r.Source, p.Promise())
+	p.AddFacts(&rows, r.Source)
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"
@@ -195,7 +179,7 @@ func (r Report) Facts() []audit.FactRow {
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	head := r.Report
 	head.PValue = nil // by paired betting, whatever the interval is
-	rows.Bounded(head, map[bool]string{false: "asymptotically, "}[p.Interval.Valid()]+intervalWords[p.Interval].title)
+	rows.Bounded(head, map[bool]string{false: "asymptotically, "}[p.Interval.Valid()]+membership.IntervalTitle(p.Interval))
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}

@@ -59,6 +59,18 @@ func CountRanks(r *ranks.Ranks, beta float64) *Evidence {
 	return e
 }
 
+// Split are the scores of members, and of the others.
+func Split(scores []float64, member []bool) (in, out []float64) {
+	for i, x := range scores {
+		if member[i] {
+			in = append(in, x)
+		} else {
+			out = append(out, x)
+		}
+	}
+	return in, out
+}
+
 // Within adds the areas within n runs, of which of gives scores.
 func (e *Evidence) Within(n int, of func(i int) (in, out []float64)) {
 	r := &Runs{}

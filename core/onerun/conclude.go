@@ -13,15 +13,15 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup), Evidence: ev}
 	r.Quantity, r.Termination, r.Reproduce = string(report.Epsilon), end, a.Reproduce()
-	r.Power = &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: Needed(report.MethodOneRun, p.rule(), r.Claim.Epsilon), Unit: "canaries"}
+	r.Power = &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), r.Claim.Epsilon), Unit: "canaries"}
 	r.Limitations, r.References = limitations(p), report.OneRunReferences
 	if ev != nil {
 		r.Termination.SamplesUsed = p.Canaries
-		r.Tables = []report.Table{{Name: report.Bounds, Title: Title(p.Beta), Rows: p.guessing().Rows(ev.Guesses, ev.GDPGuesses, r.Claim.Epsilon)}}
+		r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(p.Beta), Rows: p.guessing().Rows(ev.Guessed, r.Claim.Epsilon)}}
 		if ev.Membership != nil {
 			r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Promise().Relation, membership.OneTraining, p.Beta))
 		}
-		pv := p.guessing().PValue(ev.Guesses, r.Claim.Epsilon)
+		pv := p.guessing().PValue(ev.Guessed, r.Claim.Epsilon)
 		r.PValue = &pv
 	}
 	r.Choose(report.MethodOneRun)

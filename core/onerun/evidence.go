@@ -9,17 +9,16 @@ import (
 
 // Evidence is what the bounds of one run are computed from.
 type Evidence struct {
-	In         int     `json:"in"` // canaries that were in
-	Diverged   bool    `json:"diverged"`
-	Guesses    []Guess `json:"guesses"`
-	GDPGuesses []Guess `json:"gdpGuesses"`
+	In       int  `json:"in"` // canaries that were in
+	Diverged bool `json:"diverged"`
+	membership.Guessed
 	// Membership is of all scores; absent where all canaries were in, or none.
 	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
 // check refuses what no run of this plan gives.
 func (e Evidence) check(p Plan) error {
-	if err := p.guessing().Check(e.Guesses, e.GDPGuesses); err != nil {
+	if err := p.guessing().Check(e.Guessed); err != nil {
 		return err
 	}
 	if e.In < 0 || e.In > p.Canaries {

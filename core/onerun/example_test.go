@@ -15,8 +15,7 @@ func ExampleRun() {
 	claim := audit.DPClaim(1, 1e-5)
 	sources := source.Sources()
 	report, err := onerun.Run{
-		Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 1000, Seed: 1,
-			Parameters: audit.Params{"noise": {Number: 0.2}, "d": {Number: 100_000}}},
+		Plan:    onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}, "d": {Number: 100_000}}}, Canaries: 1000, Seed: 1},
 		Sources: sources,
 		Pool:    onerun.LocalPool(sources, 1),
 	}.Do(context.Background())

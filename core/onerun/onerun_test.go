@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -21,7 +22,7 @@ import (
 
 func samplePlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
@@ -125,7 +126,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -201,7 +202,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
 		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -254,7 +255,7 @@ func TestBadOneRunPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (Plan{Version: PlanVersion, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: PlanVersion, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
 	if _, err := Executors(source.Sources()).Execute(Task{}, nil); !audit.IsInput(err) {
@@ -282,18 +283,18 @@ func TestOneRunStopped(t *testing.T) {
 func TestOneRunGuessesAreDefaults(t *testing.T) {
 	both, out := strconv.Itoa(bounds.OneRunGuessesFor(500, 2, 2, 1e-5, .05)), strconv.Itoa(bounds.OneRunGuessesFor(500, 1, 2, 1e-5, .05))
 	for _, c := range []struct {
-		sides        Sides
+		sides        membership.Sides
 		guesses, gdp []int
 		want         string
 	}{
 		{"", nil, nil, "-m 500 -seed"}, {"", []int{30}, nil, "-m 500 -guesses 30 -seed"}, {"", []int{30, 60}, []int{90}, "-m 500 -guesses 30,60 -gdp-guesses 90 -seed"},
 		{"", nil, []int{91}, "-m 500 -guesses " + both + " -gdp-guesses 91 -seed"},
-		{BothSides, nil, nil, "-m 500 -seed"},
-		{ChosenSides, nil, nil, "-m 500 -sides chosen -seed"},
-		{ChosenSides, nil, []int{90}, "-m 500 -sides chosen -gdp-guesses 90 -seed"},
-		{ChosenSides, []int{30}, nil, "-m 500 -sides chosen -guesses 30 -seed"},
-		{InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
-		{OutSide, nil, nil, "-m 500 -sides out -guesses " + out + " -gdp-guesses 89 -seed"},
+		{membership.BothSides, nil, nil, "-m 500 -seed"},
+		{membership.ChosenSides, nil, nil, "-m 500 -sides chosen -seed"},
+		{membership.ChosenSides, nil, []int{90}, "-m 500 -sides chosen -gdp-guesses 90 -seed"},
+		{membership.ChosenSides, []int{30}, nil, "-m 500 -sides chosen -guesses 30 -seed"},
+		{membership.InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
+		{membership.OutSide, nil, nil, "-m 500 -sides out -guesses " + out + " -gdp-guesses 89 -seed"},
 	} {
 		p := samplePlan(2, 500, nil)
 		p.Sides, p.Guesses, p.GDPGuesses = c.sides, c.guesses, c.gdp

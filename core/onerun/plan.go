@@ -6,8 +6,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open.
@@ -16,35 +16,21 @@ const PlanVersion = 1
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
 type Plan struct {
-	Version int    `json:"version"`
-	Source  string `json:"source"`
-	// Trainer is the program whose training is audited; the source is [source.TrainerName].
-	Trainer    *source.Trainer `json:"trainer,omitempty"`
-	Parameters audit.Params    `json:"parameters,omitempty"`
-	Claim      *audit.Claim    `json:"claim,omitempty"` // pure or approximate; no default
-	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
-	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is audit.AddRemove, the only one: a coin decides whether a canary is
-	// there.
-	Relation audit.Relation `json:"relation"`
-	Design   source.Design  `json:"design,omitempty"`   // default: the source's first for one run
-	CSV      *train.CSV     `json:"csv,omitempty"`      // how a file of examples is read
-	Data     string         `json:"data,omitempty"`     // SHA-256 of the user's file
-	Canaries int            `json:"canaries,omitempty"` // m; default: the source's
-	// Sides of the guesses; default: both.
-	Sides Sides `json:"sides,omitempty"`
-	// Guesses are numbers of guesses, fixed before the run. One number, or several of
-	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed.
-	Guesses    []int   `json:"guesses,omitempty"`
-	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
-	Beta       float64 `json:"beta,omitempty"`       // default 0.05
-	Seed       uint64  `json:"seed"`
+	Version int `json:"version"`
+	source.Subject
+	Canaries int `json:"canaries,omitempty"` // m; default: the source's
+	// Guesses; sides by default are both.
+	membership.GuessPlan
+	Beta float64 `json:"beta,omitempty"` // default 0.05
+	Seed uint64  `json:"seed"`
 }
 
-// Promise is what the audit is against; of a plan with a claim.
-func (p Plan) Promise() report.Promise {
-	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+func (p Plan) rule() membership.Rule {
+	return membership.Rule{Usual: membership.UsualOfRun, Claim: *p.Claim, Beta: p.Beta}
+}
+
+func (p Plan) guessing() membership.Guessing {
+	return membership.Guessing{GuessPlan: p.GuessPlan, M: p.Canaries, Rule: p.rule()}
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused.
@@ -71,7 +57,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if err := report.CheckPlanVersion("one-run plan", p.Version, PlanVersion); err != nil {
 		return nil, err
 	}
-	spec, err := source.Named(sources, &p.Source, p.Trainer)
+	spec, err := p.Subject.Spec(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +69,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 	}
 	spec.Relations = []audit.Relation{audit.AddRemove}
-	f := source.Fields{Spec: spec, Designs: one.Designs, Parameters: p.Parameters, Claim: &p.Claim, Defaulted: p.DeltaDefaulted,
-		Relation: &p.Relation, Design: &p.Design, CSV: p.CSV, Trainer: p.Trainer, Data: &p.Data}
-	setup, err := f.Setup()
+	setup, err := p.Setup(spec, one.Designs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +82,11 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
 		return nil, &audit.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
-	if err := ResolveGuesses(p.Canaries, p.rule(), &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := p.GuessPlan.Resolve(p.Canaries, p.rule()); err != nil {
 		return nil, err
 	}
 	setup.K = p.Canaries
-	if err := f.TakeFile(&setup, file); err != nil {
+	if err := p.TakeFile(spec, &setup, file); err != nil {
 		return nil, err
 	}
 	if err := one.Check(&setup, p.Parameters); err != nil {
@@ -115,7 +99,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 // Keys are the settings of an audit in one run, in the order in which a report
 // names them.
 func Keys() []settings.Key[Plan] {
-	keys := []settings.Key[Plan]{source.SourceKey(func(p *Plan) *string { return &p.Source }, func(s source.Spec) bool { return s.OneRun != nil })}
+	keys := []settings.Key[Plan]{source.SourceKey(subject, func(s source.Spec) bool { return s.OneRun != nil })}
 	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")...)
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
@@ -123,39 +107,29 @@ func Keys() []settings.Key[Plan] {
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
 	}...)
-	keys = append(keys, source.CSVKeys(func(p *Plan) **train.CSV { return &p.CSV }, "the file")...)
+	keys = append(keys, source.CSVKeys(subject, "the file")...)
 	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "canaries", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Canaries }), Range: settings.In(1, mostOneRun),
 		Usage: "canaries, each in by a fair coin; default: the source's",
 		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
-	keys = append(keys, GuessKeys(func(p *Plan) (*Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
+	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }
 
 // TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
 func TrainerKeys() []settings.Key[Plan] {
-	return append(Keys(), source.TrainerKey(func(p *Plan) (*string, **source.Trainer) { return &p.Source, &p.Trainer }))
+	return append(Keys(), source.TrainerKey(subject))
 }
 
-// GuessKeys say which canaries are guessed, and how many.
-func GuessKeys[P any](at func(*P) (sides *Sides, guesses, gdp *[]int)) []settings.Key[P] {
-	return []settings.Key[P]{
-		{Name: "sides", At: settings.Word(func(p *P) *Sides { sides, _, _ := at(p); return sides }),
-			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen"},
-		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { _, guesses, _ := at(p); return guesses }),
-			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the claim and the number of canaries"},
-		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { _, _, gdp := at(p); return gdp }),
-			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
-	}
-}
+func subject(p *Plan) *source.Subject { return &p.Subject }
 
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	otherwise := Plan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
-	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing().Otherwise()
+	otherwise := Plan{Subject: source.Subject{Design: a.Spec.OneRun.Designs[0]}, Beta: 0.05}
+	otherwise.GuessPlan = p.guessing().Otherwise()
 	keys := Keys()
 	if p.Trainer != nil {
 		keys = settings.Without(TrainerKeys(), "source")
 	}
-	return source.Again("one-run", settings.Written(keys, p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
+	return p.Again("one-run", settings.Written(keys, p, otherwise), a.Spec, a.Setup)
 }

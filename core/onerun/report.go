@@ -57,12 +57,9 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if r.Evidence == nil || r.Termination.Reason != audit.Completed {
 		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
 	}
-	if t := r.Plan.Trainer; whole && t != nil {
-		if spec, err := source.Named(sources, &r.Plan.Source, t); err != nil {
-			return v, err
-		} else if whole = t.DrawnAgain(); whole && spec.OneRun.New == nil {
-			return v, t.Undrawn()
-		}
+	whole, err := r.Plan.Replayed(sources, whole)
+	if err != nil {
+		return v, err
 	}
 	if whole {
 		want, err := Run{Plan: r.Plan, File: file, Sources: sources, Pool: pool}.Do(ctx)
@@ -79,11 +76,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		return v, err
 	}
 	v.Recomputed = true
-	why := "that a run of this seed gives it is shown only by replaying it whole"
-	if !r.Plan.Trainer.DrawnAgain() {
-		why = "the training cannot be drawn again, as the same request gave other scores"
-	}
-	v.Skip("taken from the report; "+why, "evidence")
+	v.Skip(r.Plan.Trainer.Taken("that a run of this seed gives it is shown only by replaying it whole"), "evidence")
 	want := Conclude(a, r.Evidence, audit.Termination{Reason: audit.Completed}, nil)
 	report.Compare(&v, &r, &want, "evidence")
 	return v, nil

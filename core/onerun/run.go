@@ -73,23 +73,11 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
-	one := &Evidence{Guesses: []Guess{}, GDPGuesses: []Guess{}}
-	one.Diverged = source.Useless(scores) || diverged
-	for _, in := range member {
-		if in {
-			one.In++
-		}
-	}
-	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
+	one := &Evidence{Diverged: source.Useless(scores) || diverged}
+	in, out := membership.Split(scores, member)
+	one.In = len(in)
+	one.Guessed = a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
 	if one.In > 0 && one.In < m {
-		var in, out []float64
-		for i, x := range scores {
-			if member[i] {
-				in = append(in, x)
-			} else {
-				out = append(out, x)
-			}
-		}
 		one.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
 	if hook != nil {

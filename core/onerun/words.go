@@ -1,18 +1,11 @@
 package onerun
 
 import (
-	"fmt"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 )
-
-// Title is that of a table of bounds by methods.
-func Title(beta float64) string {
-	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where what it assumes holds (* decides)", phrase.Percent(1-beta))
-}
 
 // Reword puts the verdict into words.
 func (r *Report) Reword() {
@@ -25,21 +18,9 @@ func (r Report) cautions() []string {
 		w = append(w, "the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
 	}
 	if r.Power.Largest == 0 {
-		w = append(w, Blind(r.Plan.Canaries, r.Plan.rule()))
+		w = append(w, membership.Blind(r.Plan.Canaries, r.Plan.rule()))
 	}
 	return w
-}
-
-// Blind says why no outcome of a one-run audit shows anything.
-func Blind(m int, rule Rule) string {
-	c := rule.Claim
-	if n := Needed(report.MethodOneRun, rule, 0); n > m {
-		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
-	}
-	if c.Delta > 0 {
-		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
-	}
-	return "no outcome shows anything: the guesses are too few"
 }
 
 func limitations(p Plan) []string {
@@ -60,11 +41,11 @@ func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p := r.Plan
-	source.AddSource(&rows, p.Source, p.Parameters, r.Source, p.Promise())
+	p.AddFacts(&rows, r.Source)
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
-		p.guessing().Facts(add, e.Guesses, e.GDPGuesses, "; the score is the "+r.Source.Score)
+		p.guessing().Facts(add, e.Guessed, "; the score is the "+r.Source.Score)
 		if e.Diverged {
 			add("Diverged", "yes")
 		}

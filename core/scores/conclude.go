@@ -9,10 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -26,7 +24,7 @@ func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 	r.Quantity, r.Termination = string(report.Epsilon), audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out}
 	r.Power = &report.Power{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, eps), Unit: h.unit(p.Method)}
 	r.Reproduce, r.Limitations, r.References = reproduce(p, h), limitations(p, h), references(h)
-	rows := p.guessing(h).Rows(ev.Guesses, ev.GDPGuesses, eps)
+	rows := p.guessing(h).Rows(ev.Guessed, eps)
 	if p.Relation != audit.AddRemove {
 		refuse(rows, report.OneRunOfReplace)
 	} else if why := h.coins(); why != "" {
@@ -37,7 +35,7 @@ func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 	} else {
 		rows = append(rows, eventRows(p, ev.Events)...)
 	}
-	r.Tables = []report.Table{{Name: report.Bounds, Title: onerun.Title(p.Beta), Rows: rows}}
+	r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(p.Beta), Rows: rows}}
 	if ev.Membership != nil {
 		basis := membership.OwnTrainings
 		switch {
@@ -70,7 +68,7 @@ func (ev *Evidence) pValue(p Plan) *float64 {
 	var v float64
 	switch {
 	case p.Method == report.MethodOneRun:
-		v = p.guessing(ev.Shape).PValue(ev.Guesses, c.Epsilon)
+		v = p.guessing(ev.Shape).PValue(ev.Guessed, c.Epsilon)
 	case p.Method == report.MethodPaired && ev.Runs != nil:
 		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
 		v = bounds.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
@@ -128,26 +126,19 @@ func eventRows(p Plan, events []ScoreEvent) []report.Row {
 func runRows(p Plan, ev *Evidence) []report.Row {
 	h, eps, beta := ev.Shape, p.Claim.Epsilon, p.Beta
 	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
-	var rows []report.Row
-	for _, kind := range bounds.CanaryIntervals() {
-		row := canary.NewRow(kind)
+	rows := ev.Runs.Rows(eps, delta, beta, func(kind bounds.CanaryInterval) float64 {
+		return h.ceiling(kind, p.Relation, ev.Runs.Certified.Table.Runs(), h.CertifiedIn, p.Claim.Delta, beta)
+	})
+	for i := range rows {
+		row := &rows[i]
 		more := row.Assumption
-		row.Claimed, row.Trainings, row.Assumption = &eps, report.EachRow, report.ByRuns[p.Relation]
+		row.Trainings, row.Assumption = report.EachRow, report.ByRuns[p.Relation]
 		if p.Relation == audit.AddRemove {
 			row.Trainings = report.EachRowByCoins
 		}
 		if more != "none" && !strings.HasPrefix(more, "none:") {
 			row.Assumption += "; " + more
 		}
-		if ev.Runs == nil {
-			row.Note = "fewer than two runs have canaries in and out"
-		} else {
-			t := *ev.Runs.Certified.Table
-			canary.Bound(&row, kind, t, ev.Runs.Stakes, delta, beta, func() float64 {
-				return h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta)
-			})
-		}
-		rows = append(rows, row)
 	}
 	if why := h.coins(); p.Relation == audit.AddRemove && why != "" {
 		refuse(rows, why)
@@ -257,7 +248,7 @@ func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
 	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
-		return onerun.Needed(m, p.rule(), eps)
+		return membership.Needed(m, p.rule(), eps)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {

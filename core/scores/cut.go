@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -126,7 +126,7 @@ func (e event) count(ranks []uint32) int {
 // countSorted is count of ranks in ascending order.
 func (e event) countSorted(ranks []uint32) int {
 	if !e.below {
-		return canary.AboveSorted(ranks, e.t)
+		return membership.AboveSorted(ranks, e.t)
 	}
 	return sort.Search(len(ranks), func(i int) bool { return ranks[i] >= e.t })
 }
@@ -239,20 +239,20 @@ func (c cuts) Above(cut float64) int {
 
 // choose sweeps thresholds by what the certification half would certify by a method
 // if it repeated the exploration.
-func (h *half) choose(below bool, m report.Method, delta, beta float64) canary.Cut {
+func (h *half) choose(below bool, m report.Method, delta, beta float64) membership.Cut {
 	pooled := cuts{h, below}
 	certify1, certify0 := h.certify(below)
-	return canary.SweepCuts(pooled, 1, pooled.Len()-1, func(at float64) (value, caution, gap float64) {
+	return membership.SweepCuts(pooled, 1, pooled.Len()-1, func(at float64) (value, caution, gap float64) {
 		e := eventOf(below, at)
 		c := h.counts(e)
 		n1, n0 := float64(c.N1), float64(c.N0)
 		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 		if p1 <= delta || p1 <= p0 {
-			return math.Inf(-1), canary.MostCaution, p1 - p0
+			return math.Inf(-1), membership.MostCaution, p1 - p0
 		}
 		// Half a score, where there was none.
 		y0 := math.Max(p0, 0.5/n0)
-		caution = math.Min(canary.MostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
+		caution = math.Min(membership.MostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
 		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(certify1)))), N1: certify1, Y: int(math.Round(float64(p0 * float64(certify0)))), N0: certify0}
 		switch m {
 		case report.MethodPaired:
@@ -278,7 +278,7 @@ func (p Plan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).
 
 // byRuns counts the runs of a matrix: half of them choose threshold and stakes, the
 // other half certifies.
-func (s Scores) byRuns(p Plan, h Shape) *canary.Evidence {
+func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	k, m, runs, delta := h.counted(p.Relation, p.Claim.Delta)
 	var enough []int // runs with K canaries in and M out
 	has := make([]bool, s.Runs)
@@ -320,14 +320,10 @@ func (s Scores) byRuns(p Plan, h Shape) *canary.Evidence {
 	if min(k, m) < kind.Order() {
 		kind = bounds.CanaryPairedBetting
 	}
-	claim := audit.DPClaim(p.Claim.Epsilon, delta)
-	plan := canary.Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
-	e := canary.NewExplored(k, m, scores[0])
-	c := e.Choose(plan)
-	table := e.Table(c.At, explore)
-	rest := canary.NewExplored(k, m, scores[1]).Table(c.At, certify)
-	return &canary.Evidence{Portrait: canary.Portray(h.K, h.M, portrayed), Gathered: canary.Gathered{Threshold: c.At, Ties: c.Ties,
-		Stakes: bounds.TuneCanary(table, certify, delta, p.Beta), Explored: canary.Counted{Table: &table}, Certified: canary.Counted{Table: &rest}}}
+	chosen := membership.NewExplored(k, m, scores[0]).Choose(membership.Aim{Interval: kind, Delta: delta, Beta: p.Beta, Runs: certify})
+	rest := membership.NewExplored(k, m, scores[1]).Table(chosen.Threshold)
+	chosen.Certified.Table, chosen.Portrait = &rest, membership.Portray(h.K, h.M, portrayed)
+	return &chosen
 }
 
 // drawn appends the scores of K canaries of run i that were in and of M that were out.

@@ -6,9 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -19,10 +17,9 @@ type Evidence struct {
 	// absent of a matrix.
 	Events []ScoreEvent `json:"events,omitempty"`
 	// Guesses are all scores taken together.
-	Guesses    []onerun.Guess `json:"guesses"`
-	GDPGuesses []onerun.Guess `json:"gdpGuesses"`
+	membership.Guessed
 	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
-	Runs *canary.Evidence `json:"runs,omitempty"`
+	Runs *membership.Gathered `json:"runs,omitempty"`
 	// Membership is of all scores.
 	Membership *membership.Evidence `json:"membership,omitempty"`
 }
@@ -124,7 +121,7 @@ func (ev Evidence) check(p Plan) error {
 	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
 		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
 	}
-	if err := p.guessing(h).Check(ev.Guesses, ev.GDPGuesses); err != nil {
+	if err := p.guessing(h).Check(ev.Guessed); err != nil {
 		return err
 	}
 	if e := ev.Runs; e != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -47,12 +47,12 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		p := samplePlan(3, 1e-5, "")
 		p.Guesses, p.GDPGuesses = []int{209}, []int{400}
 		r = checkScores(t, p, s)
-		if r.Plan.Sides != onerun.BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
+		if r.Plan.Sides != membership.BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
 			t.Errorf("low %v, both sides: %v, %+v", low, *r.LowerBound, r.Evidence.Guesses)
 		}
-		p.Sides = onerun.InSide
+		p.Sides = membership.InSide
 		if low {
-			p.Sides = onerun.OutSide
+			p.Sides = membership.OutSide
 		}
 		p.Guesses = []int{800}
 		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *rowOf(r, report.MethodOneRunGDP).LowerBound < 6.3 {
@@ -67,17 +67,17 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 // Reports of every kind of sides verify, and guesses that are not of their sides do not.
 func TestGuessesFitTheirSides(t *testing.T) {
 	s := oneSidedScores(2, 200, false)
-	for _, sides := range onerun.AllSides() {
+	for _, sides := range membership.AllSides() {
 		p := samplePlan(3, 1e-5, "")
 		p.Sides = sides
 		r := checkScores(t, p, s)
 		if v, err := Verify(r, &s); err != nil || !v.OK() {
 			t.Errorf("%s: %v, %+v", sides, err, v)
 		}
-		if sides == onerun.ChosenSides {
+		if sides == membership.ChosenSides {
 			continue
 		}
-		for _, guesses := range [][]onerun.Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
+		for _, guesses := range [][]membership.Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
 			kept := slices.Clone(guesses)
 			guesses[0].In = (guesses[0].In + 1) % (guesses[0].Made + 1)
 			if _, err := Verify(r, nil); err == nil || !strings.Contains(err.Error(), "guesses: in is") {
@@ -91,7 +91,7 @@ func TestGuessesFitTheirSides(t *testing.T) {
 	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !audit.IsInput(err) {
 		t.Error(err)
 	}
-	p.Sides, p.Guesses = onerun.ChosenSides, []int{351}
+	p.Sides, p.Guesses = membership.ChosenSides, []int{351}
 	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
 		t.Error(err)
 	}

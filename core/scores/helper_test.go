@@ -14,7 +14,7 @@ import (
 // Audits of the other kinds, whose reports have parts in common with those of scores.
 
 func canaryPlan(n, k int) canary.Plan {
-	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
 }
 
 func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
@@ -28,7 +28,7 @@ func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
 
 func oneRunPlan(eps float64, m int, params audit.Params) onerun.Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report {

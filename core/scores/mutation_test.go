@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -41,9 +42,9 @@ func TestMutations(t *testing.T) {
 	}
 	clock := 0.0
 	now := func() float64 { clock++; return clock }
-	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Parameters: audit.Params{"d": {Number: 4}}},
+	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
-	once := text(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
+	once := text(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, Canaries: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
 	type verify = func([]byte) (engine.Verification, error)
 	verifyCanaries := func(whole bool) verify {
@@ -138,7 +139,7 @@ func TestMutations(t *testing.T) {
 func TestForgedSizes(t *testing.T) {
 	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
+	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open: see
-// [onerun.PlanVersion].
+// package membership.
 const PlanVersion = 1
 
 // Plan says how scores are audited. Zero values mean the documented
@@ -34,26 +34,23 @@ type Plan struct {
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
 	Method report.Method `json:"method,omitempty"`
-	// Sides, Guesses and GDPGuesses are as in [onerun.Plan]; sides by default are chosen,
-	// or both where numbers are given.
-	Sides      onerun.Sides `json:"sides,omitempty"`
-	Guesses    []int        `json:"guesses,omitempty"`
-	GDPGuesses []int        `json:"gdpGuesses,omitempty"`
-	Data       []string     `json:"data,omitempty"` // SHA-256 of the files
-	Beta       float64      `json:"beta,omitempty"` // default 0.05
-	Seed       uint64       `json:"seed"`           // of the split, the pairing and the order of ties
+	// Guesses; sides by default are chosen, or both where numbers are given.
+	membership.GuessPlan
+	Data []string `json:"data,omitempty"` // SHA-256 of the files
+	Beta float64  `json:"beta,omitempty"` // default 0.05
+	Seed uint64   `json:"seed"`           // of the split, the pairing and the order of ties
 }
 
 func (p Plan) promise() report.Promise {
 	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
-func (p Plan) rule() onerun.Rule {
-	return onerun.Rule{Usual: onerun.UsualOfScores, Claim: *p.Claim, Beta: p.Beta}
+func (p Plan) rule() membership.Rule {
+	return membership.Rule{Usual: membership.UsualOfScores, Claim: *p.Claim, Beta: p.Beta}
 }
 
-func (p Plan) guessing(h Shape) onerun.Guessing {
-	return onerun.NewGuessing(h.In+h.Out, p.rule(), p.Sides, p.Guesses, p.GDPGuesses)
+func (p Plan) guessing(h Shape) membership.Guessing {
+	return membership.Guessing{GuessPlan: p.GuessPlan, M: h.In + h.Out, Rule: p.rule()}
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused.
@@ -122,7 +119,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
-	if err := onerun.ResolveGuesses(s.In+s.Out, p.rule(), &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := p.GuessPlan.Resolve(s.In+s.Out, p.rule()); err != nil {
 		return p, err
 	}
 	if data := sums(files); !slices.Equal(data, p.Data) {
@@ -179,7 +176,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "a lower score speaks for membership, as a loss does; default: a higher one",
 			Form:  &settings.Form{Place: "scores", Label: "A lower score means in", Hint: "as a loss does"}},
 	}...)
-	keys = append(keys, onerun.GuessKeys(func(p *Plan) (*onerun.Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
+	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
 }
 
@@ -189,7 +186,7 @@ func reproduce(p Plan, h Shape) audit.Reproduce {
 	if h.Runs > 0 {
 		otherwise.Method = MatrixMethods()[0]
 	}
-	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing(h).Otherwise()
+	otherwise.GuessPlan = p.guessing(h).Otherwise()
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}
 	var note []string
 	for i, sum := range p.Data {

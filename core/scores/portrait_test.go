@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
 )
 
@@ -113,7 +114,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
+	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
 	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: canary.LocalPool(odd.Sources(), 3)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -154,10 +155,10 @@ func TestPortraitOfOddScores(t *testing.T) {
 	is(4, 0, -1)
 	is(6, 5, math.NaN())
 	// All scores the same, and none at all.
-	if p := canary.Portray(2, 1, []float64{1, 1, 1, 1, 1, 1}); p.Correlated != 2 || p.Correlations[1][0] != nil || p.Check(2, 2, 1) != nil {
+	if p := membership.Portray(2, 1, []float64{1, 1, 1, 1, 1, 1}); p.Correlated != 2 || p.Correlations[1][0] != nil || p.Check(2, 2, 1) != nil {
 		t.Errorf("%+v", p)
 	}
-	if p := canary.Portray(1, 1, []float64{1, -math.MaxFloat64, 1, 1}); p.Correlations != nil || p.Correlated != 0 || p.Check(2, 1, 1) != nil {
+	if p := membership.Portray(1, 1, []float64{1, -math.MaxFloat64, 1, 1}); p.Correlations != nil || p.Correlated != 0 || p.Check(2, 1, 1) != nil {
 		t.Errorf("%+v", p)
 	}
 }
@@ -201,18 +202,18 @@ func TestPortraitReplays(t *testing.T) {
 		t.Errorf("a forged score: %q", d)
 	}
 	two := 2.
-	for name, forge := range map[string]func(p *canary.Portrait){
-		"no run":             func(p *canary.Portrait) { p.In, p.Out = nil, nil },
-		"one side less":      func(p *canary.Portrait) { p.Out = p.Out[1:] },
-		"too many":           func(p *canary.Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
-		"a canary less":      func(p *canary.Portrait) { p.In[4] = p.In[4][1:] },
-		"fresh ones":         func(p *canary.Portrait) { p.Out[0] = append(p.Out[0], nil) },
-		"rows":               func(p *canary.Portrait) { p.Correlations = p.Correlations[1:] },
-		"a row":              func(p *canary.Portrait) { p.Correlations[2] = nil },
-		"two":                func(p *canary.Portrait) { p.Correlations[2][0] = &two },
-		"over no runs":       func(p *canary.Portrait) { p.Correlated = 0 },
-		"over too many runs": func(p *canary.Portrait) { p.Correlated = 201 },
-		"none":               func(p *canary.Portrait) { p.Correlations = nil },
+	for name, forge := range map[string]func(p *membership.Portrait){
+		"no run":             func(p *membership.Portrait) { p.In, p.Out = nil, nil },
+		"one side less":      func(p *membership.Portrait) { p.Out = p.Out[1:] },
+		"too many":           func(p *membership.Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
+		"a canary less":      func(p *membership.Portrait) { p.In[4] = p.In[4][1:] },
+		"fresh ones":         func(p *membership.Portrait) { p.Out[0] = append(p.Out[0], nil) },
+		"rows":               func(p *membership.Portrait) { p.Correlations = p.Correlations[1:] },
+		"a row":              func(p *membership.Portrait) { p.Correlations[2] = nil },
+		"two":                func(p *membership.Portrait) { p.Correlations[2][0] = &two },
+		"over no runs":       func(p *membership.Portrait) { p.Correlated = 0 },
+		"over too many runs": func(p *membership.Portrait) { p.Correlated = 201 },
+		"none":               func(p *membership.Portrait) { p.Correlations = nil },
 	} {
 		bad := copied()
 		forge(bad.Evidence.Portrait)

@@ -12,7 +12,7 @@ import (
 const Kind = "scores"
 
 // Report is all that came out of an audit of scores. The scores are not in
-// it, only the SHA-256 of their files, and of a matrix a [canary.Portrait].
+// it, only the SHA-256 of their files, and of a matrix a [membership.Portrait].
 type Report struct {
 	report.Report
 	Plan     Plan        `json:"plan"` // every default written out

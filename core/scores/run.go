@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -166,7 +165,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	ev, ranks := &Evidence{Shape: h}, s.ranks()
 	drawn := p // by the scores alone
 	drawn.Data = []string{content(ranks)}
-	ev.Guesses, ev.GDPGuesses = drawn.guesses(ranks, h)
+	ev.Guessed = drawn.guesses(ranks, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
@@ -185,7 +184,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
-func (p Plan) guesses(r *ranks.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
+func (p Plan) guesses(r *ranks.Ranks, h Shape) membership.Guessed {
 	scores, member := append(ascending(r, recorded.In), ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true
@@ -199,14 +198,7 @@ func (p Plan) guesses(r *ranks.Ranks, h Shape) (guesses, gdp []onerun.Guess) {
 
 // run are the scores of run i of a matrix, by class.
 func (s Scores) run(i int) (in, out []float64) {
-	for k, member := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
-		if x := s.Score[i*s.Canaries+k]; member {
-			in = append(in, x)
-		} else {
-			out = append(out, x)
-		}
-	}
-	return in, out
+	return membership.Split(s.Score[i*s.Canaries:][:s.Canaries], s.Member[i*s.Canaries:])
 }
 
 // key names a stream of a scores audit. A hash of the scores, of a matrix of its files, is

@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -140,7 +141,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: source.Sources(),
+		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
 			Pool: onerun.LocalPool(source.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -190,11 +191,11 @@ func TestSchema(t *testing.T) {
 		plan canary.Plan
 		file string
 	}{
-		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
-		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64, K: 2, Design: source.Vectors}, "1,2\n2,1\n"},
-		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 12, K: 1, Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
-		{stopped, canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
-		{context.Background(), canary.Plan{Mode: canary.UntilRefuted, Source: "gaussian-sum", Runs: 64}, ""},
+		{context.Background(), canary.Plan{Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
+		{context.Background(), canary.Plan{Subject: source.Subject{Source: "gaussian-sum", Design: source.Vectors}, Runs: 64, K: 2}, "1,2\n2,1\n"},
+		{context.Background(), canary.Plan{Subject: source.Subject{Source: "dp-sgd", Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, Runs: 12, K: 1}, ""},
+		{stopped, canary.Plan{Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
+		{context.Background(), canary.Plan{Mode: canary.UntilRefuted, Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
 	} {
 		x.plan.Version, x.plan.Claim = canary.PlanVersion, &claim
 		var data []byte

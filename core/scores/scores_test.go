@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -367,8 +368,8 @@ func TestBadScores(t *testing.T) {
 		{"method", samplePlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
 		{"method of a matrix", samplePlan(2, 1e-5, report.MethodExact), sharedRuns(1, 40, 1), "method is"},
 		{"Gaussian at delta 0", samplePlan(2, 0, report.MethodGaussian), some, "delta = 0"},
-		{"too many guesses", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
-		{"guesses fall", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
+		{"too many guesses", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, GuessPlan: membership.GuessPlan{Guesses: []int{201}}}, some, "in [1, 200]"},
+		{"guesses fall", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, GuessPlan: membership.GuessPlan{Guesses: []int{20, 10}}}, some, "rising"},
 		{"no claim", Plan{Version: PlanVersion, Relation: audit.AddRemove}, some, "claim is missing"},
 		{"version", Plan{}, some, "version"},
 		{"no relation", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}}, some, `relation is missing: give "add-remove" or "replace"`},

@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -51,7 +50,7 @@ func (r Report) cautions() []string {
 		add("all scores that were explored are the same: no threshold separates anything")
 	}
 	if ev.Runs != nil {
-		x, _ := canary.Rates(*ev.Runs.Certified.Table)
+		x, _ := membership.Shares(*ev.Runs.Certified.Table)
 		if p.Relation == audit.AddRemove {
 			x *= 2 // half of all are in
 		}
@@ -80,7 +79,7 @@ func (r Report) cautions() []string {
 		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
-		w = append(w, onerun.Blind(h.In+h.Out, p.rule()))
+		w = append(w, membership.Blind(h.In+h.Out, p.rule()))
 	}
 	if h.Runs == 0 && !oneRun {
 		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, report.MethodOneRun)
@@ -112,7 +111,7 @@ func limitations(p Plan, h Shape) []string {
 func references(h Shape) []string {
 	l := slices.Clone(report.OneRunReferences)
 	if h.Runs > 0 {
-		return append(l, canary.References(canary.Plan{})...)
+		return append(l, membership.References...)
 	}
 	return append(l,
 		"M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020",
@@ -148,13 +147,13 @@ func (r Report) Facts() []audit.FactRow {
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
 	if e := ev.Runs; e != nil && p.Relation == audit.AddRemove {
-		x, y := canary.Rates(*e.Certified.Table)
+		x, y := membership.Shares(*e.Certified.Table)
 		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", phrase.Number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
 	} else if e != nil {
-		x, y := canary.Rates(*e.Certified.Table)
+		x, y := membership.Shares(*e.Certified.Table)
 		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", phrase.Number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
-	p.guessing(h).Facts(add, ev.Guesses, ev.GDPGuesses, "")
+	p.guessing(h).Facts(add, ev.Guessed, "")
 	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
 	return rows
 }

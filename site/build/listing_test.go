@@ -124,7 +124,7 @@ func TestCanariesAreOffered(t *testing.T) {
 	}
 	vectors := 0
 	for _, s := range c.Sources {
-		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
+		plan := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}}
 		a, err := plan.Resolve(source.Sources(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -136,7 +136,7 @@ func TestCanaries(t *testing.T) {
 // panel, and the audit's result stays; it verifies, and a forged one does not.
 func TestCanaryReportOpens(t *testing.T) {
 	t.Parallel()
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 60, K: 3, Seed: 5}
+	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: 60, K: 3, Seed: 5}
 	good := natively(t, p, 1)
 	good.Generator = audit.Generator{Name: "dpscope", Version: audit.Version}
 	forged := good

@@ -42,8 +42,7 @@ func TestOneRun(t *testing.T) {
 		return r
 	}
 	got := shown()
-	plan := onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
-		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+	plan := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := source.Sources()
 	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())

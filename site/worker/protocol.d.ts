@@ -543,13 +543,6 @@ export interface CanaryBets {
   scores?: string;
 }
 
-/** Counted are runs by how many canaries were in the event. */
-export interface CanaryCounted {
-  table?: BoundsCanaryTable;
-  /** runs with a side whose scores were no use */
-  diverged: number;
-}
-
 /** CanaryCourse are the bounds of a canary audit over the number of runs, as they came: each as if the audit had been planned to end there. */
 export interface CanaryCourse {
   points: CanaryMoment[];
@@ -584,10 +577,10 @@ export interface CanaryEvidence {
   /** all explored scores were the same */
   ties?: boolean;
   stakes: BoundsCanaryStakes;
-  explored: CanaryCounted;
-  certified: CanaryCounted;
+  explored: MembershipCounted;
+  certified: MembershipCounted;
   /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
-  portrait?: CanaryPortrait;
+  portrait?: MembershipPortrait;
   /** Sequential is what a sequential audit bet, and came to: of it Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
   sequential?: CanaryBets;
   /** Membership is of all explored scores; of a sequential audit, of all trainings. */
@@ -635,23 +628,23 @@ export interface CanaryPlan {
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
-  /** Trainer is the program whose trainings are audited; the source is source.TrainerName. */
+  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
   /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. */
+  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
   relation: Relation;
-  /** default: the source's first, sphere */
+  /** default: the source's first */
   design?: CanaryDesign;
-  /** of the designs tail-singular and vectors */
-  pool?: CanaryPool;
   /** CSV says how a file of examples is read, for dp-sgd. */
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
+  /** of the designs tail-singular and vectors */
+  pool?: CanaryPool;
   /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n) */
@@ -678,17 +671,6 @@ export interface CanaryPool {
   scale?: CanaryScale;
   /** no vector twice in one run */
   distinct?: boolean;
-}
-
-/** Portrait are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. None is of a certification run. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
-export interface CanaryPortrait {
-  /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and of its first fresh ones, at most 16 each, to five digits; null where a score is no finite number. */
-  in: number[][];
-  out: number[][];
-  /** Correlations between the scores of two of these canaries, those inside before the fresh ones: row i has those with the places before i, to four decimals; null where one's scores are all the same. Absent where fewer than two runs have all scores. */
-  correlations?: number[][];
-  /** Correlated are the runs that they are taken over: of the first 4096 those in which all these scores are finite. */
-  correlated?: number;
 }
 
 /** canaryProgress is a run on its way. Bounds come once, when they are new. */
@@ -1204,6 +1186,13 @@ export interface MechanismListing {
   learns?: Learning;
 }
 
+/** Counted are runs by how many canaries were in the event. */
+export interface MembershipCounted {
+  table?: BoundsCanaryTable;
+  /** runs with a side whose scores were no use */
+  diverged: number;
+}
+
 /** Evidence is what is counted of scores. */
 export interface MembershipEvidence {
   /** of all scores together */
@@ -1213,6 +1202,27 @@ export interface MembershipEvidence {
   runs?: MembershipRuns;
 }
 
+/** Gathered are the counts of runs with K canaries inside and M fresh ones. */
+export interface MembershipGathered {
+  /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
+  threshold: number;
+  /** all explored scores were the same */
+  ties?: boolean;
+  stakes: BoundsCanaryStakes;
+  explored: MembershipCounted;
+  certified: MembershipCounted;
+  /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
+  portrait?: MembershipPortrait;
+}
+
+/** Guess is how many guesses were made and how many of them are right. */
+export interface MembershipGuess {
+  made: number;
+  /** of those made, guesses that a canary was in */
+  in: number;
+  right: number;
+}
+
 /** Histogram counts scores of both classes by bin: bin i holds those from Edges[i-1] on and below Edges[i], the first and the last all beyond. */
 export interface MembershipHistogram {
   edges: number[];
@@ -1220,11 +1230,25 @@ export interface MembershipHistogram {
   out: number[];
 }
 
+/** Portrait are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. None is of a certification run. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
+export interface MembershipPortrait {
+  /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and of its first fresh ones, at most 16 each, to five digits; null where a score is no finite number. */
+  in: number[][];
+  out: number[][];
+  /** Correlations between the scores of two of these canaries, those inside before the fresh ones: row i has those with the places before i, to four decimals; null where one's scores are all the same. Absent where fewer than two runs have all scores. */
+  correlations?: number[][];
+  /** Correlated are the runs that they are taken over: of the first 4096 those in which all these scores are finite. */
+  correlated?: number;
+}
+
 /** Runs are those of independent runs that have scores of both classes, and the mean of the areas within each. */
 export interface MembershipRuns {
   number: number;
   auroc: number;
 }
+
+/** Sides are the sides of the order of scores on which canaries are guessed in one run. */
+export type MembershipSides = "chosen" | "both" | "in" | "out";
 
 /** Mode says what an audit is after. */
 export type Mode = "verdict-and-bound" | "fixed" | "until-refuted";
@@ -1256,43 +1280,35 @@ export interface OneRunEvidence {
   /** canaries that were in */
   in: number;
   diverged: boolean;
-  guesses: OneRunGuess[];
-  gdpGuesses: OneRunGuess[];
+  guesses: MembershipGuess[];
+  gdpGuesses: MembershipGuess[];
   /** Membership is of all scores; absent where all canaries were in, or none. */
   membership?: MembershipEvidence;
-}
-
-/** Guess is how many guesses were made and how many of them are right. */
-export interface OneRunGuess {
-  made: number;
-  /** of those made, guesses that a canary was in */
-  in: number;
-  right: number;
 }
 
 /** Plan says what to audit in one run and how. Zero values mean the documented defaults. Neighbours differ by one canary that is there or not. */
 export interface OneRunPlan {
   version: number;
+  /** gaussian-sum, ... */
   source: string;
-  /** Trainer is the program whose training is audited; the source is source.TrainerName. */
+  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
-  /** pure or approximate; no default */
+  /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is audit.AddRemove, the only one: a coin decides whether a canary is there. */
+  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
   relation: Relation;
-  /** default: the source's first for one run */
+  /** default: the source's first */
   design?: CanaryDesign;
-  /** how a file of examples is read */
+  /** CSV says how a file of examples is read, for dp-sgd. */
   csv?: CSV;
-  /** SHA-256 of the user's file */
+  /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
   /** m; default: the source's */
   canaries?: number;
-  /** Sides of the guesses; default: both. */
-  sides?: OneRunSides;
+  sides?: MembershipSides;
   /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses where given */
@@ -1342,9 +1358,6 @@ export interface OneRunReport {
   /** absent in a run that did not complete */
   evidence?: OneRunEvidence;
 }
-
-/** Sides are the sides of the order of scores on which canaries are guessed in one run. */
-export type OneRunSides = "chosen" | "both" | "in" | "out";
 
 /** Pair is two neighbouring datasets. Label says in words what the pair is. */
 export interface Pair {
@@ -1806,11 +1819,10 @@ export interface ScoresEvidence {
   shape: ScoresShape;
   /** Events of the methods that take each score to be of a training of its own; absent of a matrix. */
   events?: ScoresScoreEvent[];
-  /** Guesses are all scores taken together. */
-  guesses: OneRunGuess[];
-  gdpGuesses: OneRunGuess[];
+  guesses: MembershipGuess[];
+  gdpGuesses: MembershipGuess[];
   /** Runs of a matrix: threshold and stakes from half of them, counts of the rest. */
-  runs?: CanaryEvidence;
+  runs?: MembershipGathered;
   /** Membership is of all scores. */
   membership?: MembershipEvidence;
 }
@@ -1830,9 +1842,10 @@ export interface ScoresPlan {
   lower?: boolean;
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is no default under replace. */
   method?: string;
-  /** Sides, Guesses and GDPGuesses are as in onerun.Plan; sides by default are chosen, or both where numbers are given. */
-  sides?: OneRunSides;
+  sides?: MembershipSides;
+  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
   guesses?: number[];
+  /** of the f-DP method; default: Guesses where given */
   gdpGuesses?: number[];
   /** SHA-256 of the files */
   data?: string[];
@@ -1842,7 +1855,7 @@ export interface ScoresPlan {
   seed: number;
 }
 
-/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a canary.Portrait. */
+/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.Portrait. */
 export interface ScoresReport {
   "$schema": string;
   kind: string;

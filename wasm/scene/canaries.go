@@ -20,21 +20,12 @@ type CanaryReport struct {
 		Beta     float64        `json:"beta"`
 	} `json:"plan"`
 	Evidence *struct {
-		CanaryEvidence
-		Runs       *CanaryEvidence      `json:"runs"` // of a matrix of scores, instead
+		membership.Gathered
+		Runs       *membership.Gathered `json:"runs"` // of a matrix of scores, instead
 		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
 	In  *CanarySide `json:"in"`
 	Out *CanarySide `json:"out"`
-}
-
-// CanaryEvidence is canary.Evidence.
-type CanaryEvidence struct {
-	Threshold float64         `json:"threshold"`
-	Portrait  *CanaryPortrait `json:"portrait"`
-	Certified struct {
-		Table *bounds.CanaryTable `json:"table"`
-	} `json:"certified"`
 }
 
 // CanarySide is canary.Side.
@@ -47,7 +38,7 @@ type CanarySide struct {
 func canaryViews(r *CanaryReport) []*View {
 	var out []*View
 	if r.Evidence != nil {
-		e := cmp.Or(r.Evidence.Runs, &r.Evidence.CanaryEvidence)
+		e := cmp.Or(r.Evidence.Runs, &r.Evidence.Gathered)
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
 			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
@@ -81,18 +72,8 @@ func newCanaryRuns(t bounds.CanaryTable) *canaryRuns {
 	return v
 }
 
-// rates are the shares of canaries in the event, inside and fresh, over all runs.
-func (v *canaryRuns) rates() (in, out float64) {
-	for _, c := range v.table.Cells {
-		in += float64(c.X) * float64(c.Runs)
-		out += float64(c.Y) * float64(c.Runs)
-	}
-	n := float64(v.runs)
-	return in / n / float64(v.table.K), out / n / float64(v.table.M)
-}
-
 func (v *canaryRuns) caption() string {
-	in, out := v.rates()
+	in, out := membership.Shares(v.table)
 	if v.coins {
 		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. Were nothing leaked, both would scatter alike.",
 			Grouped(v.runs), Grouped(v.table.K), Percent(in), Percent(out))

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 )
 
@@ -19,7 +20,7 @@ import (
 func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := source.Sources()
-	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Runs: 300, K: 8, M: 12, Seed: 5, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}},
+	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5},
 		Sources: sources, Pool: canary.LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func TestCanaryViews(t *testing.T) {
 		}
 	}
 	v := newCanaryRuns(*in.Evidence.Certified.Table)
-	a, b := v.rates()
+	a, b := membership.Shares(v.table)
 	if math.Abs(a-r.In.Rate) > 1e-12 || math.Abs(b-r.Out.Rate) > 1e-12 || v.runs != 300 {
 		t.Errorf("rates %v and %v of %d runs, want %v and %v", a, b, v.runs, r.In.Rate, r.Out.Rate)
 	}
@@ -96,7 +97,7 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: source.Sources(),
+	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
 		Pool: onerun.LocalPool(source.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)

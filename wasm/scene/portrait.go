@@ -7,15 +7,8 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/core/membership"
 )
-
-// CanaryPortrait is canary.Portrait.
-type CanaryPortrait struct {
-	In           [][]*float64 `json:"in"`
-	Out          [][]*float64 `json:"out"`
-	Correlations [][]*float64 `json:"correlations"`
-	Correlated   int          `json:"correlated"`
-}
 
 // portrait are scores of exploration runs by canaries, those inside before the
 // fresh ones.
@@ -38,7 +31,7 @@ type portrayed struct {
 const hugest = 1e150
 
 // newPortrait is nil where there is nothing to draw.
-func newPortrait(p *CanaryPortrait, threshold float64) *portrait {
+func newPortrait(p *membership.Portrait, threshold float64) *portrait {
 	if p == nil || len(p.In) == 0 || len(p.In) != len(p.Out) || !(math.Abs(threshold) <= hugest) {
 		return nil
 	}
@@ -73,7 +66,7 @@ func newPortrait(p *CanaryPortrait, threshold float64) *portrait {
 }
 
 // takeMatrix takes the correlations, if they are of these canaries.
-func (v *portrait) takeMatrix(p *CanaryPortrait) {
+func (v *portrait) takeMatrix(p *membership.Portrait) {
 	n := len(v.canaries)
 	if len(p.Correlations) != n || p.Correlated < 2 {
 		return

@@ -29,10 +29,10 @@ func TestReportsOfTrainings(t *testing.T) {
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
 	g := core.Given{Sources: sources}
 	g.Pool = g.LocalPool(1)
-	runs := canary.Plan{Version: canary.PlanVersion, Trainer: own, Claim: &claim, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
+	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	fixed := runs
 	fixed.Mode = canary.Fixed
-	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Trainer: own, Claim: &claim, Canaries: 300, Seed: 3}} {
+	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
 		r, err := core.Run(t.Context(), plan, g)
 		if err != nil {
 			t.Fatal(err)

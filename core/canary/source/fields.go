@@ -11,63 +11,75 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// Fields are those of a plan that audits of many runs and of one resolve alike: what is
-// claimed of a source, and which canaries are planted. They point into the plan, where
-// defaults are filled in.
-type Fields struct {
-	Spec       Spec
-	Designs    []Design     // of this kind of audit, the first is the default
-	Parameters audit.Params // as the user gave them
-	Claim      **audit.Claim
-	Defaulted  bool // the delta of the claim
-	Relation   *audit.Relation
-	Design     *Design
-	Pool       *Pool // nil: none was given
-	CSV        *train.CSV
-	Trainer    *Trainer
-	Data       *string // SHA-256 of the user's file
+// Subject is what a plan says of what is audited, whether in many runs or in one: what is
+// claimed of a source, and which canaries are planted. A plan has its fields.
+type Subject struct {
+	Source string `json:"source"` // gaussian-sum, ...
+	// Trainer is the program whose trainings are audited; the source is [TrainerName].
+	Trainer    *Trainer     `json:"trainer,omitempty"`
+	Parameters audit.Params `json:"parameters,omitempty"`
+	// Claim of kind approximate or pure; no default.
+	Claim *audit.Claim `json:"claim,omitempty"`
+	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is the neighbouring relation of the claim, audit.AddRemove or
+	// audit.Replace; default: the source's first, add-remove. Of one run it is
+	// audit.AddRemove: a coin decides whether a canary is there.
+	Relation audit.Relation `json:"relation"`
+	Design   Design         `json:"design,omitempty"` // default: the source's first
+	// CSV says how a file of examples is read, for dp-sgd.
+	CSV *train.CSV `json:"csv,omitempty"`
+	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
+	// passed beside the plan. Empty: none, or whatever is passed.
+	Data string `json:"data,omitempty"`
 }
 
-// Setup checks claim, parameters, relation and design, and says what a source is to be
-// made of, but for K, M and the file.
-func (f Fields) Setup() (Setup, error) {
-	claim, err := report.ResolveClaim(*f.Claim, f.Defaulted)
+// Promise is what the audit is against; of a plan with a claim.
+func (u Subject) Promise() report.Promise {
+	return report.Promise{Claim: *u.Claim, Relation: u.Relation, Defaulted: u.DeltaDefaulted}
+}
+
+// Setup checks claim, parameters, relation and design, fills in their defaults, and says
+// what a source is to be made of, but for K, M and the file. designs are those of this kind
+// of audit, the first is the default; pool is nil where none was given.
+func (u *Subject) Setup(spec Spec, designs []Design, pool *Pool) (Setup, error) {
+	claim, err := report.ResolveClaim(u.Claim, u.DeltaDefaulted)
 	if err != nil {
 		return Setup{}, err
 	}
-	params, err := audit.ResolveParams(f.Spec.Params, f.Parameters, claim)
+	params, err := audit.ResolveParams(spec.Params, u.Parameters, claim)
 	if err != nil {
-		return Setup{}, fmt.Errorf("source %s: %w", f.Spec.Name, err)
+		return Setup{}, fmt.Errorf("source %s: %w", spec.Name, err)
 	}
-	*f.Claim = &claim
-	if *f.Relation == "" {
-		*f.Relation = f.Spec.Relations[0]
+	u.Claim = &claim
+	if u.Relation == "" {
+		u.Relation = spec.Relations[0]
 	}
-	if err := report.CheckRelation(*f.Relation, f.Spec.Relations...); err != nil {
+	if err := report.CheckRelation(u.Relation, spec.Relations...); err != nil {
 		return Setup{}, err
 	}
-	if *f.Design == "" {
-		*f.Design = f.Designs[0]
+	if u.Design == "" {
+		u.Design = designs[0]
 	}
-	if !slices.Contains(f.Designs, *f.Design) {
-		return Setup{}, audit.UnknownName("design", string(*f.Design), report.Texts(f.Designs))
+	if !slices.Contains(designs, u.Design) {
+		return Setup{}, audit.UnknownName("design", string(u.Design), report.Texts(designs))
 	}
-	if f.CSV != nil && !f.Spec.TakesData {
-		return Setup{}, &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + f.Spec.Name, Want: "absent: it takes no file of examples"}
+	if u.CSV != nil && !spec.TakesData {
+		return Setup{}, &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + spec.Name, Want: "absent: it takes no file of examples"}
 	}
-	s := Setup{Params: params, Claim: claim, Relation: *f.Relation, Design: *f.Design, CSV: f.CSV, Trainer: f.Trainer}
-	s.Pool, err = f.pool()
-	return s, err
+	made := Setup{Params: params, Claim: claim, Relation: u.Relation, Design: u.Design, CSV: u.CSV, Trainer: u.Trainer}
+	made.Pool, err = pool.of(u.Design)
+	return made, err
 }
 
-func (f Fields) pool() (Pool, error) {
+func (given *Pool) of(d Design) (Pool, error) {
 	var p Pool
-	pools := *f.Design == TailSingular || *f.Design == Vectors
-	if f.Pool != nil && !pools {
-		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", *f.Design), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
+	pools := d == TailSingular || d == Vectors
+	if given != nil && !pools {
+		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
 	}
-	if f.Pool != nil {
-		p = *f.Pool
+	if given != nil {
+		p = *given
 	}
 	if !pools {
 		return p, nil
@@ -78,15 +90,15 @@ func (f Fields) pool() (Pool, error) {
 	if known := []Scale{UnitNorm, MedianNorm, OwnNorm}; !slices.Contains(known, p.Scale) {
 		return p, audit.UnknownName("scale", string(p.Scale), report.Texts(known))
 	}
-	if p.Tail != 0 && *f.Design != TailSingular {
+	if p.Tail != 0 && d != TailSingular {
 		return p, &audit.InputError{Field: "tail", Found: fmt.Sprint(p.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
 	}
 	return p, nil
 }
 
 // TakeFile checks the user's file, nil if there is none, and prepares it.
-func (f Fields) TakeFile(s *Setup, file []byte) error {
-	spec, sha := f.Spec, f.Data
+func (u *Subject) TakeFile(spec Spec, s *Setup, file []byte) error {
+	sha := &u.Data
 	needs := spec.NeedsData != nil && spec.NeedsData(s.Design)
 	switch {
 	case file == nil && (needs || *sha != ""):

@@ -190,19 +190,21 @@ const (
 // Sources are those of this package.
 func Sources() []Spec { return []Spec{GaussianSum(), DPSGD()} }
 
-// AddSource adds what was audited, and the claim.
-func AddSource(rows *report.FactRows, name string, params audit.Params, note Note, c report.Promise) {
-	if len(params) > 0 {
-		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
+// AddFacts adds what was audited, and the claim.
+func (u Subject) AddFacts(rows *report.FactRows, note Note) {
+	name := u.Source
+	if len(u.Parameters) > 0 {
+		name += " (" + strings.Join(u.Parameters.Assignments(), ", ") + ")"
 	}
 	rows.Add("Source", "%s: %s", name, note.Title)
 	*rows = append(*rows, note.Facts...)
-	rows.Add("Claim", "%s", c)
+	rows.Add("Claim", "%s", u.Promise())
 }
 
 // Again says how to run an audit of a source again, by a command whose name is the
 // view's too.
-func Again(command string, args []audit.Argument, spec Spec, setup Setup, csv *train.CSV, data string) audit.Reproduce {
+func (u Subject) Again(command string, args []audit.Argument, spec Spec, setup Setup) audit.Reproduce {
+	csv, data := u.CSV, u.Data
 	defaults, err := audit.ResolveParams(spec.Params, nil, setup.Claim)
 	if err != nil {
 		defaults = nil // all are said
@@ -227,14 +229,14 @@ func Again(command string, args []audit.Argument, spec Spec, setup Setup, csv *t
 // Settings that the kinds of audits with canaries share.
 
 // SourceKey is which source is audited; the first of those is preset.
-func SourceKey[P any](at func(*P) *string, can func(Spec) bool) settings.Key[P] {
+func SourceKey[P any](at func(*P) *Subject, can func(Spec) bool) settings.Key[P] {
 	var names []string
 	for _, s := range Sources() {
 		if can(s) {
 			names = append(names, s.Name)
 		}
 	}
-	return settings.Key[P]{Name: "source", Always: true, At: settings.Word(at), Preset: names[0],
+	return settings.Key[P]{Name: "source", Always: true, At: settings.Word(func(p *P) *string { return &at(p).Source }), Preset: names[0],
 		Usage: "what is audited: " + strings.Join(names, ", "),
 		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}
 }
@@ -263,13 +265,13 @@ func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilo
 }
 
 // CSVKeys say how a file of examples is read.
-func CSVKeys[P any](at func(*P) **train.CSV, file string) []settings.Key[P] {
+func CSVKeys[P any](at func(*P) *Subject, file string) []settings.Key[P] {
 	csv := func(p *P) *train.CSV {
-		c := at(p)
-		if *c == nil {
-			*c = &train.CSV{}
+		u := at(p)
+		if u.CSV == nil {
+			u.CSV = &train.CSV{}
 		}
-		return *c
+		return u.CSV
 	}
 	return []settings.Key[P]{
 		{Name: "label", Field: "csv/label", At: settings.Text(func(p *P) *string { return &csv(p).Label }),

@@ -115,9 +115,10 @@ func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err erro
 	return members, seed, err
 }
 
-// Named is the source of a plan with this name and trainer, nil where it has none, among
-// sources. A trainer that is not among them is only named.
-func Named(sources []Spec, name *string, t *Trainer) (Spec, error) {
+// Spec is the source of a plan among sources. A trainer that is not among them is only
+// named.
+func (u *Subject) Spec(sources []Spec) (Spec, error) {
+	name, t := &u.Source, u.Trainer
 	if t == nil {
 		if *name == TrainerName {
 			return Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/trainers.md)"}
@@ -150,18 +151,39 @@ func (t *Trainer) Undrawn() error {
 // can be drawn again.
 func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
 
+// Replayed reports whether a replay draws the trainings of a plan again; whole asks for it.
+func (u Subject) Replayed(sources []Spec, whole bool) (bool, error) {
+	t := u.Trainer
+	if t == nil || !whole {
+		return whole, nil
+	}
+	spec, err := u.Spec(sources)
+	if err == nil && t.DrawnAgain() && spec.New == nil {
+		err = t.Undrawn()
+	}
+	return t.DrawnAgain(), err
+}
+
+// Taken says why something is not held against trainings that are drawn again; otherwise
+// is why of those that could be.
+func (t *Trainer) Taken(otherwise string) string {
+	if !t.DrawnAgain() {
+		otherwise = "trainings cannot be drawn again, as the same request gave other scores"
+	}
+	return "taken from the report; " + otherwise
+}
+
 // TrainerKey is the setting of a trainer in a plan.
-func TrainerKey[P any](at func(*P) (source *string, t **Trainer)) settings.Key[P] {
+func TrainerKey[P any](at func(*P) *Subject) settings.Key[P] {
 	command := func(p *P) *string {
-		_, t := at(p)
-		if *t == nil {
-			*t = &Trainer{}
+		u := at(p)
+		if u.Trainer == nil {
+			u.Trainer = &Trainer{}
 		}
-		return &(*t).Command
+		return &u.Trainer.Command
 	}
 	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
-		source, _ := at(p)
-		*source = TrainerName
+		at(p).Source = TrainerName
 	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads who is a member as a JSON line and writes the scores of one training as a JSON line (docs/trainers.md). Quotes are read as in a shell, but no shell runs"}
 }
 

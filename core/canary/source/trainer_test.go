@@ -171,26 +171,25 @@ func TestFirstTraining(t *testing.T) {
 // nothing.
 func TestNamed(t *testing.T) {
 	own := &Trainer{Command: "python3 train.py"}
-	name := ""
-	if s, err := Named(Sources(), &name, own); err != nil || name != TrainerName || s.New != nil || s.OneRun.New != nil {
-		t.Errorf("%v %q %v", s.Name, name, err)
+	u := Subject{Trainer: own}
+	if s, err := u.Spec(Sources()); err != nil || u.Source != TrainerName || s.New != nil || s.OneRun.New != nil {
+		t.Errorf("%v %q %v", s.Name, u.Source, err)
 	}
 	var all []asked
-	if s, err := Named(append(Sources(), TrainerSpec(recording(&all, nil))), &name, own); err != nil || s.New == nil {
+	if s, err := u.Spec(append(Sources(), TrainerSpec(recording(&all, nil)))); err != nil || s.New == nil {
 		t.Errorf("a trainer among the sources is not found: %v", err)
 	}
 	for _, c := range []struct {
-		name    string
-		trainer *Trainer
-		says    string
+		u    Subject
+		says string
 	}{
-		{"dp-sgd", own, `source is "dp-sgd" with a trainer`},
-		{TrainerName, nil, "trainer is missing"},
-		{"", &Trainer{}, "trainer.command is"},
-		{"", &Trainer{Command: "x", Repeats: "perhaps"}, `trainer.repeats is "perhaps"`},
+		{Subject{Source: "dp-sgd", Trainer: own}, `source is "dp-sgd" with a trainer`},
+		{Subject{Source: TrainerName}, "trainer is missing"},
+		{Subject{Trainer: &Trainer{}}, "trainer.command is"},
+		{Subject{Trainer: &Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
 	} {
-		if _, err := Named(Sources(), &c.name, c.trainer); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v: %v, want %q", c.trainer, err, c.says)
+		if _, err := c.u.Spec(Sources()); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v, want %q", c.u.Trainer, err, c.says)
 		}
 	}
 	if err := own.Undrawn(); !strings.Contains(err.Error(), "python3 train.py") {

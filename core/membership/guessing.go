@@ -1,4 +1,4 @@
-package onerun
+package membership
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -31,7 +31,7 @@ const (
 // tell both sides equally well, and setting canaries aside would cost a sixth of the bound.
 const (
 	UsualOfScores = ChosenSides
-	usualOfRun    = BothSides
+	UsualOfRun    = BothSides
 )
 
 // AllSides are the sides.
@@ -60,48 +60,59 @@ func (u Rule) usual(m int, sides Sides) int {
 	return bounds.OneRunGuessesFor(m, 2, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
 }
 
-// Guessing is how the m canaries of one run are guessed, all of it fixed before. A plan
-// has its fields.
+// GuessPlan says how canaries of one run are guessed; a plan has its fields.
+type GuessPlan struct {
+	Sides Sides `json:"sides,omitempty"`
+	// Guesses are numbers of guesses, fixed before the run. One number, or several of
+	// which the best counts and which share the allowed error. Default: chosen with the
+	// sides, or bounds.OneRunGuessesFor the claim; of the f-DP method
+	// bounds.OneRunGDPGuesses of the canaries that may be guessed.
+	Guesses    []int `json:"guesses,omitempty"`
+	GDPGuesses []int `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
+}
+
+// Guessed is what came of guesses, by each method.
+type Guessed struct {
+	Guesses    []Guess `json:"guesses"`
+	GDPGuesses []Guess `json:"gdpGuesses"`
+}
+
+// Guessing is how the M canaries of one run are guessed, all of it fixed before.
 type Guessing struct {
-	m            int
-	rule         Rule
-	sides        Sides
-	guesses, gdp []int // guesses is empty where their number is chosen, too
+	GuessPlan // without Guesses where their number is chosen, too
+	M         int
+	Rule      Rule
 }
 
-// NewGuessing is how m canaries are guessed by a rule on those sides, so many of them by
-// each method.
-func NewGuessing(m int, rule Rule, sides Sides, guesses, gdp []int) Guessing {
-	return Guessing{m, rule, sides, guesses, gdp}
-}
+const (
+	mostGuessings = 64      // in a grid of numbers of guesses
+	mostNeeded    = 1 << 24 // canaries that are tried
+)
 
-// mostGuessings bounds a grid of numbers of guesses.
-const mostGuessings = 64
-
-// ResolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
-// the usual ones; numbers alone mean both sides. The f-DP method has a number that is
-// fixed in any case: its own, or the other's, or the one that is best on the whole.
-func ResolveGuesses(m int, rule Rule, sides *Sides, guesses, gdp *[]int) error {
-	if *sides == "" {
-		*sides = rule.Usual
-		if len(*guesses) > 0 || len(*gdp) > 0 {
-			*sides = BothSides
+// Resolve fills in how m canaries are guessed. Where nothing is said the sides are the
+// usual ones; numbers alone mean both sides. The f-DP method has a number that is fixed in
+// any case: its own, or the other's, or the one that is best on the whole.
+func (g *GuessPlan) Resolve(m int, rule Rule) error {
+	if g.Sides == "" {
+		g.Sides = rule.Usual
+		if len(g.Guesses) > 0 || len(g.GDPGuesses) > 0 {
+			g.Sides = BothSides
 		}
 	}
-	if !slices.Contains(AllSides(), *sides) {
-		return audit.UnknownName("sides", string(*sides), report.Texts(AllSides()))
+	if !slices.Contains(AllSides(), g.Sides) {
+		return audit.UnknownName("sides", string(g.Sides), report.Texts(AllSides()))
 	}
-	rest := Guessing{m: m, sides: *sides}.rest()
-	if len(*gdp) == 0 {
-		*gdp = *guesses
+	rest := Guessing{*g, m, rule}.rest()
+	if len(g.GDPGuesses) == 0 {
+		g.GDPGuesses = g.Guesses
 	}
-	if len(*guesses) == 0 && *sides != ChosenSides {
-		*guesses = []int{rule.usual(m, *sides)}
+	if len(g.Guesses) == 0 && g.Sides != ChosenSides {
+		g.Guesses = []int{rule.usual(m, g.Sides)}
 	}
-	if len(*gdp) == 0 {
-		*gdp = []int{bounds.OneRunGDPGuesses(rest)}
+	if len(g.GDPGuesses) == 0 {
+		g.GDPGuesses = []int{bounds.OneRunGDPGuesses(rest)}
 	}
-	for _, grid := range [][]int{*guesses, *gdp} {
+	for _, grid := range [][]int{g.Guesses, g.GDPGuesses} {
 		if len(grid) > mostGuessings {
 			return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
 		}
@@ -121,47 +132,41 @@ func ResolveGuesses(m int, rule Rule, sides *Sides, guesses, gdp *[]int) error {
 	return nil
 }
 
-func (p Plan) rule() Rule { return Rule{usualOfRun, *p.Claim, p.Beta} }
-
-func (p Plan) guessing() Guessing {
-	return Guessing{p.Canaries, p.rule(), p.Sides, p.Guesses, p.GDPGuesses}
-}
-
 // aside is how many canaries are set aside, the first ones.
 func (g Guessing) aside() int {
-	if g.sides == ChosenSides {
-		return bounds.OneRunAside(g.m)
+	if g.Sides == ChosenSides {
+		return bounds.OneRunAside(g.M)
 	}
 	return 0
 }
 
 // rest is how many may be guessed.
-func (g Guessing) rest() int { return g.m - g.aside() }
+func (g Guessing) rest() int { return g.M - g.aside() }
 
 // chosen tells whether the number of guesses is chosen, not their sides alone.
-func (g Guessing) chosen() bool { return len(g.guesses) == 0 && g.aside() > 0 }
+func (g Guessing) chosen() bool { return len(g.Guesses) == 0 && g.aside() > 0 }
 
 // tried is how many numbers of guesses share the error.
-func (g Guessing) tried() float64 { return float64(max(1, len(g.guesses))) }
+func (g Guessing) tried() float64 { return float64(max(1, len(g.Guesses))) }
 
-func (g Guessing) oneSided() bool { return g.sides == InSide || g.sides == OutSide }
+func (g Guessing) oneSided() bool { return g.Sides == InSide || g.Sides == OutSide }
 
 // leak is the delta of p-values: where all guesses go one way half of it.
 func (g Guessing) leak() float64 {
 	if g.oneSided() {
-		return g.rule.Claim.Delta / 2
+		return g.Rule.Claim.Delta / 2
 	}
-	return g.rule.Claim.Delta
+	return g.Rule.Claim.Delta
 }
 
 func (g Guessing) share() float64 {
-	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.rule.Claim.Delta, g.rule.Beta)
+	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.Rule.Claim.Delta, g.Rule.Beta)
 }
 
 // Made counts the right ones of all guesses. The ranks of the scores must be in an
 // order that says nothing of membership, as it breaks ties, and the first canaries are those
 // set aside.
-func (g Guessing) Made(scores []uint32, member []bool) (guesses, gdp []Guess) {
+func (g Guessing) Made(scores []uint32, member []bool) Guessed {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	scores, member = scores[k:], member[k:]
@@ -172,7 +177,7 @@ func (g Guessing) Made(scores []uint32, member []bool) (guesses, gdp []Guess) {
 		out := make([]Guess, len(grid))
 		for i, r := range grid {
 			up := r - r/2
-			switch g.sides {
+			switch g.Sides {
 			case InSide:
 				up = r
 			case OutSide:
@@ -184,32 +189,32 @@ func (g Guessing) Made(scores []uint32, member []bool) (guesses, gdp []Guess) {
 		}
 		return out
 	}
-	guesses, gdp = fixed(g.guesses), fixed(g.gdp)
-	if len(g.guesses) == 0 {
-		guesses = []Guess{guess(f.Choose(g.rest(), g.rule.Beta))}
+	made := Guessed{fixed(g.Guesses), fixed(g.GDPGuesses)}
+	if len(g.Guesses) == 0 {
+		made.Guesses = []Guess{guess(f.Choose(g.rest(), g.Rule.Beta))}
 	}
-	return guesses, gdp
+	return made
 }
 
 // Check refuses guesses that are not made this way.
-func (g Guessing) Check(guesses, gdp []Guess) error {
+func (g Guessing) Check(made Guessed) error {
 	for i, x := range []struct {
 		got  []Guess
 		want []int
-	}{{guesses, g.guesses}, {gdp, g.gdp}} {
+	}{{made.Guesses, g.Guesses}, {made.GDPGuesses, g.GDPGuesses}} {
 		if i == 0 && len(x.want) == 0 {
 			if len(x.got) != 1 {
-				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: "one number, which was chosen"}
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(numbers(x.got)), Want: "one number, which was chosen"}
 			}
-		} else if !slices.Equal(made(x.got), x.want) {
-			return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
+		} else if !slices.Equal(numbers(x.got), x.want) {
+			return &audit.InputError{Field: "guesses", Found: fmt.Sprint(numbers(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
 		}
 		for _, y := range x.got {
 			if err := bounds.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
 				return fmt.Errorf("guesses: %w", err)
 			}
 			ok := y.In >= 0 && y.In <= y.Made
-			switch g.sides {
+			switch g.Sides {
 			case BothSides:
 				ok = y.In == y.Made-y.Made/2
 			case InSide:
@@ -218,14 +223,14 @@ func (g Guessing) Check(guesses, gdp []Guess) error {
 				ok = y.In == 0
 			}
 			if !ok {
-				return &audit.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.sides, y.Made)}
+				return &audit.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.Sides, y.Made)}
 			}
 		}
 	}
 	return nil
 }
 
-func made(guesses []Guess) []int {
+func numbers(guesses []Guess) []int {
 	out := make([]int, len(guesses))
 	for i, g := range guesses {
 		out[i] = g.Made
@@ -237,14 +242,14 @@ func made(guesses []Guess) []int {
 // the error.
 func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
-		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.rule.Beta, g.share())
+		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta, g.share())
 	}
-	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.rule.Beta/g.tried())
+	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta/g.tried())
 }
 
 // mu is that by [MethodOneRunGDP].
 func (g Guessing) mu(made, right int) float64 {
-	beta := g.rule.Beta / float64(len(g.gdp))
+	beta := g.Rule.Beta / float64(len(g.GDPGuesses))
 	if g.oneSided() {
 		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
 	}
@@ -252,9 +257,9 @@ func (g Guessing) mu(made, right int) float64 {
 }
 
 // PValue is a p-value of the claim by [MethodOneRun].
-func (g Guessing) PValue(guesses []Guess, eps float64) float64 {
+func (g Guessing) PValue(made Guessed, eps float64) float64 {
 	p := 1.0
-	for _, x := range guesses {
+	for _, x := range made.Guesses {
 		if g.chosen() {
 			return bounds.OneRunChosenPValue(g.rest(), x.Made, x.Right, eps, g.leak(), g.share())
 		}
@@ -266,54 +271,54 @@ func (g Guessing) PValue(guesses []Guess, eps float64) float64 {
 // Largest is the bound of the first method if all guesses are right, and the mu of the
 // second.
 func (g Guessing) Largest(m report.Method) float64 {
-	grid, at := g.guesses, g.epsilon
+	grid, at := g.Guesses, g.epsilon
 	switch {
 	case m == report.MethodOneRunGDP:
-		grid, at = g.gdp, g.mu
+		grid, at = g.GDPGuesses, g.mu
 	case g.chosen():
 		grid = []int{g.rest()}
 	case len(grid) == 0:
-		grid = []int{g.rule.usual(g.m, g.sides)}
+		grid = []int{g.Rule.usual(g.M, g.Sides)}
 	}
 	best := 0.0
 	for _, r := range grid {
 		best = math.Max(best, at(r, r))
 	}
 	if m == report.MethodOneRunGDP {
-		return bounds.GaussianEpsilon(best, g.rule.Claim.Delta)
+		return bounds.GaussianEpsilon(best, g.Rule.Claim.Delta)
 	}
 	return best
 }
 
 // Rows are the rows of both one-run methods. Of several numbers the best counts, each
 // at its share of the error (Bonferroni). claimed is the epsilon of the claim.
-func (g Guessing) Rows(guesses, gdp []Guess, claimed float64) []report.Row {
+func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
 	steinke.Claimed, f.Claimed = &claimed, &claimed
 	eps, mu := 0.0, 0.0
-	for _, x := range guesses {
+	for _, x := range made.Guesses {
 		eps = math.Max(eps, g.epsilon(x.Made, x.Right))
 	}
-	for _, x := range gdp {
+	for _, x := range made.GDPGuesses {
 		mu = math.Max(mu, g.mu(x.Made, x.Right))
 	}
 	steinke.LowerBound, steinke.Largest = report.Finite(eps), report.Finite(g.Largest(report.MethodOneRun))
-	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.rule.Claim.Delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
-	f.NoteDelta(g.rule.Claim.Delta)
+	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.Rule.Claim.Delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
+	f.NoteDelta(g.Rule.Claim.Delta)
 	return []report.Row{steinke, f}
 }
 
 // Needed is the number of canaries from which on the best outcome shows more than eps,
 // with guesses by default.
 func Needed(m report.Method, rule Rule, eps float64) int {
-	return report.Least(1, source.MaxRuns, func(n int) bool {
-		g := Guessing{m: n, rule: rule}
-		return ResolveGuesses(n, rule, &g.sides, &g.guesses, &g.gdp) == nil && g.Largest(m) > eps
+	return report.Least(1, mostNeeded, func(n int) bool {
+		g := Guessing{M: n, Rule: rule}
+		return g.Resolve(n, rule) == nil && g.Largest(m) > eps
 	})
 }
 
 // Facts are the guesses in words. of says of what the scores are, empty for nothing.
-func (g Guessing) Facts(add func(name, format string, args ...any), guesses, gdp []Guess, of string) {
+func (g Guessing) Facts(add func(name, format string, args ...any), made Guessed, of string) {
 	if k := g.aside(); k > 0 {
 		what := "sides"
 		if g.chosen() {
@@ -321,7 +326,7 @@ func (g Guessing) Facts(add func(name, format string, args ...any), guesses, gdp
 		}
 		add("Set aside", "%s canaries, whose scores and coins chose %s of the guesses; none of them is guessed", phrase.Grouped(k), what)
 	}
-	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out%s", guessWords(guesses), guessWords(gdp), of)
+	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out%s", guessWords(made.Guesses), guessWords(made.GDPGuesses), of)
 }
 
 // guessWords are guesses in words.
@@ -340,15 +345,43 @@ func guessWords(all []Guess) string {
 }
 
 // Otherwise is what guesses would be without what has to be said of them.
-func (g Guessing) Otherwise() (sides Sides, guesses, gdp []int) {
-	if ResolveGuesses(g.m, g.rule, &sides, &guesses, &gdp); sides == g.sides && slices.Equal(guesses, g.guesses) && slices.Equal(gdp, g.gdp) {
-		return sides, guesses, gdp
+func (g Guessing) Otherwise() GuessPlan {
+	var none GuessPlan
+	if none.Resolve(g.M, g.Rule); none.Sides == g.Sides && slices.Equal(none.Guesses, g.Guesses) && slices.Equal(none.GDPGuesses, g.GDPGuesses) {
+		return none
 	}
-	guesses, gdp = g.guesses, slices.Clone(g.gdp)
-	sides = ""
-	ResolveGuesses(g.m, g.rule, &sides, &guesses, &gdp)
-	ofGuesses, own := g.guesses, g.sides
-	gdp = nil
-	ResolveGuesses(g.m, g.rule, &own, &ofGuesses, &gdp)
-	return sides, nil, gdp
+	sides := GuessPlan{"", g.Guesses, slices.Clone(g.GDPGuesses)}
+	sides.Resolve(g.M, g.Rule)
+	gdp := GuessPlan{g.Sides, g.Guesses, nil}
+	gdp.Resolve(g.M, g.Rule)
+	return GuessPlan{sides.Sides, nil, gdp.GDPGuesses}
+}
+
+// GuessKeys say which canaries are guessed, and how many.
+func GuessKeys[P any](at func(*P) *GuessPlan) []settings.Key[P] {
+	return []settings.Key[P]{
+		{Name: "sides", At: settings.Word(func(p *P) *Sides { return &at(p).Sides }),
+			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen"},
+		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).Guesses }),
+			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the claim and the number of canaries"},
+		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).GDPGuesses }),
+			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
+	}
+}
+
+// Title is that of a table of bounds by methods.
+func Title(beta float64) string {
+	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where what it assumes holds (* decides)", phrase.Percent(1-beta))
+}
+
+// Blind says why no outcome of a one-run audit shows anything.
+func Blind(m int, rule Rule) string {
+	c := rule.Claim
+	if n := Needed(report.MethodOneRun, rule, 0); n > m {
+		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
+	}
+	if c.Delta > 0 {
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
+	}
+	return "no outcome shows anything: the guesses are too few"
 }

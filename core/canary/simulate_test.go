@@ -2,42 +2,13 @@ package canary
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 )
-
-// TestTableOfScores: counts by binary search are those by counting, ties and
-// diverged runs among them.
-func TestTableOfScores(t *testing.T) {
-	const k, m, runs = 5, 3, 400
-	st := stream.New(stream.Key{Purpose: "test/cut"})
-	scores := make([]float64, runs*(k+m))
-	for i := range scores {
-		scores[i] = float64(st.Intn(7))
-		if st.Intn(30) == 0 {
-			scores[i] = -math.MaxFloat64
-		}
-	}
-	e := NewExplored(k, m, slices.Clone(scores))
-	for _, at := range []float64{-1, 0, 0.5, 3, 6, 7} {
-		want := bounds.NewCanaryTable(k, m)
-		for i := range runs {
-			run := scores[i*(k+m):][:k+m]
-			want.Add(above(run[:k], at), above(run[k:], at), 1)
-		}
-		if got := e.Table(at, runs); !slices.Equal(got.Cells, want.Cells) {
-			t.Errorf("at %v: %v, want %v", at, got, want)
-		}
-	}
-	if e.pooled[0] == -math.MaxFloat64 || !slices.IsSorted(e.pooled) {
-		t.Error("pooled scores hold diverged runs or are not sorted")
-	}
-}
 
 // TestQuantile: the threshold stays between the quantiles of the scores inside,
 // and the choice with all of them free is elsewhere.
@@ -51,17 +22,17 @@ func TestQuantile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := slices.Sorted(slices.Values(s.explored.in))
+	above := func(q float64) float64 {
+		x, _ := membership.Shares(s.Judge(bounds.CanaryPairedBetting, q).Explored)
+		return x
+	}
 	for _, q := range []float64{0.1, 0.3, 0.49} {
-		at := s.Judge(bounds.CanaryPairedBetting, q).Threshold
-		x := float64(AboveSorted(inside, at)) / float64(len(inside))
-		if x < q-1e-3 || x > 1-q+1e-3 {
+		if x := above(q); x < q-1e-3 || x > 1-q+1e-3 {
 			t.Errorf("quantile %v: %v of the scores inside are above the threshold", q, x)
 		}
 	}
 	// The best event is rarer than a tenth: log(p1/p0) grows with the threshold.
-	at := s.Judge(bounds.CanaryPairedBetting, 0).Threshold
-	if x := float64(AboveSorted(inside, at)) / float64(len(inside)); x > 0.1 {
+	if x := above(0); x > 0.1 {
 		t.Errorf("free: %v of the scores inside are above the threshold", x)
 	}
 }

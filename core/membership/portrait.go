@@ -1,4 +1,4 @@
-package canary
+package membership
 
 import (
 	"fmt"
@@ -52,7 +52,7 @@ func Portray(k, m int, scores []float64) *Portrait {
 		n := len(picked)
 		picked = append(append(picked, in...), out...)
 		for _, x := range picked[n:] {
-			if unscored(x) {
+			if Unscored(x) {
 				picked = picked[:n]
 				break
 			}
@@ -62,14 +62,14 @@ func Portray(k, m int, scores []float64) *Portrait {
 	return p
 }
 
-// unscored says whether a score was none, see [useless].
-func unscored(x float64) bool { return x == -math.MaxFloat64 }
+// Unscored says whether a score was none: that of what diverged, or is not finite.
+func Unscored(x float64) bool { return x == -math.MaxFloat64 }
 
 // rounded are scores to five digits, nil where there is none.
 func rounded(scores []float64) []*float64 {
 	out := make([]*float64, len(scores))
 	for i, x := range scores {
-		if unscored(x) {
+		if Unscored(x) {
 			continue
 		}
 		v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)

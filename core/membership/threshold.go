@@ -1,4 +1,4 @@
-package canary
+package membership
 
 import (
 	"math"
@@ -9,16 +9,16 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// explored are the scores of exploration runs, each run's sorted.
-type explored struct {
+// Explored are the scores of exploration runs, each run's sorted.
+type Explored struct {
 	k, m    int
 	in, out []float64 // K and M a run
 	pooled  []float64 // all that are of use, sorted
 }
 
 // NewExplored takes the scores of all runs, K in and M out a run.
-func NewExplored(k, m int, v []float64) *explored {
-	e := &explored{k: k, m: m}
+func NewExplored(k, m int, v []float64) *Explored {
+	e := &Explored{k: k, m: m}
 	for ; len(v) >= k+m; v = v[k+m:] {
 		e.in, e.out = append(e.in, v[:k]...), append(e.out, v[k:k+m]...)
 		slices.Sort(e.in[len(e.in)-k:])
@@ -35,10 +35,14 @@ func NewExplored(k, m int, v []float64) *explored {
 	return e
 }
 
-func (e *explored) runs() int { return len(e.in) / e.k }
+// Runs is how many there are.
+func (e *Explored) Runs() int { return len(e.in) / e.k }
 
-// Table counts the first runs at a threshold.
-func (e *explored) Table(cut float64, runs int) bounds.CanaryTable {
+// Table counts the runs at a threshold.
+func (e *Explored) Table(cut float64) bounds.CanaryTable { return e.table(cut, e.Runs()) }
+
+// table counts the first runs.
+func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	if (e.k+1)*(e.m+1) > 16*runs {
 		all := make([]bounds.CanaryCell, runs)
 		for i := range all {
@@ -91,14 +95,24 @@ const (
 	cutCaution = 0.25
 )
 
-// Choose sweeps thresholds by what they are predicted to certify in the plan's
-// certification runs.
-func (e *explored) Choose(p Plan) Cut {
+// Aim is what a threshold is chosen for.
+type Aim struct {
+	Interval    bounds.CanaryInterval
+	Quantile    float64 // see [Explored.rankRange]
+	Delta, Beta float64
+	Runs        int // that certify
+}
+
+// Choose sweeps thresholds by what they are predicted to certify in the runs that are
+// aimed at, and tunes the stakes for them.
+func (e *Explored) Choose(a Aim) Gathered {
 	least, most := 1, len(e.pooled)-1
 	if len(e.pooled) > 0 {
-		least, most = e.rankRange(p.Quantile)
+		least, most = e.rankRange(a.Quantile)
 	}
-	return SweepCuts(sorted(e.pooled), least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
+	c := SweepCuts(sorted(e.pooled), least, most, func(at float64) (float64, float64, float64) { return e.value(a, at) })
+	t := e.Table(c.At)
+	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}
 }
 
 // Sorted are scores, or numbers in their place, in ascending order.
@@ -172,7 +186,7 @@ func SweepCuts(pooled Sorted, least, most int, of func(at float64) (value, cauti
 
 // rankRange are the ranks of thresholds between the q and the 1-q quantile of the
 // scores inside.
-func (e *explored) rankRange(q float64) (least, most int) {
+func (e *Explored) rankRange(q float64) (least, most int) {
 	n := len(e.pooled)
 	if q == 0 {
 		return 1, n - 1
@@ -211,19 +225,19 @@ func sweepRanks(n, least, most int) []int {
 // MostCaution bounds the standard error of a value.
 const MostCaution = 1.0
 
-// value is what a threshold is predicted to certify by the plan's interval, the
+// value is what a threshold is predicted to certify by the interval, the
 // standard error of log((p1 - delta)/p0) in the exploration, by the delta method,
 // and the difference of the rates. Intervals other than paired betting are
 // computed on as many exploration runs as there are certification runs; where
 // there are fewer, each counts more than once.
-func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
-	delta := p.Claim.Delta
-	all := e.Table(at, e.runs())
-	x, y := Rates(all)
+func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
+	delta := a.Delta
+	all := e.Table(at)
+	x, y := Shares(all)
 	if x <= delta || x <= y {
 		return math.Inf(-1), MostCaution, x - y
 	}
-	n := float64(e.runs())
+	n := float64(e.Runs())
 	// Half a fresh canary, where there was none.
 	y0 := math.Max(y, 0.5/float64(n*float64(e.m)))
 	for _, c := range all.Cells {
@@ -231,23 +245,23 @@ func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 		caution += float64(float64(c.Runs) * float64(z*z))
 	}
 	caution = math.Min(MostCaution, math.Sqrt(caution)/n)
-	if p.Interval.Paired() {
-		return bounds.CanaryValue(all, p.Runs, delta, p.Beta), caution, x - y
+	if a.Interval.Paired() {
+		return bounds.CanaryValue(all, a.Runs, delta, a.Beta), caution, x - y
 	}
 	t := all
-	if e.runs() > p.Runs {
-		t = e.Table(at, p.Runs)
+	if e.Runs() > a.Runs {
+		t = e.table(at, a.Runs)
 	}
-	if times := p.Runs / e.runs(); times > 1 {
+	if times := a.Runs / e.Runs(); times > 1 {
 		for i := range t.Cells {
 			t.Cells[i].Runs *= times
 		}
 	}
-	return bounds.CanaryEpsilon(p.Interval, t, delta, p.Beta, bounds.TuneCanary(t, p.Runs, delta, p.Beta)), caution, x - y
+	return bounds.CanaryEpsilon(a.Interval, t, delta, a.Beta, bounds.TuneCanary(t, a.Runs, delta, a.Beta)), caution, x - y
 }
 
-// Rates are the shares of canaries inside and of fresh ones in the event.
-func Rates(t bounds.CanaryTable) (in, out float64) {
+// Shares are those of canaries inside and of fresh ones in the event.
+func Shares(t bounds.CanaryTable) (in, out float64) {
 	x, y, n := 0, 0, 0
 	for _, c := range t.Cells {
 		x, y, n = x+c.X*c.Runs, y+c.Y*c.Runs, n+c.Runs
