@@ -338,8 +338,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestNoLargeRoom: no folder at the top holds more than a quarter of the Go code without
-// its tests.
+// TestNoLargeRoom: no folder at the top, and none in core, holds more than a fifth of the Go
+// code without its tests.
 func TestNoLargeRoom(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("reads the source")
@@ -368,7 +368,11 @@ func TestNoLargeRoom(t *testing.T) {
 			return err
 		}
 		n := bytes.Count(text, []byte("\n"))
-		at := strings.SplitN(filepath.ToSlash(below), "/", 2)[0]
+		parts := strings.Split(filepath.ToSlash(below), "/")
+		at := parts[0]
+		if at == "core" && len(parts) > 1 {
+			at += "/" + parts[1]
+		}
 		lines[at] += n
 		all += n
 		return nil
@@ -381,8 +385,8 @@ func TestNoLargeRoom(t *testing.T) {
 	}
 	for at, n := range lines {
 		t.Logf("%6d lines, %4.1f %%: %s", n, 100*float64(n)/float64(all), at)
-		if 4*n > all {
-			t.Errorf("%s holds %d of %d lines of Go: more than a quarter", at, n, all)
+		if 5*n > all {
+			t.Errorf("%s holds %d of %d lines of Go: more than a fifth; split it by purpose", at, n, all)
 		}
 	}
 }
