@@ -33,15 +33,6 @@ func (k pair) renyi(alpha float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// mean of a witness on both sides.
-func (k pair) mean(f []float64) (onP, onQ float64) {
-	for i := range f {
-		onP += k.p[i] * f[i]
-		onQ += k.q[i] * f[i]
-	}
-	return onP, onQ
-}
-
 type alias struct {
 	cut   []float64
 	other []int
