@@ -838,12 +838,14 @@ func TestViewLost(t *testing.T) {
 		stage.setPointerCapture = () => {};
 		at("pointerdown", 300); at("pointermove", 260); at("pointermove", 240);`
 	const lose = `stage.querySelector("canvas:not(#labels)").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();`
-	lost := func() {
+	lost := func() (place string) {
 		t.Helper()
-		inView(t, tab, drag+lose+`view.before = true;`)
+		inView(t, tab, drag)
+		place = eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`) // before the frame is made anew
+		inView(t, tab, lose+`view.before = true;`)
+		return place
 	}
-	lost()
-	place := eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`)
+	place := lost()
 	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("being painted anew") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
 	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.read.Place?.View === "tradeoff"`
 	until(t, tab, again, 60*time.Second)
