@@ -17,15 +17,11 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// ascending are the ranks of a class in their order: what is drawn of them at random does
-// not depend on where the file has them.
-func ascending(r *ranks.Ranks, class int) []uint32 { return r.Sorted(class) }
-
 // content names the scores of both classes, in whatever order and form a file has them.
 func content(r *ranks.Ranks) string {
 	h := sha256.New()
 	for _, class := range []int{recorded.In, recorded.Out} {
-		ranks := ascending(r, class)
+		ranks := r.Sorted(class)
 		row := binary.BigEndian.AppendUint64(nil, uint64(len(ranks)))
 		for i, k := range ranks {
 			if i == 0 || k != ranks[i-1] {
@@ -40,9 +36,9 @@ func content(r *ranks.Ranks) string {
 }
 
 // split divides the ranks of a class at random into those that explore and those that
-// certify.
+// certify. It begins with them in their order, so that nothing depends on that of the file.
 func (p Plan) split(r *ranks.Ranks, class int) (explore, certify []uint32) {
-	shuffled := ascending(r, class)
+	shuffled := r.Sorted(class)
 	stream.New(p.key("split", 0, one(class == recorded.In))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(shuffled))
 	return shuffled[:n], shuffled[n:]

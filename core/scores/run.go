@@ -185,7 +185,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
 func (p Plan) guesses(r *ranks.Ranks, h Shape) membership.Guessed {
-	scores, member := append(ascending(r, recorded.In), ascending(r, recorded.Out)...), make([]bool, h.In+h.Out)
+	scores, member := append(r.Sorted(recorded.In), r.Sorted(recorded.Out)...), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true
 	}

@@ -9,8 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// noted says that the packages were looked at: once is enough for a process.
+var noted sync.Once
 
 // Go is the go command in the root of the project. The test that calls it depends on all
 // packages of the project.
@@ -19,7 +23,16 @@ func Go(t testing.TB, args ...string) *exec.Cmd {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
-	root := Root(t)
+	root := projectRoot(t)
+	noted.Do(func() { readPackages(t, root) })
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	return cmd
+}
+
+// readPackages looks at every file of every package.
+func readPackages(t testing.TB, root string) {
+	t.Helper()
 	list := exec.Command("go", "list", "-e", "-f", "{{.Dir}}", "./...")
 	list.Dir = root
 	folders, err := list.Output()
@@ -36,9 +49,6 @@ func Go(t testing.TB, args ...string) *exec.Cmd {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root
-	return cmd
 }
 
 // Reads makes the test depend on every file in folders and in theirs.
@@ -51,8 +61,8 @@ func Reads(t testing.TB, folders ...string) {
 	}
 }
 
-// Root is the folder of the project's go.mod.
-func Root(t testing.TB) string {
+// projectRoot is the folder of the project's go.work.
+func projectRoot(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // BenchmarkRun is one run of 11 canaries and 11 fresh ones at the defaults, by
 // replacement: one training. Milliseconds on two busy cores, Go 1.26, native
-// (go test -run XXX -bench Run) and in Node:
+// (go test -run '^$' -bench Run) and in Node:
 //
 //	gradient canaries, steps     41   133
 //	gradient canaries, final     40    88
