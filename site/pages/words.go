@@ -1,19 +1,20 @@
 package pages
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"regexp"
-	"strings"
 	"text/tabwriter"
-
-	"fmt"
 )
 
-// notByHand is what no reader takes for prose: fenced and indented code, rows of tables,
-// comments, where links lead.
-var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^\\|.*?$|<!--.*?-->|\\]\\([^)]*\\)")
+// notByHand is what is no prose of ours: fenced and indented code, rows of tables, quotations
+// with a block of their own, comments, where links lead.
+var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*?-->|\\]\\([^)]*\\)")
+
+// counted is what stands between spaces and is not a mark alone, such as the = of a formula.
+var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
 
 // Words prints how many words each page of docs has that somebody wrote by hand, and how
 // many each folder.
@@ -29,7 +30,7 @@ func Words(docs fs.FS, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		n, dir := len(strings.Fields(notByHand.ReplaceAllString(string(source), " "))), path.Dir(name)
+		n, dir := len(counted.FindAll(notByHand.ReplaceAll(source, []byte(" ")), -1)), path.Dir(name)
 		fmt.Fprintf(table, "%d\t %s\n", n, name)
 		folders[dir] += n
 		all += n
