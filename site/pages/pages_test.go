@@ -572,6 +572,22 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
+// What somebody wrote by hand is counted: no code, table, quotation, target or mark.
+func TestWords(t *testing.T) {
+	docs := fstest.MapFS{
+		"a.md":   {Data: []byte("# One two\n\n> quoted\n>\n> - place\n\n    code\n\n|a|b|\n|-|-|\n\n[three](x.md) `f` = 5 - 6.\n")},
+		"b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C\n\n```audit\nx y\n```\n")},
+		"b/d.md": {Data: []byte("# D e\n")},
+	}
+	var out strings.Builder
+	if err := Words(docs, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(out.String()), " "); got != "6 a.md 1 b/c.md 2 b/d.md 3 b/ 9 in all" {
+		t.Error(got)
+	}
+}
+
 // A page as a whole: links to pages and files, tables, code, an audit.
 func TestBuild(t *testing.T) {
 	docs := fstest.MapFS{
