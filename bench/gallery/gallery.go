@@ -236,7 +236,7 @@ func Markdown(c Contents, run Run) string {
 		}
 	}
 	b.WriteString(intro)
-	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d others, in which no fault is known that would show, %d are flagged. All took %.0f seconds, %.0f of processor time (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, run.Seconds, seconds, run.Version, run.Machine)
+	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d others, in which no fault is known that would show, %d are flagged. All audits took %.0f seconds, %.0f of processor time (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, run.Seconds, seconds, run.Version, run.Machine)
 	fmt.Fprintf(&b, "**How often such a table is wrong.** Each audit has an error of at most %g. By the union bound the %d audits together flag a mechanism that keeps its claim with probability at most %.2g %%. *No violation found* never says that a mechanism is private.\n\n", Beta, len(c.Entries), 100*Beta*float64(len(c.Entries)))
 	b.WriteString("| Mechanism | Library | What it is | Claim | Verdict | Epsilon | Outputs | Seconds |\n|---|---|---|---|---|---|---|---|\n")
 	for _, e := range c.Entries {
@@ -305,7 +305,7 @@ diffprivlib is audited up to 0.6.4; 0.6.6 has the lines of these faults unchange
 
 ## What is not run here
 
-The authors of [Re:cord-play](https://github.com/ObliviousAI/dp-recorder) report thirteen violations in twelve libraries. Their repository (ARTIFACT_APPENDIX.md) names those of diffprivlib (issues 105 and 106), smartnoise-sdk (621 and 622), Opacus ("` + "`" + `len(data)` + "`" + ` leak", as in issue 571), dpmm, mbi, synthcity and MOSTLY AI. Issues 105, 106, 571 and 622 are refuted above. Why others are not:
+The authors of [Re:cord-play](https://github.com/ObliviousAI/dp-recorder) report thirteen violations in twelve libraries. Their repository (ARTIFACT_APPENDIX.md) names those of diffprivlib (issues 105 and 106), smartnoise-sdk (621 and 622), Opacus ("` + "`" + `len(data)` + "`" + ` leak", as in issue 571), dpmm, mbi, synthcity and MOSTLY AI. Issues 105, 106, 571 and 622 are refuted above. Models whose noise does not show in a few thousand outputs are not here, nor is diffprivlib's Vector mechanism by itself. Why others are not:
 
 | Fault | Why |
 |---|---|
