@@ -57,12 +57,18 @@ type Audit interface {
 	// Run does the audit, see [report.Do].
 	Run(ctx context.Context, g Given) (report.View, error)
 
-	// Of an audit whose certification several machines share, see [report.Shared]; found and
-	// drawn are JSON.
+	// Search does what several machines that share the audit do not divide, see
+	// [report.Shared].
 	Search(ctx context.Context, g Given) (found json.RawMessage, err error)
-	Pieces(found json.RawMessage) (int, error)
-	Draw(ctx context.Context, g Given, found json.RawMessage, first, end int) (drawn json.RawMessage, err error)
-	Merge(g Given, found json.RawMessage, parts iter.Seq2[report.Part, error]) (report.View, error)
+	// Shared is the audit after a search that found this.
+	Shared(found json.RawMessage) (Shared, error)
+}
+
+// Shared is an audit that machines share.
+type Shared struct {
+	Pieces int
+	Draw   func(ctx context.Context, g Given, first, end int) (json.RawMessage, error)
+	Merge  func(g Given, parts iter.Seq2[report.Part, error]) (report.View, error)
 }
 
 // Kind is one kind of audit, as all that serves every kind sees it.

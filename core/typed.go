@@ -47,20 +47,15 @@ func (a typed[T, F, R, W]) on(g Given) (on *engine.Runner, tell func(T)) {
 	return &engine.Runner{Pool: g.Pool, Now: g.Now}, tell
 }
 
-// shared is the audit with what its search found, of which found may be nil.
-func (a typed[T, F, R, W]) shared(found json.RawMessage) (s report.Shared[T, F], f F, err error) {
-	s, ok := any(a.Audit).(report.Shared[T, F])
-	if !ok {
-		return nil, f, fmt.Errorf("core: a plan of type %T draws nothing that can be shared", a.plan)
+func (a typed[T, F, R, W]) shared() (report.Shared[T, F], error) {
+	if s, ok := any(a.Audit).(report.Shared[T, F]); ok {
+		return s, nil
 	}
-	if found != nil {
-		err = audit.DecodeStrict(found, "partial: search", &f)
-	}
-	return s, f, err
+	return nil, fmt.Errorf("core: a plan of type %T draws nothing that can be shared", a.plan)
 }
 
 func (a typed[T, F, R, W]) Search(ctx context.Context, g Given) (json.RawMessage, error) {
-	s, _, err := a.shared(nil)
+	s, err := a.shared()
 	if err != nil {
 		return nil, err
 	}
@@ -72,40 +67,37 @@ func (a typed[T, F, R, W]) Search(ctx context.Context, g Given) (json.RawMessage
 	return json.Marshal(f)
 }
 
-func (a typed[T, F, R, W]) Pieces(found json.RawMessage) (int, error) {
-	s, f, err := a.shared(found)
+func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error) {
+	s, err := a.shared()
 	if err != nil {
-		return 0, err
+		return out, err
 	}
-	return s.Pieces(f)
-}
-
-func (a typed[T, F, R, W]) Draw(ctx context.Context, g Given, found json.RawMessage, first, end int) (json.RawMessage, error) {
-	s, f, err := a.shared(found)
-	if err != nil {
-		return nil, err
+	var f F
+	if err := audit.DecodeStrict(found, "partial: search", &f); err != nil {
+		return out, err
 	}
-	on, tell := a.on(g)
-	drawn, err := s.Draw(ctx, on, tell, f, first, end)
-	if err != nil {
-		return nil, err
+	if out.Pieces, err = s.Pieces(f); err != nil {
+		return out, err
 	}
-	return json.Marshal(drawn)
-}
-
-func (a typed[T, F, R, W]) Merge(g Given, found json.RawMessage, parts iter.Seq2[report.Part, error]) (report.View, error) {
-	s, f, err := a.shared(found)
-	if err != nil {
-		return nil, err
+	out.Draw = func(ctx context.Context, g Given, first, end int) (json.RawMessage, error) {
+		on, tell := a.on(g)
+		drawn, err := s.Draw(ctx, on, tell, f, first, end)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(drawn)
 	}
-	on, _ := a.on(g)
-	start := on.Clock()
-	f, end, err := s.Join(f, parts)
-	if err != nil {
-		return nil, err
+	out.Merge = func(g Given, parts iter.Seq2[report.Part, error]) (report.View, error) {
+		on, _ := a.on(g)
+		start := on.Clock()
+		whole, end, err := s.Join(f, parts)
+		if err != nil {
+			return nil, err
+		}
+		r, err := a.Conclude(whole, end)
+		h := W(&r).Common()
+		h.Generator, h.Timing = g.Generator, audit.Timing{Total: on.Clock() - start, Workers: 1}
+		return r, err
 	}
-	r, err := a.Conclude(f, end)
-	h := W(&r).Common()
-	h.Generator, h.Timing = g.Generator, audit.Timing{Total: on.Clock() - start, Workers: 1}
-	return r, err
+	return out, nil
 }

@@ -97,11 +97,12 @@ func (s Search) draw(ctx context.Context, g core.Given, t todo, k int, known boo
 	} else if d.found, err = t.Search(ctx, g); err != nil {
 		return d, err
 	}
-	if d.Pieces, err = t.Pieces(d.found); err != nil || of == 0 {
+	after, err := t.Shared(d.found)
+	if d.Pieces = after.Pieces; err != nil || of == 0 {
 		return d, err
 	}
 	if d.First, d.End = share(d.Pieces, index, of); d.First < d.End {
-		d.Result, err = t.Draw(ctx, g, d.found, d.First, d.End)
+		d.Result, err = after.Draw(ctx, g, d.First, d.End)
 	}
 	return d, err
 }

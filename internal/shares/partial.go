@@ -164,10 +164,10 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 		return nil, err
 	}
 	for k, t := range audits.todo {
-		pieces, err := t.Pieces(m.search.Found[k])
+		after, err := t.Shared(m.search.Found[k])
 		var r report.View
 		if err == nil {
-			r, err = t.Merge(g, m.search.Found[k], m.parts(k, pieces))
+			r, err = after.Merge(g, m.parts(k, after.Pieces))
 		}
 		if err != nil && audits.File != nil {
 			err = fmt.Errorf("audit %s: %w", t.name, err)
