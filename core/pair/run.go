@@ -286,7 +286,7 @@ func (s *state) prepare(ctx context.Context) error {
 		}
 	}
 	s.start(&Evidence{Pair: chosen, Witness: best.Witness, Learners: best.Learners, Edges: best.Edges,
-		Prepared: *results[0], Explored: best.Table, Chart: best.Chart.bordered(best.Edges, results[0].Event)}, m)
+		Prepared: *results[0], Explored: best.Table, Chart: best.Chart.Bordered(best.Edges, results[0].Event)}, m)
 	return nil
 }
 

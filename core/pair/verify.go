@@ -215,11 +215,11 @@ func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err 
 		chosen = []string{"evidence.prepared.event", "evidence.prepared.hedges"}
 	}
 	if e.Chart.Plane != nil {
-		if err := e.Chart.Plane.fits(audit.Width(a.Columns)); err != nil {
+		if err := e.Chart.Plane.Fits(audit.Width(a.Columns)); err != nil {
 			return nil, nil, err
 		}
 	}
-	e.Chart, e.Prepared = e.Chart.named(a.Columns).bordered(e.Edges, p.Event), p
+	e.Chart, e.Prepared = e.Chart.Named(a.Columns).Bordered(e.Edges, p.Event), p
 	return &e, chosen, nil
 }
 
