@@ -23,8 +23,8 @@ type Audit struct {
 	Notes     []string // what was changed from what was asked, in words
 
 	cat  audit.Catalogue
-	bets *bets
-	most *most // of a replay; nil: as the plan has it
+	made *allStakes
+	most *limits // of a replay; nil: as the plan has it
 	// named: of the mechanism only what a report says of it is known.
 	named bool
 }
@@ -32,7 +32,7 @@ type Audit struct {
 // claiming is the same audit with another claim.
 func (a *Audit) claiming(c audit.Claim) *Audit {
 	b := *a
-	b.Claim, b.bets = c, new(bets)
+	b.Claim, b.made = c, new(allStakes)
 	b.Plan.Claim = &b.Claim
 	return &b
 }
@@ -68,7 +68,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
 	own := spec.Claim(params)
-	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat, bets: new(bets)}
+	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat, made: new(allStakes)}
 	if err := a.Claim.Validate(); err != nil {
 		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
 	}

@@ -33,8 +33,8 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, r.Progress, r.Generator)
 }
 
-// most is what a replay does at most: no more than what the report holds took.
-type most struct {
+// limits are what a replay does at most: no more than what the report holds took.
+type limits struct {
 	trials  int // beyond them it ends with errMoreTrials
 	epochs  int // of the sequential stage
 	samples int // certified

@@ -49,18 +49,18 @@ type Chart struct {
 const (
 	innerBins    = 48 // inner bins of a histogram
 	mostOutcomes = 16 // outcomes shown before "others"
-	// chartTail is the share of exploration samples left to either overflow
-	// bin, at least; chartReach is how many interquartile ranges beyond the
+	// tailShare is the share of exploration samples left to either overflow
+	// bin, at least; mostReach is how many interquartile ranges beyond the
 	// quartiles the inner bins reach, at most, so that heavy tails do not
 	// squeeze the rest into one bin.
-	tail  = 0.005
-	reach = 4
-	// Where chartOutside of the outputs lie beyond chartFar interquartile ranges, much
+	tailShare = 0.005
+	mostReach = 4
+	// Where farShare of the outputs lie beyond farReach interquartile ranges, much
 	// of what a histogram has to show is in its tails: its bins grow outwards there, from
-	// chartMiddle interquartile ranges on.
-	far        = 10
-	outside    = 0.01
-	middleBins = 1.5
+	// middleReach interquartile ranges on.
+	farReach    = 10
+	farShare    = 0.01
+	middleReach = 1.5
 )
 
 // Called is an output's only column in words: c1 is one that nobody named.
@@ -128,10 +128,10 @@ func Edges(bins int, first, second []float64) []float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, xs := range [][]float64{first, second} {
 		s := slices.Sorted(slices.Values(xs))
-		k, quarter := int(tail*float64(len(s))), len(s)/4
+		k, quarter := int(tailShare*float64(len(s))), len(s)/4
 		from, to := s[k], s[len(s)-1-k]
 		low, high := s[quarter], s[len(s)-1-quarter]
-		if reach := float64(reach*high) - float64(reach*low); reach > 0 {
+		if reach := float64(mostReach*high) - float64(mostReach*low); reach > 0 {
 			from, to = max(from, low-reach), min(to, high+reach)
 		}
 		lo, hi = min(lo, from), max(hi, to)
@@ -153,8 +153,8 @@ func Edges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// GrowingEdges spans all but chartTail of both samples on either side with so many bins,
-// half of them of one width over the middle, to chartMiddle interquartile ranges beyond the
+// GrowingEdges spans all but tailShare of both samples on either side with so many bins,
+// half of them of one width over the middle, to middleReach interquartile ranges beyond the
 // quartiles, and as many on either side beyond it, each wider than the last by a factor.
 // Nil where the tails are not far enough out for that.
 func GrowingEdges(bins int, first, second []float64) []float64 {
@@ -164,16 +164,16 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 		return nil
 	}
 	low, high := all[n/4], all[n-1-n/4]
-	far := float64(far*high) - float64(far*low)
+	far := float64(farReach*high) - float64(farReach*low)
 	if !(far > 0) || math.IsInf(far, 1) {
 		return nil
 	}
 	below, _ := slices.BinarySearch(all, low-far)
 	above, _ := slices.BinarySearch(all, math.Nextafter(high+far, math.Inf(1)))
-	if float64(below+n-above) < float64(outside*float64(n)) {
+	if float64(below+n-above) < float64(farShare*float64(n)) {
 		return nil
 	}
-	k, reach := int(tail*float64(n)), float64(middleBins*far)/far
+	k, reach := int(tailShare*float64(n)), float64(middleReach*far)/farReach
 	from, to := low-reach, high+reach
 	middle := bins / 2
 	width := (to - from) / float64(middle)
