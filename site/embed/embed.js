@@ -8,7 +8,7 @@
 import { faultOf, readFragment, usable } from "../page/address.js";
 import { beside, byId, html, onSubmit } from "../page/element.js";
 import { fillBody } from "../panel/canaryreport.js";
-import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
+import { canarySettings, describeCanaries, tellCanaries, wantedOf } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
 import { save, stemOf } from "../file/files.js";
@@ -17,7 +17,7 @@ import { keepFocus } from "../page/keyboard.js";
 import { copyText, dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
-import { planOf, Unusable } from "../page/plan.js";
+import { asked as askedOf, Unusable } from "../page/plan.js";
 import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, judge, makeSections, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
 
@@ -73,13 +73,12 @@ const status = (text) => { byId("status").textContent = text; };
 
 const listing = (name) => catalogue?.mechanisms.find((m) => m.name === name);
 
-/** The plan of settings, as far as it can be judged without the core. */
-function planned(settings) {
+/** The audit that settings ask for, as far as it can be judged without the core. @returns {import("../worker/protocol").Wanted} */
+function wanted(settings) {
   workersOf(settings.workers);
-  if (planted) return planOfCanaries(settings, catalogue?.canaries);
-  const m = listing(settings.mechanism);
-  if (!m && catalogue) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  return planOf(settings, m);
+  if (planted) return wantedOf(settings, catalogue?.canaries);
+  if (!listing(settings.mechanism) && catalogue) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
+  return { kind: "pair", settings: askedOf(settings) };
 }
 
 /** What the form holds; before there is a list, what was asked for. */
@@ -95,7 +94,7 @@ async function take(settings, bad, judge) {
   bad.push(...found.bad);
   if (planted) planted = { ...settings, view: "canaries" };
   else asked = settings;
-  if (catalogue && !planted) form.write(settings);
+  if (catalogue && !planted) bad.push(...form.write(settings));
   if (bad.length) {
     mended = bad.join(" ");
     notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
@@ -127,7 +126,7 @@ async function configure(texts) {
   document.body.classList.toggle("readonly", options.readonly);
   byId("change").open = options.controls === "full";
   dress(options.theme);
-  await take(planted ?? settings, bad, (s) => planned(s));
+  await take(planted ?? settings, bad, wanted);
 }
 
 /** The title, the link to the page, and whether the result is that of the settings. */
@@ -148,8 +147,8 @@ function changed() {
   checkTimer = setTimeout(async () => {
     const settings = form.read();
     try {
-      const plan = planned(settings);
-      if (engine.ready) form.show(await engine.ask("check", plan).answer);
+      const asks = wanted(settings);
+      if (engine.ready) form.show(await engine.ask("check", asks.settings).answer);
       else form.clearErrors();
     } catch (error) {
       form.clearErrors();
@@ -278,7 +277,7 @@ async function verify(mine, signal) {
   const { text } = shown;
   try {
     await need(signal);
-    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", { report: text }, (p) => panel.show(p, true)));
+    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", text, (p) => panel.show(p, true)));
     judge(shown, found);
     say(replayWords(found));
   } catch (error) {
@@ -296,17 +295,15 @@ async function audit(mine, signal, strict) {
     if (!judged) {
       const bad = [];
       judged = true;
-      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.ask("check", planned(s)).answer));
+      const checked = await take(current(), bad, (s) => (planted ? wanted(s) : engine.ask("check", wanted(s).settings).answer));
       if (checked && !planted) form.show(checked);
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
-    const settings = current(), plan = planned(settings);
-    const answer = await compute(mine, signal, "Starting", () => planted ? engine.ask("canaries", { plan }, (p) => {
-      tellCanaries(p, plan, catalogue.canaries, panel);
-      tell("progress", p);
-    }) : engine.ask("run", plan, (p) => {
-      panel.show(p);
+    const settings = current(), asks = wanted(settings);
+    const answer = await compute(mine, signal, "Starting", () => engine.ask("run", asks, (p) => {
+      if (planted) tellCanaries(p, asks.settings, catalogue.canaries, panel);
+      else panel.show(p);
       tell("progress", p);
     }));
     const { report, error } = answer;

@@ -1,7 +1,7 @@
 // A canary audit in an embed, with &view=canaries: its settings in words, its plan and
 // how far it is. It has no form; a file cannot be given.
 import { phases } from "../panel/canaryreport.js";
-import { canaryPlan, CLAIM } from "../panel/canaryplan.js";
+import { CLAIM } from "../panel/canaryform.js";
 import { byId, terms } from "../page/element.js";
 import { isCanarySetting } from "./embedoptions.js";
 import { grouped, roundedDown } from "../page/number.js";
@@ -18,19 +18,18 @@ export function describeCanaries({ view, ...settings }, offer) {
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
 
-/** @param {import("../worker/files").CanaryOffer | undefined} offer absent before the list is there */
-export function planOfCanaries(settings, offer) {
+/** The audit that settings ask for. @param {Record<string, string>} settings @param {import("../worker/files").CanaryOffer | undefined} offer absent before the list is there @returns {import("../worker/protocol").Wanted} */
+export function wantedOf({ view, workers, ...settings }, offer) {
   if (!offer) throw new Error("The list of sources, catalogue.json, is not there yet.");
   const source = settings.source ? offer.sources.find((s) => s.name === settings.source) : offer.sources[0];
   if (!source) throw new Unusable("source", `"${settings.source}"`, offer.sources.map((s) => s.name).join(" or "));
-  const design = source.designs.find((d) => d.name === settings.design) ?? source.designs[0];
-  if (design.vectors) throw new Unusable("design", design.name, "one that needs no file");
-  return canaryPlan("run", source, (key) => settings[key] ?? "", false, design);
+  if (source.designs.some((d) => d.name === settings.design && d.vectors)) throw new Unusable("design", settings.design, "one that needs no file");
+  return { kind: "canary", settings: { source: source.name, epsilon: CLAIM.epsilon, ...settings } };
 }
 
 /**
  * @param {import("../worker/protocol").CanaryProgress} p
- * @param {import("../worker/protocol").CanaryPlan} plan
+ * @param {Record<string, string>} settings
  * @param {import("../worker/files").CanaryOffer} offer
  * @param {import("../page/progress.js").ProgressPanel} panel
  */

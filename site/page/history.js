@@ -5,7 +5,7 @@ import { picker } from "../file/files.js";
 import { notify } from "./notice.js";
 import { unpack } from "./packed.js";
 import { Picture } from "./picture.js";
-import { planOf } from "./plan.js";
+import { asked } from "./plan.js";
 import { verdict } from "./result.js";
 
 const KEY = "dpscope-history";
@@ -117,7 +117,7 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, picture } = await this.#engine.ask("glance", { plan: planOf(settings, this.#on.listing(settings)), result: packed }).answer;
+    const { title, detail, picture } = await this.#engine.ask("glance", { settings: asked(settings), result: packed }).answer;
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 

@@ -114,7 +114,7 @@ async function arrive() {
   if (door() === "training") train();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   const { result: packed } = settings;
-  if (packed && await come(async () => ({ plan: settings.asked().plan, result: await unpack(packed) })) || !unasked) return;
+  if (packed && await come(async () => ({ settings: settings.asked().settings, result: await unpack(packed) })) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 
@@ -154,11 +154,11 @@ const shown = new Shown(picture, {
   ran: (run) => past.add(run),
 });
 const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
-const accounting = new Accounting({ account: (query) => runs.account(query), changed: () => settings.write() });
-const calibration = new Calibration({ calibrate: (plan, tell) => runs.calibrate(plan, tell), stop });
+const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
+const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
 const canaries = new Canaries({
   shown: (report) => canaryPicture.showCanary(report),
-  ask: (how, request, tell) => runs.plant(how, request, tell),
+  ask: (...what) => runs.plant(...what),
   stop,
   open: () => byId("file").click(),
   opened: openText,
@@ -241,9 +241,9 @@ const table = new Table({
   core: () => (engine.ready && !runs.busy ? engine.module : null),
   look: (request) => engine.ask("look", request).answer,
   learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
-  run(plan) {
+  run(texts) {
     dismiss("file");
-    runs.audit(table.engine, plan);
+    runs.audit(table.engine, texts);
   },
   replay() {
     shown.fileWords();

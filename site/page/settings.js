@@ -5,7 +5,7 @@ import { Ended } from "../worker/engine.js";
 import { arrived, door, show as showDoor } from "./doors.js";
 import { defaultWorkers, workersOf } from "./form.js";
 import { dismiss, notify } from "./notice.js";
-import { planOf } from "./plan.js";
+import { asked } from "./plan.js";
 import { say } from "./progress.js";
 import { settingsOf } from "./shown.js";
 
@@ -54,7 +54,7 @@ export class Settings {
   asked() {
     const { form } = this.#page;
     const settings = form.read();
-    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings)), on: this.#engineFor(settings) };
+    return { settings: asked(settings, this.listing(settings)), count: workersOf(settings.workers), on: this.#engineFor(settings) };
   }
 
   /** The form changed. */
@@ -75,8 +75,7 @@ export class Settings {
     if (!engine.ready) return;
     try {
       if (samples.busy && this.listing(form.read())?.own) return; // asked for again at its end
-      const { settings, count, plan } = this.asked();
-      const checked = await this.#engineFor(settings).ask("check", plan).answer;
+      const { settings, count, on } = this.asked(), checked = await on.ask("check", settings).answer;
       if (number !== this.#checks) return;
       form.show(checked);
       settled(settingsOf(checked));
@@ -145,7 +144,7 @@ export class Settings {
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await engine.ask("check", planOf(settings, this.listing(settings))).answer };
+      return { count, checked: await engine.ask("check", asked(settings, this.listing(settings))).answer };
     }, faultOf);
     if (number !== this.#checks) return;
     if (value) {

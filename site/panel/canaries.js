@@ -10,7 +10,6 @@ import { save, stemOf } from "../file/files.js";
 import { copyText } from "../page/notice.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
-import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
 import { countsOf, judge, remarks, replayWords, showLine, showVerification, verdict } from "../page/result.js";
 
@@ -34,14 +33,14 @@ export class Canaries {
   #view; // of what is shown
   #course = null;
   #stopping = "";
-  /** What the button began that was last used. @type {"run" | "one" | "scores"} */
+  /** What the button began that was last used. @type {import("./canaryform.js").How} */
   #how = "run";
   /** Has nobody asked anything of it yet? */
   untouched = true;
   #on;
 
   /**
-   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest | import("../worker/protocol").ReplayRequest, tell: (p: any) => void): Promise<any>,
+   * @param {{ask(how: import("./canaryform.js").How | "verify", value: import("../worker/protocol").Wanted | string, tell: (p: any) => void, files: File[]): Promise<any>,
    *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on open: asks for a report's file; opened: here is one
    */
   constructor(on) {
@@ -95,12 +94,9 @@ export class Canaries {
     this.#form.dependents();
   }
 
-  /** The user's file for the form's audit, as the core gets it. */
-  get #content() { return byId("k-file-group").hidden ? undefined : this.#files.content; }
-
   // Runs
 
-  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given @param {boolean} asked whether somebody pressed a button for it */
+  /** Does what the form asks for, and shows what comes of it. @param {import("./canaryform.js").How} how @param {boolean} asked whether somebody pressed a button for it */
   async run(how = "run", asked = true) {
     const button = byId(`canaries-${how}`);
     if (button.disabled || button.hidden) return;
@@ -109,10 +105,9 @@ export class Canaries {
     this.#form.clear();
     const before = this.#shown;
     try {
-      const plan = this.#form.plan(how);
+      const wanted = this.#form.asked(how);
       this.#begin();
-      const request = how === "scores" ? { scores: plan, files: this.#files.scores } : { [how === "one" ? "oneRun" : "plan"]: plan, file: this.#content };
-      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan));
+      const answer = await this.#on.ask(how, wanted, (p) => this.#tell(p, wanted.settings), how === "scores" ? this.#files.of(how) : byId("k-file-group").hidden ? [] : this.#files.of("file"));
       const { report } = answer;
       if (report.termination.reason === "stopped" && !countsOf(report) && before) {
         this.#end("Stopped before anything was certified. What was shown before is still here.");
@@ -135,13 +130,13 @@ export class Canaries {
     this.message("");
   }
 
-  /** @param {import("../worker/protocol").CanaryProgress} p */
-  #tell(p, plan) {
+  /** @param {import("../worker/protocol").CanaryProgress} p @param {Record<string, string>} settings */
+  #tell(p, { interval }) {
     const words = this.#bar(phases[p.phase], p.runs, p.total, timeLeft(p));
     if (p.message) this.message(p.message);
     let bound = "";
     if (p.bounds?.length) {
-      const chosen = plan.interval ?? this.#form.offer.intervals[0].name;
+      const chosen = interval || this.#form.offer.intervals[0].name;
       this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
       this.#course.points.push({ runs: p.certified, bounds: p.bounds });
       bound = this.#live(p);
@@ -202,7 +197,7 @@ export class Canaries {
   }
 
   #blame(error) {
-    const key = error instanceof Unusable ? error.key : error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
+    const key = error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
     if (key && this.#form.fail(key, error.message, true)) say(error.message);
     else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
   }
@@ -272,8 +267,8 @@ export class Canaries {
     showVerification(null, verification);
     this.#begin();
     try {
-      const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
-      const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false));
+      const files = scores ? this.#files.of("scores") : this.report.plan.data ? this.#files.of("file") : [];
+      const found = await this.#on.ask("verify", text, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false), files);
       if (this.#shown?.text === text) {
         judge(this.#shown, found, byId("canaries-result").querySelector(".verdict"), verification);
       }

@@ -126,17 +126,17 @@ export class Runs {
       return true;
     }
     settings.check();
-    this.audit(wanted.on, wanted.plan);
+    this.audit(wanted.on, wanted.settings);
     return true;
   }
 
-  /** Audits, and shows the result. @param {import("../worker/engine.js").Engine} on @param {import("../worker/protocol").Plan} plan */
-  audit(on, plan) {
+  /** Audits, and shows the result. @param {import("../worker/engine.js").Engine} on @param {import("../page/plan.js").Settings} texts */
+  audit(on, texts) {
     const { shown } = this.#page;
     dismiss("stop");
     if (byId("origin").dataset.kind === "run") showOrigin("before");
     shown.old();
-    this.#work("Starting", on, (tell) => on.ask("run", plan, tell), async (answer) => {
+    this.#work("Starting", on, (tell) => on.ask("run", { kind: "pair", settings: texts }, tell), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
         shown.standsAgain();
@@ -205,7 +205,7 @@ export class Runs {
   /** Replays the report that is shown, there. @param {import("../worker/engine.js").Engine} on */
   #replay(on) {
     const { shown } = this.#page, { text, report } = shown;
-    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.ask("verify", { report: text }, tell), (found) => {
+    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.ask("verify", text, tell), (found) => {
       if (shown.text === text) shown.verified(found);
       say(replayWords(found));
     }, true);
@@ -236,21 +236,20 @@ export class Runs {
   }
 
   /** Answers the accounting panel, now or when the core is there. */
-  async account(query) {
+  async account(texts) {
     const { core, engine } = this.#page;
     await core.there();
-    return engine.ask("account", query).answer;
+    return engine.ask("account", texts).answer;
   }
 
   /** Measures the tool's own error rate for its panel. */
-  calibrate(plan, tell) {
-    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.ask("calibrate", plan, tell));
+  calibrate(texts, tell) {
+    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.ask("calibrate", texts, tell));
   }
 
   /** Does for the panel of canaries what its button of this name is for. */
-  plant(how, request, tell) {
-    const { engine } = this.#page;
-    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => engine.ask(how === "verify" ? "verify" : "canaries", request, tell));
+  plant(how, value, tell, files) {
+    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => this.#page.engine.ask(how === "verify" ? "verify" : "run", value, tell, files));
   }
 
   /** The panel that shows what is under way. */

@@ -137,7 +137,7 @@ export class Samples {
         if (number !== this.#reads) return;
         anew = true;
       }
-      const { id, answer } = this.engine.ask("samples", reading, (p) => this.#progress(p), anew ? files : []);
+      const { id, answer } = this.engine.ask("inspect", reading, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
       this.#on.busy();
       const found = await answer;

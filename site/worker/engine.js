@@ -143,12 +143,12 @@ export class Engine {
 
   /**
    * Asks the coordinator.
-   * @template {keyof import("./protocol").Requests} T
+   * @template {keyof import("./protocol").Calls} T
    * @param {T} type
-   * @param {import("./protocol").Requests[T]["sends"] | string} value a string is JSON already
-   * @param {(so: import("./protocol").Requests[T]["tells"]) => void} [progress]
-   * @param {File[]} [files] to a coordinator of samples, which has those of before without any
-   * @returns {{id: number, answer: Promise<import("./protocol").Requests[T]["answer"]>}}
+   * @param {import("./protocol").Calls[T]["sends"]} value a string goes as it is
+   * @param {(so: any) => void} [progress] hears what the call tells
+   * @param {File[]} [files] of the user's
+   * @returns {{id: number, answer: Promise<import("./protocol").Calls[T]["answer"]>}}
    */
   ask(type, value, progress, files) {
     const id = ++this.#last;
@@ -224,7 +224,7 @@ export class Engine {
       case "dead":
         this.#died(message.reason);
         break;
-      default:
+      case "answer":
         this.#answered(message.id, JSON.parse(message.json));
     }
   }

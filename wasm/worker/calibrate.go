@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
 )
@@ -26,19 +28,25 @@ func rateOf(c calibration.Count) rate {
 	return rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
 
-// calibrate does the audits of a [calibration.Plan] about learners. A stop, and
-// an error in an audit, keep what there is.
-func (c *coordinator) calibrate(ctx context.Context, m message) (message, error) {
-	var plan calibration.Plan
-	if err := audit.DecodeStrict([]byte(m.JSON), "calibration", &plan); err != nil {
-		return message{}, err
+// calibrate does audits with the default learners, as [calibration.Small] has them but
+// for what it is asked. A stop, and an error in an audit, keep what there is.
+func (c *coordinator) calibrate(ctx context.Context, r request[settings.Texts]) (calibrated, error) {
+	plan := calibration.Small()
+	texts := settings.Texts{}
+	for _, x := range settings.Written(calibration.Keys(), plan, calibration.Plan{}) {
+		texts[x.Name] = x.Value
+	}
+	maps.Copy(texts, r.asked)
+	plan, err := read(calibration.Keys(), texts, plan)
+	if err != nil {
+		return calibrated{}, err
 	}
 	if len(plan.Learners) != 1 || len(plan.Finders) > 0 {
-		return message{}, &audit.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
+		return calibrated{}, &audit.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
 	}
 	cells, _, err := plan.Cells(c.cat)
 	if err != nil {
-		return message{}, err
+		return calibrated{}, err
 	}
 	s := &calibrating{plan: plan, cells: cells, outcomes: make([][]calibration.Outcome, len(cells))}
 	most := 0
@@ -47,7 +55,7 @@ func (c *coordinator) calibrate(ctx context.Context, m message) (message, error)
 		s.total += cell.Runs
 	}
 	if s.total > mostAudits {
-		return message{}, &audit.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
+		return calibrated{}, &audit.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
 			Remedy: "the command line has no such limit"}
 	}
 	for run := range most {
@@ -58,17 +66,16 @@ func (c *coordinator) calibrate(ctx context.Context, m message) (message, error)
 		}
 	}
 	posted := c.now()
-	post := func(v calibrated) { c.page.post(message{Type: msgProgress, ID: m.ID, JSON: mustJSON(v)}) }
-	post(s.now(false))
+	c.tell(r.id, s.now(false))
 	s.told = func() {
 		if at := c.now(); at-posted >= calibratedEvery {
 			posted = at
-			post(s.now(false))
+			c.tell(r.id, s.now(false))
 		}
 	}
 	err = s.do(ctx, c.cat, c.crew)
 	if err != nil && ctx.Err() == nil && s.next == 0 {
-		return message{}, err
+		return calibrated{}, err
 	}
 	out := s.now(true)
 	if ctx.Err() != nil && s.next < s.total {
@@ -76,7 +83,7 @@ func (c *coordinator) calibrate(ctx context.Context, m message) (message, error)
 	} else if err != nil {
 		out.Error = err.Error()
 	}
-	return message{Type: msgCalibrated, JSON: mustJSON(out)}, nil
+	return out, nil
 }
 
 // calibrating is a calibration under way.

@@ -2,25 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 
-	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 )
 
-// Canary audits. The file that some take comes with the request, in base64; it
-// goes to the task workers as far as they need it, and nowhere else.
-
-// canaryRequest is an audit to be done.
-type canaryRequest struct {
-	Plan   json.RawMessage `json:"plan,omitempty"`   // of an audit
-	OneRun json.RawMessage `json:"oneRun,omitempty"` // of an audit in one run, instead of Plan
-	Scores json.RawMessage `json:"scores,omitempty"` // of an audit of recorded scores, instead of Plan
-	File   []byte          `json:"file,omitempty"`   // the user's, absent if there is none
-	Files  []scoreFile     `json:"files,omitempty"`  // of scores: one, or those in and those out
-}
+// Canary audits. The file that some take goes to the task workers as far as they need
+// it, and nowhere else.
 
 // coursePoint are the bounds after so many certification runs.
 type coursePoint struct {
@@ -58,30 +48,24 @@ func grained(runs, data int) []source.Spec {
 }
 
 // canaries does a canary audit. A stop keeps what there is.
-func (c *coordinator) canaries(ctx context.Context, m message) (message, error) {
-	var req canaryRequest
-	if err := audit.DecodeStrict([]byte(m.JSON), "canary request", &req); err != nil {
-		return message{}, err
-	}
-	if len(req.OneRun) > 0 {
-		return c.oneRun(ctx, m.ID, req)
-	}
-	if len(req.Scores) > 0 {
-		return c.scores(m.ID, req)
-	}
-	plan, err := canary.ParsePlan(req.Plan)
+func (c *coordinator) canaries(ctx context.Context, id int, texts settings.Texts, files []userFile) (reported, error) {
+	plan, err := read(canary.Keys(), texts, canary.Plan{Version: canary.PlanVersion})
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
-	t := canaryTeller{c: c, id: m.ID, at: math.Inf(-1)}
-	run := canary.Run{Plan: plan, File: req.File, Sources: grained(plan.Runs, len(req.File)), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now, Progress: t.tell}
-	a, err := plan.Resolve(run.Sources, req.File)
+	file, err := oneFile(files)
 	if err != nil {
-		return message{}, err
+		return reported{}, err
+	}
+	t := canaryTeller{c: c, id: id, at: math.Inf(-1)}
+	run := canary.Run{Plan: plan, File: file, Sources: grained(plan.Runs, len(file)), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now, Progress: t.tell}
+	a, err := plan.Resolve(run.Sources, file)
+	if err != nil {
+		return reported{}, err
 	}
 	t.planned = a.Plan.Runs
 	r, err := run.Do(ctx)
-	return c.reportAnswer(r, t.course, err)
+	return c.report(r, t.course, err)
 }
 
 // canaryTeller posts progress, ten times a second at most but for news, and keeps
@@ -108,5 +92,5 @@ func (t *canaryTeller) tell(p canary.Progress) {
 	if !fresh {
 		p.Bounds = nil
 	}
-	t.c.page.post(message{Type: msgProgress, ID: t.id, JSON: mustJSON(canaryProgress{p, t.planned})})
+	t.c.tell(t.id, canaryProgress{p, t.planned})
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"io"
 
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
@@ -20,54 +21,60 @@ const (
 )
 
 // oneRun does an audit in one run. A stop leaves a report without a bound.
-func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (message, error) {
-	plan, err := onerun.ParsePlan(req.OneRun)
+func (c *coordinator) oneRun(ctx context.Context, id int, texts settings.Texts, files []userFile) (reported, error) {
+	plan, err := read(onerun.Keys(), texts, onerun.Plan{Version: onerun.PlanVersion})
 	if err != nil {
-		return message{}, err
+		return reported{}, err
+	}
+	file, err := oneFile(files)
+	if err != nil {
+		return reported{}, err
 	}
 	c.tellOne(id, oneRunning)
-	r, err := onerun.Run{Plan: plan, File: req.File, Sources: source.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
-	return c.reportAnswer(r, nil, err)
+	r, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
+	return c.report(r, nil, err)
 }
 
 // tellOne says that what has one step only has begun; it tells nothing until it is
 // done.
 func (c *coordinator) tellOne(id int, phase canary.Phase) {
-	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(canaryProgress{canary.Progress{Phase: phase, Total: 1}, 1})})
-}
-
-// scoreFile is a file of scores of the user's.
-type scoreFile struct {
-	Name    string `json:"name"`
-	Content []byte `json:"content"`
+	c.tell(id, canaryProgress{canary.Progress{Phase: phase, Total: 1}, 1})
 }
 
 // scores audits recorded scores.
-func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
-	plan, err := scores.ParsePlan(req.Scores)
+func (c *coordinator) scores(id int, texts settings.Texts, files []userFile) (reported, error) {
+	plan, err := read(scores.Keys(), texts, scores.Plan{Version: scores.PlanVersion})
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
 	c.tellOne(id, readingScores)
-	s, err := readScores(req.Files, plan.ScoreColumns)
+	s, err := readScores(files, plan.ScoreColumns)
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
 	r, err := scores.Run(plan, *s, c.generator)
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
-	return c.reportAnswer(r, nil, nil)
+	return c.report(r, nil, nil)
 }
 
-func readScores(files []scoreFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
+func readScores(files []userFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	var parsed []*recorded.File
 	for _, f := range files {
-		read, err := recorded.Read(bytes.NewReader(f.Content), recorded.ScoreOptions(recorded.Options{Name: f.Name}))
+		read, err := recorded.Read(&userReader{f, 0}, recorded.ScoreOptions(recorded.Options{Name: f.name}))
 		if err != nil {
 			return nil, err
 		}
 		parsed = append(parsed, read)
 	}
 	return scores.ReadScores(parsed, columns)
+}
+
+// oneFile is what is in the one file of a request; nil: there is none.
+func oneFile(files []userFile) ([]byte, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	return io.ReadAll(&userReader{files[0], 0})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -76,25 +77,22 @@ func (p *pictured) report(text string, held bool) (scene.Input, error) {
 }
 
 // picture draws what the page shows.
-func (c *coordinator) picture(m message) (message, error) {
-	var req pictureRequest
-	if err := json.Unmarshal([]byte(m.JSON), &req); err != nil {
-		return message{}, fmt.Errorf("no request for a picture: %w", err)
-	}
+func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (scene.Picture, error) {
+	req := r.asked
 	if !(req.Width >= 1 && req.Width <= widest) {
-		return message{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
+		return scene.Picture{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
 	}
 	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
-		return message{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
+		return scene.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
 	}
 	view, err := c.view(req)
 	if err != nil {
-		return message{}, err
+		return scene.Picture{}, err
 	}
 	if view == nil {
-		return message{Type: msgPictured, JSON: mustJSON(scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}})}, nil
+		return scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}}, nil
 	}
-	return message{Type: msgPictured, JSON: mustJSON(scene.Draw(view, req.Request))}, nil
+	return scene.Draw(view, req.Request), nil
 }
 
 // view is what is to be drawn, nil where there is nothing.
