@@ -20,9 +20,8 @@ var expressions = map[string]map[string]string{
 		`/[\d.]+/g`: "numbers of a colour, as styles write it",
 		`/-./g`:     "the name of a property, of an attribute's",
 	},
-	"embed/embed.js":         {`/^#/`: "the fragment of an address"},
-	"embed/embedcanaries.js": {`/^p\./`: "a parameter's name, of its key"},
-	"embed/embedcode.js":     {`/&/g`: "escapes markup", `/"/g`: "escapes markup", `/</g`: "escapes markup"},
+	"embed/embed.js":     {`/^#/`: "the fragment of an address", `/^p\./`: "a parameter's name, of its key"},
+	"embed/embedcode.js": {`/&/g`: "escapes markup", `/"/g`: "escapes markup", `/</g`: "escapes markup"},
 	"file/files.js": {
 		`/^\uFEFF/`:                          "the mark that some files begin with",
 		`/^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[/`: "the format of a file: an object of arrays",

@@ -138,6 +138,10 @@ export class Form {
     const bad = [];
     this.#fields.forget();
     byId("mechanism").value = settings.mechanism ?? this.defaultMechanism;
+    if (!byId("mechanism").value && this.#catalogue) {
+      bad.push(`mechanism is "${settings.mechanism}", must be the name of one that dpscope knows. The default is used.`);
+      byId("mechanism").value = this.defaultMechanism;
+    }
     byId("relation").value = "";
     this.#mechanismChanged();
     for (const key of this.#fields.keys()) {
