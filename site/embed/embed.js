@@ -6,9 +6,9 @@
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
 import { faultOf, readFragment } from "../page/address.js";
-import { beside, byId, html, onSubmit, terms } from "../page/element.js";
+import { beside, byId, onSubmit, terms } from "../page/element.js";
 import { CLAIM } from "../panel/canaryform.js";
-import { fillBody, phases } from "../panel/canaryreport.js";
+import { phases, showPlanted } from "../panel/canaryreport.js";
 import { fragmentOf, isCanarySetting, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
 import { save, stemOf } from "../file/files.js";
@@ -19,7 +19,7 @@ import { grouped, roundedDown, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { asked, Unusable } from "../page/plan.js";
 import { ProgressPanel, say, timeLeft } from "../page/progress.js";
-import { foundNothing, judge, makeSections, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
+import { foundNothing, judge, makeSections, replayWords, showDrift, showOrigin, showReport, showVerification } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -332,14 +332,7 @@ function show(answer, settings, standing = "") {
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
   showVerification(null);
-  let whole;
-  if (answer.report.kind === "pair") whole = showReport(answer, listing(answer.report.subject)?.museum, standing);
-  else {
-    const body = html("div", { class: "contents" });
-    showHead(answer, standing);
-    byId("canary-result").replaceChildren(body);
-    whole = fillBody(body, answer, catalogue.canaries.intervals);
-  }
+  const whole = answer.report.kind === "pair" ? showReport(answer, listing(answer.report.subject)?.museum, standing) : showPlanted(answer, catalogue.canaries.intervals, standing);
   shown = { ...answer, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;

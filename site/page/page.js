@@ -36,7 +36,7 @@ makeSections();
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });
-const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" }), canaryPicture = new ViewFrame("canary-picture");
+const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" });
 const stop = () => runs.stop();
 const explore = new Explore(form, {
   pick(fragment) {
@@ -82,7 +82,7 @@ async function comeCode(packed) {
 
 /** The door of training shows what an audit there is, unless something else is asked for. */
 function train() {
-  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run("run", false);
+  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
 }
 
 /** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
@@ -133,18 +133,19 @@ const core = new Core(engine, {
     settings.show();
   },
   async begun() {
-    for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
+    picture.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
     explore.show();
   },
   fell() {
-    if (runs.busy && !runs.panel) shown.standsAgain();
+    if (runs.busy && runs.panel !== "calibrate") shown.standsAgain();
     runs.end();
   },
   check: () => settings.check(),
   idle: () => (shown.whole ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
+  intervals: () => core.catalogue.canaries.intervals,
   museum: (plan) => settings.listing(plan)?.museum,
   holds: (recording) => samples.holds(recording),
   holdsTable: (labelled) => table.holds(labelled),
@@ -157,10 +158,8 @@ const past = new History(engine, { go: (fragment) => settings.goTo(fragment), li
 const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
 const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
 const canaries = new Canaries({
-  shown: (report) => canaryPicture.showCanary(report),
-  ask: (...what) => runs.plant(...what),
+  run: (...what) => runs.plant(...what),
   stop,
-  open: () => byId("file").click(),
   opened: openText,
 });
 /** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
@@ -268,7 +267,7 @@ globalThis.dpscope = {
   get report() { return shown.whole; },
   get progress() { return runs.progress; },
   /** The canary report that is shown. */
-  get canaryReport() { return canaries.whole; },
+  get canaryReport() { return shown.report?.kind === "pair" ? null : shown.whole; },
 };
 
 function setState(next) {
@@ -298,12 +297,9 @@ async function openText(name, text) {
     const answer = await engine.ask("open", text).answer;
     dismiss("file");
     say(`Opened ${name}, not verified here: ${answer.report.summary}`);
-    if (answer.report.kind !== "pair") {
-      canaries.show(answer, name);
-      return;
-    }
+    if (answer.report.kind !== "pair") canaries.untouched = false;
     const report = /** @type {import("../worker/protocol").Report} */ (answer.report);
-    if (report.inputs.brought) own.open(report);
+    if (report.inputs?.brought) own.open(report);
     enter(homeOf(report));
     const whole = shown.show(answer, "file", name);
     core.free();

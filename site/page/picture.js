@@ -56,6 +56,9 @@ export class Picture {
     watch.observe(this.#box);
   }
 
+  /** Does it show anything yet? */
+  get there() { return this.#text !== undefined; }
+
   /** The element that it is painted into. */
   get box() { return this.#box; }
 
