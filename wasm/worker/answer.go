@@ -72,7 +72,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 		}
 		tell := newThrottle(c.now, func(p pair.Progress) { c.tell(r.id, p) })
 		cat := c.known()
-		done, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator, Progress: tell.tell, Now: c.now}.Do(ctx)
+		done, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker()), Generator: c.generator, Progress: tell.tell, Now: c.now}.Do(ctx)
 		return c.report(done, nil, err)
 	case canary.Kind:
 		return c.canaries(ctx, r.id, texts, r.files)

@@ -169,7 +169,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	}
 	// Programs run on the command line only: of their trainings all that follows from the
 	// counts is held against them, and the answer says so.
-	given := core.Given{Catalogue: c.cat, Whole: core.Trainer(core.PlanOf(r)) == nil}
+	given := core.Given{Catalogue: c.cat}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
@@ -199,10 +199,10 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if err != nil {
 		return verified{}, err
 	}
-	watch := &watched{Worker: c.worker(given.Catalogue), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) { c.tell(asks.id, p) }}
+	watch := &watched{Worker: c.worker(), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) { c.tell(asks.id, p) }}
 	watch.tell(p)
 	given.Pool = c.pool(watch)
-	v, err := core.Verify(ctx, r, given)
+	v, err := core.Verify(ctx, r, given, core.Trainer(core.PlanOf(r)) == nil)
 	if ctx.Err() != nil {
 		return verified{}, errStopped
 	}
