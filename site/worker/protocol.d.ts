@@ -599,7 +599,7 @@ export interface CanaryPool {
   distinct?: boolean;
 }
 
-/** canaryProgress is a run on its way. Bounds come once, when they are new. */
+/** canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once, when they are new. */
 export interface CanaryProgress {
   phase: CanaryPhase;
   /** drawn so far in all phases */

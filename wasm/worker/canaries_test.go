@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -146,6 +147,7 @@ func TestCanariesRefuse(t *testing.T) {
 		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "colour": "2"}}, "setting", "colour"},
 		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "exec": "python3 train.py"}}, "setting", "exec"}, // nothing runs that only a page names
 		{wanted{"canaries", nil}, "kind", "canary"},
+		{wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "scores", "one file or two"},
 	} {
 		if r := answerTo[refusal](p, "run", c.request); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
 			t.Errorf("%+v: %+v, want field %s and %q", c.request, r, c.field, c.says)

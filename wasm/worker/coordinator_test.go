@@ -182,7 +182,7 @@ func TestStop(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	now := 0.0
 	var got []pair.Progress
-	th := newThrottle(func() float64 { return now }, func(p pair.Progress) { got = append(got, p) })
+	tell := pairTeller(func() float64 { return now }, func(p pair.Progress) { got = append(got, p) })
 	for i := range 1000 { // ten seconds
 		now = float64(i) / 100
 		phase := pair.Exploring
@@ -193,7 +193,7 @@ func TestThrottle(t *testing.T) {
 		if i == 301 {
 			message = "lost"
 		}
-		th.tell(pair.Progress{Phase: phase, Rows: i, Message: message})
+		tell(pair.Progress{Phase: phase, Rows: i, Message: message})
 	}
 	if len(got) < 90 || len(got) > 105 {
 		t.Errorf("%d messages in ten seconds", len(got))

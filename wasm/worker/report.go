@@ -11,10 +11,8 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -167,49 +165,37 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if err != nil {
 		return verified{}, err
 	}
-	// Programs run on the command line only: of their trainings all that follows from the
-	// counts is held against them, and the answer says so.
-	given := core.Given{Catalogue: c.cat}
+	given, err := c.given(core.PlanOf(r), asks.files, true)
+	if err != nil {
+		return verified{}, err
+	}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
 		if c.own != nil {
-			given.Catalogue, err = c.own.replay(ctx, asks.id, r)
-		}
-		if r.Certified() {
-			p.Total = 2 * r.Evidence.Table.Pairs()
-			if r.LowerBound != nil {
-				p.Total += 2 * len(r.Trials) * r.Plan.Explore
+			if given.Catalogue, err = c.own.replay(ctx, asks.id, r); err != nil {
+				return verified{}, err
 			}
 		}
-		if r.Plan.Version > 1 {
-			p.Total = max(1, r.Termination.Outputs)
-		}
-	case scores.Report:
-		if len(asks.files) > 0 {
-			given.Scores, err = readScores(asks.files, r.Plan.ScoreColumns)
-		}
-	case onerun.Report:
-		given.File, err = oneFile(asks.files)
+		p.Total = max(1, r.Termination.Outputs)
 	case canary.Report:
-		given.File, err = oneFile(asks.files)
-		given.Sources = grained(r.Plan.Runs, len(given.File))
 		p.Total = r.Plan.Explore + r.Plan.Runs
 	}
-	if err != nil {
-		return verified{}, err
-	}
-	watch := &watched{Worker: c.worker(), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) { c.tell(asks.id, p) }}
+	watch := &watched{Worker: c.worker(), p: p, throttle: newThrottle(c.now, progressEvery), tell: func(p replayProgress) { c.tell(asks.id, p) }}
+	watch.passes(true)
 	watch.tell(p)
 	given.Pool = c.pool(watch)
-	v, err := core.Verify(ctx, r, given, core.Trainer(core.PlanOf(r)) == nil)
+	// Programs run on the command line only: of their trainings all that follows from the
+	// counts is held against them, and the answer says so.
+	trained := core.Trainer(core.PlanOf(r)) != nil
+	v, err := core.Verify(ctx, r, given, !trained)
 	if ctx.Err() != nil {
 		return verified{}, errStopped
 	}
 	if err != nil {
 		return verified{}, err
 	}
-	if core.Trainer(core.PlanOf(r)) != nil {
+	if trained {
 		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
 	return verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
@@ -220,12 +206,11 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 // progress of its own.
 type watched struct {
 	engine.Worker
-	now  func() float64
+	*throttle
 	tell func(replayProgress)
 
 	mu   sync.Mutex
 	p    replayProgress
-	at   float64
 	pace engine.Pace
 }
 
@@ -236,9 +221,9 @@ func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.p.Rows = min(w.p.Rows+rows, w.p.Total)
-		if now := w.now(); now-w.at >= progressEvery {
-			w.at, w.p.Left = now, nil
-			if left, ok := w.pace.Left(now, "", w.p.Rows, w.p.Total); ok && left > 0 {
+		if w.passes(false) {
+			w.p.Left = nil
+			if left, ok := w.pace.Left(w.at, "", w.p.Rows, w.p.Total); ok && left > 0 {
 				w.p.Left = &left
 			}
 			w.tell(w.p)

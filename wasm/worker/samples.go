@@ -297,7 +297,7 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 		total += f.size
 	}
 	var files []*recorded.File
-	told := d.c.now()
+	told := newThrottle(d.c.now, progressEvery)
 	for _, f := range given {
 		o.Name, o.Size = f.name, f.size
 		last := time.Now()
@@ -305,8 +305,7 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 			if time.Since(last) < sliceTime {
 				return nil
 			}
-			if now := d.c.now(); now-told >= progressEvery {
-				told = now
+			if told.passes(false) {
 				d.c.tell(id, readProgress{f.name, float64(before+at) / float64(max(1, total))})
 			}
 			d.pause()
