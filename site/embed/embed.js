@@ -82,7 +82,7 @@ const current = () => (planted() ? { view: options.view, ...settings } : setting
 function wanted() {
   workersOf(settings.workers);
   const { workers, ...texts } = settings;
-  return planted() ? { kind: "canary", settings: { epsilon: CLAIM.epsilon, ...texts } } : { kind: "pair", settings: asked(texts) };
+  return planted() ? { kind: "canary", settings: { epsilon: CLAIM.epsilon, ...texts } } : { kind: "pair", settings: asked(texts, listing(texts.mechanism)) };
 }
 
 /** Takes what an address or the page around gives; what cannot be used is named, and its default is. @param {Record<string, string>} texts */

@@ -27,12 +27,13 @@ export class Unusable extends Error {
 /**
  * The settings that the core gets: without those that the guarantee does not use. Throws Unusable.
  * @param {Settings} settings
- * @param {{own?: true}} [mechanism] absent where the name is unknown
+ * @param {{own?: true, samples?: number}} [mechanism] absent where the name is unknown; samples: of an audit that does not say
  * @returns {Settings}
  */
 export function asked({ workers, ...settings }, mechanism) {
   const { guarantee = "", epsilon, rho, mu } = settings, known = AUDIT.some((key) => key.claims?.includes(/** @type {any} */ (guarantee))); // else the core says what is wrong with it
   if (mechanism?.own && !epsilon && !rho && !mu) throw new Unusable({ zcdp: "rho", "gaussian-dp": "mu" }[guarantee] ?? "epsilon", "absent", "what the mechanism of these samples claims");
+  if (mechanism?.samples) settings.samples ||= String(mechanism.samples);
   if (guarantee === "renyi") settings.alpha ||= DEFAULT_ALPHA;
   for (const key of AUDIT) if (known && !usedBy(guarantee, key)) delete settings[key.name];
   return settings;

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // coordinator answers the page: it runs the engine, whose tasks go to the
@@ -18,7 +17,7 @@ type coordinator struct {
 	cat       audit.Catalogue
 	page      port
 	crew      *crew
-	own       desk // nil where there is a crew
+	own       *samplesDesk // nil where there is a crew
 	generator audit.Generator
 	now       func() float64 // seconds
 
@@ -27,19 +26,6 @@ type coordinator struct {
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none
 	cancel context.CancelFunc
-}
-
-// desk is where the user's samples are.
-type desk interface {
-	// inspect reads files and says what is in them.
-	inspect(ctx context.Context, r request[audit.Reading]) (inspected, error)
-	// catalogue is what is known, the samples included.
-	catalogue() audit.Catalogue
-	// replay is the catalogue to replay a report with, for the request of that id:
-	// the files that are here, read as the report says.
-	replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error)
-	// worker executes tasks here.
-	worker() engine.Worker
 }
 
 // known is what the coordinator can audit now.
@@ -70,15 +56,13 @@ func (c *coordinator) pool(w engine.Worker) *engine.Pool {
 type options struct {
 	CoreSHA256 string
 	HangAfter  time.Duration // 0: the default
+	// Pause makes it the role of samples. It lets messages in that have arrived, and returns soon.
+	Pause func()
 }
 
 // coordinate is the role of the coordinator. It returns at once; requests are
 // answered in goroutines of their own.
 func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set options) {
-	coordinateWith(nil, cat, page, generator, set)
-}
-
-func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port, generator audit.Generator, set options) {
 	generator.CoreSHA256 = set.CoreSHA256
 	if set.HangAfter <= 0 {
 		set.HangAfter = hangAfter
@@ -89,8 +73,8 @@ func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port,
 	c.crew = newCrew(set.HangAfter, func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
-	if own != nil {
-		c.own = own(c)
+	if set.Pause != nil {
+		c.own = &samplesDesk{c: c, pause: set.Pause}
 	}
 	page.listen(c.handle)
 	page.post(message{Type: msgReady, JSON: mustJSON(ready{generator.Version, generator.Go})})

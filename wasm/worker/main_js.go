@@ -34,8 +34,7 @@ func main() {
 			set.CoreSHA256 = sum.String()
 		}
 		if role == "samples" {
-			coordinateSamples(cat, pagePort{}, generator, set, newPause())
-			break
+			set.Pause = newPause()
 		}
 		coordinate(cat, pagePort{}, generator, set)
 	case "task":

@@ -13,17 +13,12 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // pairPlan is the plan of an audit of a pair of datasets.
 func pairPlan(texts settings.Texts) (pair.Plan, error) {
-	p, err := read(pair.Keys(), texts, pair.Plan{Version: pair.PlanVersion})
-	if p.Samples == 0 {
-		p.Samples = google.Samples(p.Mechanism)
-	}
-	return p, err
+	return read(pair.Keys(), texts, pair.Plan{Version: pair.PlanVersion})
 }
 
 // plan is the plan of an audit of any kind.

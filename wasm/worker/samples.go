@@ -22,13 +22,7 @@ import (
 // is cheap, so that a crew would gain little and each of its workers would hold or
 // parse the file once more. The counts do not depend on it.
 
-// coordinateSamples is the role of samples. pause lets messages in that have
-// arrived, and returns soon.
-func coordinateSamples(cat audit.Catalogue, page port, generator audit.Generator, set options, pause func()) {
-	coordinateWith(func(c *coordinator) desk { return &samplesDesk{c: c, pause: pause} }, cat, page, generator, set)
-}
-
-// samplesDesk is a [desk].
+// samplesDesk is where the user's samples are.
 type samplesDesk struct {
 	c     *coordinator
 	pause func()
@@ -116,7 +110,7 @@ func (c *coordinator) inspect(ctx context.Context, r request[audit.Reading]) (in
 	return c.own.inspect(ctx, r)
 }
 
-// inspect implements [desk]. What is wrong with a file is part of the answer.
+// inspect reads files and says what is in them. What is wrong with a file is part of the answer.
 func (d *samplesDesk) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
 	reading := r.asked
 	d.mu.Lock()
@@ -348,7 +342,7 @@ func (r *userReader) Read(b []byte) (int, error) {
 	return n, &audit.InputError{Field: r.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
 }
 
-// catalogue implements [desk].
+// catalogue is what is known, the samples included.
 func (d *samplesDesk) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -362,7 +356,8 @@ func with(cat audit.Catalogue, spec *audit.MechanismSpec) audit.Catalogue {
 	return cat
 }
 
-// replay implements [desk].
+// replay is the catalogue to replay a report with, for the request of that id: the files
+// that are here, read as the report says.
 func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {
@@ -385,7 +380,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	return with(d.c.cat, &spec), nil
 }
 
-// worker implements [desk].
+// worker executes tasks here.
 func (d *samplesDesk) worker() engine.Worker { return pausing{d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.

@@ -18,7 +18,7 @@ func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	here.listen(p.hear)
-	coordinateSamples(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum"}, func() { time.Sleep(time.Microsecond) })
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
 	return p
 }
 
