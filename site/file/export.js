@@ -3,7 +3,7 @@
 // is asked for.
 import { beside, html } from "../page/element.js";
 import { coloursAt } from "../page/roles.js";
-import { csvOf, save } from "./files.js";
+import { csvOf, save } from "../page/files.js";
 
 const WIDTH = 760; // px of a chart in a file, whatever the window's
 const SQUARE = 540; // px of one that is about as high as it is wide, in a page

@@ -2,7 +2,7 @@
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";

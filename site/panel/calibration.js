@@ -2,7 +2,7 @@
 // that keep their claim, and how many of them raise a false alarm.
 import { table } from "../page/tables.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";

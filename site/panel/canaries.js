@@ -4,7 +4,7 @@ import { CanaryForm } from "./canaryform.js";
 import { lettered, phases } from "./canaryreport.js";
 import { door, enter } from "../page/doors.js";
 import { byId, html, onSubmit, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { say, timeLeft } from "../page/progress.js";

@@ -2,7 +2,7 @@
 // and scores of another program. They stay in the browser.
 import { door } from "../page/doors.js";
 import { byId } from "../page/element.js";
-import { picker } from "../file/files.js";
+import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";

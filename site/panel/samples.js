@@ -3,10 +3,10 @@
 // audits a mechanism.
 import { enter } from "../page/doors.js";
 import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
-import { Ended, Engine } from "../worker/engine.js";
+import { Ended, Engine } from "../page/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
-import { picker } from "../file/files.js";
+import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";

@@ -8,7 +8,7 @@ import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
 import { refusalOf, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
-import { Engine, Refused } from "../worker/engine.js";
+import { Engine, Refused } from "../page/engine.js";
 
 const MOST_BYTES = 64 * 2 ** 20; // the core says the same
 const HEAD = 1 << 16; // bytes that tell what columns there are

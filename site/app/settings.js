@@ -1,12 +1,12 @@
 // The settings of the page's audit: what the form says, what the core makes of it,
 // and the address that holds it.
-import { faultOf, readFragment, usable, writeFragment } from "./address.js";
-import { Ended } from "../worker/engine.js";
-import { arrived, door, show as showDoor } from "./doors.js";
-import { defaultWorkers, workersOf } from "./form.js";
-import { dismiss, notify } from "./notice.js";
-import { asked } from "./plan.js";
-import { say } from "./progress.js";
+import { faultOf, readFragment, usable, writeFragment } from "../page/address.js";
+import { Ended } from "../page/engine.js";
+import { arrived, door, show as showDoor } from "../page/doors.js";
+import { defaultWorkers, workersOf } from "../page/form.js";
+import { dismiss, notify } from "../page/notice.js";
+import { asked } from "../page/plan.js";
+import { say } from "../page/progress.js";
 import { settingsOf } from "./shown.js";
 
 const CHECK_AFTER = 150; // ms without a change
@@ -35,7 +35,7 @@ export class Settings {
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, form: import("./form.js").Form, samples: import("../panel/samples.js").Samples,
+   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, form: import("../page/form.js").Form, samples: import("../panel/samples.js").Samples,
    *   accounting: import("../panel/accounting.js").Accounting, canaries: import("../panel/canaries.js").Canaries, settled(url: string | null): void, busy(): boolean}} page
    *   settled: what the settings are to the core; busy: whether a run is under way
    */

@@ -1,13 +1,13 @@
 // What the page has under way: one run, replay or panel's audit at a time, from its
 // button to its end.
-import { status } from "../worker/core.js";
+import { status } from "./core.js";
 import { byId } from "../page/element.js";
 import { door, show as showDoor } from "../page/doors.js";
-import { Ended } from "../worker/engine.js";
+import { Ended } from "../page/engine.js";
 import { dismiss, notify } from "../page/notice.js";
 import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
-import { filesOf } from "../page/shown.js";
+import { filesOf } from "./shown.js";
 
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
 
@@ -26,8 +26,8 @@ export class Runs {
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
-   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, table: import("./table.js").Table, panels(): {calibrate: import("./calibration.js").Calibration, canaries: import("./canaries.js").Canaries},
+   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, settings: import("./settings.js").Settings, shown: import("./shown.js").Shown,
+   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, panels(): {calibrate: import("../panel/calibration.js").Calibration, canaries: import("../panel/canaries.js").Canaries},
    *   setState(next: string): void}} page panels: calibration and canaries
    */
   constructor(page) { this.#page = page; }
@@ -51,7 +51,7 @@ export class Runs {
 
   /**
    * Starts a run or a verification, and sees it to its end.
-   * @param {{on: import("../worker/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
+   * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
    */
   async #work({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
     const { picture, setState, settings, shown } = this.#page;
@@ -134,10 +134,10 @@ export class Runs {
     return true;
   }
 
-  /** Audits a pair, and shows the result. @param {import("../worker/engine.js").Engine} on @param {import("../page/plan.js").Settings} settings */
+  /** Audits a pair, and shows the result. @param {import("../page/engine.js").Engine} on @param {import("../page/plan.js").Settings} settings */
   audit(on, settings) { this.#audit({ on }, { kind: "pair", settings }); }
 
-  /** Audits with canaries, or scores of them. @param {import("./canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
+  /** Audits with canaries, or scores of them. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
   plant(how, wanted, files) {
     const { canaries } = this.#page.panels();
     this.#audit({ on: this.#page.engine, name: "canaries", by: `canaries-${how}`, blame: (error) => canaries.blame(error) }, wanted, files);
@@ -214,7 +214,7 @@ export class Runs {
     }
   }
 
-  /** Replays the report that is shown, there. @param {import("../worker/engine.js").Engine} on */
+  /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */
   #replay(on) {
     const { shown } = this.#page, { text, report } = shown, { canaries } = this.#page.panels();
     const planted = report.kind !== "pair", files = planted ? canaries.replays(report) : [];

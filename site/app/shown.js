@@ -1,18 +1,18 @@
 // The report that the page shows as its result: where it comes from, whether the
 // form's settings are its own, and how it leaves the page.
-import { CODE, linkTo, RESULT } from "./address.js";
-import { door } from "./doors.js";
-import { byId } from "./element.js";
-import { save, stemOf } from "../file/files.js";
-import { copyText, notify } from "./notice.js";
+import { CODE, linkTo, RESULT } from "../page/address.js";
+import { door } from "../page/doors.js";
+import { byId } from "../page/element.js";
+import { save, stemOf } from "../page/files.js";
+import { copyText, notify } from "../page/notice.js";
 import { showPlanted } from "../panel/canaryreport.js";
 import { linkOf } from "../panel/own.js";
-import { pack } from "./packed.js";
+import { pack } from "../page/packed.js";
 import { LiveLine } from "./liveline.js";
-import { grouped, roundedDown } from "./number.js";
-import { toFile } from "./picture.js";
-import { pairsOf } from "./progress.js";
-import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "./result.js";
+import { grouped, roundedDown } from "../page/number.js";
+import { toFile } from "../page/picture.js";
+import { pairsOf } from "../page/progress.js";
+import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -22,7 +22,7 @@ const empty = {
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 
-/** The door that a report is from. @returns {import("./doors.js").Door} */
+/** The door that a report is from. @returns {import("../page/doors.js").Door} */
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
 const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on
@@ -50,7 +50,7 @@ function named(title, subject) {
 }
 
 export class Shown {
-  /** @type {{report: any, text: string, standing: import("./result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
+  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
   /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
@@ -59,7 +59,7 @@ export class Shown {
   #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
-  /** @type {import("./doors.js").Door | null} where the run under way is shown */
+  /** @type {import("../page/doors.js").Door | null} where the run under way is shown */
   #under = null;
   #stale = false; // what was shown no longer applies
   /** @type {Map<string, any>} what each door shows */
@@ -100,7 +100,7 @@ export class Shown {
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
 
-  /** Shows a report. @param {import("./result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
+  /** Shows a report. @param {import("../page/result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
@@ -151,7 +151,7 @@ export class Shown {
     this.#homes.get(homeOf(this.report)).standing = this.#now.standing;
   }
 
-  /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} to */
+  /** Another door was opened: what was shown there is shown again. @param {import("../page/doors.js").Door} to */
   enter(to) {
     if (!Object.hasOwn(empty, to)) return;
     const had = this.#homes.get(to);
