@@ -192,13 +192,13 @@ const samples = new Samples({
   labelled: (file) => table.take(file),
   scores(files, name, sure) {
     const hand = { label: "They are scores", run: () => toScores(files) };
-    if (sure && canaries.scores) toScores(files);
+    if (sure) toScores(files);
     notify(sure ? {
       key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
-      text: canaries.scores ? "It was handed to the door Training." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+      text: "It was handed to the door Training.",
     } : {
       key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
-      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the door Training.",
       action: [hand, { label: "They are outputs", run() {} }],
     });
   },

@@ -165,8 +165,7 @@ export class Engine {
 
   /** @param {import("../worker/protocol").PictureRequest} request @returns {Promise<import("../worker/protocol").PictureValue>} */
   picture(request) {
-    const held = request.of === "report" && request.text === this.#held;
-    return this.ask("picture", held ? { ...request, text: "", held } : request).answer;
+    return this.ask("picture", request.of === "report" && request.text === this.#held ? { ...request, text: "" } : request).answer;
   }
 
   /**

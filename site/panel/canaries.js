@@ -67,9 +67,6 @@ export class Canaries {
   /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
   wants(files, target) { return this.#form.offer && this.#files.wants(files, target); }
 
-  /** Does it take scores? */
-  get scores() { return Boolean(this.#form.offer); }
-
   /** Takes files of the user's. They stay in the browser. @param {File[]} files @param {Partial<ScoreColumns>} [columns] of scores */
   take(files, box, columns = {}) {
     this.#form.put(columns);

@@ -1303,10 +1303,8 @@ export type Phase = "bet" | "explore" | "certify" | "bound";
 export interface PictureRequest {
   /** what Text is */
   of: string;
-  /** JSON */
+  /** JSON; "" of a report: the one that was answered with last */
   text: string;
-  /** Held: of the report that was answered with last, instead of Text, which is large. */
-  held?: boolean;
   /** of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores" */
   view: string;
   /** one of the view's; another means the first */

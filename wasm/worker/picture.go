@@ -15,9 +15,7 @@ import (
 // pictureRequest asks for a picture of what the page shows.
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
-	Text string `json:"text"` // JSON
-	// Held: of the report that was answered with last, instead of Text, which is large.
-	Held bool   `json:"held,omitempty"`
+	Text string `json:"text"` // JSON; "" of a report: the one that was answered with last
 	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
 	scene.Request
 }
@@ -45,7 +43,7 @@ type pictured struct {
 	text string
 	in   scene.Input
 	// held is the report that was answered with last, and inHeld what is drawn of it.
-	held   pair.Report
+	held   *pair.Report
 	inHeld *scene.Input
 }
 
@@ -53,15 +51,15 @@ type pictured struct {
 func (p *pictured) hold(r pair.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held, p.inHeld = r, nil
+	p.held, p.inHeld = &r, nil
 }
 
-func (p *pictured) report(text string, held bool) (scene.Input, error) {
+func (p *pictured) report(text string) (scene.Input, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if held {
+	if text == "" && p.held != nil {
 		if p.inHeld == nil {
-			p.inHeld = new(scene.InputOf(p.held))
+			p.inHeld = new(scene.InputOf(*p.held))
 		}
 		return *p.inHeld, nil
 	}
@@ -99,7 +97,7 @@ func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (sce
 func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 	switch req.Of {
 	case ofReport:
-		in, err := c.drawn.report(req.Text, req.Held)
+		in, err := c.drawn.report(req.Text)
 		if err != nil {
 			return nil, err
 		}
