@@ -182,6 +182,11 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if a, err := plan.Resolve(cat); err == nil {
+		if small := a.TooSmall(); small != "" {
+			fmt.Fprintln(stderr, "dpscope: "+small)
+		}
+	}
 	show := newMeter(stderr)
 	if f.outside.parent {
 		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
@@ -195,14 +200,11 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if err != nil {
-		fail(stderr, err)
-	}
 	name := report.Plan.Mechanism
 	if s := report.Inputs.Samples; s != nil {
 		name = s.Files[0].Name
 	}
-	return f.out.finish(stdout, stderr, name, report)
+	return f.out.finish(stdout, stderr, name, report, err)
 }
 
 // broughtData is what the parts of an audit say of a mechanism of the user's, nil of one that

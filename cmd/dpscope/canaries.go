@@ -166,10 +166,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if err != nil {
-		fail(stderr, err)
-	}
-	return f.out.finish(stdout, stderr, plan.Source, report)
+	return f.out.finish(stdout, stderr, plan.Source, report, err)
 }
 
 // canaries shows the progress of a canary audit.

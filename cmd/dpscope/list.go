@@ -9,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -24,19 +26,40 @@ func list(args []string, stdout, stderr io.Writer) int {
 	listing := catalogue.Listing()
 	lines, known := listLines(listing)
 	if len(names) == 0 {
-		return show(stdout, stderr, format, func() string { return listText(lines) }, listing)
+		all := struct {
+			audit.Listing
+			Sources []any `json:"canarySources"`
+			Designs []any `json:"canaryDesigns"`
+		}{listing, values(lines, canarySources), values(lines, canaryDesigns)}
+		return show(stdout, stderr, format, func() string { return listText(lines) }, all)
 	}
 	var chosen []any
 	details := ""
 	for _, name := range names {
-		i := slices.IndexFunc(lines, func(l listLine) bool { return l.name == name })
-		if i < 0 {
+		if !slices.Contains(known, name) {
 			return fail(stderr, audit.UnknownName("list", name, known))
 		}
-		chosen = append(chosen, lines[i].value)
-		details += lines[i].details
+		for _, l := range lines {
+			if l.name == name {
+				chosen = append(chosen, l.value)
+				details += l.details
+			}
+		}
 	}
 	return show(stdout, stderr, format, func() string { return details }, chosen)
+}
+
+const canarySources, canaryDesigns = "Canary sources", "Canary designs"
+
+// sourceListing is a source of audits with canaries, the first of relations and designs
+// its default.
+type sourceListing struct {
+	Name      string            `json:"name"`
+	Title     string            `json:"title"`
+	Score     string            `json:"score"`
+	Relations []audit.Relation  `json:"relations"`
+	Designs   []source.Design   `json:"designs"`
+	Params    []audit.ParamSpec `json:"params"`
 }
 
 // listLine is one thing that has a name.
@@ -70,10 +93,32 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 				fmt.Sprintf("%s\n    %s\n    source: %s\n    dpscope audit -mechanism NAME -%s %s\n", x.Name, x.Title, x.Source, s.flag, x.Name), x})
 		}
 	}
+	for _, s := range source.Sources() {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n    %s\n    score: %s\n    neighbours: %s\n    designs: %s\n", s.Name, s.Title, s.Score, strings.Join(report.Texts(s.Relations), ", "), strings.Join(report.Texts(s.Designs), ", "))
+		for _, p := range s.Params {
+			fmt.Fprintf(&b, "    -param %s   %s\n", p.Usage(), p.Doc)
+		}
+		fmt.Fprintf(&b, "    dpscope canaries -source %s -epsilon 2\n", s.Name)
+		lines = append(lines, listLine{canarySources, s.Name, s.Title, b.String(), sourceListing{s.Name, s.Title, s.Score, s.Relations, s.Designs, s.Params}})
+	}
+	for _, d := range source.Designs() {
+		lines = append(lines, listLine{canaryDesigns, string(d.Name), d.Title, fmt.Sprintf("%s\n    %s\n    dpscope canaries -source NAME -design %s -epsilon 2\n", d.Name, d.Title, d.Name), d})
+	}
 	for _, line := range lines {
 		names = append(names, line.name)
 	}
 	return lines, names
+}
+
+// values are those of a section.
+func values(lines []listLine, section string) (all []any) {
+	for _, l := range lines {
+		if l.section == section {
+			all = append(all, l.value)
+		}
+	}
+	return all
 }
 
 // listText has a line each, mechanisms of one family together.
@@ -85,7 +130,7 @@ func listText(lines []listLine) string {
 		return strings.TrimRight(strings.SplitN(l.name, "-", 2)[0], "0123456789")
 	}
 	var b strings.Builder
-	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders"}) {
+	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders", canarySources, canaryDesigns}) {
 		var own []listLine
 		first := map[string]int{}
 		for _, l := range lines {

@@ -86,10 +86,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if err != nil {
-		fail(stderr, err)
-	}
-	return f.out.finish(stdout, stderr, report.Plan.Source, report)
+	return f.out.finish(stdout, stderr, report.Plan.Source, report, err)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
@@ -114,7 +111,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	return f.out.finish(stdout, stderr, report.Head().Subject, report)
+	return f.out.finish(stdout, stderr, report.Head().Subject, report, nil)
 }
 
 // scores reads one or two files of scores.

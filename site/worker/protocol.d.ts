@@ -607,6 +607,8 @@ export interface CanaryNote {
   title: string;
   score: string;
   facts: FactRow[];
+  /** parameters that mean nothing beside the others */
+  idle?: string[];
 }
 
 /** Part is a run that a report goes on from. */
