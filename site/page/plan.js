@@ -47,9 +47,10 @@ const readers = {
   switch: either,
   either,
   wholes: (text) => (parts(text).every((n) => Number.isInteger(n) && n > 0) ? parts(text) : undefined),
+  list: (text) => (parts(text).every(Number.isFinite) ? parts(text) : undefined),
   limits: (text) => (parts(text).length === 2 && parts(text).every(Number.isFinite) ? parts(text) : undefined),
 };
-const wanted = { switch: "true or false", either: "true or false", wholes: "whole numbers above 0 with commas between", limits: "two numbers with a comma between, for example 0,255" };
+const wanted = { switch: "true or false", either: "true or false", wholes: "whole numbers above 0 with commas between", list: "numbers with commas between, such as 2,4,8", limits: "two numbers with a comma between, for example 0,255" };
 
 /** @param {Key} key */
 function valueOf(key, text) {
