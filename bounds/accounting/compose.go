@@ -34,7 +34,7 @@ func (s stepwise) advanced(total float64) float64 {
 func (s stepwise) lemma(alpha float64) float64 { return 2 * alpha * s.squares }
 
 // perEvent is what follows from it for an event of probability q:
-// e^(2 sqrt(squares log(1/q))) q (Mironov 2017, theorem 1), at most 1.
+// e^(2 sqrt(squares log(1/q))) q (Mironov 2017, proposition 4), at most 1.
 func (s stepwise) perEvent(q float64) float64 {
 	return math.Min(1, q*math.Exp(2*math.Sqrt(-s.squares*math.Log(q))))
 }

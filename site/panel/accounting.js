@@ -188,7 +188,7 @@ function guarantees(title, ways, figure, best) {
 
 /** The range of an event's probability on the neighbour, by order. @param {import("../worker/protocol").AccountedValue} a */
 function outcomes({ outcomes: all, curve }) {
-  if (!all?.length) return false;
+  if (!all?.length) return [];
   const range = ({ lower, upper }) => `${exact(lower)} to ${exact(upper)}`;
   const rows = curve.map(({ alpha }, i) => [short(alpha), ...all.map((o) => range(o.orders[i]))]);
   rows.push(["best", ...all.map(range)]);
@@ -198,7 +198,7 @@ function outcomes({ outcomes: all, curve }) {
 
 /** The published bound of pure steps beside the curve. @param {import("../worker/protocol").AccountedValue} a */
 function lemma({ curve }) {
-  if (curve[0]?.lemma === undefined) return false;
+  if (curve[0]?.lemma === undefined) return [];
   return table("Rényi divergence in nats, and 2αε² over all steps (Mironov 2017, lemma 1)", ["order", "divergence", "lemma"], curve.map((p) => [short(p.alpha), exact(p.divergence), exact(p.lemma)]));
 }
 
