@@ -26,14 +26,14 @@ func (c certificate) power() *report.Power {
 	case report.Epsilon:
 		_, delta := c.audit.dpLimits()
 		beta := c.beta * share
-		out.Largest = c.audit.most(n, share)
+		out.Largest = c.audit.largest(n, share)
 		if n > searchedReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
 		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
 	case report.Mu:
-		out.Largest = c.audit.most(n, 1)
+		out.Largest = c.audit.largest(n, 1)
 		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.counts(c.explored)))
 	default:
 		d := *c.prepared.Goal
@@ -41,7 +41,7 @@ func (c certificate) power() *report.Power {
 		smallest = c.smallestRenyi(d, n)
 	}
 	if out.Largest = lowerBound(out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
-		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.most(n, share) > limit }), "samples a side"
+		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.largest(n, share) > limit }), "samples a side"
 	}
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
 		// Rounded up: it is what could have been seen, not what was.
@@ -51,9 +51,9 @@ func (c certificate) power() *report.Power {
 	return out
 }
 
-// most is a bound that no outcome of n samples a side exceeds, by a method that has this
+// largest is a bound that no outcome of n samples a side exceeds, by a method that has this
 // share of the error of what is certified; +Inf for goals of which it depends on the witness.
-func (a *Audit) most(n int, share float64) float64 {
+func (a *Audit) largest(n int, share float64) float64 {
 	switch beta := a.Plan.boundBeta(); a.Plan.goal() {
 	case report.Epsilon:
 		_, delta := a.dpLimits()
@@ -68,11 +68,11 @@ func (a *Audit) most(n int, share float64) float64 {
 // one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
-	if a.Plan.races() && a.reachable() || a.Plan.Mode != UntilRefuted && a.most(n, 1) > limit {
+	if a.Plan.races() && a.reachable() || a.Plan.Mode != UntilRefuted && a.largest(n, 1) > limit {
 		return ""
 	}
 	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))
-	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.most(n, 1) > limit }); a.Plan.Mode != UntilRefuted && needed > 0 {
+	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit }); a.Plan.Mode != UntilRefuted && needed > 0 {
 		words += fmt.Sprintf(": at least %s are needed", phrase.Grouped(needed))
 	}
 	return words
