@@ -277,25 +277,18 @@ func (a *Account) askEvents(w worksheet) {
 
 // worksheet is a filled query and what is known of its composition.
 type worksheet struct {
-	q     Query
-	parts []part
-	steps int   // of all parts
-	curve Curve // nil where a part has none
-	// sums are those of the parts if all have such a guarantee.
-	stepwise bool
-	sums     stepwise
-	// rho of the whole, if it is known; from noise of that rho, if gaussian.
-	concentrated bool
-	rho          float64
-	gaussian     bool        // unsampled Gaussian noise of mu = sqrt(2 rho)
-	losses       Composition // nil where they say no more than what is exact, or are not known
+	q      Query
+	part   // what holds of all parts together, but for eps, delta, worst and lossy
+	parts  []part
+	sums   stepwise    // of the parts, if stepwise
+	losses Composition // nil where they say no more than what is exact, or are not known
 }
 
 // part is what is known of the steps of one kind.
 type part struct {
 	q     Query
-	k     int
-	curve Curve // of all of them; nil for approximate privacy
+	k     int   // steps
+	curve Curve // of all of them; nil with approximate privacy
 	// eps and delta of one step for the group, if it has such a guarantee; both
 	// attained if worst.
 	stepwise   bool
@@ -304,7 +297,7 @@ type part struct {
 	// rho of all of them, if it is known; from noise of that rho, if gaussian.
 	concentrated bool
 	rho          float64
-	gaussian     bool
+	gaussian     bool  // unsampled Gaussian noise of mu = sqrt(2 rho)
 	lossy        Lossy // nil where no laws are known that dominate a step
 }
 
@@ -343,11 +336,11 @@ func (q Query) part() part {
 }
 
 func newWorksheet(q Query, queries []Query) worksheet {
-	w := worksheet{q: q, stepwise: true, concentrated: true, gaussian: true}
+	w := worksheet{q: q, part: part{stepwise: true, concentrated: true, gaussian: true}}
 	var curves Sum
 	for _, each := range queries {
 		p := each.part()
-		w.parts, w.steps = append(w.parts, p), w.steps+p.k
+		w.parts, w.k = append(w.parts, p), w.k+p.k
 		w.stepwise, w.concentrated, w.gaussian = w.stepwise && p.stepwise, w.concentrated && p.concentrated, w.gaussian && p.gaussian
 		if p.stepwise {
 			w.sums.add(p.eps, p.delta, p.k)
@@ -364,7 +357,7 @@ func newWorksheet(q Query, queries []Query) worksheet {
 		w.curve = curves
 	}
 	// What has one part that is the worst of its guarantee is exact without them.
-	if len(w.losses) < len(w.parts) || w.steps > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.isNoise() {
+	if len(w.losses) < len(w.parts) || w.k > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.isNoise() {
 		w.losses = nil
 	}
 	return w

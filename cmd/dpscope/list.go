@@ -23,14 +23,13 @@ func list(args []string, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	listing := catalogue.Listing()
-	lines, known := listLines(listing)
+	lines, known := listLines(catalogue.Listing())
 	if len(names) == 0 {
-		all := struct {
-			audit.Listing
-			Sources []any `json:"canarySources"`
-			Designs []any `json:"canaryDesigns"`
-		}{listing, values(lines, canarySources), values(lines, canaryDesigns)}
+		all := map[string][]any{}
+		for _, l := range lines {
+			key := strings.ReplaceAll(strings.ToLower(l.section[:1])+l.section[1:], " ", "")
+			all[key] = append(all[key], l.value)
+		}
 		return show(stdout, stderr, format, func() string { return listText(lines) }, all)
 	}
 	var chosen []any
@@ -47,19 +46,6 @@ func list(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return show(stdout, stderr, format, func() string { return details }, chosen)
-}
-
-const canarySources, canaryDesigns = "Canary sources", "Canary designs"
-
-// sourceListing is a source of audits with canaries, the first of relations and designs
-// its default.
-type sourceListing struct {
-	Name      string            `json:"name"`
-	Title     string            `json:"title"`
-	Score     string            `json:"score"`
-	Relations []audit.Relation  `json:"relations"`
-	Designs   []source.Design   `json:"designs"`
-	Params    []audit.ParamSpec `json:"params"`
 }
 
 // listLine is one thing that has a name.
@@ -100,25 +86,15 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 			fmt.Fprintf(&b, "    -param %s   %s\n", p.Usage(), p.Doc)
 		}
 		fmt.Fprintf(&b, "    dpscope canaries -source %s -epsilon 2\n", s.Name)
-		lines = append(lines, listLine{canarySources, s.Name, s.Title, b.String(), sourceListing{s.Name, s.Title, s.Score, s.Relations, s.Designs, s.Params}})
+		lines = append(lines, listLine{"Canary Sources", s.Name, s.Title, b.String(), map[string]any{"name": s.Name, "title": s.Title, "score": s.Score, "relations": s.Relations, "designs": s.Designs, "params": s.Params}})
 	}
-	for _, d := range source.Designs() {
-		lines = append(lines, listLine{canaryDesigns, string(d.Name), d.Title, fmt.Sprintf("%s\n    %s\n    dpscope canaries -source NAME -design %s -epsilon 2\n", d.Name, d.Title, d.Name), d})
+	for _, x := range source.Designs() {
+		lines = append(lines, listLine{"Canary Designs", x.Name, x.Title, fmt.Sprintf("%s\n    %s\n    source: %s\n    dpscope canaries -source NAME -design %s -epsilon 2\n", x.Name, x.Title, cmp.Or(x.Source, "dpscope"), x.Name), x})
 	}
 	for _, line := range lines {
 		names = append(names, line.name)
 	}
 	return lines, names
-}
-
-// values are those of a section.
-func values(lines []listLine, section string) (all []any) {
-	for _, l := range lines {
-		if l.section == section {
-			all = append(all, l.value)
-		}
-	}
-	return all
 }
 
 // listText has a line each, mechanisms of one family together.
@@ -130,7 +106,7 @@ func listText(lines []listLine) string {
 		return strings.TrimRight(strings.SplitN(l.name, "-", 2)[0], "0123456789")
 	}
 	var b strings.Builder
-	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders", canarySources, canaryDesigns}) {
+	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders", "Canary Sources", "Canary Designs"}) {
 		var own []listLine
 		first := map[string]int{}
 		for _, l := range lines {

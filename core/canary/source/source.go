@@ -119,21 +119,15 @@ const (
 	Vectors       Design = "vectors"
 )
 
-// DesignListing is a design in words.
-type DesignListing struct {
-	Name  Design `json:"name"`
-	Title string `json:"title"`
-}
-
-// Designs are all of them.
-func Designs() []DesignListing {
-	return []DesignListing{
-		{Sphere, "uniform on the unit sphere"},
-		{Orthogonal, "a random orthonormal frame"},
-		{RandomGradients, "of a sum: uniform in the unit ball; of a model: a random direction that is the gradient of a canary"},
-		{TailSingular, "uniform over the last right singular vectors of the rows of a file (ClipBKD, lifted)"},
-		{Vectors, "uniform over the rows of a file"},
-		{DataPoisoning, "of a model: a random corner of the domain with a random label"},
+// Designs are all of them, in words.
+func Designs() []audit.NamedListing {
+	return []audit.NamedListing{
+		{Name: string(Sphere), Title: "uniform on the unit sphere"},
+		{Name: string(Orthogonal), Title: "a random orthonormal frame"},
+		{Name: string(RandomGradients), Title: "of a sum: uniform in the unit ball; of a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
+		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of the rows of a file (ClipBKD, lifted)", Source: "LiDP, appendix D.1"},
+		{Name: string(Vectors), Title: "uniform over the rows of a file"},
+		{Name: string(DataPoisoning), Title: "of a model: a random corner of the domain with a random label"},
 	}
 }
 
