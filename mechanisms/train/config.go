@@ -199,6 +199,20 @@ func FromParams(p audit.Params, builtIn bool) Config {
 	return c
 }
 
+// Idle are the parameters of [Params] that [FromParams] leaves out.
+func Idle(p audit.Params, builtIn bool) (names []string) {
+	if p.Word("model") != Perceptron {
+		names = append(names, "hidden", "activation")
+	}
+	if p.Word("canary") != Gradient {
+		names = append(names, "strength")
+	}
+	if !builtIn {
+		names = append(names, "examples", "features", "classes", "separation")
+	}
+	return names
+}
+
 // Limits of what is accepted: what fits into a browser's memory.
 const (
 	examplesMost = 100_000

@@ -63,7 +63,8 @@ func DPSGD() Spec {
 			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			return nil
 		},
-		New: func(s Setup) (Source, error) { return newTrained(s) },
+		New:  func(s Setup) (Source, error) { return newTrained(s) },
+		Idle: func(s Setup) []string { return train.Idle(trainParams(s), s.Data == nil) },
 		Facts: func(s Setup) []audit.FactRow {
 			c, data, err := trainConfig(s)
 			if err != nil {
@@ -85,6 +86,13 @@ func DPSGD() Spec {
 	}
 }
 
+// trainParams are the parameters with the canaries that the design means.
+func trainParams(s Setup) audit.Params {
+	p := maps.Clone(s.Params)
+	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
+	return p
+}
+
 // trainConfig is the training that a setup means, resolved.
 func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	var data *train.Dataset
@@ -98,9 +106,7 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 			return train.Config{}, nil, audit.At("/data", err)
 		}
 	}
-	p := maps.Clone(s.Params)
-	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
-	c := train.FromParams(p, data == nil)
+	c := train.FromParams(trainParams(s), data == nil)
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)
 	var in *audit.InputError
