@@ -46,12 +46,12 @@ type learnerCell struct {
 	// Exact is the median bound of all seeds, Katz that of the paper's form on the same
 	// counts, Group how many rows differed in the run of the median.
 	learnerBounds
-	params  string // further ones, name=value with spaces between
-	sees    string // what the auditor sees of a model, where that is not what the learner gives
-	group   int    // rows that may differ; 0: learnersGroup
-	only    int    // rows that have to differ; 0: any
-	samples int    // trainings a side; 0: those of the run
-	delta   float64
+	params  string  // further ones, name=value with spaces between
+	sees    string  // what the auditor sees of a model, where that is not what the learner gives
+	group   int     // rows that may differ; 0: learnersGroup
+	only    int     // rows that have to differ; 0: any
+	samples int     // trainings a side; 0: those of the run
+	delta   float64 // of the claim
 	spec    audit.MechanismSpec
 }
 
@@ -132,6 +132,9 @@ func benchLearners(c *call) (int, error) {
 		c.unlessGiven("seeds", &r.Seeds, 1)
 		r.claims = []float64{0.5, 1, 2}
 	}
+	if r.Table == "" && (reading.Label != "" || reading.Bounds != "") {
+		return 0, &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"}
+	}
 	if r.Table != "" {
 		text, err := os.ReadFile(r.Table)
 		if err == nil {
@@ -144,7 +147,7 @@ func benchLearners(c *call) (int, error) {
 	r.workers = *workers
 	out := learnersResult{Samples: r.Samples, Seeds: r.Seeds, Cells: r.cells(),
 		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: learnersCorollary(r.Samples)}
-	if len(out.Cells) == 0 && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
+	if len(out.Cells) == 0 && !strings.Contains("figure 3", r.Only) && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
 		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.Only), Want: "part of a learner's name, or of a figure's, as figure 8"}
 	}
 	if err := r.measureAll(out.Cells); err != nil {

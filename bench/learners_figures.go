@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/learners"
-	"gonum.org/v1/gonum/mat"
 )
 
 // learnersOf are settings of learners that a figure is made of.

@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/learners"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // A small run has every part, is the same with other workers, and its bounds of private
@@ -228,5 +229,13 @@ func TestLearnersTable(t *testing.T) {
 	}
 	if code := run([]string{"learners", "-quick", "-table", path, "-bounds", "column 1=-1:1"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "column 2") {
 		t.Errorf("a table without bounds: exit code %d: %s", code, errs.String())
+	}
+	errs.Reset()
+	if code := run([]string{"learners", "-bounds", "0:1"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "-table") {
+		t.Errorf("bounds without a table: exit code %d: %s", code, errs.String())
+	}
+	errs.Reset()
+	if code := run([]string{"learners", "-only", "figure 9"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "figure 8") {
+		t.Errorf("no such figure: exit code %d: %s", code, errs.String())
 	}
 }

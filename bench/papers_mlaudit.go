@@ -27,7 +27,7 @@ var mlAuditPaper = paper{
 		{"Figure 2", "go run ./bench learners -quick -seeds 3", false,
 			learnersStudy{only: "figure 2", quick: true, seeds: 3, claims: []float64{0.5, 1, 2}, published: "curves; ML-Audit above ClipBKD and Swap-X",
 				why: "Of the paper's sets only iris comes along: see figure 5. Medians of 3, as the paper has them."}.rows},
-		{"Figure 3", "go run ./bench learners -quick", true, learnersSphericity},
+		{"Figure 3", "go run ./bench learners -only 'figure 3'", true, learnersSphericity},
 		{"Figure 4a", "go run ./bench learners -only 'figure 4a'", false,
 			learnersStudy{only: "figure 4a", seeds: 1, claims: []float64{0.5, 1, 2}, published: "curves; the class above the mean, exposed counts at the limit",
 				why: "The same order. Exposed counts are refuted up to the limit of the sample."}.rows},
