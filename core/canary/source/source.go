@@ -113,7 +113,7 @@ const (
 	// is all that the recipe uses.
 	Orthogonal Design = "orthogonal"
 	// TailSingular: uniform over the last right singular vectors of a data matrix
-	// (ClipBKD, lifted; LiDP appendix D.1).
+	// (ClipBKD, lifted; LiDP appendix D.1), of a model with the label that fits least.
 	TailSingular Design = "tail-singular"
 	// DataPoisoning: a random corner of the domain with a random label.
 	DataPoisoning Design = "data-poisoning"
