@@ -47,6 +47,7 @@ var canaryTables = []struct {
 	{"targets", (*canaryBench).targets},
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
+	{"quantile", (*canaryBench).byQuantile},
 	{"dimension", (*canaryBench).byDimension},
 	{"bias-variance", (*canaryBench).biasVariance},
 	{"correlation-canaries", (*canaryBench).correlationCanaries},
@@ -139,12 +140,15 @@ var (
 	wilson2 = canaryWay{bounds.CanaryWilson2, 0.1}
 	wilson4 = canaryWay{bounds.CanaryWilson4, 0.1}
 	betting = canaryWay{bounds.CanaryPairedBetting, 0}
+
+	canaryWays = []canaryWay{wilson1, wilson2, wilson4, betting}
 )
 
 // canaryMeasured are the figures of the audits of a cell, one a seed.
 type canaryMeasured struct {
 	eps     map[canaryWay][]float64
 	mu, mu4 []float64 // mu_2 - mu_1^2 and mu_4 - mu_2^2 inside at the threshold of wilson2
+	spread  []float64 // variance of X/K there
 	rateIn  []float64
 	rateOut []float64
 }
@@ -180,7 +184,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 		}
 	}
 	err := each(b.ctx, b.workers, len(jobs), func(_ context.Context, i int) (err error) {
-		jobs[i].res, err = b.simulate(jobs[i].cell, jobs[i].seed)
+		jobs[i].res, err = b.simulate(jobs[i].cell, jobs[i].seed, canaryWays)
 		return err
 	})
 	if err != nil {
@@ -195,6 +199,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 				m.rateIn, m.rateOut = append(m.rateIn, in.Mean()), append(m.rateOut, out.Mean())
 				if j.cell.k >= 2 {
 					m.mu = append(m.mu, in.Correlation(1))
+					m.spread = append(m.spread, in.Correlation(1)+(in.Mean()-in.Moment(2))/float64(j.cell.k))
 				}
 				if j.cell.k >= 4 {
 					m.mu4 = append(m.mu4, in.Correlation(2))
@@ -205,7 +210,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 	return nil
 }
 
-func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
+func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]canary.Judged, error) {
 	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
 		Mode: canary.Fixed, Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
@@ -220,7 +225,7 @@ func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Jud
 		return nil, err
 	}
 	out := map[canaryWay]canary.Judged{}
-	for _, way := range []canaryWay{wilson1, wilson2, wilson4, betting} {
+	for _, way := range ways {
 		if c.k >= way.kind.Order() {
 			out[way] = s.Judge(way.kind, way.quantile)
 		}
