@@ -96,7 +96,7 @@ func readIDX(path string, n, dimensions int) (idx, error) {
 		file, err = os.Open(path + ".gz")
 	}
 	if err != nil {
-		return idx{}, &audit.InputError{Field: path, Found: audit.Absent, Want: "the file, or the same with .gz", Remedy: "docs/canaries.md says where to get it"}
+		return idx{}, &audit.InputError{Field: path, Found: audit.Absent, Want: "the file, or the same with .gz", Remedy: "Fashion-MNIST has it in data/fashion of github.com/zalandoresearch/fashion-mnist"}
 	}
 	defer file.Close()
 	r := io.Reader(bufio.NewReader(file))
@@ -129,7 +129,10 @@ func readIDX(path string, n, dimensions int) (idx, error) {
 	return x, nil
 }
 
-const purchaseFile = "dataset_purchase"
+const (
+	purchaseFile   = "dataset_purchase"
+	purchaseRemedy = "it is in dataset_purchase.tgz of github.com/privacytrustlab/datasets; -dataset generated needs no file"
+)
 
 // purchaseExamples reads the first lines of Purchase-100, the class and 600 binary features
 // a line.
@@ -137,7 +140,7 @@ func purchaseExamples(dir string, rows, tests int) (e examples, err error) {
 	path := filepath.Join(dir, purchaseFile)
 	file, err := os.Open(path)
 	if err != nil {
-		return e, &audit.InputError{Field: path, Found: audit.Absent, Want: "the file of Purchase-100", Remedy: "docs/canaries.md says where to get it"}
+		return e, &audit.InputError{Field: path, Found: audit.Absent, Want: "the file of Purchase-100", Remedy: purchaseRemedy}
 	}
 	defer file.Close()
 	var text bytes.Buffer
