@@ -6,11 +6,13 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -44,6 +46,10 @@ type lidpCell struct {
 	k    int
 }
 
+func (c lidpCell) String() string {
+	return fmt.Sprintf("%s, epsilon = %g, K = %d", choose(c.kind == train.Tail, lidpKinds[0].name, lidpKinds[1].name), c.eps, c.k)
+}
+
 // lidpMeasured are the scores of its trainings, and how well the models did.
 type lidpMeasured struct {
 	*canary.Simulation
@@ -68,6 +74,15 @@ var lidpTables = []struct {
 
 const lidpMost = 16 // canaries of table 1
 
+var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
+
+// lidpResult is what the command prints as JSON.
+type lidpResult struct {
+	Bench  string         `json:"bench"`
+	Plan   lidpPlan       `json:"plan"`
+	Tables []*canaryTable `json:"tables"`
+}
+
 // benchLiDP measures audits of models trained by DP-SGD.
 func benchLiDP(c *call) (int, error) {
 	var p lidpPlan
@@ -77,16 +92,24 @@ func benchLiDP(c *call) (int, error) {
 	c.StringVar(&p.Only, "only", "", "only these tables, comma between: gain (table 1), runs and canaries (figures 5 and 12 to 15)")
 	c.BoolVar(&p.Paper, "paper", false, "the paper's sizes where no flag says another: days")
 	c.BoolVar(&p.Quick, "quick", false, "a minute: fewer trials and canaries, small models")
-	c.Count(&p.Trials, "n", 0, "trials that certify; as many explore. 0: 250, with -paper 1000, with -quick 120")
-	c.Count(&p.Train, "train", 0, "examples to train on. 0: 2000, with -paper 60000 (purchase 20000), with -quick 1000")
+	c.Count(&p.Trials, "n", 0, "trials that certify; as many explore. 0: 160 to 1000, with -paper 1000, with -quick 60 to 240")
+	c.Count(&p.Train, "train", 0, "examples to train on. 0: 1000, with -paper 60000 (purchase 20000)")
 	c.Count(&p.Epochs, "epochs", 0, "epochs. 0: 5, with -paper 30 (purchase 100)")
 	c.Float64Var(&p.Rate, "learning-rate", 0, "learning rate. 0: 0.5, with -paper the paper's")
 	c.Float64Var(&p.Clip, "clip", 1, "largest norm of a gradient")
 	c.Seed(&p.Seed, 1, "seed")
+	epsilons := c.String("epsilons", "2,4,8,16", "claims, comma between, some of these")
 	workers := c.workersFlag()
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
+	}
+	for _, name := range namesOf(*epsilons) {
+		x, err := strconv.ParseFloat(name, 64)
+		if err != nil || !slices.Contains(lidpEpsilons, x) {
+			return 0, &audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"}
+		}
+		p.Epsilons = append(p.Epsilons, x)
 	}
 	var names []string
 	for _, t := range lidpTables {
@@ -105,7 +128,7 @@ func benchLiDP(c *call) (int, error) {
 	if err := b.read(); err != nil {
 		return 0, err
 	}
-	result := canaryResult{Bench: "lidp", Missed: []string{}}
+	result := lidpResult{Bench: "lidp", Plan: b.lidpPlan}
 	for _, t := range lidpTables {
 		if len(only) > 0 && !slices.Contains(only, t.name) {
 			continue
@@ -117,10 +140,7 @@ func benchLiDP(c *call) (int, error) {
 		table.ID = t.name
 		result.Tables = append(result.Tables, table)
 	}
-	return 0, c.emit(struct {
-		canaryResult
-		Plan lidpPlan `json:"plan"`
-	}{result, b.lidpPlan}, func(w io.Writer) { b.print(w, result.Tables) })
+	return cli.ExitOK, c.emit(result, func(w io.Writer) { b.print(w, result.Tables) })
 }
 
 // sizes fills in what no flag says.
@@ -135,8 +155,15 @@ func (b *lidpBench) sizes() error {
 		}
 	}
 	images := p.Dataset == "mnist" || p.Dataset == "fashion"
-	size(&p.Trials, 250, 120, 1000)
-	size(&p.Train, 2000, 1000, choose(images, 60_000, 20_000))
+	switch linear := p.Model == train.Linear; { // by what a training costs
+	case images && linear:
+		size(&p.Trials, 1000, 240, 1000)
+	case images:
+		size(&p.Trials, 600, 120, 1000)
+	default:
+		size(&p.Trials, 160, 60, 1000)
+	}
+	size(&p.Train, 1000, 1000, choose(images, 60_000, 20_000))
 	size(&p.Test, 1000, 500, choose(images, 10_000, 5_000))
 	size(&p.Pool, 2, 2, 1)
 	size(&p.Hidden, 32, 32, 256)
@@ -145,7 +172,7 @@ func (b *lidpBench) sizes() error {
 	if p.Rate == 0 {
 		p.Rate = choose(p.Paper, choose(!images, .05, choose(p.Model == train.Linear, .02, .01)), .5)
 	}
-	if p.Epsilons, p.Canaries = []float64{2, 4, 8, 16}, []int{1, 2, 4, 8, lidpMost, 32, 64}; !p.Paper {
+	if p.Canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}; !p.Paper {
 		p.Canaries = choose(p.Quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
 	}
 	if p.Trials < 16 || p.Train < p.Batch {
@@ -235,7 +262,7 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 		if err == nil {
 			m.Simulation, err = canary.Simulate(a)
 		}
-		b.say("%s, epsilon %g, K = %d: done", cells[i].kind, cells[i].eps, cells[i].k)
+		b.say("%s: done", cells[i])
 		return m, err
 	})
 	for i, c := range cells {
@@ -245,14 +272,17 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 }
 
 // bound is that of a way on n trials, 0 where nothing is bounded: the mean over as many parts
-// of the trials as there are.
+// of the trials as there are, each with its two halves in both roles.
 func (b *lidpBench) bound(c lidpCell, way canaryWay, n int) canaryFigure {
 	if c.k < way.kind.Order() {
 		return canaryFigure{}
 	}
 	var all []float64
 	for first := 0; first+n <= b.Trials; first += n {
-		all = append(all, math.Max(0, b.cells[c].Part(first, n).Judge(way.kind, way.quantile).Epsilon))
+		part := b.cells[c].Part(first, n)
+		for _, s := range []*canary.Simulation{part, part.Swapped()} {
+			all = append(all, math.Max(0, s.Judge(way.kind, way.quantile).Epsilon))
+		}
 	}
 	return meanFigure(all)
 }
@@ -300,7 +330,11 @@ func (b *lidpBench) gain() (*canaryTable, error) {
 			if need := reaches(x, y, *b.bound(one, wilson1, b.Trials).Mean); need > 0 {
 				figure = meanFigure([]float64{float64(b.Trials) / need})
 			}
-			row.Figures = append(row.Figures, figure.beside(choose(known, published[order][i/4][i%4], math.NaN()), math.NaN()))
+			paper := math.NaN()
+			if known {
+				paper = published[order][i/len(b.Epsilons)][slices.Index(lidpEpsilons, one.eps)]
+			}
+			row.Figures = append(row.Figures, figure.beside(paper, math.NaN()))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -344,7 +378,7 @@ func (b *lidpBench) byRuns() (*canaryTable, error) {
 	}
 	for _, c := range cells {
 		for _, n := range b.trials() {
-			t.Rows = append(t.Rows, b.row(fmt.Sprintf("%s, epsilon = %g, K = %d, n = %d", c.kind, c.eps, c.k, n), c, n))
+			t.Rows = append(t.Rows, b.row(fmt.Sprintf("%s, n = %d", c, n), c, n))
 		}
 	}
 	return t, nil
@@ -354,10 +388,9 @@ func (b *lidpBench) byRuns() (*canaryTable, error) {
 func (b *lidpBench) byCanaries() (*canaryTable, error) {
 	t := &canaryTable{Title: fmt.Sprintf("Figures 5 (right), 12 and 13 to 15 (bottom): lower bound and test accuracy against the number of canaries, n = %d", b.Trials),
 		Published: "none in numbers: the bound grows with K and falls later; the accuracy does not change", Columns: append(slices.Clone(lidpColumns), "test accuracy")}
-	epsilons := choose(b.Paper, b.Epsilons, []float64{4})
 	var cells []lidpCell
 	for _, kind := range lidpKinds {
-		for _, eps := range epsilons {
+		for _, eps := range choose(b.Paper, b.Epsilons, b.Epsilons[len(b.Epsilons)-1:]) {
 			for _, k := range b.Canaries {
 				cells = append(cells, lidpCell{kind.kind, eps, k})
 			}
@@ -367,7 +400,7 @@ func (b *lidpBench) byCanaries() (*canaryTable, error) {
 		return nil, err
 	}
 	for _, c := range cells {
-		row := b.row(fmt.Sprintf("%s, epsilon = %g, K = %d", c.kind, c.eps, c.k), c, b.Trials)
+		row := b.row(c.String(), c, b.Trials)
 		row.Figures = append(row.Figures, meanFigure(b.cells[c].accuracy))
 		t.Rows = append(t.Rows, row)
 	}

@@ -52,6 +52,12 @@ func (s *Simulation) Part(first, runs int) *Simulation {
 	return part.sorted()
 }
 
+// Swapped is the audit whose exploration runs are the certification runs of this one, and
+// the other way round.
+func (s *Simulation) Swapped() *Simulation {
+	return &Simulation{audit: s.audit, scores: [2][]float64{s.scores[1], s.scores[0]}, explored: s.certified, certified: s.explored}
+}
+
 // Judged is what one interval makes of a simulation.
 type Judged struct {
 	Epsilon         float64 // not rounded up to 0; -Inf where nothing is bounded
