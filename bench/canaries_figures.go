@@ -241,13 +241,18 @@ func (b *canaryBench) biasVariance() (*canaryTable, error) {
 	return t, nil
 }
 
+// deviation is that of a canary's score: noise, and the K - 1 others.
+func (c canaryCell) deviation() float64 {
+	return math.Hypot(source.Sigma(source.ByRenyi, c.eps, canaryDelta), math.Sqrt(float64(c.k-1)/float64(c.d)))
+}
+
 // expected is mu2 - mu1^2 of the canaries inside at the threshold that a share p of them
 // exceeds, to first order in 1/d. Scores of two canaries c and c' have the inner product
 // g = <c, c'> in common, E g^2 = 1/d: it shifts both by g, and is the correlation of what the
 // noise gives to them. With z the threshold in deviations s, s^2 = sigma^2 + (K-1)/d, both exceed it
 // with probability p^2 + phi(z)^2 (1/s^2 + 2z/s + z^2/2)/d. K is in s alone.
 func (c canaryCell) expected(p float64) float64 {
-	s := math.Hypot(source.Sigma(source.ByRenyi, c.eps, canaryDelta), math.Sqrt(float64(c.k-1)/float64(c.d)))
+	s := c.deviation()
 	z := distuv.UnitNormal.Quantile(1 - p)
 	phi := distuv.UnitNormal.Prob(z)
 	return phi * phi * (1/(s*s) + 2*z/s + z*z/2) / float64(c.d)
@@ -332,7 +337,7 @@ func (b *canaryBench) proportion() (*canaryTable, error) {
 	t := &canaryTable{Title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
 		Published: "none in numbers: all nearly the same from n about 1/p^2 = 100 on"}
 	for _, k := range append([]bounds.CanaryInterval{"clopper-pearson"}, kinds...) {
-		t.Columns = append(t.Columns, string(k)+", lower", "upper")
+		t.Columns = append(t.Columns, string(k)+", lower", string(k)+", upper")
 	}
 	const p = 0.1
 	for _, n := range []int{16, 64, 256, 1024, 4096, 16384} {
