@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -62,11 +63,9 @@ func (a *Audit) grouped(steps int) *Audit {
 	if steps <= 1 {
 		return a
 	}
-	b := *a
-	b.Claim = a.Claim.Group(steps)
-	b.Claim.Delta = min(b.Claim.Delta, mostDelta)
-	b.Plan.Claim = &b.Claim
-	return &b
+	c := a.Claim.Group(steps)
+	c.Delta = min(c.Delta, mostDelta)
+	return a.claiming(c)
 }
 
 // inUnits is what an explored pair of so many steps says of one step.
@@ -75,7 +74,7 @@ func (e *Explored) inUnits(steps int) {
 		return
 	}
 	share := func(v float64) float64 {
-		if v == worthless {
+		if v == threshold.Worthless {
 			return v
 		}
 		return v / float64(steps)

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // vectorPlans have outputs of several numbers, and more of them than a plane counts:
@@ -124,7 +125,7 @@ func TestPlane(t *testing.T) {
 				if whole && name != "mixed" {
 					continue
 				}
-				if v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, whole); err != nil || !v.OK() {
+				if v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), r, whole); err != nil || !v.OK() {
 					t.Errorf("whole: %v: %v %v", whole, err, v.Differences)
 				}
 			}
@@ -133,7 +134,7 @@ func TestPlane(t *testing.T) {
 }
 
 // maimed is the report with a change.
-func maimed(t *testing.T, good []byte, change func(*pair.Plane)) pair.Report {
+func maimed(t *testing.T, good []byte, change func(*chart.Plane)) pair.Report {
 	t.Helper()
 	var r pair.Report
 	if err := json.Unmarshal(good, &r); err != nil {
@@ -143,9 +144,8 @@ func maimed(t *testing.T, good []byte, change func(*pair.Plane)) pair.Report {
 	return r
 }
 
-// TestForgedPlanes: a plane that is not what the run counts is found out by a quick
-// replay, and one that was chosen otherwise by a whole one; one of another shape is
-// refused by name.
+// TestForgedPlanes: a plane that is not what the run chose and counts is found out by a
+// whole replay; one of another shape is refused by name.
 func TestForgedPlanes(t *testing.T) {
 	plan := vectorPlans["mixed"]
 	plan.Samples, plan.Trials = 5_000, 1
@@ -155,24 +155,24 @@ func TestForgedPlanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := pair.LocalPool(catalogue, 2)
-	for name, forge := range map[string]func(*pair.Plane){
-		"count":      func(p *pair.Plane) { p.First[3]++ },
-		"no counts":  func(p *pair.Plane) { p.First, p.Second = nil, nil },
-		"edge":       func(p *pair.Plane) { p.Edges[9] += 0.07 },
-		"score edge": func(p *pair.Plane) { p.ScoreEdges[5] -= 0.03 },
-		"weight":     func(p *pair.Plane) { p.Terms[0].Weight = -p.Terms[0].Weight },
-		"offset":     func(p *pair.Plane) { p.Offset++ },
-		"border":     func(p *pair.Plane) { *p.Border += 0.01 },
-		"no border":  func(p *pair.Plane) { p.Border = nil },
-		"side":       func(p *pair.Plane) { p.Above = !p.Above },
-		"words":      func(p *pair.Plane) { p.Words = "privacy" },
+	pool := rememberingPool()
+	for name, forge := range map[string]func(*chart.Plane){
+		"count":      func(p *chart.Plane) { p.First[3]++ },
+		"no counts":  func(p *chart.Plane) { p.First, p.Second = nil, nil },
+		"edge":       func(p *chart.Plane) { p.Edges[9] += 0.07 },
+		"score edge": func(p *chart.Plane) { p.ScoreEdges[5] -= 0.03 },
+		"weight":     func(p *chart.Plane) { p.Terms[0].Weight = -p.Terms[0].Weight },
+		"offset":     func(p *chart.Plane) { p.Offset++ },
+		"border":     func(p *chart.Plane) { *p.Border += 0.01 },
+		"no border":  func(p *chart.Plane) { p.Border = nil },
+		"side":       func(p *chart.Plane) { p.Above = !p.Above },
+		"words":      func(p *chart.Plane) { p.Words = "privacy" },
 	} {
-		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), false); err == nil && v.OK() {
+		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}
-	other := maimed(t, good, func(p *pair.Plane) { p.Edges[9] += 0.07 })
+	other := maimed(t, good, func(p *chart.Plane) { p.Edges[9] += 0.07 })
 	counts := slowPlane(t, other)
 	other.Evidence.Chart.Plane.First, other.Evidence.Chart.Plane.Second = counts[0], counts[1]
 	for _, whole := range []bool{false, true} {
@@ -182,23 +182,23 @@ func TestForgedPlanes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		says  string
-		maim  func(*pair.Plane)
+		maim  func(*chart.Plane)
 		later bool // seen where the mechanism is known
 	}{
-		{"chart.plane is 3 counts, must be", func(p *pair.Plane) { p.First = p.First[:3] }, false},
-		{"chart.plane is counts of one dataset, must be of both or none", func(p *pair.Plane) { p.Second = nil }, false},
-		{"chart.plane: count of bin 7 is -1", func(p *pair.Plane) { p.Second[7] = -1 }, false},
-		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *pair.Plane) { p.Edges = []float64{} }, false},
-		{"chart.plane.scoreEdges is 1 numbers", func(p *pair.Plane) { p.ScoreEdges = p.ScoreEdges[:1] }, false},
-		{"chart.plane.edges is 1000000 numbers", func(p *pair.Plane) { p.Edges = make([]float64, 1_000_000) }, false},
-		{"chart.plane.edges is 25 numbers, must be 2 to 128 numbers in ascending order", func(p *pair.Plane) { p.Edges[4] = 1e300 }, false},
-		{"of finite span", func(p *pair.Plane) { p.Edges = []float64{-1.7e308, 1.7e308} }, false},
-		{"chart.plane.terms is 0, must be 1 to 32", func(p *pair.Plane) { p.Terms = []pair.PlaneTerm{} }, false},
-		{"chart.plane.terms is 33", func(p *pair.Plane) { p.Terms = make([]pair.PlaneTerm, 33) }, false},
-		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *pair.Plane) { p.Terms[1].Deviation = 0 }, false},
-		{"chart.plane.terms[1].deviation is 1e-310", func(p *pair.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
-		{"chart.plane: at of a term is -1, must be in [0, 7]", func(p *pair.Plane) { p.Terms[0].At = -1 }, true},
-		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *pair.Plane) { p.Terms[2].At = 8 }, true},
+		{"chart.plane is 3 counts, must be", func(p *chart.Plane) { p.First = p.First[:3] }, false},
+		{"chart.plane is counts of one dataset, must be of both or none", func(p *chart.Plane) { p.Second = nil }, false},
+		{"chart.plane: count of bin 7 is -1", func(p *chart.Plane) { p.Second[7] = -1 }, false},
+		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *chart.Plane) { p.Edges = []float64{} }, false},
+		{"chart.plane.scoreEdges is 1 numbers", func(p *chart.Plane) { p.ScoreEdges = p.ScoreEdges[:1] }, false},
+		{"chart.plane.edges is 1000000 numbers", func(p *chart.Plane) { p.Edges = make([]float64, 1_000_000) }, false},
+		{"chart.plane.edges is 25 numbers, must be 2 to 128 numbers in ascending order", func(p *chart.Plane) { p.Edges[4] = 1e300 }, false},
+		{"of finite span", func(p *chart.Plane) { p.Edges = []float64{-1.7e308, 1.7e308} }, false},
+		{"chart.plane.terms is 0, must be 1 to 32", func(p *chart.Plane) { p.Terms = []chart.PlaneTerm{} }, false},
+		{"chart.plane.terms is 33", func(p *chart.Plane) { p.Terms = make([]chart.PlaneTerm, 33) }, false},
+		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *chart.Plane) { p.Terms[1].Deviation = 0 }, false},
+		{"chart.plane.terms[1].deviation is 1e-310", func(p *chart.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
+		{"chart.plane: at of a term is -1, must be in [0, 7]", func(p *chart.Plane) { p.Terms[0].At = -1 }, true},
+		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *chart.Plane) { p.Terms[2].At = 8 }, true},
 	} {
 		r := maimed(t, good, c.maim)
 		data, err := json.Marshal(r)
@@ -213,11 +213,11 @@ func TestForgedPlanes(t *testing.T) {
 		}
 	}
 	// Numbers of any size are drawn, and found to be others.
-	if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, func(p *pair.Plane) { p.Slope, p.Offset, p.Terms[1].Weight = 1e308, -1e308, 1e308 }), false); err != nil || v.OK() {
+	if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, func(p *chart.Plane) { p.Slope, p.Offset, p.Terms[1].Weight = 1e308, -1e308, 1e308 }), false); err != nil || v.OK() {
 		t.Errorf("vast weights: %v %v", err, v.Checked)
 	}
-	r := maimed(t, good, func(*pair.Plane) {})
-	r.Evidence.Chart = pair.Chart{Kind: pair.OutcomeChart, Plane: r.Evidence.Chart.Plane}
+	r := maimed(t, good, func(*chart.Plane) {})
+	r.Evidence.Chart = chart.Chart{Kind: chart.Outcomes, Plane: r.Evidence.Chart.Plane}
 	if _, err := pair.Verify(context.Background(), catalogue, pool, r, false); err == nil || !strings.Contains(err.Error(), "chart.plane is there in a chart of kind \"outcomes\"") {
 		t.Errorf("a plane of outcomes answers %v", err)
 	}
@@ -236,7 +236,7 @@ func TestUnseededPlane(t *testing.T) {
 	}
 	plan := vectorPlans["mixed"]
 	plan.Version, plan.Samples, plan.Trials = pair.PlanVersion, 5_000, 1
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +244,13 @@ func TestUnseededPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for says, change := range map[string]func(*pair.Plane){
-		"":                     func(*pair.Plane) {},
-		"evidence.chart":       func(p *pair.Plane) { *p.Border++ },
-		"at of a term is 99":   func(p *pair.Plane) { p.Terms[0].At = 99 },
-		"3 counts, must be 67": func(p *pair.Plane) { p.First = p.First[:3] },
+	for says, change := range map[string]func(*chart.Plane){
+		"":                     func(*chart.Plane) {},
+		"evidence.chart":       func(p *chart.Plane) { *p.Border++ },
+		"at of a term is 99":   func(p *chart.Plane) { p.Terms[0].At = 99 },
+		"3 counts, must be 67": func(p *chart.Plane) { p.First = p.First[:3] },
 	} {
-		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), maimed(t, good, change), true)
+		v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), maimed(t, good, change), true)
 		found := strings.Join(v.Differences, "; ")
 		if err != nil {
 			found = err.Error()
@@ -266,9 +266,9 @@ func TestUnseededPlane(t *testing.T) {
 func TestLivePlane(t *testing.T) {
 	plan := vectorPlans["real"]
 	plan.Version = pair.PlanVersion
-	var last *pair.Plane
+	var last *chart.Plane
 	looks, largest := 0, 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Plan: plan, Progress: func(p pair.Progress) {
+	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
 		if p.Live == nil || p.Live.Event == nil {
 			return
 		}
@@ -305,7 +305,7 @@ func BenchmarkShard(b *testing.B) {
 			b.Fatal(err)
 		}
 		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		e, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: a.Plan, Pair: neighbours}, nil)
+		e, err := engine.Result[pair.Explored](a.Explore(0, neighbours, a.Plan.Explore), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -315,11 +315,10 @@ func BenchmarkShard(b *testing.B) {
 			} else if e.Chart.Plane == nil {
 				continue
 			}
-			chart := e.Chart
-			task := pair.Certify{Plan: a.Plan, Pair: neighbours, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: chart}
+			task := pair.Shard(a, neighbours, *e)
 			b.Run(mechanism+"/"+plane, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := pair.Executors(catalogue).Execute(task, nil); err != nil {
+					if _, err := engine.Execute(task, nil, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

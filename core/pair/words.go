@@ -9,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -105,25 +107,65 @@ func (r Report) powerWords() string {
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // DatasetWords prints a dataset, shortened where it is long.
-func DatasetWords(d audit.Dataset) string {
+func DatasetWords(d audit.Dataset) string { return datasetWords(d, -1) }
+
+// PairWords prints both datasets of a pair. Where one row of a dataset is not in the
+// other, it stands in brackets.
+func PairWords(p audit.Pair) (first, second string) {
+	words := func(d, other audit.Dataset) string {
+		left := map[string]int{}
+		for i := range other.Len() {
+			left[fmt.Sprint(other.Row(i))]++
+		}
+		alone, n := -1, 0
+		for i := range d.Len() {
+			if row := fmt.Sprint(d.Row(i)); left[row] > 0 {
+				left[row]--
+			} else {
+				alone, n = i, n+1
+			}
+		}
+		if n != 1 {
+			alone = -1
+		}
+		return datasetWords(d, alone)
+	}
+	return words(p.First, p.Second), words(p.Second, p.First)
+}
+
+// datasetWords prints a dataset with a row in brackets; -1: none.
+func datasetWords(d audit.Dataset, marked int) string {
 	if d.Len() == 0 {
 		return "no rows"
 	}
 	parts := make([]string, 0, d.Len())
-	for i := 0; i < d.Len(); i++ {
-		if i == 12 && d.Len() > 14 {
-			parts = append(parts, fmt.Sprintf("... %d rows more", d.Len()-i))
-			break
-		}
+	add := func(i int) {
 		cells := make([]string, d.Columns)
 		for j, v := range d.Row(i) {
 			cells[j] = fmt.Sprintf("%.6g", v)
 		}
 		row := strings.Join(cells, " ")
-		if d.Columns > 1 {
+		switch {
+		case i == marked:
+			row = "[" + row + "]"
+		case d.Columns > 1:
 			row = "(" + row + ")"
 		}
 		parts = append(parts, row)
+	}
+	const most = 12
+	for i := range d.Len() {
+		if i < most || d.Len() <= most+2 {
+			add(i)
+		}
+	}
+	if n := d.Len() - len(parts); n > 0 {
+		parts = append(parts, fmt.Sprintf("... %d rows more", n))
+		if marked >= most {
+			parts[len(parts)-1] += ", among them"
+			add(marked)
+			parts = append(parts[:len(parts)-2], parts[len(parts)-2]+" "+parts[len(parts)-1])
+		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -159,20 +201,17 @@ func (r Report) Facts() []audit.FactRow {
 		addDeciding(add, r, *row)
 	}
 	if samples != nil {
-		for i, name := range []string{"First dataset", "Second dataset"} {
+		for i, name := range []string{"Dataset A", "Dataset B"} {
 			add(name, "%s, %s rows", samples.Datasets[i], phrase.Grouped(samples.Rows[i]))
 		}
 	}
 	if e := r.Evidence; e != nil {
 		if samples == nil {
-			add("First dataset", "%s", DatasetWords(e.Pair.First))
-			add("Second dataset", "%s", DatasetWords(e.Pair.Second))
+			addPair(add, e.Pair)
 		}
 		add("Found by", "%s", e.Witness.Learner)
 	} else if s := r.Sequential; s != nil && samples == nil && len(s.Pairs) > 0 {
-		p := s.Pairs[s.loudest()]
-		add("First dataset", "%s", DatasetWords(p.First))
-		add("Second dataset", "%s", DatasetWords(p.Second))
+		addPair(add, s.Pairs[s.loudest()])
 	}
 	if s := r.Sequential; s != nil {
 		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))
@@ -202,9 +241,15 @@ func (r Report) Facts() []audit.FactRow {
 	return rows
 }
 
+func addPair(add func(name, format string, args ...any), p audit.Pair) {
+	first, second := PairWords(p)
+	add("Dataset A", "%s", first)
+	add("Dataset B", "%s", second)
+}
+
 // addDeciding adds the facts of the row that decides.
 func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
-	likelier, other := "first", "second"
+	likelier, other := "A", "B"
 	if f.Direction == report.SecondOverFirst {
 		likelier, other = other, likelier
 	}
@@ -231,10 +276,10 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	case f.Event != nil:
 		add("Event", "%s", shortened(f.Event.Words))
 	case e != nil && e.Prepared.Goal != nil:
-		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, audit.Number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
+		add("Divergence", "of the outputs on %s from those on %s, by a witness of order %s on %d bins of the score", likelier, other, audit.Number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
 	}
 	if c := f.Counts; c != nil {
-		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, phrase.Grouped(c.X), phrase.Grouped(c.N1), other, phrase.Grouped(c.Y), phrase.Grouped(c.N0))
+		add("Counts", "%s of %s outputs on %s, %s of %s on %s", phrase.Grouped(c.X), phrase.Grouped(c.N1), likelier, phrase.Grouped(c.Y), phrase.Grouped(c.N0), other)
 	}
 }
 
@@ -267,34 +312,23 @@ const (
 
 // eventWords describes the outputs in an event. For one real output that is a
 // few intervals, whatever the learner; else its model finds the words.
-func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
+func eventWords(columns []audit.Column, ch chart.Chart, m audit.Model, threshold float64, above bool) string {
 	words := m.Describe(threshold, above)
-	if len(columns) == 1 && called(columns[0].Name) != columns[0].Name {
-		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0].Name)+" ")
+	if len(columns) == 1 && chart.Called(columns[0].Name) != columns[0].Name {
+		words = strings.ReplaceAll(words, columns[0].Name+" ", chart.Called(columns[0].Name)+" ")
 	}
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0].Name)+" ") {
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != chart.Histogram || strings.HasPrefix(words, chart.Called(columns[0].Name)+" ") {
 		return words
 	}
 	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
 		parts := make([]string, len(in))
 		for i, x := range in {
-			parts[i] = intervalWords(called(columns[0].Name), x[0], x[1])
+			parts[i] = intervalWords(chart.Called(columns[0].Name), x[0], x[1])
 		}
 		return "about " + strings.Join(parts, " or ")
 	}
 	return words
 }
-
-// called is an output's only column in words: c1 is one that nobody named.
-func called(name string) string {
-	if name == "c1" {
-		return "output"
-	}
-	return name
-}
-
-// AxisWords is the chart's axis in words.
-func (ch Chart) AxisWords() string { return called(ch.Axis) }
 
 func intervalWords(name string, lo, hi float64) string {
 	switch {
@@ -309,39 +343,39 @@ func intervalWords(name string, lo, hi float64) string {
 }
 
 // described is the event of a cut in words, and where it lies in the chart.
-func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64, at Cut) *report.Event {
-	threshold := edges[at.Edge]
-	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, threshold, at.Above)}
+func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []float64, at threshold.Event) *report.Event {
+	edge := edges[at.Edge]
+	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, edge, at.Above)}
 	w := new(report.Where)
 	axis := "the learned score of the output"
 	switch {
-	case ch.Kind == OutcomeChart:
+	case ch.Kind == chart.Outcomes:
 		score := make([]float64, 1)
 		var named []string
 		for i, row := range ch.Outcomes {
 			if len(row) != audit.Width(columns) {
 				return e
 			}
-			if m.Score(row, score); (score[0] > threshold) == at.Above {
-				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+OutcomeWords(columns, row)+"”")
+			if m.Score(row, score); (score[0] > edge) == at.Above {
+				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+chart.OutcomeWords(columns, row)+"”")
 			}
 		}
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
 			what := "output"
 			if len(columns) == 1 {
-				what = called(columns[0].Name)
+				what = chart.Called(columns[0].Name)
 			}
 			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
 		}
 		e.Where = w
 		return e
-	case ch.Kind == ScoreChart && at.Above:
-		w.Intervals = []report.Interval{{From: &threshold}}
-	case ch.Kind == ScoreChart:
-		w.Intervals = []report.Interval{{To: &threshold}}
+	case ch.Kind == chart.Score && at.Above:
+		w.Intervals = []report.Interval{{From: &edge}}
+	case ch.Kind == chart.Score:
+		w.Intervals = []report.Interval{{To: &edge}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + called(columns[0].Name)
-		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
+		axis = "the " + chart.Called(columns[0].Name)
+		for _, x := range intervals(ch.Edges, m, edge, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -22,7 +23,7 @@ import (
 func TestOneRun(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&source=gaussian-sum&design=orthogonal&seed=4&beta=0.1&p.noise=0.5")
-	const box = `document.querySelector("#canaries-result")`
+	const box = `document.querySelector("#result")`
 	if got := eval[string](t, tab, `document.querySelector("#k-one").placeholder`); got != "1000" {
 		t.Errorf("by default %q canaries", got)
 	}
@@ -44,7 +45,7 @@ func TestOneRun(t *testing.T) {
 	got := shown()
 	plan := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := source.Sources()
-	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
+	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: engine.LocalPool(1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestOneRun(t *testing.T) {
 	if got.Summary != want.Summary || got.Verdict != want.Verdict || *got.LowerBound <= 0 {
 		t.Errorf("%q, natively %q", got.Summary, want.Summary)
 	}
-	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 2 {
+	if rows := eval[int](t, tab, `document.querySelectorAll("#planted .carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 2 {
 		t.Errorf("%d methods, want %d", rows, len(want.Tables[0].Rows))
 	}
 	text := eval[string](t, tab, box+`.textContent`)
@@ -64,12 +65,12 @@ func TestOneRun(t *testing.T) {
 			t.Errorf("the result does not say %q", words)
 		}
 	}
-	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
+	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(document.querySelector("#planted").innerHTML)`) {
 		t.Error("the result holds what is no number")
 	}
 	verifies := func(says string) {
 		t.Helper()
-		click(t, tab, "#canaries-verify")
+		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes(%q) && %s`, box, says, canaryIdle), time.Minute)
 	}
 	stands(t, tab, box, "")

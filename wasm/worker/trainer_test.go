@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 )
 
@@ -28,12 +29,16 @@ func TestReportsOfTrainings(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
 	g := core.Given{Sources: sources}
-	g.Pool = g.LocalPool(1)
+	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	fixed := runs
 	fixed.Mode = canary.Fixed
 	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
-		r, err := core.Run(t.Context(), plan, g)
+		a, err := core.Resolve(plan, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Run(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +47,7 @@ func TestReportsOfTrainings(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := newPage(t, testCatalogue(), 1)
-		opened := answerTo[reported](p, msgOpen, string(text), msgReport)
+		opened := answerTo[reported](p, "open", string(text))
 		named := false
 		for _, f := range opened.Facts {
 			named = named || f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
@@ -50,23 +55,14 @@ func TestReportsOfTrainings(t *testing.T) {
 		if opened.Text != string(text) || !named || !strings.Contains(opened.Title, "Violation") {
 			t.Errorf("%s: %q, facts %v", name, opened.Title, opened.Facts)
 		}
-		v := answerTo[verified](p, msgVerify, replayRequest{Report: string(text)}, msgVerified)
+		v := answerTo[verified](p, "verify", string(text))
 		if !v.OK || !v.Recomputed || !strings.Contains(strings.Join(v.Notes, " "), "dpscope verify -exec draws the trainings again") {
 			t.Errorf("%s: %+v", name, v)
 		}
 		bound, _ := json.Marshal(*r.Head().LowerBound)
 		forged := strings.Replace(string(text), `"lowerBound": `+string(bound), `"lowerBound": 1.875`, 1)
-		if v := answerTo[verified](p, msgVerify, replayRequest{Report: forged}, msgVerified); forged == string(text) || v.OK {
+		if v := answerTo[verified](p, "verify", forged); forged == string(text) || v.OK {
 			t.Errorf("%s: a forged bound holds: %+v", name, v)
-		}
-		request := canaryRequest{}
-		if data := json.RawMessage(mustJSON(plan)); r.Head().Kind == onerun.Kind {
-			request.OneRun = data
-		} else {
-			request.Plan = data
-		}
-		if got := answerTo[reported](p, msgCanaries, request, msgReport); !strings.Contains(got.Error, "nothing runs that only a plan or a report names") {
-			t.Errorf("%s: the page trains: %+v", name, got.Title)
 		}
 	}
 }
