@@ -295,8 +295,8 @@ func portfolio(cat audit.Catalogue, a *Audit, t Explore, half [2][2]audit.Sample
 			notes = append(notes, LearnerNote{Learner: l.Name, Value: worthless, Note: err.Error()})
 			continue
 		}
-		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.Value})
-		if best == nil || found.Value > best.Value+max(valueMargin, float64(simplicity*best.Value)) {
+		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
+		if best == nil || found.promised > best.promised+max(valueMargin, float64(simplicity*best.promised)) {
 			best = found
 		}
 	}
@@ -353,6 +353,6 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	return &Explored{
 		Witness: Witness{Learner: l.Name, Model: data}, Edges: edges, Table: halves[0].Add(halves[1]),
 		Event: best.in(edges), Hedges: hedges,
-		Value: a.worth(best, halves),
+		Value: a.worth(best, halves), promised: a.foresee(best, halves),
 	}, nil
 }

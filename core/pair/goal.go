@@ -78,34 +78,63 @@ func (a *Audit) learnClaim() audit.Claim {
 	return a.Claim
 }
 
-// worth ranks what learners found, on validation outputs: about the lower bound
-// on the goal that certification would give. halves are the tables of the two
+// worth ranks pairs by what learners found, on validation outputs: about the lower
+// bound on the goal that these outputs would give. halves are the tables of the two
 // halves of the validation pairs.
 func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
-	p := a.Plan
 	v := worthless
-	switch p.goal() {
+	switch a.Plan.goal() {
 	case report.Epsilon:
 		return c.value
 	case report.Mu:
 		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
-	case report.RenyiDivergence:
-		for _, alpha := range p.orders() {
-			v = math.Max(v, renyiWorth(halves, alpha))
-		}
-	case report.RenyiEpsilon:
-		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
-			v = bounds.EpsilonFromRenyi(v, p.ThroughRenyi)
-		}
-	case report.Rho:
-		for _, alpha := range renyiOrders {
-			v = math.Max(v, renyiWorth(halves, alpha)/alpha)
-		}
+	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+		_, v = a.bestOrder(halves)
 	}
 	if !(v > worthless) {
 		return worthless
 	}
 	return phrase.Floor(v, 9) // platforms differ in the last bits
+}
+
+// foresee ranks the learners of one pair: about the bound that certification will give.
+// For epsilon it is that of the event that is to be certified. A divergence is bounded on
+// each half by what the other half suggests, as certification does: the largest estimate
+// is that of the score which chance favours most in the tails.
+func (a *Audit) foresee(c cut, halves [2]bounds.Table) float64 {
+	v := a.worth(c, halves)
+	switch a.Plan.goal() {
+	case report.Epsilon:
+		if c.promised > 0 {
+			v = c.promised
+		}
+	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+		alpha, _ := a.bestOrder(halves)
+		sum := 0.0
+		for i := range halves {
+			d, err := tuneRenyi(halves[i], alpha, halves[1-i].Pairs(), a.Plan.Beta)
+			if err != nil {
+				return v
+			}
+			sum += bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta)
+		}
+		v = phrase.Floor(a.fromDivergence(sum/2, alpha), 6)
+	}
+	return v
+}
+
+// bestOrder is the order whose divergence shows most of the goal, and how much.
+func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
+	for _, order := range a.Plan.orders() {
+		v := renyiWorth(halves, order)
+		if v > 0 || a.Plan.goal() != report.RenyiEpsilon {
+			v = a.fromDivergence(v, order)
+		}
+		if alpha == 0 || v > value {
+			alpha, value = order, v
+		}
+	}
+	return alpha, value
 }
 
 // muWorth is the mu of an event at Wilson limits.

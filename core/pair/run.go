@@ -696,6 +696,8 @@ type Explored struct {
 	Table    bounds.Table  `json:"table"` // validation pairs
 	Chart    Chart         `json:"chart"`
 	Learners []LearnerNote `json:"learners"`
+
+	promised float64 // ranks learners as Value ranks pairs
 }
 
 // LearnerNote says how one learner of a portfolio did.

@@ -144,6 +144,7 @@ export class Form {
       if (key === "mechanism" || this.#fields.put(key, value)) continue;
       if (key === "relation") this.#relations(this.mechanism?.relations ?? [""], value);
       else if (key === "finder") this.#finders(value);
+      else if (key === "learner" && value.includes(":")) byId(key).append(html("option", { value, selected: true }, value)); // settings stand behind its name
     }
     if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;
     this.#dependents();
