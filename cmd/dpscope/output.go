@@ -23,6 +23,7 @@ type formatFlags struct {
 	files    []formatFile
 	location string
 	strict   bool
+	all      bool
 }
 
 // formatFile is a file that is written beside standard output.
@@ -30,6 +31,7 @@ type formatFile struct{ format, path string }
 
 func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	s.BoolVar(&f.all, "all", false, "print all bounds, orders and settings, not only the verdict and its reasons")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	f.registerFiles(s)
 	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
@@ -127,6 +129,9 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 		if err != nil {
 			files = errors.Join(files, fmt.Errorf("-output %s was not written: %w", out.path, err))
 		}
+	}
+	if !f.all {
+		run.Sentence = stills.Sentence
 	}
 	return files, format.Write(stdout, f.format, run)
 }

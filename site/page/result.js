@@ -205,7 +205,7 @@ function showCounts({ counts, direction }) {
   const likelier = [x, n1], other = [y, n0];
   const [first, second] = direction === "second-over-first" ? [other, likelier] : [likelier, other];
   byId("counts").replaceChildren(html("div", { class: "scroll" }, html("table", {}, tableRows(["certification", "in the event", "outputs", "share"],
-    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])))));
+    [["Dataset A", first], ["Dataset B", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])))));
 }
 
 function showEvent(report) {

@@ -278,7 +278,7 @@ export class Samples {
     const focus = document.activeElement?.id;
     byId("yours-preview").replaceChildren(...[
       found.files.length > 0 && scrolled("Files", "data", tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)]))),
-      facts && html("dl", { class: "pairs" }, terms(["First dataset", "Second dataset"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
+      facts && html("dl", { class: "pairs" }, terms(["Dataset A", "Dataset B"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
       facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
       found.columns.length > 0 && scrolled("Columns and first rows", "data tall", this.#columns(found)),
       facts && pictures(facts),
