@@ -35,6 +35,7 @@ var outside = map[string]string{
 	"internal/house":          "of tests",
 	"internal/recordings":     "reads files",
 	"internal/mutate":         "of tests",
+	"internal/timings":        "a command of the tests: standard input",
 	"internal/shares":         "what commands share: parts of an audit, their files and their merge",
 	"internal/training":       "what commands share: starts the user's program",
 	"mechanisms/google":       "Google's library draws its noise from the system's generator, and logs",
