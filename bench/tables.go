@@ -150,7 +150,7 @@ func benchTables(c *call) (int, error) {
 	c.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
 	c.Count(&plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
 	c.Seed(&plan.Seed, 1, "seed of the first run; the next run has the next")
-	c.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
+	c.BoolVar(&plan.Quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
 	workers := c.workersFlag()
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {

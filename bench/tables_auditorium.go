@@ -158,9 +158,7 @@ func auditoriumTable1(p tablesPlan) paperTable {
 					}
 					row.Figures = append(row.Figures, figure{tester, value})
 				}
-				if !p.Quick || k == 0 {
-					p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
-				}
+				p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
 				t.Rows = append(t.Rows, row)
 				if m.mechanism == "svt6" && c == 0 {
 					wide := *row

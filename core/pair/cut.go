@@ -14,7 +14,6 @@ type cut struct {
 	above     bool // the event is {score > threshold}, else {score <= threshold}
 	reversed  bool // the event is likelier on the second dataset
 	value     float64
-	promised  float64       // about what certification will bound, 0 where that is nothing
 	counts    bounds.Counts // the likelier side first
 }
 

@@ -301,8 +301,7 @@ func improves(mean, deviation float64) float64 {
 	return deviation / wide * stream.Log(1+stream.Exp(u))
 }
 
-// chooseEvents returns the main event and its hedges, the best first. What the main
-// event promises of certification is in it.
+// chooseEvents returns the main event and its hedges, the best first.
 func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut, hedges []cut) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
 	all := rivals(s1, s2)
@@ -321,7 +320,7 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 	if at >= 0 && best > 0 {
 		main = all[at].cut
 		main.counts = main.countsOf(s1, s2)
-		main.value, main.promised = value, best
+		main.value = value
 	}
 	// The hedges: the safe choice, and what promises most beyond the main event.
 	chosen := []rival{}

@@ -350,9 +350,10 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	for _, c := range others {
 		hedges = append(hedges, Hedge{Cut: c.in(edges), Share: hedgeShare})
 	}
+	value := a.worth(best, halves)
 	return &Explored{
 		Witness: Witness{Learner: l.Name, Model: data}, Edges: edges, Table: halves[0].Add(halves[1]),
 		Event: best.in(edges), Hedges: hedges,
-		Value: a.worth(best, halves), promised: a.foresee(best, halves),
+		Value: value, promised: a.foresee(value, scores, halves),
 	}, nil
 }

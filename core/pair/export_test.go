@@ -27,3 +27,5 @@ func Merged(e Evidence, change func(*Counted)) error {
 	t := newTally(e.Edges, e.Chart, e.Prepared.Event)
 	return t.add(c)
 }
+
+var RankMMD = rankMMD

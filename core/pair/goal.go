@@ -2,6 +2,7 @@ package pair
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
@@ -97,30 +98,41 @@ func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
 	return phrase.Floor(v, 9) // platforms differ in the last bits
 }
 
-// foresee ranks the learners of one pair: about the bound that certification will give.
-// For epsilon it is that of the event that is to be certified. A divergence is bounded on
-// each half by what the other half suggests, as certification does: the largest estimate
-// is that of the score which chance favours most in the tails.
-func (a *Audit) foresee(c cut, halves [2]bounds.Table) float64 {
-	v := a.worth(c, halves)
-	switch a.Plan.goal() {
-	case report.Epsilon:
-		if c.promised > 0 {
-			v = c.promised
-		}
-	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
-		alpha, _ := a.bestOrder(halves)
-		sum := 0.0
-		for i := range halves {
+// foresee ranks the learners of one pair: about the bound that certification will give,
+// from the scores of validation outputs and the tables of their halves. Each half is
+// bounded by what the other suggests, as certification is by exploration: the largest
+// value on the same outputs is that of the score which chance favours most in the tails.
+// value is the worth, which ranks learners where the goal is neither epsilon nor a
+// divergence.
+func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
+	if min(len(scores[0]), len(scores[1])) < 4 {
+		return value
+	}
+	sum, alpha := 0.0, 0.0
+	_, delta := a.dpLimits()
+	for i := range halves {
+		switch a.Plan.goal() {
+		case report.Epsilon:
+			half := func(side, i int) []float64 {
+				n := len(scores[side]) / 2
+				return slices.Sorted(slices.Values(scores[side][i*n : (i+1)*n]))
+			}
+			event, _ := chooseEvents(half(0, i), half(1, i), delta, a.Plan.Beta, a.Plan.Samples)
+			sum += math.Max(worthless, bounds.Exact(event.countsOf(half(0, 1-i), half(1, 1-i)), delta, a.Plan.Beta))
+		case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+			if i == 0 {
+				alpha, _ = a.bestOrder(halves)
+			}
 			d, err := tuneRenyi(halves[i], alpha, halves[1-i].Pairs(), a.Plan.Beta)
 			if err != nil {
-				return v
+				return value
 			}
-			sum += bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta)
+			sum += a.fromDivergence(bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
+		default:
+			sum += value
 		}
-		v = phrase.Floor(a.fromDivergence(sum/2, alpha), 6)
 	}
-	return v
+	return math.Max(worthless, phrase.Floor(sum/2, 6))
 }
 
 // bestOrder is the order whose divergence shows most of the goal, and how much.

@@ -51,17 +51,19 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		tight := row(published.MethodMMD)
 		v := published.TightMMDDelta(s, eps, beta)
 		tight.Value, tight.Note = &v, "mended, with the largest discrepancy that the claim allows"
-		return []report.Row{testerRow("MMDTester", row(published.MethodMMDPublished), s.Mean, published.MMDDelta(s, eps, beta),
+		return []report.Row{testerRow("MMDTester", row(published.MethodMMDPublished), math.NaN(), published.MMDDelta(s, eps, beta),
 			fmt.Sprintf("squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance))), tight}
 	}
 	return nil
 }
 
-// testerRow is a row with the tester's verdict: what it estimates, what it takes that to
-// be at least, and how.
+// testerRow is a row with the tester's verdict: what it estimates, if that is the row's
+// quantity, what it takes that to be at least, and how.
 func testerRow(name string, row report.Row, estimate, value float64, how string) report.Row {
 	estimate, value = roundTo(estimate, 6), phrase.Floor(value, 6)
-	row.Estimate, row.Value = &estimate, &value
+	if row.Value = &value; estimate == estimate {
+		row.Estimate = &estimate
+	}
 	verdict := "Passed"
 	if value > *row.Claimed {
 		verdict = "False: not private"
