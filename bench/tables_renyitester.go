@@ -105,7 +105,7 @@ func renyiTable1(p tablesPlan) paperTable {
 					again = thousands(published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
 					corrected = thousands(published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
 				}
-				row.Figures = append(row.Figures, figure{"its first term again", again}, figure{"corrected", corrected})
+				row.Figures = append(row.Figures, figure{"ours: its first term again", again}, figure{"ours: corrected", corrected})
 				t.Rows = append(t.Rows, row)
 			}
 		}
