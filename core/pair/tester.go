@@ -35,12 +35,9 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		return []report.Row{testerRow("aDPTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodADPTester, Claimed: &delta}, z, z-eta,
 			fmt.Sprintf("universe of %d bins, eta %.3g by its algorithm 2, beta 1/3", t.Bins, eta))}
 	case tester == "hockeystick-tester" && dp:
-		var best float64
-		for i, c := range []bounds.Counts{t.Event(binsAbove(e.Edges, eps)), t.Swap().Event(flipped(binsAbove(e.Edges, -eps)))} {
-			if v := published.HockeyStickEstimate(c, eps); i == 0 || v > best {
-				best = v
-			}
-		}
+		above := Cut{Edge: min(binOf(e.Edges, eps), len(e.Edges)-1), Above: true}
+		below := Cut{Edge: max(binOf(e.Edges, -eps)-1, 0), Reversed: true}
+		best := max(published.HockeyStickEstimate(above.counts(t), eps), published.HockeyStickEstimate(below.counts(t), eps))
 		return []report.Row{testerRow("HockeyStickTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHockeyStick, Claimed: &delta}, best,
 			best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
 	case tester == "mmd-tester" && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
@@ -107,22 +104,6 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 	}
 	return []report.Row{testerRow("RényiTester", row, estimate, estimate-math.Log((1+eta)/(1-eta)),
 		fmt.Sprintf("theorem 4.3 at C = %.3g, which lacks a factor and half of the exponent", model.Bound))}
-}
-
-// binsAbove are the bins of scores that lie above x.
-func binsAbove(edges []float64, x float64) []bool {
-	in := make([]bool, len(edges)+1)
-	for k, edge := range edges {
-		in[k+1] = edge >= x
-	}
-	return in
-}
-
-func flipped(in []bool) []bool {
-	for k := range in {
-		in[k] = !in[k]
-	}
-	return in
 }
 
 // mmdPairs is the most pairs of outputs that are put in an order.
