@@ -27,6 +27,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 )
@@ -67,14 +70,42 @@ func alone(t testing.TB, work string, trains ...trainer) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	audits, err := s.Audits(g)
-	if err == nil {
-		err = audits.Run(context.Background(), g, nil)
+	ran := func(plan any) report.View {
+		a, err := core.Resolve(plan, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Run(context.Background(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
 	}
-	if err != nil {
-		t.Fatal(err)
+	var whole any
+	if s.Kind != suite.ReportKind {
+		plan, err := s.Single()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.File = s.Data
+		whole = ran(plan)
+	} else {
+		var several shares.Several
+		if err := json.Unmarshal(s.Plan, &several); err != nil {
+			t.Fatal(err)
+		}
+		file, err := suite.Parse(several.Text, several.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var audited []suite.Audited
+		for i, name := range file.Names() {
+			g.File = several.Data[name]
+			audited = append(audited, suite.Audited{Name: name, Report: ran(file.Audit(i))})
+		}
+		whole = suite.NewReport(file, g.Generator, audited)
 	}
-	data, err := audit.Canonical(audits.Report(g.Generator))
+	data, err := audit.Canonical(whole)
 	if err != nil {
 		t.Fatal(err)
 	}

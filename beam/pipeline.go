@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
 )
@@ -28,7 +28,7 @@ var catalogue = cli.Catalogue()
 func given(workers int, t trainer) (g core.Given, err error) {
 	g = core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
 	g.Sources, err = t.sources()
-	g.Pool = g.LocalPool(workers)
+	g.Pool = engine.LocalPool(workers)
 	return g, err
 }
 
@@ -89,7 +89,7 @@ func merge(ctx context.Context, s store, of int) error {
 	if err != nil {
 		return err
 	}
-	audits, err := shares.Merge(ctx, s.all(of), s.open(ctx), g, runtime.GOMAXPROCS(0))
+	audits, err := shares.Merge(ctx, s.all(of), s.open(ctx), g)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (j *job) repeats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := training.After(plan, j.store.search(), j.store.open(ctx))
+	err = training.After(plan, j.store.search(), j.store.open(ctx))
 	switch {
 	case missing(err) && j.flags.exec.Check:
 		var g core.Given
@@ -85,15 +85,15 @@ func (j *job) repeats(ctx context.Context) error {
 		}
 		o, _ := t.program()
 		g.File = j.audit.Data
-		known, err = training.Check(o.program, plan, g, func(training, of int) {
+		err = training.Check(o.program, plan, g, func(training, of int) {
 			j.show.line(fmt.Sprintf("check of the program: training %d of %d", training, of))
 		}, j.stderr)
 	case missing(err):
-		known, err = plan, nil
+		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	j.audit.Plan, err = json.Marshal(known)
+	j.audit.Plan, err = json.Marshal(plan)
 	return err
 }

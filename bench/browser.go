@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -53,7 +53,7 @@ func benchBrowser(c *call) (int, error) {
 	if _, err := plan.Resolve(catalogue); err != nil {
 		return 0, err
 	}
-	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(*workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (c *call) museumInBrowser(dir string, seeds, workers int, limit time.Durati
 		return 0, err
 	}
 	defer stop()
-	pool := core.LocalPool(catalogue, workers)
+	pool := engine.LocalPool(workers)
 	fmt.Fprintf(c.stdout, "Known faults at the claims of their pages until they are refuted: seconds, medians of seeds %d to %d, %d workers, each run of the page in a fresh tab\n", sequentialSeed, sequentialSeed+seeds-1, workers)
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mechanism\tnative\tbrowser\tratio\tuntil shown\trefuted\tsame\t")

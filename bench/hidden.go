@@ -9,7 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -62,7 +62,7 @@ func benchHidden(c *call) (int, error) {
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	pool := core.LocalPool(catalogue, *workers)
+	pool := engine.LocalPool(*workers)
 	var results []rungResult
 	for i, x := range ladder {
 		if *only > 0 && i+1 != *only {

@@ -18,7 +18,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
@@ -306,7 +306,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 			plan.Group = x.only
 		}
 	}
-	pool := core.LocalPool(cat, 1)
+	pool := engine.LocalPool(1)
 	type found struct {
 		exact, katz float64
 		group       int
@@ -519,7 +519,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 		if jobs[i].claim != nil { // what all of the trainings of the figures show
 			plan.Mode, plan.Samples = pair.Fixed, r.Samples
 		}
-		report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(ctx)
+		report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(ctx)
 		if err != nil {
 			return row, fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
 		}
@@ -564,7 +564,7 @@ func (r learnersRun) falseAlarms() (learnersAlarms, error) {
 		if i/len(private)%2 == 1 {
 			plan.Group = learnersGroup
 		}
-		report, err := audited(ctx, plan, cat, core.LocalPool(cat, 1))
+		report, err := audited(ctx, plan, cat, engine.LocalPool(1))
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", m.Name, err)
 		}

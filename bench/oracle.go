@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -59,7 +58,7 @@ func benchOracle(c *call) (int, error) {
 	}
 	cat := catalogue
 	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), shiftSpec())
-	pool := core.LocalPool(cat, *workers)
+	pool := engine.LocalPool(*workers)
 	var cells []oracleCell
 	for _, m := range oracleMechanisms {
 		if !strings.Contains(m, *only) {

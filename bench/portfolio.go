@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -225,7 +225,7 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := audited(ctx, plan, b.catalogue, core.LocalPool(b.catalogue, 1))
+	report, err := audited(ctx, plan, b.catalogue, engine.LocalPool(1))
 	switch {
 	case err != nil && !errors.Is(err, cli.ErrStopped) && j.learner >= 0 && len(report.Tables) == 0:
 		j.note = err.Error()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user"
@@ -155,7 +155,7 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 	found := false
 	claim := audit.DPClaim(1, 0)
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: string(audit.BroughtCommand), Claim: &claim, Seed: seed}
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers), Progress: func(p pair.Progress) {
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(workers), Progress: func(p pair.Progress) {
 		if p.Refuted > 0 {
 			found = true
 			cancel()

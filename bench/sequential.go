@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -137,7 +136,6 @@ func benchSequential(c *call) (int, error) {
 }
 
 func sequentialRuns(ctx context.Context, cat audit.Catalogue, plan pair.Plan, seeds, workers int) (sequentialRow, error) {
-	known := core.Executors(cat)
 	outputs, seconds := make([]int, seeds), make([]float64, seeds)
 	refuted := make([]bool, seeds)
 	err := each(ctx, max(1, workers), seeds, func(ctx context.Context, job int) error {
@@ -148,7 +146,7 @@ func sequentialRuns(ctx context.Context, cat audit.Catalogue, plan pair.Plan, se
 			return err
 		}
 		start := time.Now()
-		r, err := engine.Execute[pair.Raced](known, pair.Race{Plan: a.Plan}, func(int) error { return ctx.Err() })
+		r, err := engine.Result[pair.Raced](a.Race(), func(int) error { return ctx.Err() })
 		if err != nil {
 			return err
 		}

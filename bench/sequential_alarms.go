@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators/posterior"
@@ -145,7 +144,6 @@ type alarmResult struct {
 // output of each side.
 func sequentialAlarms(ctx context.Context, plan alarmPlan, cells []alarmCell, workers int, say func(string, ...any)) (alarmResult, error) {
 	cat := alarmCatalogue()
-	known := core.Executors(cat)
 	result := alarmResult{Plan: plan}
 	for _, forced := range []bool{false, true} {
 		for _, c := range cells {
@@ -177,7 +175,7 @@ func sequentialAlarms(ctx context.Context, plan alarmPlan, cells []alarmCell, wo
 					looks[run] = plan.Samples
 					return err
 				}
-				r, err := engine.Execute[pair.Raced](known, pair.Race{Plan: a.Plan}, func(int) error { return ctx.Err() })
+				r, err := engine.Result[pair.Raced](a.Race(), func(int) error { return ctx.Err() })
 				if err == nil {
 					refuted[run] = r.Refuted
 				}

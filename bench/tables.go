@@ -11,7 +11,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -328,7 +327,7 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 	start := b.now()
 	defer func() { j.seconds = b.now() - start }()
-	pool := core.LocalPool(b.catalogue, workers)
+	pool := engine.LocalPool(workers)
 	plan := j.row.plan
 	plan.Seed = j.out.Seed
 	switch j.row.Kind {
@@ -444,7 +443,7 @@ func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.P
 			break
 		}
 		for _, neighbours := range pairs {
-			value, err := b.exploreOne(ctx, a.Plan, pool, neighbours, len(history))
+			value, err := exploreOne(ctx, a, pool, neighbours, len(history))
 			if err != nil {
 				return err
 			}
@@ -464,8 +463,8 @@ func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.P
 }
 
 // exploreOne is the value of a pair.
-func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
-	task := pair.Explore{Plan: plan, Trial: trial, Pair: neighbours, Outputs: plan.Explore}
+func exploreOne(ctx context.Context, a *pair.Audit, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
+	task := a.Explore(trial, neighbours, a.Plan.Explore)
 	results, err := engine.Do(ctx, pool, []pair.Explore{task}, engine.Events[pair.Explored]{})
 	if ctx.Err() != nil {
 		return 0, context.Canceled

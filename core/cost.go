@@ -4,9 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 )
@@ -20,25 +17,14 @@ type Cost struct {
 // CostOf is the cost of replaying a report; none where it cannot be drawn again from what
 // is given.
 func CostOf(r report.View, g Given) Cost {
-	if _, recorded := PlanOf(r).(scores.Plan); recorded {
+	if _, recorded := r.(scores.Report); recorded && g.Scores == nil {
 		return Cost{}
 	}
-	plan, err := Resolve(PlanOf(r), g)
+	a, err := Resolve(PlanOf(r), g)
 	if err != nil {
 		return Cost{}
 	}
-	switch p := plan.(type) {
-	case pair.Plan:
-		if a, err := p.Resolve(g.Catalogue); err == nil {
-			outputs, bytes := a.Cost()
-			return Cost{outputs, bytes}
-		}
-	case canary.Plan:
-		return Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}
-	case onerun.Plan:
-		return Cost{p.Canaries, 8 * p.Canaries}
-	}
-	return Cost{}
+	return a.Cost()
 }
 
 // Within refuses what costs more than most.

@@ -1,8 +1,11 @@
+// Package core joins the kinds of audits: what resolves, runs and replays an audit of any.
 package core
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
@@ -18,10 +21,10 @@ import (
 type Given struct {
 	Catalogue audit.Catalogue // what is known, the user's own among it
 	Sources   []source.Spec   // of canaries; nil: all
-	Pool      *engine.Pool    // of workers that know all kinds
-	File      []byte          // of an audit with canaries, of many runs or of one; nil: it has none
-	Scores    *scores.Scores  // of an audit of scores; of a replay nil: bounds are computed again from the report's counts
-	Whole     bool            // of a replay: draw everything again; else what follows from the report's own evidence
+	Pool      *engine.Pool
+	File      []byte         // of an audit with canaries, of many runs or of one; nil: it has none
+	Scores    *scores.Scores // of an audit of scores; of a replay nil: bounds are computed again from the report's counts
+	Continue  *canary.Parent // that an audit with canaries goes on from; nil: it begins
 
 	Generator audit.Generator
 	Now       func() float64        // seconds of a clock; nil: no timing
@@ -29,147 +32,137 @@ type Given struct {
 	Canaries  func(canary.Progress) // of audits with canaries, may be nil
 }
 
-// Kind is one kind of audit, as all that serves every kind sees it. A plan is of the
-// kind's own type, as is the report in a view.
+func (g Given) sources() []source.Spec {
+	if g.Sources == nil {
+		return source.Sources()
+	}
+	return g.Sources
+}
+
+// Codecs read the tasks of every kind of audit: of the mechanisms and with canaries of the
+// sources that are given.
+func (g Given) Codecs() engine.Codecs {
+	return append(append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...), onerun.Codecs(g.sources())...)
+}
+
+// Audit is an audit of any kind: a plan that was checked and whose defaults are filled in.
+type Audit interface {
+	// Plan is of the kind's own type.
+	Plan() any
+	// Cost is what drawing it takes; none where it draws nothing.
+	Cost() Cost
+	// FirstTraining is what the program that trains for the audit is asked first: who is a
+	// member, and the seed.
+	FirstTraining() (members []bool, seed uint64, err error)
+	// Run does the audit, see [report.Do].
+	Run(ctx context.Context, g Given) (report.View, error)
+
+	// Search does what several machines that share the audit do not divide, see
+	// [report.Shared].
+	Search(ctx context.Context, g Given) (found json.RawMessage, err error)
+	// Shared is the audit after a search that found this.
+	Shared(found json.RawMessage) (Shared, error)
+}
+
+// Shared is an audit that machines share.
+type Shared struct {
+	Pieces int
+	Draw   func(ctx context.Context, g Given, first, end int) (json.RawMessage, error)
+	Merge  func(g Given, parts iter.Seq2[report.Part, error]) (report.View, error)
+}
+
+// Kind is one kind of audit, as all that serves every kind sees it.
 type Kind struct {
 	Name string // of its reports
 	// Parse reads a report of the kind.
 	Parse func(data []byte) (report.View, error)
-	// Reworded is a report with the words that its numbers make, whatever its own are.
-	Reworded func(report.View) report.View
-	// Plain is a report without the words that a replay does not make again: how to run
-	// it, its limitations and references. Its headline and summary are made of its numbers.
-	Plain func(report.View) report.View
-	// Plan is that of a report.
-	Plan func(report.View) any
-	// Owns tells whether a plan is of the kind.
-	Owns func(plan any) bool
-	// Resolve checks a plan and fills in its defaults.
-	Resolve func(plan any, g Given) (any, error)
-	// Run does the audit of a plan. A report comes with an error where the run failed,
-	// and is nil where it never began.
-	Run func(ctx context.Context, plan any, g Given) (report.View, error)
-	// Verify replays a report.
-	Verify func(ctx context.Context, r report.View, g Given) (engine.Verification, error)
-}
+	// ParsePlan reads a plan of the kind.
+	ParsePlan func(data []byte) (any, error)
 
-// typed is a kind with plans of type P and reports of type R.
-type typed[P any, R report.View] struct {
-	name    string
-	parse   func([]byte) (R, error)
-	plan    func(R) P
-	resolve func(P, Given) (P, error)
-	run     func(context.Context, P, Given) (R, error)
-	verify  func(context.Context, R, Given) (engine.Verification, error)
+	reworded func(r report.View, plain bool) report.View
+	plan     func(report.View) any
+	owns     func(plan any) bool
+	resolve  func(plan any, g Given) (Audit, error)
+	verify   func(ctx context.Context, r report.View, g Given, whole bool) (engine.Verification, error)
 }
 
 // Kinds are all kinds of audits.
 func Kinds() []Kind {
 	return []Kind{
-		kind(typed[pair.Plan, pair.Report]{report.Pair, pair.ParseReport,
-			func(r pair.Report) pair.Plan { return r.Plan },
-			func(p pair.Plan, g Given) (pair.Plan, error) {
+		kind(report.Pair, pair.ParseReport, pair.ParsePlan, func(r pair.Report) pair.Plan { return r.Plan },
+			func(p pair.Plan, g Given) (Audit, error) {
 				a, err := p.Resolve(g.Catalogue)
 				if err != nil {
-					return p, err
+					return nil, err
 				}
-				return a.Plan, nil
+				outputs, bytes := a.Cost()
+				return audited(a, a.Plan, Cost{outputs, bytes}, func(g Given) func(pair.Progress) { return g.Pair }), nil
 			},
-			func(ctx context.Context, p pair.Plan, g Given) (pair.Report, error) {
-				return pair.Run{Plan: p, Catalogue: g.Catalogue, Pool: g.Pool, Generator: g.Generator, Progress: g.Pair, Now: g.Now}.Do(ctx)
-			},
-			func(ctx context.Context, r pair.Report, g Given) (engine.Verification, error) {
-				return pair.Verify(ctx, g.Catalogue, g.Pool, r, g.Whole)
-			}}),
-		kind(typed[canary.Plan, canary.Report]{canary.Kind, canary.ParseReport,
-			func(r canary.Report) canary.Plan { return r.Plan },
-			func(p canary.Plan, g Given) (canary.Plan, error) {
-				a, err := p.Resolve(g.Sources, g.File)
+			func(ctx context.Context, r pair.Report, g Given, whole bool) (engine.Verification, error) {
+				return pair.Verify(ctx, g.Catalogue, g.Pool, r, whole)
+			}),
+		kind(canary.Kind, canary.ParseReport, canary.ParsePlan, func(r canary.Report) canary.Plan { return r.Plan },
+			func(p canary.Plan, g Given) (Audit, error) {
+				a, err := p.Resume(g.sources(), g.File, g.Continue)
 				if err != nil {
-					return p, err
+					return nil, err
 				}
-				return a.Plan, nil
+				p = a.Plan
+				return audited(a, p, Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}, func(g Given) func(canary.Progress) { return g.Canaries }), nil
 			},
-			func(ctx context.Context, p canary.Plan, g Given) (canary.Report, error) {
-				return canary.Run{Plan: p, File: g.File, Sources: g.Sources, Pool: g.Pool, Generator: g.Generator, Progress: g.Canaries, Now: g.Now}.Do(ctx)
-			},
-			func(ctx context.Context, r canary.Report, g Given) (engine.Verification, error) {
-				return canary.Verify(ctx, g.Sources, g.Pool, r, g.File, g.Whole)
-			}}),
-		kind(typed[onerun.Plan, onerun.Report]{onerun.Kind, onerun.ParseReport,
-			func(r onerun.Report) onerun.Plan { return r.Plan },
-			func(p onerun.Plan, g Given) (onerun.Plan, error) {
-				a, err := p.Resolve(g.Sources, g.File)
+			func(ctx context.Context, r canary.Report, g Given, whole bool) (engine.Verification, error) {
+				return canary.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
+			}),
+		kind(onerun.Kind, onerun.ParseReport, onerun.ParsePlan, func(r onerun.Report) onerun.Plan { return r.Plan },
+			func(p onerun.Plan, g Given) (Audit, error) {
+				a, err := p.Resolve(g.sources(), g.File)
 				if err != nil {
-					return p, err
+					return nil, err
 				}
-				return a.Plan, nil
+				return audited(a, a.Plan, Cost{a.Plan.Canaries, 8 * a.Plan.Canaries}, nil), nil
 			},
-			func(ctx context.Context, p onerun.Plan, g Given) (onerun.Report, error) {
-				return onerun.Run{Plan: p, File: g.File, Sources: g.Sources, Pool: g.Pool, Generator: g.Generator, Now: g.Now}.Do(ctx)
+			func(ctx context.Context, r onerun.Report, g Given, whole bool) (engine.Verification, error) {
+				return onerun.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
+			}),
+		kind(scores.Kind, scores.ParseReport, scores.ParsePlan, func(r scores.Report) scores.Plan { return r.Plan },
+			func(p scores.Plan, g Given) (Audit, error) {
+				a, err := p.Resolve(g.Scores)
+				if err != nil {
+					return nil, err
+				}
+				return audited(a, a.Plan, Cost{}, nil), nil
 			},
-			func(ctx context.Context, r onerun.Report, g Given) (engine.Verification, error) {
-				return onerun.Verify(ctx, g.Sources, g.Pool, r, g.File, g.Whole)
-			}}),
-		kind(typed[scores.Plan, scores.Report]{scores.Kind, scores.ParseReport,
-			func(r scores.Report) scores.Plan { return r.Plan },
-			func(p scores.Plan, g Given) (scores.Plan, error) { return scores.Resolve(p, *g.Scores) },
-			func(_ context.Context, p scores.Plan, g Given) (scores.Report, error) {
-				return scores.Run(p, *g.Scores, g.Generator)
-			},
-			func(_ context.Context, r scores.Report, g Given) (engine.Verification, error) {
+			func(_ context.Context, r scores.Report, g Given, _ bool) (engine.Verification, error) {
 				return scores.Verify(r, g.Scores)
-			}}),
+			}),
 	}
 }
 
-// rewording is a report that can put itself into words.
-type rewording[R any] interface {
-	*R
-	report.Replayed
-}
-
-func kind[P any, R report.View, W rewording[R]](k typed[P, R]) Kind {
+// kind is one with plans of type P and reports of type R.
+func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]byte) (R, error), parsePlan func([]byte) (P, error), plan func(R) P,
+	resolve func(P, Given) (Audit, error), verify func(context.Context, R, Given, bool) (engine.Verification, error)) Kind {
 	return Kind{
-		Name:  k.name,
-		Parse: func(data []byte) (report.View, error) { return k.parse(data) },
-		Reworded: func(v report.View) report.View {
+		Name:      name,
+		Parse:     func(data []byte) (report.View, error) { return parse(data) },
+		ParsePlan: func(data []byte) (any, error) { return parsePlan(data) },
+		reworded: func(v report.View, plain bool) report.View {
 			r := v.(R)
 			W(&r).Reword()
+			if h := W(&r).Common(); plain {
+				h.Reproduce, h.Limitations, h.References = audit.Reproduce{}, []string{}, []string{}
+			}
 			return r
 		},
-		Plain: func(v report.View) report.View {
-			r := v.(R)
-			W(&r).Reword()
-			h := W(&r).Common()
-			h.Reproduce, h.Limitations, h.References = audit.Reproduce{}, []string{}, []string{}
-			return r
-		},
-		Plan: func(v report.View) any { return k.plan(v.(R)) },
-		Owns: func(plan any) bool {
+		plan: func(v report.View) any { return plan(v.(R)) },
+		owns: func(plan any) bool {
 			_, own := plan.(P)
 			return own
 		},
-		Resolve: func(plan any, g Given) (any, error) { return k.resolve(plan.(P), g.complete()) },
-		Run: func(ctx context.Context, plan any, g Given) (report.View, error) {
-			r, err := k.run(ctx, plan.(P), g.complete())
-			if r.Head().Schema == "" {
-				return nil, err
-			}
-			return r, err
-		},
-		Verify: func(ctx context.Context, v report.View, g Given) (engine.Verification, error) {
-			return k.verify(ctx, v.(R), g.complete())
+		resolve: func(plan any, g Given) (Audit, error) { return resolve(plan.(P), g) },
+		verify: func(ctx context.Context, v report.View, g Given, whole bool) (engine.Verification, error) {
+			return verify(ctx, v.(R), g, whole)
 		},
 	}
-}
-
-// complete fills in what is all there is.
-func (g Given) complete() Given {
-	if g.Sources == nil {
-		g.Sources = source.Sources()
-	}
-	return g
 }
 
 // find is the kind for which is holds; there is one.
@@ -187,11 +180,9 @@ func of(r report.View) Kind {
 	return find("a report of "+name, func(k Kind) bool { return k.Name == name })
 }
 
-// KindOf names the kind of report that a plan leads to.
-func KindOf(plan any) string { return kindOf(plan).Name }
-
-func kindOf(plan any) Kind {
-	return find(fmt.Sprintf("a plan of type %T", plan), func(k Kind) bool { return k.Owns(plan) })
+// KindOf is the kind of a plan.
+func KindOf(plan any) Kind {
+	return find(fmt.Sprintf("a plan of type %T", plan), func(k Kind) bool { return k.owns(plan) })
 }
 
 // ParseReport reads a report of any kind.
@@ -214,70 +205,29 @@ func ParseReport(data []byte) (report.View, error) {
 }
 
 // Reworded is a report with the words that its numbers make, whatever its own are.
-func Reworded(r report.View) report.View { return of(r).Reworded(r) }
+func Reworded(r report.View) report.View { return of(r).reworded(r, false) }
 
-// Plain is a report without words that nobody has checked, see [Kind].
-func Plain(r report.View) report.View { return of(r).Plain(r) }
+// Plain is a report without the words that a replay does not make again: how to run it, its
+// limitations and references. Its headline and summary are made of its numbers.
+func Plain(r report.View) report.View { return of(r).reworded(r, true) }
 
 // PlanOf is the plan of a report.
-func PlanOf(r report.View) any { return of(r).Plan(r) }
+func PlanOf(r report.View) any { return of(r).plan(r) }
 
 // Trainer is the program that trains for the audit of a plan; nil where none does.
 func Trainer(plan any) *source.Trainer {
-	switch p := plan.(type) {
-	case canary.Plan:
-		return p.Trainer
-	case onerun.Plan:
-		return p.Trainer
+	if p, ok := plan.(interface{ Training() *source.Trainer }); ok {
+		return p.Training()
 	}
 	return nil
 }
 
-// WithRepeats is the plan of an audit for which a program trains, with what asking it twice
-// gave.
-func WithRepeats(plan any, r source.Repeats) any {
-	t := *Trainer(plan)
-	t.Repeats = r
-	switch p := plan.(type) {
-	case canary.Plan:
-		p.Trainer = &t
-		return p
-	case onerun.Plan:
-		p.Trainer = &t
-		return p
-	}
-	return plan
-}
-
-// FirstTraining is what the program that trains for the audit of a plan is asked first: who
-// is a member, and the seed.
-func FirstTraining(plan any, g Given) (members []bool, seed uint64, err error) {
-	switch p := plan.(type) {
-	case canary.Plan:
-		a, err := p.Resolve(g.Sources, g.File)
-		if err != nil {
-			return nil, 0, err
-		}
-		return a.FirstTraining()
-	case onerun.Plan:
-		a, err := p.Resolve(g.Sources, g.File)
-		if err != nil {
-			return nil, 0, err
-		}
-		return a.FirstTraining()
-	}
-	return nil, 0, fmt.Errorf("core: a plan of type %T without trainings", plan)
-}
-
-// Verify replays a report of any kind.
-func Verify(ctx context.Context, r report.View, g Given) (engine.Verification, error) {
-	return of(r).Verify(ctx, r, g)
-}
-
 // Resolve checks a plan of any kind and fills in its defaults.
-func Resolve(plan any, g Given) (any, error) { return kindOf(plan).Resolve(plan, g) }
+func Resolve(plan any, g Given) (Audit, error) { return KindOf(plan).resolve(plan, g) }
 
-// Run does the audit of a plan of any kind, see [Kind].
-func Run(ctx context.Context, plan any, g Given) (report.View, error) {
-	return kindOf(plan).Run(ctx, plan, g)
+// Verify replays a report of any kind, see [report.Verify]. Without whole, it draws nothing
+// and needs nothing of the user's; a report of which that cannot be said without it is
+// refused with an [audit.InputError].
+func Verify(ctx context.Context, r report.View, g Given, whole bool) (engine.Verification, error) {
+	return of(r).verify(ctx, r, g, whole)
 }

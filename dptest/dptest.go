@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -106,7 +107,7 @@ func Audit(ctx context.Context, m audit.Mechanism, claim audit.Claim, opts Optio
 	if err != nil {
 		return pair.Report{}, err
 	}
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, opts.workers()),
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(opts.workers()),
 		Generator: audit.Generator{Name: "dpscope/dptest", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}}.Do(ctx)
 	switch {
 	case err != nil:

@@ -307,7 +307,7 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 	if err != nil {
 		return r, false, err
 	}
-	explored, err := engine.Execute[pair.Explored](pair.Executors(cat), pair.Explore{Plan: a.Plan, Pair: p, Outputs: a.Plan.Explore}, nil)
+	explored, err := engine.Result[pair.Explored](a.Explore(0, p, a.Plan.Explore), nil)
 	if err != nil {
 		return r, false, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -183,7 +184,7 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 	if plan.Beta == 0 && spec.Fault == "" {
 		plan.Beta = 1e-6
 	}
-	pool := pair.LocalPool(cat, Options{}.workers())
+	pool := engine.LocalPool(Options{}.workers())
 	want := audit.NoViolation
 	if spec.Fault != "" {
 		want = audit.Violation

@@ -49,7 +49,7 @@ func (s *Host) check(data []byte) error {
 		}
 	}
 	for _, a := range c.audits {
-		v, err := core.Recompute(s.Catalogue, a.Report)
+		v, err := core.Verify(context.Background(), a.Report, core.Given{Catalogue: s.Catalogue}, false)
 		if err == nil && !v.OK() {
 			err = differs(v.Differences)
 		}

@@ -15,8 +15,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds/accounting"
-	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/recordings"
@@ -178,31 +176,11 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
-	pool, err := f.shards.Begin(core.KindOf(plan), plan, brought, core.LocalPool(cat, *f.workers))
-	if err != nil {
-		return fail(stderr, err)
-	}
 	show := newMeter(stderr)
 	if f.outside.parent {
 		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
 	}
-	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool,
-		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
-	show.clear()
-	if f.shards.Divided() && report.Schema != "" {
-		return endShare(ctx, &f.shards, err, stderr)
-	}
-	if err != nil && report.Schema == "" {
-		return fail(stderr, err)
-	}
-	if err != nil {
-		fail(stderr, err)
-	}
-	name := report.Plan.Mechanism
-	if s := report.Inputs.Samples; s != nil {
-		name = s.Files[0].Name
-	}
-	return f.out.finish(stdout, stderr, name, report)
+	return one{plan, given(cat, *f.workers), brought, f.shards, &f.out}.do(ctx, show, stdout, stderr)
 }
 
 // broughtData is what the parts of an audit say of a mechanism of the user's, nil of one that
@@ -260,14 +238,6 @@ func (m *meter) progress(p pair.Progress) {
 		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
 	}
 	m.show(line)
-}
-
-// watch shows the progress of the audit of a plan.
-func (m *meter) watch(plan any, g *core.Given) {
-	g.Pair = m.progress
-	if p, ok := plan.(canary.Plan); ok && m.w != nil {
-		g.Canaries = m.canaries(p)
-	}
 }
 
 // sometimes shows a line if the last one has been there for a while.

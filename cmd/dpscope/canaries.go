@@ -142,34 +142,16 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	show := f.trainer.meter(stderr)
 	if program != nil && from == nil {
-		known, err := f.trainer.know(program, plan, core.Given{Sources: sources, File: file}, f.shards.After, show, stderr)
+		err := f.trainer.know(program, plan, core.Given{Sources: sources, File: file}, f.shards.After, show, stderr)
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		} else if err != nil {
 			return fail(stderr, err)
 		}
-		plan = known.(canary.Plan)
 	}
-	pool, err := f.shards.Begin(canary.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(*f.trainer.workers))
-	if err != nil {
-		return fail(stderr, err)
-	}
-	run := canary.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
-	if show.w != nil {
-		run.Progress = show.canaries(plan)
-	}
-	report, err := run.Do(ctx)
-	show.clear()
-	if f.shards.Divided() && report.Schema != "" {
-		return endShare(ctx, &f.shards, err, stderr)
-	}
-	if err != nil && report.Schema == "" {
-		return fail(stderr, err)
-	}
-	if err != nil {
-		fail(stderr, err)
-	}
-	return f.out.finish(stdout, stderr, plan.Source, report)
+	g := given(catalogue, *f.trainer.workers)
+	g.Sources, g.File, g.Continue = sources, file, from
+	return one{plan, g, file, f.shards, &f.out}.do(ctx, show, stdout, stderr)
 }
 
 // canaries shows the progress of a canary audit.

@@ -87,7 +87,11 @@ func (f *auditFlags) committed(ctx context.Context, names []string, stdin io.Rea
 		if err != nil {
 			return nil, err
 		}
-		c, err := committedOf("", plan, core.Given{Catalogue: cat})
+		a, err := core.Resolve(plan, core.Given{Catalogue: cat})
+		if err != nil {
+			return nil, err
+		}
+		c, err := committedOf("", a, cat)
 		return []committed{c}, err
 	}
 	file := planFlags{file: names[0]}
@@ -106,19 +110,18 @@ func (f *auditFlags) committed(ctx context.Context, names []string, stdin io.Rea
 	defer end()
 	audits := make([]committed, len(todo))
 	for i, p := range todo {
-		if audits[i], err = committedOf(p.name, p.plan, p.given); err != nil {
+		if audits[i], err = committedOf(p.name, p.audit, p.given.Catalogue); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return audits, nil
 }
 
-func committedOf(name string, plan any, g core.Given) (committed, error) {
-	full, err := core.Resolve(plan, g)
-	c := committed{Name: name, Kind: core.KindOf(plan), Plan: full}
-	if p, ok := full.(pair.Plan); ok && err == nil {
+func committedOf(name string, a core.Audit, cat audit.Catalogue) (c committed, err error) {
+	c = committed{Name: name, Kind: core.KindOf(a.Plan()).Name, Plan: a.Plan()}
+	if p, ok := c.Plan.(pair.Plan); ok {
 		var spec audit.MechanismSpec
-		spec, err = g.Catalogue.Mechanism(p.Mechanism)
+		spec, err = cat.Mechanism(p.Mechanism)
 		c.Files = sums(spec.Recording, spec.Brought, spec.Labelled)
 	}
 	return c, err
@@ -162,7 +165,7 @@ func committedIn(text []byte) ([]committed, error) {
 
 func committedBy(name string, r report.View) committed {
 	c := committed{Name: name, Plan: core.PlanOf(r)}
-	c.Kind = core.KindOf(c.Plan)
+	c.Kind = core.KindOf(c.Plan).Name
 	if own, ok := r.(pair.Report); ok {
 		c.Files = sums(own.Inputs.Samples, own.Inputs.Brought, own.Inputs.Labelled)
 	}

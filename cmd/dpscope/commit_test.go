@@ -43,7 +43,7 @@ func TestCommit(t *testing.T) {
 		text := committed(settings...)
 		write(name, text)
 		run(append([]string{"audit", "-output", "json=" + at(name+".json")}, settings...), strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
-		verify := []string{"verify", "-counts", "-commitment"}
+		verify := []string{"verify", "-quick", "-commitment"}
 		for _, given := range []string{at(name), text} {
 			if out := said(t, 0, append(verify, given, at(name+".json"))...); !strings.Contains(out, "The commitment holds") {
 				t.Error(out)
@@ -58,7 +58,7 @@ func TestCommit(t *testing.T) {
 		}
 	}
 	other := committed("-samples-file", at("other.csv"), "-epsilon", "1")
-	said(t, 1, "verify", "-counts", "-commitment", other, at("recorded.json"))
+	said(t, 1, "verify", "-quick", "-commitment", other, at("recorded.json"))
 
 	write("plan.json", `{"version": 1, "beta": 0.05, "audits": [
 		{"name": "first", "mechanism": "svt5", "claim": {"epsilon": 1}, "samples": 500, "trials": 1},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -63,33 +64,19 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	show := trainer.meter(stderr)
 	if program != nil {
-		known, err := trainer.know(program, plan, core.Given{Sources: sources, File: file}, shards.After, show, stderr)
+		err := trainer.know(program, plan, core.Given{Sources: sources, File: file}, shards.After, show, stderr)
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		} else if err != nil {
 			return fail(stderr, err)
 		}
-		plan = known.(onerun.Plan)
-	}
-	pool, err := shards.Begin(onerun.Kind, plan, file, core.Given{Catalogue: catalogue, Sources: sources}.LocalPool(1))
-	if err != nil {
-		return fail(stderr, err)
 	}
 	if program != nil {
 		show.show("training")
 	}
-	report, err := onerun.Run{Plan: plan, File: file, Sources: sources, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
-	show.clear()
-	if shards.Divided() && report.Schema != "" {
-		return endShare(ctx, &shards, err, stderr)
-	}
-	if err != nil && report.Schema == "" {
-		return fail(stderr, err)
-	}
-	if err != nil {
-		fail(stderr, err)
-	}
-	return f.out.finish(stdout, stderr, report.Plan.Source, report)
+	g := given(catalogue, 1)
+	g.Sources, g.File = sources, file
+	return one{plan, g, file, shards, &f.out}.do(ctx, show, stdout, stderr)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
@@ -109,12 +96,9 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	}
 	show := newMeter(stderr)
 	show.show("auditing the scores")
-	report, err := scores.Run(plan, *in, cli.Generator())
-	show.clear()
-	if err != nil {
-		return fail(stderr, err)
-	}
-	return f.out.finish(stdout, stderr, report.Head().Subject, report)
+	g := given(catalogue, 1)
+	g.Scores = in
+	return one{plan: plan, given: g, out: &f.out}.do(context.Background(), show, stdout, stderr)
 }
 
 // scores reads one or two files of scores.

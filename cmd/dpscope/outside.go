@@ -86,6 +86,9 @@ type opening struct {
 // broughtBy are the flags that bring a mechanism.
 var broughtBy = map[audit.BroughtKind]string{audit.BroughtModule: "wasm", audit.BroughtCommand: "exec"}
 
+// given says whether a mechanism from outside is named.
+func (f *outsideFlags) given() bool { return f.Mechanism() != "" || f.Table.File != "" }
+
 // brought is the kind that is brought; "": none.
 func (f *outsideFlags) brought() audit.BroughtKind {
 	return audit.BroughtKind(pair.Outside{Brought: f.Brought}.Mechanism())

@@ -99,18 +99,19 @@ type planned struct {
 	name  string
 	plan  any // of the kind's type
 	given core.Given
+	audit core.Audit // of the plan, once it was checked
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
 	// broken is why the user's program cannot be audited: the other audits of the plan run.
 	broken error
 }
 
-// run does the audit, see [core.Run].
+// run does the audit.
 func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
 	g := p.given
-	g.Pool, g.Generator, g.Now = g.LocalPool(workers), cli.Generator(), cli.Clock()
-	show.watch(p.plan, &g)
-	return core.Run(ctx, p.plan, g)
+	g.Pool, g.Generator, g.Now = engine.LocalPool(workers), cli.Generator(), cli.Clock()
+	show.watch("", p.plan, &g)
+	return p.audit.Run(ctx, g)
 }
 
 // endAll ends what the audits hold.
@@ -195,7 +196,7 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 	if p.broken = p.openTrainer(ctx, notes); p.broken != nil {
 		return p.broken
 	}
-	_, err = core.Resolve(p.plan, p.given)
+	p.audit, err = core.Resolve(p.plan, p.given)
 	return err
 }
 
@@ -220,8 +221,7 @@ func (p *planned) openTrainer(ctx context.Context, notes io.Writer) error {
 		return err
 	}
 	p.given.Sources, p.end = sources, program.Close
-	p.plan, err = training.Check(program, p.plan, p.given, nil, notes)
-	return err
+	return training.Check(program, p.plan, p.given, nil, notes)
 }
 
 // place is a line of the plan, as seen from the folder in which the command
@@ -295,9 +295,6 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
 		report, err := p.run(ctx, *f.workers, show)
 		show.clear()
-		if report == nil {
-			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
-		}
 		if err != nil {
 			fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
@@ -404,16 +401,12 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		}
 		p.given.Catalogue = catalogue
 	}
-	p.given.Pool, p.given.Whole = p.given.LocalPool(workers), whole
-	v, err = core.Verify(ctx, a.Report, p.given)
+	p.given.Pool = engine.LocalPool(workers)
+	v, err = core.Verify(ctx, a.Report, p.given, whole)
 	if err != nil || !ok {
 		return v, err
 	}
-	want, err := core.Resolve(p.plan, p.given)
-	if err != nil {
-		return v, err
-	}
-	v.Same(audit.EqualJSON(core.PlanOf(a.Report), want), "what the plan asks for", "the report is of other settings")
+	v.Same(audit.EqualJSON(core.PlanOf(a.Report), p.audit.Plan()), "what the plan asks for", "the report is of other settings")
 	return v, nil
 }
 

@@ -43,7 +43,7 @@ func TestRecomputeKept(t *testing.T) {
 			all = append(all, r)
 		}
 		for _, r := range all {
-			v, err := core.Recompute(catalogue, r)
+			v, err := core.Verify(t.Context(), r, core.Given{Catalogue: catalogue}, false)
 			var in *audit.InputError
 			switch own, ok := r.(pair.Report); {
 			case errors.As(err, &in) && in.Remedy != "":
@@ -56,7 +56,7 @@ func TestRecomputeKept(t *testing.T) {
 			case ok && own.LowerBound != nil:
 				*own.LowerBound = own.Claim.Limit() + 1 // nothing of its counts
 				own.Verdict = audit.Violation
-				if v, err := core.Recompute(catalogue, own); err == nil && v.OK() {
+				if v, err := core.Verify(t.Context(), own, core.Given{Catalogue: catalogue}, false); err == nil && v.OK() {
 					t.Errorf("%s: a forged bound follows from its counts", name)
 				}
 			}

@@ -11,19 +11,10 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// endShare writes the part of an audit that ended with err, and returns the exit code.
-func endShare(ctx context.Context, f *shares.Flags, err error, stderr io.Writer) int {
-	if err := f.End(ctx, err); err != nil {
-		return fail(stderr, err)
-	}
-	return cli.ExitOK
-}
-
 // mergeCommand is dpscope merge: the report of one machine, of the parts that several
 // drew.
 func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := cli.NewFlags("dpscope merge", stderr)
-	workers := s.Workers(0, "parallel workers; 0: one a processor")
 	var out formatFlags
 	out.register(s)
 	s.Func("o", "short for -output", func(v string) error { return s.Set("output", v) })
@@ -34,7 +25,7 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	ctx, stop := untilSignal()
 	defer stop()
 	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
-	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g, *workers)
+	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g)
 	if ctx.Err() != nil {
 		err = cli.ErrStopped
 	}
@@ -65,16 +56,6 @@ func (f *auditFlags) dividePlan(ctx context.Context, todo []planned, stderr io.W
 			plan.Data[p.name] = p.given.File
 		}
 	}
-	pool, err := f.shards.Begin(suite.ReportKind, plan, nil, core.LocalPool(catalogue, *f.workers))
-	if err != nil {
-		return fail(stderr, err)
-	}
-	g := core.Given{Catalogue: catalogue, Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}
-	audits, err := f.shards.Search().Audits(g)
-	if err == nil {
-		show := newMeter(stderr)
-		err = audits.Run(ctx, g, func(_ string, plan any, g *core.Given) { show.watch(plan, g) })
-		show.clear()
-	}
-	return endShare(ctx, &f.shards, err, stderr)
+	show := newMeter(stderr)
+	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, given(catalogue, *f.workers), show.watch), show, stderr)
 }

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
@@ -115,11 +115,11 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	single, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	r, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -211,7 +211,7 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 		}
 		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nWithout the limits on memory and time that a stranger's report has here: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
 	}
-	v, err := core.Recompute(catalogue, r)
+	v, err := core.Verify(ctx, r, core.Given{Catalogue: catalogue}, false)
 	if err != nil {
 		return fail(stderr, err)
 	}

@@ -56,9 +56,9 @@ func (f *trainerFlags) open(ctx context.Context, line string, stdin io.Reader, s
 	return sources, program, program.Close, nil
 }
 
-// know is a plan with what its report says of the program that trains: what the search in the
-// partial after says, or what asking it twice gives, if it is to be asked.
-func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Given, after string, show *meter, notes io.Writer) (any, error) {
+// know puts into a plan what its report says of the program that trains: what the search in
+// the partial after says, or what asking it twice gives, if it is to be asked.
+func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Given, after string, show *meter, notes io.Writer) error {
 	switch {
 	case after != "":
 		return training.After(plan, after, shares.Open)
@@ -66,7 +66,7 @@ func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Given, af
 		defer show.clear()
 		return training.Check(program, plan, g, show.checking(), notes)
 	}
-	return plan, nil
+	return nil
 }
 
 // checking shows the trainings that a program is asked for before an audit.

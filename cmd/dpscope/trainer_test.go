@@ -131,8 +131,7 @@ func TestTrained(t *testing.T) {
 				code int
 				says string
 			}{
-				{[]string{file}, cli.ExitUsage, "nothing runs that only a plan or a report names"},
-				{[]string{"-counts", file}, cli.ExitOK, "Recomputed"},
+				{[]string{"-quick", file}, cli.ExitOK, "Recomputed"},
 				{[]string{"-quick", file}, cli.ExitOK, "Recomputed"},
 				{[]string{"-exec", loud, file}, cli.ExitOK, "Replayed: same counts"},
 				{[]string{"-exec", loud + " ", "-workers", "2", file}, cli.ExitOK, "this replay ran"},
@@ -147,7 +146,7 @@ func TestTrained(t *testing.T) {
 			if err := os.WriteFile(forged, []byte(strings.Replace(read(t, file), `"lowerBound": `, `"lowerBound": 9`, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if code, out, errs := dpscope(t, "verify", "-counts", forged); code != cli.ExitViolation {
+			if code, out, errs := dpscope(t, "verify", "-quick", forged); code != cli.ExitViolation {
 				t.Errorf("a forged bound: %d: %s%s", code, out, errs)
 			}
 			// The command that it names asks for the same audit.
@@ -312,7 +311,7 @@ func TestTrainedUnseeded(t *testing.T) {
 		if text := read(t, file); !strings.Contains(text, `"repeats": "other"`) || !strings.Contains(text, "cannot be drawn again") {
 			t.Errorf("%s: the report does not say it", args)
 		}
-		for _, how := range [][]string{{file}, {"-exec", line, file}, {"-counts", file}} {
+		for _, how := range [][]string{{file}, {"-exec", line, file}, {"-quick", file}} {
 			if code, out, errs := dpscope(t, append([]string{"verify"}, how...)...); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
 				t.Errorf("%q: %d: %s%s", how, code, out, errs)
 			}

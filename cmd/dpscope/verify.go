@@ -27,8 +27,8 @@ const maxReportBytes = 64 << 20
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
-	quick := set.Bool("quick", false, "only certify the report's own witness again; this cannot show that the witness was chosen before the samples were drawn")
-	counts := set.Bool("counts", false, "only check that all that the report says follows from its counts: runs and draws nothing, and needs neither program nor file; this cannot show that the counts are those of the mechanism")
+	quick := set.Bool("quick", false, "only check that all that the report says follows from its counts: runs and draws nothing, and needs neither program nor file; this cannot show that the counts are those of the mechanism")
+	set.Gone("counts", "-quick does the same")
 	workers := set.Workers(0, "parallel workers; 0: one a processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
@@ -73,24 +73,19 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	if *counts {
-		v, err := core.Recompute(catalogue, r)
-		if err != nil {
-			return fail(stderr, fmt.Errorf("%s: %w", name, err))
-		}
-		return out.written(printVerification(stdout, v, r), r, stderr)
-	}
 	if plan.file != "" {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
 	ctx := context.Background()
-	g := core.Given{Catalogue: catalogue, Whole: !*quick}
+	g := core.Given{Catalogue: catalogue}
 	note, end := "", func() {}
 	if own, ok := r.(pair.Report); ok {
 		if len(files) > 0 {
 			return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
 		}
-		if outside.brought() != "" || own.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
+		if *quick && !outside.given() {
+			// What the report says of it is enough.
+		} else if outside.brought() != "" || own.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
 			var stop context.CancelFunc
 			ctx, stop = untilSignal() // what was brought has to be ended
 			defer stop()
@@ -112,14 +107,14 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		g.Sources, end, note, err = trained(ctx, core.Trainer(core.PlanOf(r)), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
 	} else {
-		err = readGiven(&g, r, files, stderr)
+		err = readGiven(&g, r, files, !*quick, stderr)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	g.Pool = g.LocalPool(n)
-	v, err := core.Verify(ctx, r, g)
+	g.Pool = engine.LocalPool(n)
+	v, err := core.Verify(ctx, r, g, !*quick)
 	if ctx.Err() != nil {
 		return fail(stderr, cli.ErrStopped)
 	}
@@ -133,14 +128,14 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // readGiven reads the files that the audit of r was given.
-func readGiven(g *core.Given, r report.View, files []string, stderr io.Writer) (err error) {
+func readGiven(g *core.Given, r report.View, files []string, whole bool, stderr io.Writer) (err error) {
 	own, ofScores := r.(scores.Report)
 	switch {
 	case !ofScores:
 		g.File, err = readOneFile(files)
-	case g.Whole && len(files) == 0 && len(own.Plan.Data) > 0:
+	case whole && len(files) == 0 && len(own.Plan.Data) > 0:
 		return &audit.InputError{Field: "-data", Found: audit.Absent, Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
-	case g.Whole:
+	case whole:
 		g.Scores, err = intake{stderr: stderr}.scores(files, own.Plan.ScoreColumns)
 	}
 	return err

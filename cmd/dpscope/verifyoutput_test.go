@@ -15,7 +15,7 @@ func TestVerifyOutput(t *testing.T) {
 	if code := run([]string{"audit", "-mechanism", "laplace-count", "-epsilon", "2", "-param", "epsilon=1", "-samples", "2000", "-trials", "1", "-output", file}, nil, &out, &errs); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	if code := run([]string{"verify", "-counts", "-output", page, file}, nil, &out, &errs); code != 0 {
+	if code := run([]string{"verify", "-quick", "-output", page, file}, nil, &out, &errs); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	if data, err := os.ReadFile(page); err != nil || !bytes.HasPrefix(data, []byte("<!doctype html>")) {
@@ -30,7 +30,7 @@ func TestVerifyOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Remove(page)
-	if code := run([]string{"verify", "-counts", "-output", page, file}, nil, &out, &errs); code == 0 {
+	if code := run([]string{"verify", "-quick", "-output", page, file}, nil, &out, &errs); code == 0 {
 		t.Error("a changed report holds")
 	}
 	if _, err := os.Stat(page); err == nil {

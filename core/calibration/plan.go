@@ -327,7 +327,7 @@ type Outcome struct {
 // where a learner learns nothing, is an outcome; a run that was stopped, and a
 // plan that is refused, are errors.
 func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run int) (Outcome, error) {
-	return c.AuditOn(ctx, cat, pair.LocalPool(cat, 1), seed, run)
+	return c.AuditOn(ctx, cat, engine.LocalPool(1), seed, run)
 }
 
 // AuditOn does on a pool what [Cell.Audit] does, to the same outcome. Workers

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkAudit(b *testing.B) {
 	p := samplePlan(4096, 64)
 	p.Parameters = audit.Params{"d": {Number: 1e6}}
 	for b.Loop() {
-		if _, err := (Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}).Do(context.Background()); err != nil {
+		if _, err := (Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(1)}).Do(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -42,7 +43,7 @@ func BenchmarkJudge(b *testing.B) {
 	ev := &Evidence{Gathered: membership.Gathered{Stakes: bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05), Explored: membership.Counted{Table: &j.Explored}, Certified: membership.Counted{Table: &j.Table}}}
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
-			Conclude(a, ev, audit.Termination{Reason: audit.Completed}, nil)
+			a.Conclude(ev, audit.Termination{Reason: audit.Completed})
 		}
 	})
 }

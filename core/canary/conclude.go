@@ -24,9 +24,8 @@ type Side struct {
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// Conclude is all that follows from what an audit gathered, ev, in a run that ended so.
-// warnings are those of the run itself. Generator and timing are left to the caller.
-func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) Report {
+// Conclude implements [report.Audit]: ev is what the audit gathered, nil if there is none.
+func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
 	r.Quantity, r.Termination, r.Power = string(report.Epsilon), end, power(p)
@@ -52,9 +51,12 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 		r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Relation, basis, p.Beta))
 	}
 	r.Choose(bounds.Method(p.Interval))
-	r.Warnings = append(r.cautions(), warnings...)
+	if a.from != nil {
+		r.Continued = a.from.parts()
+	}
+	r.Warnings = r.cautions()
 	r.Reword()
-	return r
+	return r, nil
 }
 
 // bound computes what all intervals make of the counts, and what follows from that.

@@ -77,24 +77,32 @@ func (p *Parent) parts() []Part {
 	return append(slices.Clone(p.report.Continued), Part{p.report.Generator, p.leader.trained(), p.sha})
 }
 
-// resume takes over what the run goes on from.
-func (s *state) resume() error {
-	from := s.Continue
-	if from == nil {
-		return nil
+// Resume is [Plan.Resolve] of an audit that goes on from a report; from may be nil.
+func (p Plan) Resume(sources []source.Spec, file []byte, from *Parent) (*Audit, error) {
+	a, err := p.Resolve(sources, file)
+	if err == nil && from != nil {
+		a.from, err = from, from.check(a.Plan)
 	}
-	was, is := from.report.Plan, s.audit.Plan
+	return a, err
+}
+
+// check refuses another plan than the one that goes on.
+func (p *Parent) check(is Plan) error {
+	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode
 	if !is.sequential() || !audit.EqualJSON(was, is) {
 		return &audit.InputError{Field: "continue", Found: "another plan than the report's", Want: "the same but for -n and -until-refuted", Remedy: "begin another audit for other settings"}
 	}
-	if n := from.leader.trained(); is.Runs <= n {
+	if n := p.leader.trained(); is.Runs <= n {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(is.Runs), Want: fmt.Sprintf("more than the %d trainings that the report has: it is their number in all", n)}
 	}
-	l, _, err := replayed(is, source.PackFloats(from.scores), 0)
-	if err != nil {
-		return err
-	}
-	s.leader, s.scores, s.diverged = l, slices.Clone(from.scores), from.report.Evidence.Certified.Diverged
 	return nil
+}
+
+// resume gives a run what it goes on from.
+func (p *Parent) resume(s *state) {
+	for size := s.Plan.K + s.Plan.M; len(p.scores) >= size*(s.leader.trained()+1); {
+		s.leader.take(p.scores[size*s.leader.trained():][:size])
+	}
+	s.scores, s.diverged = slices.Clone(p.scores), p.report.Evidence.Certified.Diverged
 }

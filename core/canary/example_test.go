@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // A sum that adds a fifth of the noise it should.
@@ -16,7 +17,7 @@ func ExampleRun() {
 	report, err := canary.Run{
 		Plan:    canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}, Runs: 256, Seed: 1},
 		Sources: sources,
-		Pool:    canary.LocalPool(sources, 1),
+		Pool:    engine.LocalPool(1),
 	}.Do(context.Background())
 	if err != nil {
 		fmt.Println(err)

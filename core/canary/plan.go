@@ -74,6 +74,9 @@ type Audit struct {
 	Plan  Plan // every field set
 	Spec  source.Spec
 	Setup source.Setup
+
+	from *Parent // that the run goes on from; nil: it begins
+	most int     // trainings of a replay; 0: the plan's
 }
 
 // Resolve checks a plan against the sources and fills in its defaults. file is

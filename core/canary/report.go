@@ -64,119 +64,89 @@ func (r Report) check() error {
 	return nil
 }
 
-// Verify replays a report. With whole it draws every run again, chooses the
-// threshold again, and the counts must be the same; of a run that was stopped only
-// what follows from its counts is checked. Without, all that follows from the report's
-// own evidence is made again. file is the user's file, if the audit had one.
-func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
-	var v engine.Verification
+// Verify replays a report, see [report.Verify]. With whole it draws every run again and
+// chooses the threshold again; of a fixed audit that was stopped only what follows from its
+// counts is checked. file is the user's file, if the audit had one.
+func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (v engine.Verification, err error) {
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	whole, err := r.Plan.Replayed(sources, whole)
+	if whole, err = r.Plan.Replayed(sources, whole); err != nil {
+		return v, err
+	}
+	a, err := r.Plan.Resolve(sources, file)
 	if err != nil {
 		return v, err
 	}
+	return report.Verify(ctx, a, &engine.Runner{Pool: pool}, r, whole)
+}
+
+// Replay implements [report.Audit].
+func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
 	if r.Plan.sequential() && r.Evidence != nil {
-		return r.verifySequential(ctx, sources, pool, file, whole)
+		return a.replaySequential(v, r, whole)
 	}
+	again := report.Replay[*Evidence]{Found: r.Evidence}
 	if r.Evidence == nil || r.Evidence.Certified.Table == nil {
-		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
+		return again, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
 	}
 	complete := r.Termination.Reason == audit.Completed
 	if n := r.Evidence.Certified.Table.Runs(); complete && (n != r.Plan.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
-		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Termination.Reason), Want: "all runs and a bound if it completed, and no bound else",
+		return again, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Termination.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
 	if r.Evidence.Portrait == nil {
-		return v, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
+		return again, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
 	}
 	// A replay draws as many runs as the report counts, and no more.
 	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore) {
-		return v, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs", r.Plan.Explore)}
+		return again, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs", r.Plan.Explore)}
 	}
 	if whole && complete {
-		want, err := Run{Plan: r.Plan, File: file, Sources: sources, Pool: pool}.Do(ctx)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			report.Compare(&v, &r, &want)
-		}
-		return v, err
+		again.Draw = a.again
+		return again, nil
 	}
-	a, err := r.Plan.Resolve(sources, file)
-	if err != nil {
-		return v, err
-	}
-	v.Recomputed = true
-	v.Skip(r.Plan.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), "evidence")
-	r.compare(&v, a, r.Evidence, "evidence")
-	return v, nil
+	v.Recomputed, again.Taken = true, []string{"evidence"}
+	v.Skip(r.Plan.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), again.Taken...)
+	return again, nil
 }
 
-// compare holds the report against what follows from evidence, but for what is taken from
-// the report.
-func (r Report) compare(v *engine.Verification, a *Audit, ev *Evidence, taken ...string) {
-	end := audit.Termination{Reason: r.Termination.Reason}
-	switch end.Reason {
-	case audit.Stopped:
-		end.Message = report.StoppedMessage
-	case audit.Failed:
-		end.Message = r.Termination.Message
-		taken = append(taken, "termination.message") // headline and summary must follow from it
-		v.Skip("only the report says why a run failed", "termination.message")
-	}
-	want := Conclude(a, ev, end, nil)
-	report.Compare(v, &r, &want, taken...)
-	if end.Reason == audit.Failed {
-		v.Summary = "Invalid: the run failed."
-	}
+// again draws all runs.
+func (a *Audit) again(ctx context.Context, on *engine.Runner) (*Evidence, error) {
+	s := newState(a, on, nil)
+	err := s.do(ctx)
+	return s.evidence, err
 }
 
-// verifySequential replays a sequential audit: with whole it trains as often as the
+// replaySequential replays a sequential audit: with whole it trains as often as the
 // report counts. Without, the events, bets and counts are made again from the scores,
 // where the report has them, and the bound from the counts.
-func (r Report) verifySequential(ctx context.Context, sources []source.Spec, pool *engine.Pool, file []byte, whole bool) (engine.Verification, error) {
-	var v engine.Verification
-	a, err := r.Plan.Resolve(sources, file)
-	if err != nil {
-		return v, err
-	}
+func (a *Audit) replaySequential(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
+	again := report.Replay[*Evidence]{Found: r.Evidence}
 	b := r.Evidence.Sequential
 	s, err := b.follow(r.Plan, nil)
 	if err != nil {
-		return v, err
+		return again, err
 	}
 	reason := r.Termination.Reason
 	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || complete != (reason == audit.Completed) || reason == audit.Refuted {
-		return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
+		return again, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
 	}
-	ev := r.Evidence
-	var taken []string
-	switch {
-	case whole:
-		again := &state{Run: Run{Plan: r.Plan, Sources: sources, Pool: pool, most: s.Runs()}, audit: a}
-		if err := again.bet(ctx); err != nil {
-			return v, err
-		}
-		if err := ctx.Err(); err != nil {
-			return v, err
-		}
-		ev = again.evidence
-	case b.Scores != nil:
-		if _, ev, err = replayed(r.Plan, b.Scores, r.Evidence.Certified.Diverged); err != nil {
-			return v, err
-		}
-		fallthrough
-	default:
-		v.Recomputed = true
-		taken = []string{"evidence.sequential.scores", "evidence.certified.diverged"}
-		if b.Scores == nil {
-			taken[0] = "evidence"
-		}
-		v.Skip(r.Plan.Trainer.Taken("that trainings of this seed give it is shown only by replaying the run"), taken...)
+	if whole {
+		part := *a
+		part.most = s.Runs()
+		again.Draw = part.again
+		return again, nil
 	}
-	r.compare(&v, a, ev, taken...)
-	return v, nil
+	v.Recomputed, again.Taken = true, []string{"evidence"}
+	if b.Scores != nil {
+		if _, again.Found, err = replayed(r.Plan, b.Scores, r.Evidence.Certified.Diverged); err != nil {
+			return again, err
+		}
+		again.Taken = []string{"evidence.sequential.scores", "evidence.certified.diverged"}
+	} else {
+		again.Taken = append(again.Taken, "evidence.certified.diverged")
+	}
+	v.Skip(r.Plan.Trainer.Taken("that trainings of this seed give it is shown only by replaying the run"), again.Taken...)
+	return again, nil
 }

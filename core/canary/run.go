@@ -53,96 +53,88 @@ type Run struct {
 	Now       func() float64 // seconds of a clock; nil: no timing
 	// Continue is the report that the run goes on from, see [Report.Continue]; nil: none.
 	Continue *Parent
+}
 
-	most int // trainings of a replay; 0: the plan's
+// Do runs the audit, see [report.Do]. A run that is stopped has a bound only where the
+// audit is sequential.
+func (r Run) Do(ctx context.Context) (Report, error) {
+	a, err := r.Plan.Resume(r.Sources, r.File, r.Continue)
+	if err != nil {
+		return Report{}, err
+	}
+	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, r.Progress, r.Generator)
 }
 
 // state is a run under way.
 type state struct {
-	Run
-	audit    *Audit
+	*Audit
+	on       *engine.Runner
 	evidence *Evidence
-	timing   audit.Timing
-	warnings []string
+
+	told     func(Progress) // may be nil
 	progress Progress
 	looked   int // certified runs at the last look
 	pace     engine.Pace
-	leader   *leader
-	scores   []float64 // of a sequential audit
+
+	sum bounds.CanaryTable // of a fixed audit
+
+	leader   *leader // of a sequential one
+	scores   []float64
 	diverged int
+	waiting  map[int]*Drawn // by their first training, until those before them are there
 }
 
-// Do runs the audit. The report does not depend on the pool. When ctx ends first,
-// it returns what there is, without a bound and with verdict inconclusive. When
-// the run fails, it returns what there is and the error.
-func (r Run) Do(ctx context.Context) (Report, error) {
-	a, err := r.Plan.Resolve(r.Sources, r.File)
-	if err != nil {
-		return Report{}, err
+func newState(a *Audit, on *engine.Runner, tell func(Progress)) *state {
+	s := &state{Audit: a, on: on, told: tell, pace: engine.Pace{Even: a.Plan.Trainer != nil}, sum: bounds.NewCanaryTable(a.Plan.K, a.Plan.M), waiting: map[int]*Drawn{}}
+	s.progress.Total, s.progress.Claimed = a.Plan.Explore+a.Plan.Runs, a.Plan.Claim.Epsilon
+	if !a.Plan.sequential() {
+		s.evidence = &Evidence{}
+	} else if s.leader = newLeader(a.Plan); a.from != nil {
+		a.from.resume(s)
 	}
-	s := &state{Run: r, audit: a, pace: engine.Pace{Even: a.Plan.Trainer != nil}}
-	if err := s.resume(); err != nil {
-		return Report{}, err
-	}
-	start := s.now()
-	err = s.do(ctx)
-	s.timing.Total, s.timing.Workers = s.now()-start, r.Pool.Size()
+	return s
+}
+
+// Run implements [report.Audit].
+func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, audit.Termination, error) {
+	s := newState(a, on, tell)
+	err := s.do(ctx)
 	end, err := report.Ended(ctx, err)
-	made := Conclude(a, s.evidence, end, s.warnings)
-	made.Generator, made.Timing = r.Generator, s.timing
-	if r.Continue != nil {
-		made.Continued = r.Continue.parts()
-	}
-	return made, err
-}
-
-func (s *state) now() float64 {
-	if s.Now == nil {
-		return 0
-	}
-	return s.Now()
+	return s.evidence, end, err
 }
 
 func (s *state) tell() {
-	if s.Progress != nil {
+	if s.told != nil {
 		s.progress.Left = nil
-		if left, ok := s.pace.Left(s.now(), "", s.progress.Runs, s.progress.Total); ok && left > 0 {
+		if left, ok := s.pace.Left(s.on.Clock(), "", s.progress.Runs, s.progress.Total); ok && left > 0 {
 			s.progress.Left = &left
 		}
-		s.Progress(s.progress)
+		s.told(s.progress)
 	}
 }
 
 func (s *state) do(ctx context.Context) error {
-	p := s.audit.Plan
-	s.progress.Total, s.progress.Claimed = p.Explore+p.Runs, p.Claim.Epsilon
-	if p.sequential() {
+	if s.Plan.sequential() {
 		return s.bet(ctx)
 	}
-	s.evidence = &Evidence{}
-	return s.gather(ctx)
+	if err := s.on.Timed(&s.on.Timing.Explore, func() error { return s.explore(ctx) }); err != nil {
+		return err
+	}
+	return s.on.Timed(&s.on.Timing.Certify, func() error {
+		_, err := s.draw(ctx, Certifying, 0, s.Plan.Runs, s.Plan.Explore, s.certified)
+		return s.counted(err)
+	})
 }
 
-// gather explores, chooses the threshold and certifies.
-func (s *state) gather(ctx context.Context) error {
-	p := s.audit.Plan
-	start := s.now()
-	var scores []float64
-	diverged := 0
-	s.progress.Phase = Exploring
-	drawn, err := s.draw(ctx, Task{Phase: Exploring}, p.Explore, 0, nil)
-	s.timing.Explore += s.now() - start
-	for _, d := range drawn {
-		if d != nil {
-			scores = append(scores, source.UnpackFloats(d.Scores)...)
-			diverged += d.Diverged
-		}
-	}
-	ev := &s.evidence.Gathered
-	ev.Explored.Diverged = diverged
+// explore draws runs, and chooses the threshold by them.
+func (s *state) explore(ctx context.Context) error {
+	p := s.Plan
+	all, err := s.draw(ctx, Exploring, 0, p.Explore, 0, nil)
 	if err != nil {
 		return err
 	}
+	drawn, ev := joined(all), &s.evidence.Gathered
+	scores, diverged := drawn.Scores, drawn.Diverged
 	e := membership.NewExplored(p.K, p.M, scores)
 	if e.Runs() != p.Explore {
 		return fmt.Errorf("explored %d runs of %d", e.Runs(), p.Explore)
@@ -150,34 +142,32 @@ func (s *state) gather(ctx context.Context) error {
 	*ev = e.Choose(p.aim())
 	ev.Explored.Diverged = diverged
 	ev.Portrait, s.evidence.Membership = membership.Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	return ctx.Err()
+}
 
-	start = s.now()
-	s.progress.Phase = Certifying
-	s.looked = 0
-	sum := bounds.NewCanaryTable(p.K, p.M)
-	_, err = s.draw(ctx, Task{Phase: Certifying, Cut: ev.Threshold}, p.Runs, p.Explore, func(d *Drawn) {
-		sum.Merge(*d.Table)
-		ev.Certified.Diverged += d.Diverged
-		s.look(sum)
-	})
-	s.timing.Certify += s.now() - start
-	if sum.Runs() > 0 {
-		ev.Certified.Table = &sum
+// certified takes runs that certify.
+func (s *state) certified(d *Drawn) {
+	s.sum.Merge(*d.Table)
+	s.evidence.Certified.Diverged += d.Diverged
+	s.look()
+}
+
+// counted puts what certified into the evidence, after a certification that ended with err.
+func (s *state) counted(err error) error {
+	if s.sum.Runs() > 0 {
+		s.evidence.Certified.Table = &s.sum
 	}
-	if err == nil && sum.Runs() != p.Runs {
-		err = fmt.Errorf("certified %d runs of %d", sum.Runs(), p.Runs)
+	if err == nil && s.sum.Runs() != s.Plan.Runs {
+		err = fmt.Errorf("certified %d runs of %d", s.sum.Runs(), s.Plan.Runs)
 	}
 	return err
 }
 
 // look computes the live bounds, now and then.
-func (s *state) look(sum bounds.CanaryTable) {
-	p, n := s.audit.Plan, sum.Runs()
+func (s *state) look() {
+	p, n := s.Plan, s.sum.Runs()
 	s.progress.Certified, s.progress.Diverged = n, s.evidence.Certified.Diverged
-	if s.Progress == nil || n < p.Runs && n-s.looked < p.Runs/Looks {
+	if s.told == nil || n < p.Runs && n-s.looked < p.Runs/Looks {
 		return
 	}
 	s.looked = n
@@ -185,7 +175,7 @@ func (s *state) look(sum bounds.CanaryTable) {
 	delta := p.Claim.Delta
 	for _, kind := range bounds.CanaryIntervals() {
 		if kind.Check(p.K, p.M, n, delta, p.Beta) == nil {
-			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, sum, delta, p.Beta, s.evidence.Stakes))})
+			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, s.sum, delta, p.Beta, s.evidence.Stakes))})
 		}
 	}
 }
@@ -196,58 +186,66 @@ const fewRuns = 16
 // errRefuted ends the drawing of an audit until refuted.
 var errRefuted = errors.New("the claim is refuted")
 
+// over reports whether the claim of an audit until it is refuted is.
+func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.sequence.Refuted() }
+
 // bet draws trainings, bets on them in their order, and learns from each. Those beyond
 // the one that ended the run are not counted, wherever they were under way.
 func (s *state) bet(ctx context.Context) error {
-	p, start := s.audit.Plan, s.now()
-	if s.leader == nil {
-		s.leader = newLeader(p)
-	}
-	first, most := s.leader.trained(), p.Runs
+	first, most := s.leader.trained(), s.Plan.Runs
 	if s.most > 0 {
 		most = s.most
 	}
-	size := p.K + p.M
-	s.progress.Phase, s.progress.Total, s.progress.Holds = Betting, p.Runs, true
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	waiting := map[int]*Drawn{} // by their first training, until those before them are there
-	over := func() bool { return p.Mode == UntilRefuted && s.leader.sequence.Refuted() }
-	if over() {
+	if s.over() {
 		most = first // the run that this goes on from has all
 	}
-	_, err := s.draw(ctx, Task{Phase: Betting, First: first}, most-first, first, func(d *Drawn) {
-		for waiting[d.first] = d; !over(); {
-			n := s.leader.trained()
-			d := waiting[n]
-			if d == nil {
-				break
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := s.on.Timed(&s.on.Timing.Bet, func() error {
+		_, err := s.draw(ctx, Betting, first, most, first, func(d *Drawn) {
+			s.trained(d)
+			if s.over() {
+				cancel(errRefuted)
 			}
-			delete(waiting, n)
-			scores := source.UnpackFloats(d.Scores)
-			for i := 0; i < d.Runs && !over(); i++ {
-				run := scores[i*size:][:size]
-				s.scores = append(s.scores, run...)
-				if i < len(d.Worst) && d.Worst[i] {
-					s.diverged++
-				}
-				s.leader.take(run)
-			}
-		}
-		s.lookSequential()
-		if over() {
-			cancel(errRefuted)
-		}
+		})
+		return err
 	})
-	s.timing.Bet += s.now() - start
+	return s.betted(most, err)
+}
+
+// trained takes trainings to bet on, once those before them are there.
+func (s *state) trained(d *Drawn) {
+	size := s.Plan.K + s.Plan.M
+	for s.waiting[d.first] = d; !s.over(); {
+		n := s.leader.trained()
+		d := s.waiting[n]
+		if d == nil {
+			break
+		}
+		delete(s.waiting, n)
+		for i := 0; i < d.Runs && !s.over(); i++ {
+			run := d.Scores[i*size:][:size]
+			s.scores = append(s.scores, run...)
+			if i < len(d.Worst) && d.Worst[i] {
+				s.diverged++
+			}
+			s.leader.take(run)
+		}
+	}
+	s.lookSequential()
+}
+
+// betted is the evidence of the bets, of a run of so many trainings at most that ended with
+// err.
+func (s *state) betted(most int, err error) error {
 	if s.leader.trained() > 0 {
-		ev, bad := s.leader.evidence(p, s.scores, s.diverged)
+		ev, bad := s.leader.evidence(s.Plan, s.scores, s.diverged)
 		if bad != nil {
 			return bad
 		}
 		s.evidence = ev
 	}
-	if over() || s.leader.trained() == p.Runs {
+	if s.over() || s.leader.trained() == s.Plan.Runs {
 		return nil // whoever stops it then comes too late
 	}
 	if err == nil && s.leader.trained() != most {
@@ -261,36 +259,34 @@ func (s *state) bet(ctx context.Context) error {
 func (s *state) lookSequential() {
 	q := s.leader.sequence
 	s.progress.Certified, s.progress.Diverged = q.Runs(), s.diverged
-	if n := q.Runs(); s.Progress == nil || n == s.looked || n < s.audit.Plan.Runs && n-s.looked < s.audit.Plan.Runs/(8*Looks) {
+	if n := q.Runs(); s.told == nil || n == s.looked || n < s.Plan.Runs && n-s.looked < s.Plan.Runs/(8*Looks) {
 		return
 	}
 	s.looked = q.Runs()
 	s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(q.LowerBound()))}}
 }
 
-// draw spreads runs over the pool and returns what the tasks returned, in their
-// order, nil where one did not finish.
-func (s *state) draw(ctx context.Context, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
-	if t.Phase != Exploring {
-		divided, err := s.divide(ctx, t, runs, before, done)
-		if divided {
-			return nil, err
-		}
-	}
-	t.Plan, t.Data = s.audit.Plan, s.audit.Setup.Data
-	grain := max(1, s.audit.Spec.ShardRuns)
-	if t.Phase == Betting && grain < fewRuns {
+// draw spreads the runs in [first, end) over the pool, and returns what the tasks returned,
+// in their order; done, which may be nil, is told of each as soon as it is there. before is
+// how many runs of the audit were drawn before.
+func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
+	s.progress.Phase, s.progress.Holds, s.looked = phase, phase == Betting, 0
+	grain := max(1, s.Spec.ShardRuns)
+	if phase == Betting && grain < fewRuns {
 		grain = 1 // a look after every training
 	}
 	var tasks []Task
-	for first, end := t.First, t.First+runs; first < end; first += grain {
-		t.First, t.Runs = first, min(grain, end-first)
+	for ; first < end; first += grain {
+		t := Task{Plan: s.Plan, Data: s.Setup.Data, Phase: phase, First: first, Runs: min(grain, end-first), audit: s.Audit}
+		if phase == Certifying {
+			t.Cut = s.evidence.Threshold
+		}
 		tasks = append(tasks, t)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var bad error
-	drawn, err := engine.Do(ctx, s.Pool, tasks, engine.Events[Drawn]{
+	drawn, err := engine.Do(ctx, s.on.Pool, tasks, engine.Events[Drawn]{
 		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
 		Done: func(i int, d *Drawn) {
 			d.first = tasks[i].First
@@ -303,7 +299,7 @@ func (s *state) draw(ctx context.Context, t Task, runs, before int, done func(*D
 			s.tell()
 		},
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, engine.LostWorker+err.Error())
+			s.on.Warnings = append(s.on.Warnings, engine.LostWorker+err.Error())
 			s.progress.Message = err.Error()
 			s.tell()
 		},
@@ -314,65 +310,12 @@ func (s *state) draw(ctx context.Context, t Task, runs, before int, done func(*D
 	return drawn, err
 }
 
-// divide does the runs of a stage that other machines draw too, see [engine.Divide]. A
-// sequential audit has one allocation, all of the plan's runs, as who draws a part does
-// not know what the bets on others came to; runs beyond its end are not counted.
-func (s *state) divide(ctx context.Context, t Task, runs, before int, done func(*Drawn)) (bool, error) {
-	stage := fmt.Sprintf("%s, %d canaries in and %d out", t.Phase, s.audit.Plan.K, s.audit.Plan.M)
-	first := t.First
-	return engine.Divide(s.Pool, stage, runs, func(lo, hi int) ([]*Drawn, error) {
-		whole := s.Pool
-		s.Pool = whole.Plain()
-		defer func() { s.Pool = whole }()
-		t.First = first + lo
-		all, err := s.draw(ctx, t, hi-lo, before, nil)
-		if err != nil {
-			return nil, err
-		}
-		return []*Drawn{joined(all)}, nil
-	}, func(lo, hi int, d *Drawn) error {
-		t.Plan, t.First, t.Runs = s.audit.Plan, first+lo, hi-lo
-		if err := d.check(t); err != nil {
-			return err
-		}
-		d.first = t.First
-		done(d)
-		return nil
-	})
-}
-
-// joined is what one task of all the runs would have returned.
-func joined(all []*Drawn) *Drawn {
-	sum := &Drawn{}
-	for _, d := range all {
-		if d.Worst != nil && sum.Worst == nil {
-			sum.Worst = make([]bool, sum.Runs)
-		}
-		if sum.Worst != nil {
-			sum.Worst = append(sum.Worst, d.Worst...)
-			sum.Worst = append(sum.Worst, make([]bool, sum.Runs+d.Runs-len(sum.Worst))...)
-		}
-		sum.Runs += d.Runs
-		sum.Diverged += d.Diverged
-		sum.Scores = append(sum.Scores, d.Scores...)
-		switch {
-		case d.Table == nil:
-		case sum.Table == nil:
-			t := *d.Table
-			sum.Table = &t
-		default:
-			sum.Table.Merge(*d.Table)
-		}
-	}
-	return sum
-}
-
 // check refuses what no task of this plan returns.
 func (d Drawn) check(t Task) error {
 	p, runs := t.Plan, t.Runs
 	ok := d.Runs == runs && d.Diverged >= 0 && d.Diverged <= runs
 	if t.Phase != Certifying {
-		ok = ok && len(d.Scores) == 8*runs*(p.K+p.M) && len(d.Worst) <= runs
+		ok = ok && len(d.Scores) == runs*(p.K+p.M) && len(d.Worst) <= runs
 	} else {
 		ok = ok && d.Table != nil && d.Table.Validate() == nil && d.Table.K == p.K && d.Table.M == p.M && d.Table.Runs() == runs
 	}

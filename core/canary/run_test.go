@@ -27,7 +27,7 @@ func samplePlan(n, k int) Plan {
 
 func runAudit(t *testing.T, p Plan, workers int) Report {
 	t.Helper()
-	r, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, whole := range []bool{true, false} {
-		v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), back, nil, whole)
+		v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 		if err != nil || !v.OK() {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
@@ -71,7 +71,7 @@ func TestReplays(t *testing.T) {
 	ev.Certified.Table = &table
 	forged.Evidence = &ev
 	for _, whole := range []bool{true, false} {
-		v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), forged, nil, whole)
+		v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), forged, nil, whole)
 		if err == nil && v.OK() {
 			t.Errorf("whole %v: a forged count passes", whole)
 		}
@@ -154,7 +154,7 @@ func TestInconclusive(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := samplePlan(4096, 16)
-	r, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1), Progress: func(g Progress) {
+	r, err := Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if g.Certified >= 512 {
 			cancel()
 		}
@@ -165,7 +165,7 @@ func TestStopped(t *testing.T) {
 	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.SamplesUsed < 512 || r.Termination.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
 		t.Errorf("%s after %d: %s", r.Verdict, r.Termination.SamplesUsed, r.Summary)
 	}
-	v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, nil, true)
+	v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), r, nil, true)
 	if err != nil || !v.OK() || len(v.Notes) == 0 {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
@@ -180,7 +180,8 @@ func TestExploreLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w := Conclude(a, nil, audit.Termination{Reason: audit.Stopped}, nil).Warnings; len(w) != 1 || !strings.Contains(w[0], "explored with 131072 runs") {
+		r, _ := a.Conclude(nil, audit.Termination{Reason: audit.Stopped})
+		if w := r.Warnings; len(w) != 1 || !strings.Contains(w[0], "explored with 131072 runs") {
 			t.Errorf("%q", w)
 		}
 		p = a.Plan
@@ -199,7 +200,7 @@ func TestFailed(t *testing.T) {
 		return false, nil
 	}).Sources()
 	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err == nil || r.Verdict != audit.Invalid || r.Bounded() || !strings.Contains(r.Headline, "no more") {
 		t.Fatal(err, r.Summary)
 	}
@@ -260,7 +261,7 @@ func TestOddScores(t *testing.T) {
 	} {
 		p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
 		sources := canarytest.Scripted(c.f).Sources()
-		r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
+		r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -294,7 +295,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 	})
 	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := canarytest.Scripted(f).Sources()
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1)}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestDelta(t *testing.T) {
 		return false, nil
 	}).Sources()
 	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}}, Seed: 3, Runs: 64, K: 5}
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)
 	}
@@ -383,7 +384,18 @@ func TestBadTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := Task{Plan: a.Plan, Phase: Certifying, Runs: 10}
-	known := Executors(source.Sources())
+	known := Codecs(source.Sources())
+	sent := func(t Task, hook engine.Hook) error {
+		data, err := engine.EncodeTask(t)
+		if err != nil {
+			return err
+		}
+		got, err := known.Task(data)
+		if err == nil {
+			_, err = engine.Execute(got, hook, nil)
+		}
+		return err
+	}
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
 		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
@@ -391,17 +403,18 @@ func TestBadTasks(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if _, err := known.Execute(bad, nil); err == nil {
+		if sent(bad, nil) == nil {
 			t.Errorf("change %d passes", i)
 		}
 	}
-	if _, err := known.Execute(good, nil); err != nil {
+	if err := sent(good, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := known.Execute(good, func(int) error { return context.Canceled }); err != context.Canceled {
+	if err := sent(good, func(int) error { return context.Canceled }); err != context.Canceled {
 		t.Errorf("the hook's error: %v", err)
 	}
-	if _, err := pair.Executors(audit.Catalogue{}).Execute(good, nil); err == nil || !strings.Contains(err.Error(), `"canary/draw", must be a known name`) {
+	known = pair.Codecs(audit.Catalogue{})
+	if err := sent(good, nil); err == nil || !strings.Contains(err.Error(), `"canary/draw", must be a known name`) {
 		t.Errorf("a worker without canaries: %v", err)
 	}
 }
@@ -426,7 +439,7 @@ func TestVectorsReplay(t *testing.T) {
 		q := samplePlan(300, 6)
 		q.Design, q.Pool = p.Design, p.Pool
 		data := []byte(file.String())
-		r, err := Run{Plan: q, File: data, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+		r, err := Run{Plan: q, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,13 +447,13 @@ func TestVectorsReplay(t *testing.T) {
 			t.Errorf("%+v", r.Plan)
 		}
 		for _, whole := range []bool{true, false} {
-			if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, data, whole); err != nil || !v.OK() {
+			if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), r, data, whole); err != nil || !v.OK() {
 				t.Errorf("%v: %v, %q", whole, err, v.Differences)
 			}
-			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, nil, whole); !audit.IsInput(err) {
+			if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), r, nil, whole); !audit.IsInput(err) {
 				t.Errorf("without the file: %v", err)
 			}
-			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, data[1:], whole); !audit.IsInput(err) {
+			if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), r, data[1:], whole); !audit.IsInput(err) {
 				t.Errorf("with another file: %v", err)
 			}
 		}
@@ -453,7 +466,7 @@ func TestProgress(t *testing.T) {
 	var last Progress
 	looks, clock, told := 0, 0.0, 0 // a clock that every look at it moves
 	p := samplePlan(2048, 8)
-	_, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Now: func() float64 { clock++; return clock }, Progress: func(g Progress) {
+	_, err := Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(2), Now: func() float64 { clock++; return clock }, Progress: func(g Progress) {
 		if g.Left != nil {
 			told++
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -195,7 +196,7 @@ func TestSequentialReplays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), back, nil, whole)
+			v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%s, whole %v: %v, %q", p.Source, whole, err, v.Differences)
 			}
@@ -204,7 +205,7 @@ func TestSequentialReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bare := Conclude(a, &ev, audit.Termination{Reason: audit.Completed}, nil)
+		bare, _ := a.Conclude(&ev, audit.Termination{Reason: audit.Completed})
 		bare.Generator = r.Generator
 		if v, err := Verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
 			t.Errorf("without scores: %v, %q", err, v.Differences)
@@ -254,7 +255,7 @@ func TestSequentialForged(t *testing.T) {
 		ev.Sequential, r.Evidence = &b, &ev
 		forge(&ev, &b)
 		for _, whole := range []bool{true, false} {
-			if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, whole); err == nil && v.OK() {
+			if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole); err == nil && v.OK() {
 				t.Errorf("%s, whole %v: passes", name, whole)
 			}
 		}
@@ -280,7 +281,7 @@ func TestContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := parent.Plan()
-		run := Run{Sources: source.Sources(), Pool: LocalPool(source.Sources(), 3), Generator: r.Generator, Continue: parent}
+		run := Run{Sources: source.Sources(), Pool: engine.LocalPool(3), Generator: r.Generator, Continue: parent}
 		for _, change := range []func(*Plan){func(p *Plan) {}, func(p *Plan) { p.Runs, p.Seed = n, 2 }, func(p *Plan) { p.Runs, p.Beta = n, .1 }, func(p *Plan) { p.Runs, p.Mode = n, Fixed }} {
 			run.Plan = p
 			change(&run.Plan)
@@ -301,7 +302,7 @@ func TestContinue(t *testing.T) {
 	if len(r.Continued) != 2 || !strings.Contains(report.Text(r), "Continued    from 90 trainings") {
 		t.Errorf("%+v", r.Continued)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
+	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	r.Continued, r.Timing = nil, one.Timing
@@ -345,7 +346,7 @@ func TestContinuedForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := Conclude(a, ev, audit.Termination{Reason: audit.Completed}, nil)
+	forged, _ := a.Conclude(ev, audit.Termination{Reason: audit.Completed})
 	data, err := audit.Canonical(forged)
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +357,7 @@ func TestContinuedForgeries(t *testing.T) {
 	}
 	plan := parent.Plan()
 	plan.Runs = 310
-	pool := LocalPool(source.Sources(), 2)
+	pool := engine.LocalPool(2)
 	on, err := Run{Plan: plan, Sources: source.Sources(), Pool: pool, Continue: parent}.Do(t.Context())
 	if err != nil || on.Verdict != audit.Violation {
 		t.Fatalf("the forgery shows nothing: %v, %s", err, on.Headline)
@@ -420,7 +421,7 @@ func TestUntilRefuted(t *testing.T) {
 	if n := r.Termination.SamplesUsed; !audit.EqualJSON(r, other) || r.Verdict != audit.Violation || n < 10 || n > 200 || r.Termination.Reason != audit.Completed {
 		t.Errorf("%s after %d", r.Summary, n)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
+	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	data, err := audit.Canonical(r)
@@ -431,7 +432,7 @@ func TestUntilRefuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	further, err := Run{Plan: parent.Plan(), Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1), Continue: parent}.Do(context.Background())
+	further, err := Run{Plan: parent.Plan(), Sources: source.Sources(), Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || further.Termination.SamplesUsed != 400 || *further.LowerBound <= *r.LowerBound {
 		t.Errorf("%v, %s", err, further.Summary)
 	}
@@ -459,7 +460,7 @@ func TestSequentialStopped(t *testing.T) {
 	sources := f.Sources()
 	p := Plan{Version: PlanVersion, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Progress: func(g Progress) {
+	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
 			t.Errorf("%+v", g)
 		}
@@ -475,7 +476,7 @@ func TestSequentialStopped(t *testing.T) {
 		t.Errorf("%d: %s", n, r.Summary)
 	}
 	for _, whole := range []bool{true, false} {
-		if v, err := Verify(context.Background(), sources, LocalPool(sources, 2), r, nil, whole); err != nil || !v.OK() {
+		if v, err := Verify(context.Background(), sources, engine.LocalPool(2), r, nil, whole); err != nil || !v.OK() {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
 	}
@@ -487,7 +488,7 @@ func TestSequentialStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Run{Plan: parent.Plan(), Sources: sources, Pool: LocalPool(sources, 1), Continue: parent}.Do(context.Background())
+	whole, err := Run{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Certified.Diverged != 300 {
 		t.Errorf("%v, %s", err, whole.Summary)
 	}

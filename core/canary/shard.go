@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -28,6 +29,8 @@ type Task struct {
 	First int     `json:"first"` // run
 	Runs  int     `json:"runs"`
 	Cut   float64 `json:"cut,omitempty"` // certify: the threshold
+
+	audit *Audit // of the plan
 }
 
 // Kind and Name implement [engine.Task].
@@ -41,8 +44,8 @@ func (t Task) Name() string {
 type Drawn struct {
 	Runs     int `json:"runs"`
 	Diverged int `json:"diverged,omitempty"` // of them, those with a side that is no use
-	// Scores of explore and bet: K in and M out a run, packed little-endian.
-	Scores []byte `json:"scores,omitempty"`
+	// Scores of explore and bet: K in and M out a run.
+	Scores floats `json:"scores,omitempty"`
 	// Worst says of each run of bet whether it diverged, where one did.
 	Worst []bool `json:"worst,omitempty"`
 	// Table of certify.
@@ -51,14 +54,28 @@ type Drawn struct {
 	first int // run, once it is there
 }
 
-// Executors execute the tasks of audits with canaries.
-func Executors(sources []source.Spec) engine.Executors {
-	return engine.Executors{engine.NewExecutor(func(t Task, hook engine.Hook) (*Drawn, error) { return t.execute(sources, hook) })}
+// floats are numbers that JSON has packed, little-endian.
+type floats []float64
+
+// MarshalJSON implements [json.Marshaler].
+func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(source.PackFloats(f)) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (f *floats) UnmarshalJSON(text []byte) error {
+	var data []byte
+	err := json.Unmarshal(text, &data)
+	*f = source.UnpackFloats(data)
+	return err
 }
 
-// LocalPool is a pool of n goroutines for audits with canaries.
-func LocalPool(sources []source.Spec, n int) *engine.Pool {
-	return engine.LocalPool(Executors(sources), n)
+// Codecs read the tasks of audits with canaries.
+func Codecs(sources []source.Spec) engine.Codecs {
+	return engine.Codecs{engine.NewCodec[Task, Drawn](func(t *Task) (err error) {
+		if t.audit, err = t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil }); err != nil {
+			return err
+		}
+		return t.check()
+	})}
 }
 
 // key names the stream of a run.
@@ -86,26 +103,29 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 // milliseconds of a sum. Models are slower than that each.
 const hookEvery = 4096
 
-func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
-	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
-	if err != nil {
-		return nil, err
-	}
+// check refuses a task that its audit does not have.
+func (t Task) check() error {
 	var most int
 	switch t.Phase {
 	case Exploring:
-		most = a.Plan.Explore
+		most = t.Plan.Explore
 	case Certifying, Betting:
-		most = a.Plan.Runs
+		most = t.Plan.Runs
 	default:
-		return nil, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying), string(Betting)})
+		return audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying), string(Betting)})
 	}
 	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
-		return nil, &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
+		return &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
 	}
 	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
-		return nil, &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
+		return &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
 	}
+	return nil
+}
+
+// Run implements [engine.Task].
+func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
+	a := t.audit
 	if a.Spec.New == nil {
 		return nil, a.Plan.Trainer.Undrawn()
 	}
@@ -141,7 +161,7 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 		table := bounds.NewCanaryTable(k, m)
 		d.Table = &table
 	}
-	if x, ok := src.(source.Interruptible); ok && hook != nil {
+	if x, ok := src.(source.Interruptible); ok {
 		x.InterruptedBy(func() error { return hook(0) })
 	}
 	told := 0
@@ -155,11 +175,11 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 			}
 		}
 		if t.Phase != Certifying {
-			d.Scores = append(d.Scores, source.PackFloats(scores)...)
+			d.Scores = append(d.Scores, scores...)
 		} else {
 			d.Table.Add(above(scores[:k], t.Cut), above(scores[k:], t.Cut), 1)
 		}
-		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
+		if (i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1 {
 			n := i + 1 - told
 			told = i + 1
 			return hook(n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -35,7 +36,7 @@ func TestTrained(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Error("the evidence depends on the number of workers")
 		}
-		if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
+		if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 			t.Errorf("%v, %q", err, v.Differences)
 		}
 	}
@@ -53,11 +54,11 @@ func TestTrainedOnFile(t *testing.T) {
 	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := Run{Plan: p, File: data, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, data, true); err != nil || !v.OK() {
+	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
@@ -81,12 +82,12 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls, stop := 0, errors.New("stop")
-	_, err = Task{Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(source.Sources(), func(int) error {
+	_, err = engine.Execute(Task{Plan: a.Plan, Phase: Exploring, Runs: 4, audit: a}, func(int) error {
 		if calls++; calls == 3 {
 			return stop
 		}
 		return nil
-	})
+	}, nil)
 	if !errors.Is(err, stop) || calls != 3 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

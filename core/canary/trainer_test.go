@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 )
@@ -38,7 +39,7 @@ func TestTrainerCoverage(t *testing.T) {
 			wrong, most := 0, 0.0
 			for seed := range n {
 				r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
-					Sources: sources, Pool: canary.LocalPool(sources, 1)}.Do(context.Background())
+					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}

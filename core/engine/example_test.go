@@ -15,13 +15,14 @@ type square struct {
 func (square) Kind() string   { return "square" }
 func (s square) Name() string { return fmt.Sprint("square of ", s.Of) }
 
+func (s square) Run(engine.Hook, func(any)) (any, error) {
+	n := s.Of * s.Of
+	return &n, nil
+}
+
 // Tasks run on any number of workers; results come in the order of the tasks.
 func ExampleDo() {
-	executors := engine.Executors{engine.NewExecutor(func(t square, _ engine.Hook) (*int, error) {
-		n := t.Of * t.Of
-		return &n, nil
-	})}
-	results, err := engine.Do(context.Background(), engine.LocalPool(executors, 3), []square{{1}, {2}, {3}}, engine.Events[int]{})
+	results, err := engine.Do(context.Background(), engine.LocalPool(3), []square{{1}, {2}, {3}}, engine.Events[int]{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -39,14 +39,14 @@ func (e *TaskError) Error() string { return e.Err.Error() }
 func (e *TaskError) Unwrap() error { return e.Err }
 
 // LocalWorker executes tasks in this process.
-type LocalWorker struct{ Executors Executors }
+type LocalWorker struct{}
 
 // Execute implements [Worker].
-func (w LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error) {
+func (LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error) {
 	if _, ok := t.(Unwatched); ok {
-		return abandonable(ctx, func() (any, error) { return w.Executors.Execute(t, nil) })
+		return abandonable(ctx, func() (any, error) { return Execute(t, nil, nil) })
 	}
-	return w.Executors.ExecuteTelling(t, func(rows int) error {
+	return Execute(t, func(rows int) error {
 		if rows > 0 {
 			progress(rows)
 		}
@@ -73,11 +73,7 @@ func abandonable(ctx context.Context, do func() (any, error)) (any, error) {
 }
 
 // Pool runs tasks on workers, each of which is fed by a goroutine.
-type Pool struct {
-	workers  []Worker
-	division *Division // nil: all is done here
-	name     string    // stands before those of stages
-}
+type Pool struct{ workers []Worker }
 
 // NewPool makes a pool of these workers; it needs at least one.
 func NewPool(workers ...Worker) *Pool {
@@ -88,23 +84,26 @@ func NewPool(workers ...Worker) *Pool {
 }
 
 // LocalPool is a pool of n goroutines.
-func LocalPool(e Executors, n int) *Pool {
+func LocalPool(n int) *Pool {
 	workers := make([]Worker, max(1, n))
 	for i := range workers {
-		workers[i] = LocalWorker{e}
+		workers[i] = LocalWorker{}
 	}
 	return NewPool(workers...)
 }
 
 // Split divides the workers: the first n, and all others.
 func (p *Pool) Split(n int) (*Pool, *Pool) {
-	a, b := *p, *p
-	a.workers, b.workers = p.workers[:n], p.workers[n:]
-	return &a, &b
+	return &Pool{p.workers[:n]}, &Pool{p.workers[n:]}
 }
 
-// Size is the number of workers.
-func (p *Pool) Size() int { return len(p.workers) }
+// Size is the number of workers; of nil, 0.
+func (p *Pool) Size() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.workers)
+}
 
 // Events are told what happens while a pool works on tasks whose results are R; any
 // may be nil. They are called one at a time.
@@ -120,9 +119,6 @@ type Events[R any] struct {
 // does, when a task fails, and when one task has lost two workers. The results
 // that it has are returned with the error.
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
-	if p.division != nil {
-		return doKnown(ctx, p, tasks, ev)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make([]*R, len(tasks))

@@ -16,6 +16,8 @@ type shard int
 func (s shard) Kind() string { return "test/shard" }
 func (s shard) Name() string { return fmt.Sprintf("certify, shard %d", int(s)) }
 
+func (s shard) Run(Hook, func(any)) (any, error) { return new(int(s)), nil }
+
 // fakeWorker answers tasks with their number.
 type fakeWorker struct {
 	before func(t shard, attempt int) error

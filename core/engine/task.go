@@ -13,24 +13,52 @@ import (
 // TaskVersion is the version of a task's JSON form.
 const TaskVersion = 2
 
-// Task is a piece of an audit: a value that JSON can hold.
+// Task is a piece of an audit. It holds all that executing it needs. For a worker
+// elsewhere it goes through JSON, see [Codec].
 type Task interface {
-	// Kind names the [Executor] of such tasks: the kind of audit and the step.
+	// Kind names the kind of audit and the step: tasks of one kind are of one type.
 	Kind() string
 	// Name is what messages call this task.
 	Name() string
+	// Run is a pure function of the task, and returns a pointer to its result. tell is told
+	// of parts of the result, pointers to values of its type, by tasks that have any. Neither
+	// argument is nil.
+	Run(hook Hook, tell func(part any)) (any, error)
 }
 
 // Unwatched marks a task whose execution draws nothing and never calls its hook.
 // When a run ends first, it is left to itself.
 type Unwatched interface{ Unwatched() }
 
-// Telling is a task whose execution tells of parts of its result before the whole is
-// there. Telling is the task with what they are told to; parts are pointers to values of
-// the result's type.
-type Telling interface {
-	Task
-	Telling(tell func(part any)) Task
+// Hook is called between blocks of work, a few milliseconds apart, with the number
+// of outputs drawn since the last call. When it returns an error, the execution
+// stops and returns that error.
+type Hook func(rows int) error
+
+// Execute runs one task and returns a pointer to its result; hook and tell may be nil. A
+// panic of a mechanism or a learner is returned as an error.
+func Execute(t Task, hook Hook, tell func(part any)) (res any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, fmt.Errorf("%s panicked: %v (%s)", t.Name(), p, panicPlace())
+		}
+	}()
+	if hook == nil {
+		hook = func(int) error { return nil }
+	}
+	if tell == nil {
+		tell = func(any) {}
+	}
+	return t.Run(hook, tell)
+}
+
+// Result is [Execute] for a task whose result is known to be an R.
+func Result[R any](t Task, hook Hook) (*R, error) {
+	res, err := Execute(t, hook, nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.(*R), nil
 }
 
 // taskForm is the JSON form of a task.
@@ -40,8 +68,7 @@ type taskForm struct {
 	Task    json.RawMessage `json:"task"`
 }
 
-// EncodeTask writes a task for a worker elsewhere, which reads it by
-// [Executors.DecodeTask].
+// EncodeTask writes a task for a worker elsewhere, which reads it by [Codecs.Task].
 func EncodeTask(t Task) ([]byte, error) {
 	task, err := json.Marshal(t)
 	if err != nil {
@@ -50,37 +77,27 @@ func EncodeTask(t Task) ([]byte, error) {
 	return json.Marshal(taskForm{TaskVersion, t.Kind(), task})
 }
 
-// Hook is called between blocks of work, a few milliseconds apart, with the number
-// of outputs drawn since the last call. When it returns an error, the execution
-// stops and returns that error.
-type Hook func(rows int) error
-
-// Executor executes the tasks of one kind.
-type Executor struct {
-	kind    string
-	decode  func(data []byte) (Task, error)
-	execute func(t Task, hook Hook) (any, error)
-	result  func(data []byte) (any, error)
+// Codec reads the tasks of one kind, and their results.
+type Codec struct {
+	kind   string
+	task   func(data []byte) (Task, error)
+	result func(data []byte) (any, error)
 }
 
-// NewExecutor is the executor of the tasks T, whose results are R. execute is a pure
-// function of its task; its hook is never nil.
-func NewExecutor[T Task, R any](execute func(t T, hook Hook) (*R, error)) Executor {
+// NewCodec is the codec of the tasks T, whose results are R. bind gives a task that was
+// read what its JSON form names only, as the mechanism of a plan.
+func NewCodec[T Task, R any](bind func(*T) error) Codec {
 	var none T
 	kind := none.Kind()
-	return Executor{
+	return Codec{
 		kind: kind,
-		decode: func(data []byte) (Task, error) {
+		task: func(data []byte) (Task, error) {
 			var t T
 			err := audit.DecodeStrict(data, "task "+kind, &t)
-			return t, err
-		},
-		execute: func(t Task, hook Hook) (any, error) {
-			r, err := execute(t.(T), hook)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				err = bind(&t)
 			}
-			return r, nil
+			return t, err
 		},
 		result: func(data []byte) (any, error) {
 			r := new(R)
@@ -89,24 +106,24 @@ func NewExecutor[T Task, R any](execute func(t T, hook Hook) (*R, error)) Execut
 	}
 }
 
-// Executors are those of all tasks that a worker knows.
-type Executors []Executor
+// Codecs are those of all tasks that a worker knows.
+type Codecs []Codec
 
-// find returns the executor of a kind of task.
-func (e Executors) find(kind string) (Executor, error) {
-	i := slices.IndexFunc(e, func(x Executor) bool { return x.kind == kind })
+// find returns the codec of a kind of task.
+func (c Codecs) find(kind string) (Codec, error) {
+	i := slices.IndexFunc(c, func(x Codec) bool { return x.kind == kind })
 	if i >= 0 {
-		return e[i], nil
+		return c[i], nil
 	}
-	names := make([]string, len(e))
-	for k, x := range e {
+	names := make([]string, len(c))
+	for k, x := range c {
 		names[k] = x.kind
 	}
-	return Executor{}, audit.UnknownName("task: field kind", kind, names)
+	return Codec{}, audit.UnknownName("task: field kind", kind, names)
 }
 
-// DecodeTask reads what [EncodeTask] wrote; unknown fields are refused.
-func (e Executors) DecodeTask(data []byte) (Task, error) {
+// Task reads what [EncodeTask] wrote; unknown fields are refused.
+func (c Codecs) Task(data []byte) (Task, error) {
 	var form taskForm
 	if err := audit.DecodeStrict(data, "task", &form); err != nil {
 		return nil, err
@@ -114,56 +131,20 @@ func (e Executors) DecodeTask(data []byte) (Task, error) {
 	if form.Version != TaskVersion {
 		return nil, &audit.InputError{Field: "task: field version", Found: fmt.Sprint(form.Version), Want: fmt.Sprint(TaskVersion)}
 	}
-	x, err := e.find(form.Kind)
+	x, err := c.find(form.Kind)
 	if err != nil {
 		return nil, err
 	}
-	return x.decode(form.Task)
+	return x.task(form.Task)
 }
 
-// DecodeResult reads the JSON of what executing the task returned elsewhere.
-func (e Executors) DecodeResult(t Task, data []byte) (any, error) {
-	x, err := e.find(t.Kind())
+// Result reads the JSON of what executing the task returned elsewhere.
+func (c Codecs) Result(t Task, data []byte) (any, error) {
+	x, err := c.find(t.Kind())
 	if err != nil {
 		return nil, err
 	}
 	return x.result(data)
-}
-
-// ExecuteTelling is [Executors.Execute] that tells of parts of the result, of tasks that
-// have any.
-func (e Executors) ExecuteTelling(t Task, hook Hook, tell func(part any)) (any, error) {
-	if t, ok := t.(Telling); ok {
-		return e.Execute(t.Telling(tell), hook)
-	}
-	return e.Execute(t, hook)
-}
-
-// Execute runs one task and returns a pointer to its result; hook may be nil. A panic
-// of a mechanism or a learner is returned as an error.
-func (e Executors) Execute(t Task, hook Hook) (res any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, fmt.Errorf("%s panicked: %v (%s)", t.Name(), p, panicPlace())
-		}
-	}()
-	x, err := e.find(t.Kind())
-	if err != nil {
-		return nil, err
-	}
-	if hook == nil {
-		hook = func(int) error { return nil }
-	}
-	return x.execute(t, hook)
-}
-
-// Execute is [Executors.Execute] for a task whose result is known to be an R.
-func Execute[R any](e Executors, t Task, hook Hook) (*R, error) {
-	res, err := e.Execute(t, hook)
-	if err != nil {
-		return nil, err
-	}
-	return res.(*R), nil
 }
 
 // panicPlace says where the panic came from that is being recovered: the first

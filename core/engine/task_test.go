@@ -20,7 +20,7 @@ type total struct {
 	Total int `json:"total"`
 }
 
-var known = Executors{NewExecutor(func(t sum, hook Hook) (*total, error) {
+func (t sum) Run(hook Hook, _ func(any)) (any, error) {
 	out := &total{}
 	for _, x := range t.Numbers {
 		if err := hook(1); err != nil {
@@ -32,6 +32,13 @@ var known = Executors{NewExecutor(func(t sum, hook Hook) (*total, error) {
 		out.Total += x
 	}
 	return out, nil
+}
+
+var known = Codecs{NewCodec[sum, total](func(t *sum) error {
+	if t.Numbers == nil {
+		return errors.New("no numbers")
+	}
+	return nil
 })}
 
 // A task that went through JSON gives the same result, which goes through JSON too.
@@ -40,15 +47,15 @@ func TestTasksTravel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, err := known.DecodeTask(data)
+	task, err := known.Task(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := Execute[total](known, task, nil)
+	res, err := Result[total](task, nil)
 	if err != nil || res.Total != 6 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	back, err := known.DecodeResult(task, []byte(`{"total":6}`))
+	back, err := known.Result(task, []byte(`{"total":6}`))
 	if err != nil || *back.(*total) != *res {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -62,20 +69,21 @@ func TestTasksRefused(t *testing.T) {
 		`{"version":2,"kind":"test/sum","task":{"nombers":[1]}}`: `"nombers"`,
 		`{"version":2,"kind":"test/sum","work":{}}`:              `"work"`,
 		`{"version":2,"kind":"test/sum"}`:                        "empty",
-		``:                                                       "empty",
+		`{"version":2,"kind":"test/sum","task":{}}`:              "no numbers",
+		``: "empty",
 	} {
-		if _, err := known.DecodeTask([]byte(text)); !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
+		if _, err := known.Task([]byte(text)); err == nil || says != "no numbers" && !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
-	if _, err := known.DecodeResult(sum{}, []byte(`{"totel":6}`)); err == nil || !strings.Contains(err.Error(), `"totel"`) {
+	if _, err := known.Result(sum{}, []byte(`{"totel":6}`)); err == nil || !strings.Contains(err.Error(), `"totel"`) {
 		t.Error(err)
 	}
 	stop := errors.New("stop")
-	if _, err := known.Execute(sum{[]int{1}}, func(int) error { return stop }); !errors.Is(err, stop) {
+	if _, err := Execute(sum{[]int{1}}, func(int) error { return stop }, nil); !errors.Is(err, stop) {
 		t.Errorf("the hook's error: %v", err)
 	}
-	if _, err := known.Execute(sum{[]int{13}}, nil); err == nil || !strings.Contains(err.Error(), "the sum panicked: unlucky (") {
+	if _, err := Execute(sum{[]int{13}}, nil, nil); err == nil || !strings.Contains(err.Error(), "the sum panicked: unlucky (") {
 		t.Errorf("a panic: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 			break
 		}
 		for _, neighbours := range pairs {
-			explored, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: p, Trial: len(history), Pair: neighbours, Outputs: p.Explore}, nil)
+			explored, err := engine.Result[pair.Explored](a.Explore(len(history), neighbours, p.Explore), nil)
 			if err != nil {
 				return 0, err
 			}
@@ -67,7 +67,7 @@ func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 			again := plan
 			again.Pair, again.Seed = &neighbours, (p.Seed+1)*4096+uint64(tries)
 			again.Beta = 0.05 / float64(tries*(tries+1))
-			report, err := pair.Run{Plan: again, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(context.Background())
+			report, err := pair.Run{Plan: again, Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(context.Background())
 			if err != nil {
 				return 0, err
 			}

@@ -6,10 +6,8 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Conclude is all that follows from the evidence of a run that ended so, nil if there
-// is none. warnings are those of the run itself. Generator and timing are left to the
-// caller.
-func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) Report {
+// Conclude implements [report.Audit]: ev is nil if there is no evidence.
+func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup), Evidence: ev}
 	r.Quantity, r.Termination, r.Reproduce = string(report.Epsilon), end, a.Reproduce()
@@ -25,7 +23,7 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 		r.PValue = &pv
 	}
 	r.Choose(report.MethodOneRun)
-	r.Warnings = append(r.cautions(), warnings...)
+	r.Warnings = r.cautions()
 	r.Reword()
-	return r
+	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 )
 
@@ -17,7 +18,7 @@ func ExampleRun() {
 	report, err := onerun.Run{
 		Plan:    onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}, "d": {Number: 100_000}}}, Canaries: 1000, Seed: 1},
 		Sources: sources,
-		Pool:    onerun.LocalPool(sources, 1),
+		Pool:    engine.LocalPool(1),
 	}.Do(context.Background())
 	if err != nil {
 		fmt.Println(err)

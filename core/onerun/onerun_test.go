@@ -27,7 +27,7 @@ func samplePlan(eps float64, m int, params audit.Params) Plan {
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 	t.Helper()
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestOneRunReplays(t *testing.T) {
 		plan Plan
 		file []byte
 	}{{samplePlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
-		do := Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}
+		do := Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}
 		r, err := do.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -171,13 +171,13 @@ func TestOneRunReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, whole := range []bool{true, false} {
-			v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), back, c.file, whole)
+			v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), back, c.file, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%+v, whole %v: %v, %q", c.plan, whole, err, v.Differences)
 			}
 		}
 		if c.file != nil {
-			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+			if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 				t.Error("another file verifies:", err)
 			}
 		}
@@ -186,11 +186,11 @@ func TestOneRunReplays(t *testing.T) {
 		ev.Guesses = slices.Clone(ev.Guesses)
 		ev.Guesses[0].Right = max(0, ev.Guesses[0].Right-1)
 		forged.Evidence = &ev
-		if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), forged, c.file, true); err != nil || v.OK() {
+		if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, true); err != nil || v.OK() {
 			t.Errorf("forged counts verify: %v", err)
 		}
 		ev.Guesses[0].Right = ev.Guesses[0].Made + 1
-		if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), forged, c.file, false); err == nil {
+		if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, false); err == nil {
 			t.Error("impossible counts verify")
 		}
 	}
@@ -258,7 +258,7 @@ func TestBadOneRunPlans(t *testing.T) {
 	if _, err := (Plan{Version: PlanVersion, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
-	if _, err := Executors(source.Sources()).Execute(Task{}, nil); !audit.IsInput(err) {
+	if _, err := Codecs(source.Sources()).Task([]byte(`{"version":2,"kind":"one-run/draw","task":{"plan":{}}}`)); !audit.IsInput(err) {
 		t.Errorf("a task without a plan: %v", err)
 	}
 }
@@ -267,7 +267,7 @@ func TestBadOneRunPlans(t *testing.T) {
 func TestOneRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	r, err := Run{Plan: samplePlan(2, 100, nil), Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}.Do(ctx)
+	r, err := Run{Plan: samplePlan(2, 100, nil), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(ctx)
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}

@@ -46,6 +46,8 @@ type Audit struct {
 	Plan  Plan
 	Spec  source.Spec
 	Setup source.Setup // K is the number of canaries
+
+	file []byte // the user's
 }
 
 // mostOneRun bounds the canaries of a run.
@@ -93,7 +95,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, err
 	}
 	p.Parameters = setup.Params
-	return &Audit{p, spec, setup}, nil
+	return &Audit{p, spec, setup, file}, nil
 }
 
 // Keys are the settings of an audit in one run, in the order in which a report

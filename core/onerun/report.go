@@ -46,38 +46,33 @@ func (r Report) check() error {
 	return nil
 }
 
-// Verify replays a report: with whole it runs the source again, else all that follows
-// from the report's counts is made again. file is the user's file, if the audit had
+// Verify replays a report, see [report.Verify]. file is the user's file, if the audit had
 // one.
-func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
-	var v engine.Verification
+func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (v engine.Verification, err error) {
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	if r.Evidence == nil || r.Termination.Reason != audit.Completed {
-		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
-	}
-	whole, err := r.Plan.Replayed(sources, whole)
-	if err != nil {
-		return v, err
-	}
-	if whole {
-		want, err := Run{Plan: r.Plan, File: file, Sources: sources, Pool: pool}.Do(ctx)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			report.Compare(&v, &r, &want)
-		}
+	if whole, err = r.Plan.Replayed(sources, whole); err != nil {
 		return v, err
 	}
 	a, err := r.Plan.Resolve(sources, file)
 	if err != nil {
 		return v, err
 	}
-	v.Recomputed = true
-	v.Skip(r.Plan.Trainer.Taken("that a run of this seed gives it is shown only by replaying it whole"), "evidence")
-	want := Conclude(a, r.Evidence, audit.Termination{Reason: audit.Completed}, nil)
-	report.Compare(&v, &r, &want, "evidence")
-	return v, nil
+	return report.Verify(ctx, a, &engine.Runner{Pool: pool}, r, whole)
+}
+
+// Replay implements [report.Audit].
+func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
+	again := report.Replay[*Evidence]{Found: r.Evidence}
+	switch {
+	case r.Evidence == nil || r.Termination.Reason != audit.Completed:
+		return again, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
+	case whole:
+		again.Draw = a.draw
+	default:
+		v.Recomputed, again.Taken = true, []string{"evidence"}
+		v.Skip(r.Plan.Trainer.Taken("that a run of this seed gives it is shown only by replaying it whole"), again.Taken...)
+	}
+	return again, nil
 }

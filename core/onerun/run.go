@@ -3,6 +3,7 @@ package onerun
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -17,6 +18,8 @@ import (
 type Task struct {
 	Plan Plan   `json:"plan"`           // resolved
 	Data []byte `json:"data,omitempty"` // the user's file
+
+	audit *Audit // of the plan
 }
 
 // Kind and Name implement [engine.Task].
@@ -24,14 +27,12 @@ func (Task) Kind() string { return "one-run/draw" }
 
 func (t Task) Name() string { return "the run of source " + t.Plan.Source }
 
-// Executors execute the tasks of audits in one run.
-func Executors(sources []source.Spec) engine.Executors {
-	return engine.Executors{engine.NewExecutor(func(t Task, hook engine.Hook) (*Evidence, error) { return t.execute(sources, hook) })}
-}
-
-// LocalPool is a pool of n goroutines for audits in one run.
-func LocalPool(sources []source.Spec, n int) *engine.Pool {
-	return engine.LocalPool(Executors(sources), n)
+// Codecs read the tasks of audits in one run.
+func Codecs(sources []source.Spec) engine.Codecs {
+	return engine.Codecs{engine.NewCodec[Task, Evidence](func(t *Task) (err error) {
+		t.audit, err = t.Plan.Resolve(sources, t.Data)
+		return err
+	})}
 }
 
 // stream is that of the run.
@@ -51,12 +52,9 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	})
 }
 
-// execute runs the source once. The streams are those of a shard.
-func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error) {
-	a, err := t.Plan.Resolve(sources, t.Data)
-	if err != nil {
-		return nil, err
-	}
+// Run implements [engine.Task]: it runs the source once. The streams are those of a shard.
+func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
+	a := t.audit
 	m := a.Plan.Canaries
 	if a.Spec.OneRun.New == nil {
 		return nil, a.Plan.Trainer.Undrawn()
@@ -65,7 +63,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
-	if x, ok := src.(source.Interruptible); ok && hook != nil {
+	if x, ok := src.(source.Interruptible); ok {
 		x.InterruptedBy(func() error { return hook(0) })
 	}
 	scores, member := make([]float64, m), make([]bool, m)
@@ -80,10 +78,7 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 	if one.In > 0 && one.In < m {
 		one.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
-	if hook != nil {
-		err = hook(1)
-	}
-	return one, err
+	return one, hook(1)
 }
 
 // Run is one such audit to be done.
@@ -96,33 +91,59 @@ type Run struct {
 	Now       func() float64 // seconds of a clock; nil: no timing
 }
 
-// Do runs the audit. When ctx ends first the report has no bound and the verdict
-// is inconclusive.
+// Do runs the audit, see [report.Do].
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Sources, r.File)
 	if err != nil {
 		return Report{}, err
 	}
-	now := func() float64 {
-		if r.Now == nil {
-			return 0
-		}
-		return r.Now()
-	}
-	start := now()
-	var ev *Evidence
-	var warnings []string
-	drawn, err := engine.Do(ctx, r.Pool, []Task{{Plan: a.Plan, Data: r.File}}, engine.Events[Evidence]{
-		Lost: func(_ int, err error) { warnings = append(warnings, engine.LostWorker+err.Error()) },
-	})
-	if err == nil {
-		if err = drawn[0].check(a.Plan); err == nil {
-			ev = drawn[0]
-		}
-	}
+	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, nil, r.Generator)
+}
+
+// Progress is what a run tells while it works: nothing, as it has one step.
+type Progress struct{}
+
+// Run implements [report.Audit].
+func (a *Audit) Run(ctx context.Context, on *engine.Runner, _ func(Progress)) (*Evidence, audit.Termination, error) {
+	ev, err := a.draw(ctx, on)
 	end, err := report.Ended(ctx, err)
-	made := Conclude(a, ev, end, warnings)
-	took := now() - start
-	made.Generator, made.Timing = r.Generator, audit.Timing{Certify: took, Total: took, Workers: r.Pool.Size()}
-	return made, err
+	return ev, end, err
+}
+
+func (a *Audit) draw(ctx context.Context, on *engine.Runner) (ev *Evidence, err error) {
+	err = on.Timed(&on.Timing.Certify, func() error {
+		drawn, err := engine.Do(ctx, on.Pool, []Task{{Plan: a.Plan, Data: a.file, audit: a}}, engine.Events[Evidence]{
+			Lost: func(_ int, err error) { on.Warnings = append(on.Warnings, engine.LostWorker+err.Error()) },
+		})
+		if err == nil {
+			if err = drawn[0].check(a.Plan); err == nil {
+				ev = drawn[0]
+			}
+		}
+		return err
+	})
+	return ev, err
+}
+
+// Search implements [report.Shared]: it does the one run.
+func (a *Audit) Search(ctx context.Context, on *engine.Runner, _ func(Progress)) (*Evidence, error) {
+	return a.draw(ctx, on)
+}
+
+// Pieces implements [report.Shared]: there are none.
+func (a *Audit) Pieces(ev *Evidence) (int, error) {
+	if ev == nil {
+		return 0, &audit.InputError{Field: "search", Found: "without a run", Want: "the run"}
+	}
+	return 0, ev.check(a.Plan)
+}
+
+// Draw implements [report.Shared].
+func (a *Audit) Draw(context.Context, *engine.Runner, func(Progress), *Evidence, int, int) (any, error) {
+	return nil, nil
+}
+
+// Join implements [report.Shared].
+func (a *Audit) Join(ev *Evidence, _ iter.Seq2[report.Part, error]) (*Evidence, audit.Termination, error) {
+	return ev, audit.Termination{Reason: audit.Completed}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -29,7 +30,7 @@ func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
 	if plan.Version == 0 {
 		plan.Version = pair.PlanVersion
 	}
-	r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, workers)}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatalf("%s: %v", plan.Mechanism, err)
 	}
@@ -132,7 +133,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 }
 
 func TestReportRoundTripAndReplay(t *testing.T) {
-	pool := pair.LocalPool(catalogue, 2)
+	pool := engine.LocalPool(2)
 	for _, plan := range []pair.Plan{
 		{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Explore: 2_000, Trials: 3, Seed: 7},
 		{Mechanism: "svt3", Claim: &audit.Claim{Epsilon: 1}, Samples: 5_000, Explore: 2_000, Trials: 2, Seed: 8},
@@ -203,7 +204,7 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shardsDone := 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 		Plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 10_000_000, Explore: 2_000, Trials: 2},
 		Progress: func(p pair.Progress) {
 			if p.Phase == pair.Certifying && p.Provisional != nil {
@@ -218,7 +219,7 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Rows(report.Bounds)[0].LowerBound != nil || r.Termination.SamplesUsed < pair.ShardRows {
 		t.Errorf("stopped: verdict %s, %+v, bound %v: want inconclusive, some samples and no certificate", r.Verdict, r.Termination, r.Rows(report.Bounds)[0].LowerBound)
 	}
-	v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, false)
+	v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), r, false)
 	if err != nil || !v.OK() {
 		t.Errorf("the partial counts do not replay: %v %v", err, v.Differences)
 	}
@@ -235,7 +236,7 @@ func TestLive(t *testing.T) {
 	var last pair.Live
 	rows, bets := 0, 0
 	clock, told := 0.0, map[pair.Phase]int{} // a clock that every look at it moves
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Now: func() float64 { clock++; return clock },
+	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Now: func() float64 { clock++; return clock },
 		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
 		Progress: func(p pair.Progress) {
 			if p.Left != nil {
@@ -283,7 +284,7 @@ func TestLive(t *testing.T) {
 func TestStopBeforeAnything(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4"}}.Do(ctx)
+	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4"}}.Do(ctx)
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound == nil || *r.LowerBound != 0 || r.Termination.Outputs != 0 {
 		t.Errorf("%v: %+v", err, r)
 	}
@@ -335,7 +336,7 @@ func TestFaultyMechanisms(t *testing.T) {
 					return []audit.Pair{{First: audit.Records(), Second: audit.Records(1)}}
 				},
 				New: func(audit.Params) (audit.Mechanism, error) { return c.m, nil }}}
-			_, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())
+			_, err := pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one that says %q", err, c.says)
 			}
@@ -360,7 +361,7 @@ func TestConstantOutputs(t *testing.T) {
 			New: func(audit.Params) (audit.Mechanism, error) {
 				return faulty{[]audit.Column{{Name: "x", Kind: kind}}, func(out []float64) error { clear(out); return nil }}, nil
 			}}}
-		r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "constant", Samples: 1000}}.Do(context.Background())
+		r, err := pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "constant", Samples: 1000}}.Do(context.Background())
 		if err != nil || r.Verdict != audit.NoViolation || *r.Rows(report.Bounds)[0].LowerBound != 0 {
 			t.Errorf("%s: %v\n%s", kind, err, report.Text(r))
 		}
@@ -419,7 +420,7 @@ func TestPlanErrors(t *testing.T) {
 // TestRefutedSaysNoLess: once the claim is refuted, no bound so far says less than that.
 func TestRefutedSaysNoLess(t *testing.T) {
 	refuted := false
-	_, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+	_, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "noisy-max-value-laplace", Claim: &audit.Claim{Epsilon: 1}, Samples: 5_000, Beta: 0.001},
 		Progress: func(p pair.Progress) {
 			refuted = refuted || p.Refuted > 0

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -200,25 +201,33 @@ func tableCut(t bounds.Table, worth func(bounds.Counts) float64) (best Cut, valu
 	return best, value
 }
 
-// packCounts writes counts as variable-length numbers: most are small.
-func packCounts(n []int) []byte {
-	out := make([]byte, 0, len(n))
-	for _, k := range n {
+// packed are counts that JSON has as variable-length numbers: most are small.
+type packed []int
+
+// MarshalJSON implements [json.Marshaler].
+func (p packed) MarshalJSON() ([]byte, error) {
+	out := make([]byte, 0, len(p))
+	for _, k := range p {
 		out = binary.AppendUvarint(out, uint64(k))
 	}
-	return out
+	return json.Marshal(out)
 }
 
-func unpackCounts(data []byte, n int) ([]int, error) {
-	out := make([]int, n)
-	for i := range out {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *packed) UnmarshalJSON(text []byte) error {
+	var data []byte
+	if err := json.Unmarshal(text, &data); err != nil {
+		return err
+	}
+	*p = nil
+	for len(data) > 0 {
 		k, size := binary.Uvarint(data)
 		if size <= 0 || k > MaxSamples {
-			return nil, fmt.Errorf("packed counts end at number %d of %d", i, n)
+			return fmt.Errorf("packed counts end at number %d", len(*p))
 		}
-		out[i], data = int(k), data[size:]
+		*p, data = append(*p, int(k)), data[size:]
 	}
-	return out, nil
+	return nil
 }
 
 // packSparse packs counts of which most are 0: how many zeros are passed over, then a

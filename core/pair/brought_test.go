@@ -57,7 +57,7 @@ func broughtCatalogue(t *testing.T, unseeded string) audit.Catalogue {
 
 func auditBrought(t *testing.T, cat audit.Catalogue) pair.Report {
 	t.Helper()
-	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 3, Seed: 9}, Catalogue: cat, Pool: pair.LocalPool(cat, 2),
+	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 3, Seed: 9}, Catalogue: cat, Pool: engine.LocalPool(2),
 		Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestBroughtMechanism(t *testing.T) {
 	if !strings.Contains(report.Text(r), "command: python3 my count.py") {
 		t.Error(report.Text(r))
 	}
-	v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
+	v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), r, true)
 	if err != nil || !v.OK() || v.Recomputed {
 		t.Errorf("%v %+v", err, v)
 	}
@@ -90,7 +90,7 @@ func TestUnseededMechanism(t *testing.T) {
 		t.Errorf("%s %v", r.Summary, r.Limitations)
 	}
 	check := func(r pair.Report) engine.Verification {
-		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
+		v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), r, true)
 		if err != nil {
 			return engine.Verification{Differences: []string{err.Error()}}
 		}

@@ -21,39 +21,38 @@ var limitations = []string{
 // Found is what a run found: all that its report follows from, besides the plan and why
 // the run ended.
 type Found struct {
-	Trials   []TrialNote
-	Raced    *Raced    // nil where the plan has no sequential stage
-	Evidence *Evidence // nil where exploration did not finish
+	Trials   []TrialNote `json:"trials"`
+	Raced    *Raced      `json:"sequential,omitempty"` // nil where the plan has no sequential stage
+	Evidence *Evidence   `json:"evidence,omitempty"`   // nil where exploration did not finish
+
+	model     audit.Model // the evidence's, where it was learnt or decoded here
+	certified *Certified  // what follows of the evidence, where a worker computed it
 }
 
-// Conclude is the report of what a run found: a function of its arguments. Generator,
-// timing and what happened to workers are the run's to add.
-func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Report, error) {
+// certified are the bounds that follow from counts.
+func (a *Audit) certified(e *Evidence) *Certified {
+	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.boundBeta()}
+	var all Certified
+	if steps := e.Prepared.Steps; steps > 1 {
+		c.audit = a.grouped(steps)
+		all = c.inGroup(a.Claim)
+	} else {
+		all = c.all()
+	}
+	return &all
+}
+
+// Conclude implements [report.Audit]. The second stage of a run has bounds if it completed:
+// one for a fixed number of samples is not of a run that was stopped, even if it was
+// computed before.
+func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
+	p, spec, e := a.Plan, a.Spec, f.Evidence
 	var c *Certified
-	if e := f.Evidence; f.bounded(end) {
-		bound := Bound{Plan: a.Plan, Table: *e.Table, Explored: e.Explored, Prepared: e.Prepared}
-		var err error
-		if c, err = bound.execute(cat); err != nil {
-			return Report{}, err
+	if e != nil && e.Table != nil && end.Reason == audit.Completed {
+		if c = f.certified; c == nil {
+			c = a.certified(e)
 		}
 	}
-	return conclude(cat, a, f, end, c)
-}
-
-// bounded reports whether the second stage of a run that ended so has bounds: one for a
-// fixed number of samples is of a run that completed, even if it was computed before
-// another was stopped.
-func (f Found) bounded(end audit.Termination) bool {
-	e := f.Evidence
-	return e != nil && e.Table != nil && end.Reason == audit.Completed
-}
-
-// conclude makes the report with bounds that were computed already; nil: there are none.
-func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) (Report, error) {
-	if !f.bounded(end) {
-		c = nil
-	}
-	p, spec, e := a.Plan, a.Spec, f.Evidence
 	whole := a
 	var point *audit.ProfilePoint
 	if e != nil {
@@ -64,7 +63,7 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
 		Trials: append([]TrialNote{}, f.Trials...), Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
 	r.Promise, r.Termination, r.Reproduce, r.Warnings = whole.promise(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
-	r.Limitations, r.References = limitations, references(spec, cat, e, c, f.Raced != nil)
+	r.Limitations, r.References = limitations, a.references(e, c, f.Raced != nil)
 	if spec.Recording != nil {
 		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)
 	}
@@ -79,7 +78,7 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
 	if e != nil || f.Raced != nil {
-		raced, err := r.tables(cat, a, c)
+		raced, err := r.tables(a, f.model, c)
 		if err != nil {
 			return Report{}, err
 		}
@@ -135,7 +134,7 @@ func (a *Audit) pValue(second bool, exact *float64, raced float64) *float64 {
 
 // tables are what was certified. Where nothing was, it is the claim's event with its
 // counts so far. It returns the row of the sequential stage, if there is one.
-func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *report.Row, err error) {
+func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *report.Row, err error) {
 	e := r.Evidence
 	var rows []report.Row
 	switch {
@@ -153,17 +152,15 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *rep
 		}
 		rows = []report.Row{f}
 	}
-	var model audit.Model
-	var unknown error
-	if e != nil {
-		model, unknown = e.Witness.decode(cat, a.Columns)
+	if e != nil && model == nil {
+		model, _ = e.Witness.decode(a)
 	}
 	for i := range rows {
 		f := &rows[i]
 		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
 			f.Title = fmt.Sprintf("%s, of %d orders", f.MethodWords(), len(c.Renyi))
 		}
-		if f.Event != nil && unknown == nil {
+		if f.Event != nil && model != nil {
 			f.Event = described(a.Columns, e.Chart, model, e.Edges, Cut{Edge: f.Event.Edge, Above: f.Event.Above})
 		}
 	}
@@ -246,15 +243,15 @@ var boundSources = map[bounds.Method]string{
 	bounds.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
 }
 
-func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *Certified, raced bool) []string {
-	refs := []string{spec.Source}
+func (a *Audit) references(e *Evidence, c *Certified, raced bool) []string {
+	refs := []string{a.Spec.Source}
 	add := func(ref string) {
 		if ref != "" && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
 	if e != nil {
-		if l, err := cat.Learner(e.Witness.Learner); err == nil {
+		if l, err := a.cat.Learner(e.Witness.Learner); err == nil {
 			add(l.Source)
 		}
 	}

@@ -43,13 +43,13 @@ type Witness struct {
 	Model   json.RawMessage `json:"model"`
 }
 
-// decode builds the score of w for outputs with these columns.
-func (w Witness) decode(cat audit.Catalogue, columns []audit.Column) (audit.Model, error) {
-	spec, err := cat.Learner(w.Learner)
+// decode builds the score of w for outputs of the audit.
+func (w Witness) decode(a *Audit) (audit.Model, error) {
+	spec, err := a.cat.Learner(w.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("witness: %w", err)
 	}
-	m, err := spec.Decode(w.Model, columns)
+	m, err := spec.Decode(w.Model, a.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("witness of learner %s: %w", w.Learner, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -16,7 +17,7 @@ import (
 func ExampleRun() {
 	claim := audit.DPClaim(1, 0)
 	catalogue := audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
-	pool := pair.LocalPool(catalogue, 2)
+	pool := engine.LocalPool(2)
 	report, err := pair.Run{
 		Plan:      pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &claim, Samples: 20_000, Trials: 3, Seed: 42},
 		Catalogue: catalogue,

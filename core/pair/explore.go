@@ -98,8 +98,8 @@ type contender struct {
 
 // explore tries the finder's pairs and keeps the loudest.
 func (s *state) explore(ctx context.Context) error {
-	p := s.audit.Plan
-	find, err := s.audit.finder(s.Catalogue)
+	p := s.Plan
+	find, err := s.finder()
 	if err != nil {
 		return fmt.Errorf("finder %s: %w", p.Finder, err)
 	}
@@ -111,15 +111,15 @@ func (s *state) explore(ctx context.Context) error {
 		if len(pairs) == 0 {
 			break
 		}
-		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
+		if s.most != nil && len(history)+len(pairs) > s.most.trials {
 			return errMoreTrials
 		}
 		tasks := make([]Explore, len(pairs))
 		for i := range pairs {
-			if _, err := s.audit.steps(pairs[i]); err != nil {
+			if _, err := s.steps(pairs[i]); err != nil {
 				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
 			}
-			tasks[i] = Explore{Plan: p, Trial: len(history) + i, Pair: pairs[i], Outputs: outputs}
+			tasks[i] = s.Explore(len(history)+i, pairs[i], outputs)
 		}
 		results, err := s.round(ctx, tasks, trials)
 		for i, e := range results {
@@ -128,8 +128,8 @@ func (s *state) explore(ctx context.Context) error {
 			}
 			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
 			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs}
-			s.trials = append(s.trials, note)
-			list = append(list, contender{len(s.trials) - 1, e})
+			s.found.Trials = append(s.found.Trials, note)
+			list = append(list, contender{len(s.found.Trials) - 1, e})
 		}
 		s.choose(list)
 		if err != nil {
@@ -145,13 +145,13 @@ func (s *state) explore(ctx context.Context) error {
 		sort.Slice(list, func(i, j int) bool { return list[i].trial < list[j].trial })
 		tasks := make([]Explore, len(list))
 		for k, c := range list {
-			t := s.trials[c.trial]
-			tasks[k] = Explore{Plan: p, Trial: t.Trial, Pair: t.Pair, Round: i + 1, Outputs: r.outputs, Learners: bestLearners(c.found.Learners)}
+			t := s.found.Trials[c.trial]
+			tasks[k] = Explore{of: s.of(), Trial: t.Trial, Pair: t.Pair, Round: i + 1, Outputs: r.outputs, Learners: bestLearners(c.found.Learners)}
 		}
 		results, err := s.round(ctx, tasks, trials)
 		for k, e := range results {
 			if e != nil {
-				t := &s.trials[list[k].trial]
+				t := &s.found.Trials[list[k].trial]
 				t.Value, t.Learner = e.Value, e.Witness.Learner
 				t.Outputs += r.outputs
 				list[k].found = e
@@ -162,7 +162,7 @@ func (s *state) explore(ctx context.Context) error {
 		}
 		s.choose(list)
 	}
-	s.trials[s.bestAt].Chosen = true
+	s.found.Trials[s.bestAt].Chosen = true
 	// A finder may have fewer pairs than there were trials.
 	s.tell(func(g *Progress) { g.Total -= 2*p.Explore - s.rows[1] })
 	return nil

@@ -2,8 +2,11 @@ package pair
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // StoppedAfterBounds is the report of a run that is stopped when it has its bounds, and its
@@ -13,19 +16,26 @@ func StoppedAfterBounds(run Run, epochs int) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	s := &state{Run: run, audit: a, pool: run.Pool, searchers: run.Pool, epochs: epochs}
-	if err := s.do(context.Background()); err != nil {
+	a.most = &most{trials: a.Plan.Trials, epochs: epochs, samples: a.Plan.Samples}
+	s := newState(a, &engine.Runner{Pool: run.Pool}, nil)
+	found, _, err := s.ended(context.Background(), s.do(context.Background()))
+	if err != nil {
 		return Report{}, err
 	}
-	return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]})
+	return a.Conclude(found, audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage})
 }
 
 // Merged merges what a machine that drew all of the evidence would have told, changed.
 func Merged(e Evidence, change func(*Counted)) error {
-	c := Counted{Rows: e.Table.Pairs(), Cells: packCounts(e.Table.N), Chart: [4][]int{e.Chart.First, e.Chart.FirstIn, e.Chart.Second, e.Chart.SecondIn}}
+	c := Counted{Rows: e.Table.Pairs(), Cells: slices.Clone(e.Table.N), Chart: [4][]int{e.Chart.First, e.Chart.FirstIn, e.Chart.Second, e.Chart.SecondIn}}
 	change(&c)
-	t := newTally(e.Edges, e.Chart, e.Prepared.Event)
+	t := newTally(&e)
 	return t.add(c)
 }
 
 var RankMMD = rankMMD
+
+// Shard is the first one of a certification by what was explored.
+func Shard(a *Audit, p audit.Pair, e Explored) Certify {
+	return Certify{of: a.of(), Pair: p, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: e.Chart, model: e.model}
+}

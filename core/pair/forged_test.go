@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -16,7 +17,7 @@ func TestForgedRenyiReports(t *testing.T) {
 	if good.Verdict != audit.Violation {
 		t.Fatal(good.Headline)
 	}
-	pool := pair.LocalPool(catalogue, 2)
+	pool := engine.LocalPool(2)
 	for name, c := range map[string]struct {
 		forge func(*pair.Report)
 		quick bool // a quick replay sees it too

@@ -32,7 +32,7 @@ func TestSameBitsOfReports(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		validate(t, data)
-		v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, true)
+		v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), r, true)
 		if err != nil || !v.OK() {
 			t.Errorf("%s: %v %v", file, err, v.Differences)
 		}
@@ -66,7 +66,7 @@ func TestConcludes(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		want, err := pair.Conclude(catalogue, a, pair.Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence},
+		want, err := a.Conclude(pair.Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence},
 			audit.Termination{Reason: r.Termination.Reason, Message: r.Termination.Message})
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

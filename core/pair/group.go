@@ -62,11 +62,9 @@ func (a *Audit) grouped(steps int) *Audit {
 	if steps <= 1 {
 		return a
 	}
-	b := *a
-	b.Claim = a.Claim.Group(steps)
-	b.Claim.Delta = min(b.Claim.Delta, mostDelta)
-	b.Plan.Claim = &b.Claim
-	return &b
+	c := a.Claim.Group(steps)
+	c.Delta = min(c.Delta, mostDelta)
+	return a.claiming(c)
 }
 
 // inUnits is what an explored pair of so many steps says of one step.

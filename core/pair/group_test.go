@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
@@ -88,7 +89,7 @@ func countingCatalogue(rows ...int) audit.Catalogue {
 // stage, in exploration and in certification, and a replay chooses the same.
 func TestSummaryOfThePair(t *testing.T) {
 	cat := countingCatalogue(1)
-	pool := pair.LocalPool(cat, 2)
+	pool := engine.LocalPool(2)
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Finder: "candidates", Samples: 5000, Seed: 4}
 	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
 	if err != nil {
@@ -107,7 +108,7 @@ func TestSummaryOfThePair(t *testing.T) {
 // decides, no bound exceeds what the mechanism has, and a replay finds the same.
 func TestGroups(t *testing.T) {
 	cat := countingCatalogue(1, 8)
-	pool := pair.LocalPool(cat, 2)
+	pool := engine.LocalPool(2)
 	audited := func(group int, claim *audit.Claim, real float64, mode pair.Mode) pair.Report {
 		t.Helper()
 		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: real}}, Claim: claim, Group: group, Mode: mode,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -58,7 +59,7 @@ func runShift(t *testing.T, laplace bool, shift float64, p pair.Plan) pair.Repor
 	t.Helper()
 	cat := shiftCatalogue(laplace, shift)
 	p.Version, p.Mechanism, p.Finder, p.Trials = pair.PlanVersion, "shift", "candidates", 1
-	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: pair.LocalPool(cat, 2)}.Do(context.Background())
+	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestUntilRefutedStopsByItself(t *testing.T) {
 func TestStopKeepsTheBound(t *testing.T) {
 	for _, claim := range []audit.Claim{audit.DPClaim(5, 0), {Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, {Kind: audit.ZCDP, Rho: 0.6}, {Kind: audit.GaussianDP, Mu: 5}} {
 		ctx, cancel := context.WithCancel(context.Background())
-		r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 			Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &claim, Mode: pair.UntilRefuted, Samples: 50_000_000, Trials: 2},
 			Progress: func(p pair.Progress) {
 				if p.Rows > 200_000 {
@@ -234,7 +235,7 @@ func TestStopKeepsTheBound(t *testing.T) {
 			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Rows(report.Bounds)[0])
 			continue
 		}
-		v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 8), r, true)
+		v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(8), r, true)
 		if err != nil || !v.OK() {
 			t.Errorf("%s: the replay answers %v %v", claim, err, v.Differences)
 		}
@@ -280,7 +281,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 				continue
 			}
 			for _, whole := range []bool{false, true} {
-				v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), back, whole)
+				v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), back, whole)
 				if err != nil || !v.OK() {
 					t.Errorf("%s %s anytime %v whole %v: %v %v", p.Mechanism, one.Claim, anytime, whole, err, v.Differences)
 				}
@@ -330,7 +331,7 @@ func TestOddOutputs(t *testing.T) {
 				if learner != audit.Auto && i%3 != 0 || c.name == "wide" && i != 2 {
 					continue // a sample of all
 				}
-				r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "shift", Claim: &claim,
+				r, err := pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "shift", Claim: &claim,
 					Samples: 400, Trials: 1, Finder: "candidates", Learner: learner, Beta: 1e-6}}.Do(context.Background())
 				switch {
 				case err != nil && r.Verdict == audit.Invalid && strings.Contains(err.Error(), "no learner could learn"):

@@ -3,6 +3,8 @@ package pair
 import (
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // TestTimeLeft: the time left is that of the longer strand, at the cost of what is done of
@@ -49,7 +51,7 @@ func TestTimeLeft(t *testing.T) {
 		}},
 	} {
 		now := 0.0
-		s := &state{Run: Run{Now: func() float64 { return now }}, audit: &Audit{Plan: Plan{Version: PlanVersion, Mode: c.mode, Samples: 1000, Explore: 500, Trials: 1}}}
+		s := &state{on: &engine.Runner{Now: func() float64 { return now }}, Audit: &Audit{Plan: Plan{Version: PlanVersion, Mode: c.mode, Samples: 1000, Explore: 500, Trials: 1}}}
 		for i, x := range c.steps {
 			now, s.betting, s.whole, s.rows = x.now, x.betting, [2]int{x.whole0, x.whole1}, [3]int{x.whole0, x.drawn, x.certified}
 			g := Progress{Phase: x.phase}

@@ -44,8 +44,8 @@ func (w remembering) Execute(ctx context.Context, t engine.Task, progress func(i
 	return r, err
 }
 
-func rememberingPool(cat audit.Catalogue) *engine.Pool {
-	return engine.NewPool(remembering{engine.LocalWorker{Executors: pair.Executors(cat)}, new(sync.Mutex), map[string]any{}})
+func rememberingPool() *engine.Pool {
+	return engine.NewPool(remembering{engine.LocalWorker{}, new(sync.Mutex), map[string]any{}})
 }
 
 // mutated wants every mutation (in the first gear, every fourth) of these fields of a
@@ -56,7 +56,7 @@ func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, field
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := rememberingPool(cat)
+	pool := rememberingPool()
 	var skipped []string
 	verify := func(data []byte) (bool, error) {
 		r, err := pair.ParseReport(data)
@@ -161,7 +161,7 @@ func TestMutatedReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
 			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 600, 2, 3
-			r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
+			r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 				r.Termination.Reason, r.Verdict = audit.Stopped, audit.Inconclusive
 			}
 			c.change(&r)
-			w := counting{engine.LocalWorker{Executors: pair.Executors(catalogue)}, new(sync.Map)}
+			w := counting{engine.LocalWorker{}, new(sync.Map)}
 			v, err := pair.Verify(t.Context(), catalogue, engine.NewPool(w), r, true)
 			said := strings.Join(v.Differences, "\n")
 			if err != nil {
@@ -232,7 +232,7 @@ func TestSections(t *testing.T) {
 	r.Evidence.Chart.Plane = nil
 	for _, version := range []string{"0.1.0", "0.1.0+0123456789ab", audit.Version, "", "99.0.0", "old"} {
 		r.Generator.Version = version
-		v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+		v, err := pair.Verify(t.Context(), catalogue, engine.LocalPool(1), r, true)
 		if err != nil || v.OK() || slices.Contains(v.NotCompared, "evidence.chart.plane") {
 			t.Errorf("version %q: %v %v %v", version, err, v.Differences, v.NotCompared)
 		}
@@ -244,11 +244,11 @@ func TestSections(t *testing.T) {
 func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	good, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Trials: 2}, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Generator: audit.Generator{Version: audit.Version}}.Do(ctx)
+	good, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Trials: 2}, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Version: audit.Version}}.Do(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), good, true); err != nil || !v.OK() {
+	if v, err := pair.Verify(t.Context(), catalogue, engine.LocalPool(1), good, true); err != nil || !v.OK() {
 		t.Errorf("%v %v", err, v.Differences)
 	}
 	for name, change := range map[string]func(*pair.Report){
@@ -268,7 +268,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	} {
 		r := copied(t, good)
 		change(&r)
-		if v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), r, true); err == nil && v.OK() {
+		if v, err := pair.Verify(t.Context(), catalogue, engine.LocalPool(1), r, true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}

@@ -99,6 +99,20 @@ type Audit struct {
 	Domain    audit.Domain
 	Claim     audit.Claim
 	Notes     []string // what was changed from what was asked, in words
+
+	cat  audit.Catalogue
+	bets *bets
+	most *most // of a replay; nil: as the plan has it
+	// named: of the mechanism only what a report says of it is known.
+	named bool
+}
+
+// claiming is the same audit with another claim.
+func (a *Audit) claiming(c audit.Claim) *Audit {
+	b := *a
+	b.Claim, b.bets = c, new(bets)
+	b.Plan.Claim = &b.Claim
+	return &b
 }
 
 // Resolve checks a plan against the catalogue and fills in its defaults.
@@ -132,7 +146,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
 	own := spec.Claim(params)
-	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own)}
+	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat, bets: new(bets)}
 	if err := a.Claim.Validate(); err != nil {
 		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
 	}
@@ -153,7 +167,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	if err := audit.CheckColumns(a.Columns); err != nil {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
-	if err := a.resolveMethods(cat); err != nil {
+	if err := a.resolveMethods(); err != nil {
 		return nil, err
 	}
 	if err := a.resolveBudget(); err != nil {
@@ -222,8 +236,8 @@ func (a *Audit) resolveRelation() error {
 	return nil
 }
 
-func (a *Audit) resolveMethods(cat audit.Catalogue) error {
-	p := &a.Plan
+func (a *Audit) resolveMethods() error {
+	p, cat := &a.Plan, a.cat
 	if p.Learner == "" {
 		p.Learner = audit.Auto
 	}

@@ -389,10 +389,10 @@ func (c *planeCounter) count(side int, rows, scores []float64) {
 	}
 }
 
-// packed are the counts by side.
-func (c *planeCounter) packed() (out [2][]byte) {
+// counts are those by side.
+func (c *planeCounter) counts() (out [2]packed) {
 	if c != nil {
-		out = [2][]byte{packCounts(c.cells[0]), packCounts(c.cells[1])}
+		out = [2]packed{c.cells[0], c.cells[1]}
 	}
 	return out
 }

@@ -124,7 +124,7 @@ func TestPlane(t *testing.T) {
 				if whole && name != "mixed" {
 					continue
 				}
-				if v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, whole); err != nil || !v.OK() {
+				if v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), r, whole); err != nil || !v.OK() {
 					t.Errorf("whole: %v: %v %v", whole, err, v.Differences)
 				}
 			}
@@ -143,9 +143,8 @@ func maimed(t *testing.T, good []byte, change func(*pair.Plane)) pair.Report {
 	return r
 }
 
-// TestForgedPlanes: a plane that is not what the run counts is found out by a quick
-// replay, and one that was chosen otherwise by a whole one; one of another shape is
-// refused by name.
+// TestForgedPlanes: a plane that is not what the run chose and counts is found out by a
+// whole replay; one of another shape is refused by name.
 func TestForgedPlanes(t *testing.T) {
 	plan := vectorPlans["mixed"]
 	plan.Samples, plan.Trials = 5_000, 1
@@ -155,7 +154,7 @@ func TestForgedPlanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := pair.LocalPool(catalogue, 2)
+	pool := rememberingPool()
 	for name, forge := range map[string]func(*pair.Plane){
 		"count":      func(p *pair.Plane) { p.First[3]++ },
 		"no counts":  func(p *pair.Plane) { p.First, p.Second = nil, nil },
@@ -168,7 +167,7 @@ func TestForgedPlanes(t *testing.T) {
 		"side":       func(p *pair.Plane) { p.Above = !p.Above },
 		"words":      func(p *pair.Plane) { p.Words = "privacy" },
 	} {
-		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), false); err == nil && v.OK() {
+		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}
@@ -236,7 +235,7 @@ func TestUnseededPlane(t *testing.T) {
 	}
 	plan := vectorPlans["mixed"]
 	plan.Version, plan.Samples, plan.Trials = pair.PlanVersion, 5_000, 1
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +249,7 @@ func TestUnseededPlane(t *testing.T) {
 		"at of a term is 99":   func(p *pair.Plane) { p.Terms[0].At = 99 },
 		"3 counts, must be 67": func(p *pair.Plane) { p.First = p.First[:3] },
 	} {
-		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), maimed(t, good, change), true)
+		v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), maimed(t, good, change), true)
 		found := strings.Join(v.Differences, "; ")
 		if err != nil {
 			found = err.Error()
@@ -268,7 +267,7 @@ func TestLivePlane(t *testing.T) {
 	plan.Version = pair.PlanVersion
 	var last *pair.Plane
 	looks, largest := 0, 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Plan: plan, Progress: func(p pair.Progress) {
+	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
 		if p.Live == nil || p.Live.Event == nil {
 			return
 		}
@@ -305,7 +304,7 @@ func BenchmarkShard(b *testing.B) {
 			b.Fatal(err)
 		}
 		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		e, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: a.Plan, Pair: neighbours}, nil)
+		e, err := engine.Result[pair.Explored](a.Explore(0, neighbours, a.Plan.Explore), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -315,11 +314,10 @@ func BenchmarkShard(b *testing.B) {
 			} else if e.Chart.Plane == nil {
 				continue
 			}
-			chart := e.Chart
-			task := pair.Certify{Plan: a.Plan, Pair: neighbours, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: chart}
+			task := pair.Shard(a, neighbours, *e)
 			b.Run(mechanism+"/"+plane, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := pair.Executors(catalogue).Execute(task, nil); err != nil {
+					if _, err := engine.Execute(task, nil, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

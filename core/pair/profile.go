@@ -22,10 +22,7 @@ func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 	if point == nil {
 		return a
 	}
-	b := *a
-	b.Claim = audit.DPClaim(point.Epsilon, point.Delta)
-	b.Plan.Claim = &b.Claim
-	return &b
+	return a.claiming(audit.DPClaim(point.Epsilon, point.Delta))
 }
 
 // betPoints are at how many points of a curve the sequential stage bets against it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -48,7 +49,7 @@ func TestProfileAudit(t *testing.T) {
 			}
 			cat := shiftCatalogue(false, 1)
 			for _, whole := range []bool{true, false} {
-				if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, whole); err != nil || !v.OK() {
+				if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), back, whole); err != nil || !v.OK() {
 					t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
 				}
 			}
@@ -56,12 +57,12 @@ func TestProfileAudit(t *testing.T) {
 			at := back.Evidence.Prepared.Point
 			other := curve(k.claimed).Points[5]
 			back.Evidence.Prepared.Point = &other
-			if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, false); err == nil && v.OK() && other != *at {
+			if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), back, false); err == nil && v.OK() && other != *at {
 				t.Error("another point passes")
 			}
 			for _, p := range []*audit.ProfilePoint{nil, {Epsilon: 0.123, Delta: 0.5}} {
 				back.Evidence.Prepared.Point = p
-				if _, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, false); !audit.IsInput(err) || !strings.Contains(err.Error(), "prepared.point") {
+				if _, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), back, false); !audit.IsInput(err) || !strings.Contains(err.Error(), "prepared.point") {
 					t.Errorf("point %v: %v", p, err)
 				}
 			}
@@ -129,7 +130,7 @@ func TestProfileUntilRefuted(t *testing.T) {
 		validate(t, data)
 		cat := shiftCatalogue(false, 1)
 		for _, whole := range []bool{true, false} {
-			if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), r, whole); err != nil || !v.OK() {
+			if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), r, whole); err != nil || !v.OK() {
 				t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
 			}
 		}

@@ -16,26 +16,6 @@ import (
 	"github.com/dpscope/dpscope/estimators/posterior"
 )
 
-// Race is the task of the sequential stage: outputs of the pairs that a finder proposes
-// are bet on with what was learnt before, then learnt from, until the claim is refuted or
-// the budget is spent. It returns a [Raced].
-type Race struct {
-	Plan   Plan `json:"plan"`
-	Epochs int  `json:"epochs,omitempty"` // at most; 0: as the budget has it
-
-	tell func(part any)
-}
-
-// Telling implements [engine.Telling]: parts are epochs, with the pairs that are new.
-func (t Race) Telling(tell func(part any)) engine.Task {
-	t.tell = tell
-	return t
-}
-
-// Kind and Name implement [engine.Task].
-func (Race) Kind() string   { return "pair/race" }
-func (t Race) Name() string { return "bet against the claim of mechanism " + t.Plan.Mechanism }
-
 // Raced is what the sequential stage found: all that its wealth follows from.
 type Raced struct {
 	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
@@ -156,12 +136,9 @@ type racer struct {
 	raced    Raced
 }
 
-func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
-	a, err := t.Plan.Resolve(cat)
-	if err != nil {
-		return nil, err
-	}
-	find, err := a.finder(cat)
+func (t Race) race(hook engine.Hook, tell func(part any)) (*Raced, error) {
+	a := t.audit
+	find, err := a.finder()
 	if err != nil {
 		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
@@ -177,10 +154,8 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 		if err := r.epoch(at); err != nil {
 			return nil, err
 		}
-		if t.tell != nil {
-			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted, Chart: r.chart()})
-			told = len(r.raced.Pairs)
-		}
+		tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted, Chart: r.chart()})
+		told = len(r.raced.Pairs)
 	}
 	return &r.raced, nil
 }

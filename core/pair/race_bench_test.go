@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -20,7 +21,7 @@ func BenchmarkRace(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := (Race{Plan: a.Plan}).execute(cat, func(int) error { return nil }); err != nil {
+				if _, err := engine.Execute(a.Race(), nil, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestRacedChart(t *testing.T) {
 	for name, kind := range map[string]pair.ChartKind{"svt4": pair.OutcomeChart, "laplace-mean": pair.HistogramChart, "noisy-histogram-wrong-scale": pair.HistogramChart} {
 		var live *pair.Live
-		r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1),
+		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1),
 			Plan:     pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: name, Claim: &audit.Claim{Epsilon: 0.5}, Samples: 3_000, Trials: 3, Seed: 5},
 			Progress: func(p pair.Progress) { live = p.Live },
 		}.Do(context.Background())
@@ -39,7 +40,7 @@ func TestRacedChart(t *testing.T) {
 		if d := drawn[c.Pair]; d != slices.Max(drawn) || counted < 1 || counted < d-192-192/3 || counted > d-48 {
 			t.Errorf("%s: %d counted of pair %d, drawn %v", name, counted, c.Pair, drawn)
 		}
-		again, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+		again, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, true)
 		if err != nil || !again.OK() {
 			t.Errorf("%s: %v, %v", name, err, again.Differences)
 		}
@@ -47,7 +48,7 @@ func TestRacedChart(t *testing.T) {
 			kept := *c
 			first := slices.Clone(c.Chart.First)
 			forge()
-			again, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+			again, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, true)
 			if err == nil && again.OK() && !(what == "counts" && first[1] == 0) {
 				t.Errorf("%s: other %s pass", name, what)
 			}

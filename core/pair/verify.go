@@ -18,152 +18,179 @@ var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence
 // errMoreTrials ends a replay that tries more pairs than the report lists.
 var errMoreTrials = errors.New("the search goes on beyond the trials that the report lists")
 
-// Verify replays a report. With whole, it runs the audit again from its plan,
-// search and all, and the report must be what comes out. Without, it takes
-// pair and witness from the report and certifies them again on the report's
-// seed: then everything that follows from the counts is checked, but not that
-// the witness was chosen before those samples were drawn. Where the counts cannot be
-// drawn again, all that follows from them is computed again; where the run ended
-// before it certified anything, all that follows from its plan.
+// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from
+// its plan, search and all, as far as the report goes. Without, and where that cannot be, it
+// computes again all that follows from the report's counts, and needs no file, program or
+// function that the audit was of: of those it takes what the report says of them. That the
+// counts are those of the plan is shown by drawing again alone.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
-	return verify(ctx, cat, pool, r, whole, false)
+	if err := r.check(); err != nil {
+		return engine.Verification{}, err
+	}
+	a, err := r.audit(cat, whole)
+	if err != nil {
+		return engine.Verification{}, err
+	}
+	return report.Verify(ctx, a, &engine.Runner{Pool: pool}, r, whole)
 }
 
-// verify is [Verify]; with counted, the counts are taken from the report, see
-// [Recompute].
-func verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole, counted bool) (engine.Verification, error) {
-	var v engine.Verification
-	if err := r.check(); err != nil {
-		return v, err
-	}
-	a, err := r.Plan.Resolve(cat)
-	if err != nil {
-		return v, err
-	}
-	if err := a.checkSizes(r); err != nil {
-		return v, err
-	}
-	found := Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence}
-	end := audit.Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
-	if end.Reason == audit.Failed {
-		end.Message = r.Termination.Message
-	}
-	s := &state{Run: Run{Plan: r.Plan, Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool, searchers: pool}
-	if r.Sequential != nil {
-		// A replay does no more than what the report holds took.
-		if s.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
-			s.epochs++
+// audit is the one of the report's plan. Without whole, a mechanism of the user's that the
+// catalogue does not have is only named.
+func (r Report) audit(cat audit.Catalogue, whole bool) (*Audit, error) {
+	named := false
+	if _, err := cat.Mechanism(r.Plan.Mechanism); err != nil && !whole {
+		if rec := r.Inputs.Samples; rec != nil {
+			rows := *rec
+			cat, named = cat.With(rows.Spec(told(rec.Columns))), true
+		}
+		if b := r.Inputs.Brought; b != nil {
+			var err error
+			if cat, err = Named(cat, *b); err != nil {
+				return nil, err
+			}
+			named = true
+		}
+		if r.Inputs.Labelled != nil {
+			return nil, &audit.InputError{Field: "report: inputs.labelled", Path: "/inputs/labelled", Found: "a table of the user's", Want: "absent",
+				Remedy: "what such a report says can be checked only with the table: keep the report beside it"}
 		}
 	}
-	var given []string
-	if r.Inputs.Samples != nil && counted {
-		given = append(given, "inputs.samples")
+	a, err := r.Plan.Resolve(cat)
+	if err == nil {
+		a.named = named
 	}
-	if r.Inputs.Brought != nil && counted {
-		given = append(given, "inputs.brought")
-	}
-	if given != nil {
-		v.Skip("what was audited is the report's own word, as no file was read and nothing ran", given...)
+	return a, err
+}
+
+// Replay implements [report.Audit].
+func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[Found], error) {
+	again := report.Replay[Found]{Found: Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence}}
+	if err := a.checkSizes(r); err != nil {
+		return again, err
 	}
 	if !r.Certified() {
 		if err := checkUncertified(r); err != nil {
-			return v, err
+			return again, err
 		}
-		taken := append(append(slices.Clone(searched), "evidence.prepared", "evidence.chart"), given...)
-		if found.Raced == nil {
-			v.Skip("the run ended before certification, so there is nothing to replay", taken...)
-		} else if r.Plan.Mode != UntilRefuted {
-			v.Skip("the run ended before certification", taken...)
-		}
-		var err error
-		if found.Raced != nil {
-			more, err := s.raceAgain(ctx, &v, r, whole)
-			if err != nil {
-				return v, err
-			}
-			taken, found.Raced = append(taken, more...), s.raced
-		}
-		want, err := conclude(cat, a, found, end, nil)
-		if err == nil {
-			want.Warnings = append(want.Warnings, r.failures(&v)...)
-			compare(&v, r, want, taken...)
-		}
-		return v, err
+	} else if steps, err := a.steps(r.Evidence.Pair); err != nil {
+		return again, fmt.Errorf("the report's pair: %w", err)
+	} else if got := max(1, r.Evidence.Prepared.Steps); got != steps {
+		return again, &audit.InputError{Field: "report: evidence.prepared.steps", Found: fmt.Sprint(got), Want: fmt.Sprintf("%d, as the pair differs", steps)}
 	}
-	steps, err := a.steps(r.Evidence.Pair)
-	if err != nil {
-		return v, fmt.Errorf("the report's pair: %w", err)
+	reason := r.Termination.Reason
+	whole = whole && a.Spec.Unseeded == "" && reason != audit.Failed
+	if !whole || !r.Certified() {
+		if err := a.take(v, r, &again, !whole); err != nil {
+			return again, err
+		}
 	}
-	if got := max(1, r.Evidence.Prepared.Steps); got != steps {
-		return v, &audit.InputError{Field: "report: evidence.prepared.steps", Found: fmt.Sprint(got), Want: fmt.Sprintf("%d, as the pair differs", steps)}
+	if whole && (r.Certified() || r.Sequential != nil) {
+		again.Draw = func(ctx context.Context, on *engine.Runner) (Found, error) { return a.again(ctx, on, r) }
 	}
-	if counted || a.Spec.Unseeded != "" {
-		taken := append(slices.Clone(searched), "evidence.table", "sequential")
+	return again, nil
+}
+
+// again does what the report holds, and no more.
+func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
+	b := *a
+	b.most = &most{trials: len(r.Trials), samples: a.Plan.Samples}
+	s := newState(&b, on, nil)
+	if r.Sequential != nil {
+		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
+			b.most.epochs++
+		}
+	}
+	if !r.Certified() {
+		s.found.Trials, s.found.Evidence = r.Trials, r.Evidence
+		err := s.race(ctx, on.Pool)
+		return s.found, err
+	}
+	b.most.samples = r.Evidence.Table.Pairs() // less than planned in a run that ended early
+	err := s.do(ctx)
+	if errors.Is(err, errMoreTrials) {
+		return s.found, &report.Different{What: "trials", How: fmt.Sprintf("the search goes on beyond the %d trials that the report lists", len(r.Trials))}
+	}
+	if err == nil {
+		s.found, _, err = s.ended(ctx, nil)
+	}
+	return s.found, err
+}
+
+// take takes the report's evidence, or of a report that certified nothing what is not of
+// the sequential stage, with what follows from it, and notes which fields it takes.
+func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Found], counts bool) error {
+	skip := func(why string, fields ...string) {
+		v.Skip(why, fields...)
+		again.Taken = append(again.Taken, fields...)
+	}
+	v.Recomputed = counts
+	again.Warnings = r.failures(v)
+	recording := a.named && a.Spec.Recording != nil
+	switch {
+	case recording:
+		skip("what was audited is the report's own word, as no file was read and nothing ran", "inputs.samples")
+	case a.named:
+		skip("what was audited is the report's own word, as no file was read and nothing ran", "inputs.brought")
+	}
+	var fields []string
+	switch {
+	case r.Certified():
+		v.Same(r.chosen(), "trials", "there is no one chosen trial with the result's pair")
+		fields = append(slices.Clone(searched), "evidence.table")
 		drawn := []string{"edges", "outcomes", "first", "firstInEvent", "second", "secondInEvent"}
 		if r.Evidence.Chart.Plane != nil {
 			drawn = append(drawn, "plane.terms", "plane.slope", "plane.offset", "plane.scoreEdges", "plane.edges", "plane.first", "plane.second")
-			if counted && a.Spec.Recording != nil {
+			if recording {
 				drawn = append(drawn, "plane.words") // symbols have their words in the file
 			}
 		}
 		for _, field := range drawn {
-			taken = append(taken, "evidence.chart."+field)
-		}
-		v.Recomputed = true
-		why := "the counts are as the report has them and were not drawn again"
-		if a.Spec.Unseeded != "" {
-			why = "the counts are as the report has them: they cannot be drawn again from the seed: " + a.Spec.Unseeded
+			fields = append(fields, "evidence.chart."+field)
 		}
 		e, chosen, err := a.prepareAgain(*r.Evidence)
 		if err != nil {
-			return v, err
+			return err
 		}
-		found.Evidence, taken = e, append(taken, chosen...)
-		v.Skip(why, taken...)
-		taken = append(taken, given...)
-		if counted && a.Spec.Recording != nil && slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Kind != audit.Real }) {
-			symbols := []string{"tables[].rows[].event.words", "tables[].rows[].event.where.words", "evidence.chart.labels"}
-			v.Skip("symbols have their words in the file", symbols...)
-			taken = append(taken, symbols...)
+		again.Found.Evidence, fields = e, append(fields, chosen...)
+	case r.Plan.Mode != UntilRefuted:
+		why := "the run ended before certification"
+		if r.Sequential == nil {
+			why += ", so there is nothing to replay"
 		}
-		want, err := Conclude(cat, a, found, end)
-		if err == nil {
-			want.Warnings = append(want.Warnings, r.failures(&v)...)
-			compare(&v, r, want, taken...)
+		skip(why, append(slices.Clone(searched), "evidence.prepared", "evidence.chart")...)
+	}
+	if counts && r.Sequential != nil {
+		for _, p := range r.Sequential.Pairs {
+			if _, err := a.steps(p); err != nil {
+				return fmt.Errorf("the report's pairs: %w", err)
+			}
 		}
-		return v, err
+		fields = append(fields, "sequential")
 	}
-	var taken []string
-	if whole && r.Termination.Reason != audit.Stopped && r.bounded() {
-		err, end = s.do(ctx), audit.Termination{Reason: audit.Completed}
-	} else {
-		if r.Sequential != nil {
-			taken, err = s.raceAgain(ctx, &v, r, whole)
+	switch {
+	case fields == nil:
+	case a.Spec.Unseeded != "":
+		skip("the counts are as the report has them: they cannot be drawn again from the seed: "+a.Spec.Unseeded, fields...)
+	default:
+		skip("the counts are as the report has them and were not drawn again", fields...)
+	}
+	if r.Certified() && recording && slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Kind != audit.Real }) {
+		skip("symbols have their words in the file", "tables[].rows[].event.words", "tables[].rows[].event.where.words", "evidence.chart.labels")
+	}
+	return nil
+}
+
+// chosen says whether one trial was chosen, of the evidence's pair.
+func (r Report) chosen() bool {
+	n := 0
+	for _, t := range r.Trials {
+		if t.Chosen {
+			if n++; !audit.EqualJSON(t.Pair, r.Evidence.Pair) {
+				return false
+			}
 		}
-		var more []string
-		if err == nil {
-			more, err = s.searchAgain(ctx, &v, r, whole)
-		}
-		if taken = append(taken, more...); err == nil {
-			err = s.certifyAgain(ctx, r)
-		}
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if errors.Is(err, errMoreTrials) {
-		v.Summary = "The replay came to no verdict."
-		v.Same(false, "trials", "the search goes on beyond the %d trials that the report lists", len(r.Trials))
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
-	want, err := s.report(end)
-	if err == nil {
-		compare(&v, r, want, taken...)
-	}
-	return v, err
+	return n == 1
 }
 
 // failures are the report's warnings about runs that failed, which a replay without those
@@ -174,18 +201,6 @@ func (r Report) failures(v *engine.Verification) []string {
 		v.Notes = append(v.Notes, "warnings about runs that failed are as the report has them")
 	}
 	return said
-}
-
-// compare holds the report against the one that the replay makes.
-func compare(v *engine.Verification, r, want Report, taken ...string) {
-	if r.Termination.Reason == audit.Failed {
-		taken = append(taken, "termination.message", "headline", "summary")
-		v.Skip("why the run failed is not replayed", "termination.message", "headline", "summary")
-	}
-	report.Compare(v, &r, &want, taken...)
-	if r.Termination.Reason == audit.Failed {
-		v.Summary = "Invalid: the run failed." // for a reason that is the report's own word
-	}
 }
 
 // prepareAgain is evidence whose counts are taken for granted, with what follows from
@@ -230,66 +245,6 @@ func checkUncertified(r Report) error {
 		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), Want: fmt.Sprintf("one of %v, as these and whether they refute the claim have it", want)}
 	}
 	return nil
-}
-
-// raceAgain repeats the sequential stage, or takes its counts from the report. It returns
-// the fields that it took.
-func (s *state) raceAgain(ctx context.Context, v *engine.Verification, r Report, whole bool) ([]string, error) {
-	switch {
-	case s.epochs == 0: // the run was stopped before the first
-		s.raced = &Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}
-		return nil, nil
-	case whole && s.audit.Spec.Unseeded == "":
-		return nil, s.race(ctx, s.pool)
-	}
-	for _, p := range r.Sequential.Pairs {
-		if _, err := s.audit.steps(p); err != nil {
-			return nil, fmt.Errorf("the report's pairs: %w", err)
-		}
-	}
-	s.raced = r.Sequential
-	v.Skip("the counts of the sequential stage are taken from the report; that its bets were fixed before their outputs were drawn is shown only by replaying the whole run", "sequential")
-	return []string{"sequential"}, nil
-}
-
-// searchAgain repeats exploration and preparation, or takes what they found from the
-// report. It returns the fields that it took.
-func (s *state) searchAgain(ctx context.Context, v *engine.Verification, r Report, whole bool) ([]string, error) {
-	if whole && r.Termination.Reason == audit.Stopped {
-		if err := s.explore(ctx); err != nil {
-			return nil, err
-		}
-		return nil, s.prepare(ctx)
-	}
-	taken := slices.Clone(searched)
-	prepared, chosen, err := s.audit.prepareAgain(*r.Evidence)
-	if err != nil {
-		return nil, err
-	}
-	taken = append(taken, chosen...)
-	v.Skip("taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run", append(taken, "evidence.chart")...)
-	e := *prepared
-	v.Same(chosenTrial(r.Trials, e.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
-	s.trials, s.prepared = r.Trials, e.Prepared
-	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Hedges: e.Prepared.Hedges, Table: e.Explored, Learners: e.Learners, Chart: e.Chart}
-	if s.bestAt = chosenTrial(r.Trials, e.Pair); s.bestAt < 0 {
-		s.trials, s.bestAt = []TrialNote{{Pair: e.Pair}}, 0
-	}
-	s.start()
-	return taken, nil
-}
-
-// certifyAgain counts as many outputs as the report does, and bounds what it bounds.
-func (s *state) certifyAgain(ctx context.Context, r Report) error {
-	whole, part := s.audit, *s.audit
-	part.Plan.Samples = r.Evidence.Table.Pairs() // less than planned in a run that ended early
-	s.audit = &part
-	err := s.certify(ctx)
-	s.audit = whole
-	if err != nil || !r.bounded() {
-		return err
-	}
-	return s.certificate(ctx)
 }
 
 // checkSizes refuses, before anything is replayed, sizes that no run of these
@@ -345,17 +300,4 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 func (r Report) bounded() bool {
 	rows := r.Rows(report.Bounds)
 	return len(rows) > 0 && rows[0].LowerBound != nil
-}
-
-func chosenTrial(trials []TrialNote, neighbours audit.Pair) int {
-	at := -1
-	for i, t := range trials {
-		if t.Chosen {
-			if at >= 0 || !audit.EqualJSON(t.Pair, neighbours) {
-				return -1
-			}
-			at = i
-		}
-	}
-	return at
 }

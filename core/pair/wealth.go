@@ -99,38 +99,23 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []account {
 	_, delta := a.dpLimits()
-	made := a.madeStakes(delta)
+	a.bets.Do(func() {
+		for i := range strengths {
+			a.bets.stakes[i] = a.stakes(a.strength(i))
+		}
+	})
 	list := make([]account, len(strengths))
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i), delta: delta, stakes: made[i], groups: map[int]*bounds.Stakes{}}
+		list[i] = account{limit: a.strength(i), delta: delta, stakes: a.bets.stakes[i], groups: map[int]*bounds.Stakes{}}
 	}
 	return list
 }
 
-// madeStakes are the stakes of the accounts: the last ones, if they were against the same.
-func (a *Audit) madeStakes(delta float64) [len(strengths)]*bounds.Stakes {
-	against := fmt.Sprint(a.Plan.goal(), a.Claim.Limit(), delta, a.Plan.orders())
-	if a.Plan.goal() == report.Stretch {
-		against += fmt.Sprint(a.stretched(1))
-	}
-	lastStakes.Lock()
-	defer lastStakes.Unlock()
-	if lastStakes.against != against {
-		lastStakes.against = against
-		for i := range strengths {
-			lastStakes.made[i] = a.stakes(a.strength(i))
-		}
-	}
-	return lastStakes.made
-}
-
-// lastStakes are those of the last claim that was bet against. They follow from what they
-// are against, nobody changes them, and making them takes longer than a quick verdict: an
-// audit needs them to bet, to tell how it goes and to conclude.
-var lastStakes struct {
-	sync.Mutex
-	against string
-	made    [len(strengths)]*bounds.Stakes
+// bets are the stakes of an audit's accounts. An audit needs them to bet, to tell how it
+// goes and to conclude; making them takes longer than a quick verdict.
+type bets struct {
+	sync.Once
+	stakes [len(strengths)]*bounds.Stakes
 }
 
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.

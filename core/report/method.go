@@ -84,6 +84,12 @@ func (a Assumes) and(more string) Assumes {
 // StoppedMessage is why a run ended that was stopped.
 const StoppedMessage = "stopped before the end"
 
+// EndMessages say why a run ended, but for one that failed.
+var EndMessages = map[audit.TerminationReason]string{
+	audit.Stopped: StoppedMessage,
+	audit.Refuted: "the claim was refuted before the end",
+}
+
 // Ended is how a run ended that returned err, and what is left of it: a run that was
 // stopped has not failed.
 func Ended(ctx context.Context, err error) (audit.Termination, error) {

@@ -14,13 +14,12 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Conclude is all that follows from the evidence of an audit by this plan, which is
-// resolved, of scores in these files, with notes on how they were read. The generator is
-// left to the caller.
-func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
+// Conclude implements [report.Audit].
+func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
+	p, files := a.Plan, a.files
 	h, eps := ev.Shape, p.Claim.Epsilon
 	r := Report{Report: report.New(Kind, subject(files), p.promise(), p.Beta), Plan: p,
-		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, notes...), Evidence: ev}
+		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, a.notes...), Evidence: ev}
 	r.Quantity, r.Termination = string(report.Epsilon), audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out}
 	r.Power = &report.Power{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, eps), Unit: h.unit(p.Method)}
 	r.Reproduce, r.Limitations, r.References = reproduce(p, h), limitations(p, h), references(h)
@@ -52,7 +51,7 @@ func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 	}
 	r.Warnings = r.cautions()
 	r.Reword()
-	return r
+	return r, nil
 }
 
 // refuse takes their bounds from rows, and says why.

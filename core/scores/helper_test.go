@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 )
@@ -19,7 +20,7 @@ func canaryPlan(n, k int) canary.Plan {
 
 func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
-	r, err := canary.Run{Plan: p, Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := canary.Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func oneRunPlan(eps float64, m int, params audit.Params) onerun.Plan {
 
 func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report {
 	t.Helper()
-	r, err := onerun.Run{Plan: p, Sources: sources, Pool: onerun.LocalPool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := onerun.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
+	pool := engine.LocalPool(1)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
@@ -137,7 +137,7 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
+	pool := engine.LocalPool(1)
 	claim := audit.DPClaim(1, 1e-5)
 	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {
@@ -150,7 +150,7 @@ func TestForgedSizes(t *testing.T) {
 			return nil, fmt.Errorf("a run is drawn")
 		}
 	}
-	idle := canary.LocalPool(sources, 1)
+	idle := engine.LocalPool(1)
 	for name, forge := range map[string]func(r *canary.Report){
 		"explored":   func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
 		"runs":       func(r *canary.Report) { r.Plan.Runs = 1 << 24 },

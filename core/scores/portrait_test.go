@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
 )
@@ -115,7 +116,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		return false, nil
 	})
 	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
-	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: canary.LocalPool(odd.Sources(), 3)}.Do(context.Background())
+	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: engine.LocalPool(3)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestPortraitReplays(t *testing.T) {
 	r := runCanaries(t, canaryPlan(200, 6), 2)
 	verify := func(r canary.Report, whole bool) []string {
 		t.Helper()
-		v, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), r, nil, whole)
+		v, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestPortraitReplays(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		without := copied()
 		without.Evidence.Portrait = nil
-		if _, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), without, nil, whole); !audit.IsInput(err) {
+		if _, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), without, nil, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
 		if d := verify(copied(), whole); len(d) > 0 {

@@ -1,6 +1,7 @@
 package scores
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -49,36 +50,48 @@ func (r Report) check() error {
 // Verify replays a report. With scores, those of its files, everything is
 // done again; without, all that follows from the report's counts is made again.
 func Verify(r Report, scores *Scores) (engine.Verification, error) {
-	var v engine.Verification
 	if err := r.check(); err != nil {
-		return v, err
+		return engine.Verification{}, err
 	}
-	v.Skip("they may have changed; the SHA-256 of the files are compared", "files[].name")
-	named := func(files []ScoreFile) []ScoreFile {
-		for i := range min(len(files), len(r.Files)) {
-			files[i].Name = r.Files[i].Name
-		}
-		return files
-	}
-	if scores != nil {
-		want, err := Run(r.Plan, *scores, r.Generator)
-		if err == nil {
-			want.Subject = subject(named(want.Files))
-			report.Compare(&v, &r, &want)
-		}
-		return v, err
-	}
-	files := make([]ScoreFile, len(r.Plan.Data))
-	for i, sum := range r.Plan.Data {
-		files[i].SHA256 = sum
-	}
-	p, err := r.Plan.resolve(r.Evidence.Shape, named(files))
+	a, err := r.audit(scores)
 	if err != nil {
-		return v, err
+		return engine.Verification{}, err
 	}
-	v.Recomputed = true
-	v.Skip("taken from the report; that the files give them is shown only with the files", "evidence", "notes")
-	want := Conclude(p, r.Evidence, files, r.Notes)
-	report.Compare(&v, &r, &want, "evidence", "notes")
-	return v, nil
+	return report.Verify(context.Background(), a, &engine.Runner{}, r, scores != nil)
+}
+
+// audit is the one of the report's plan, with these scores or, where they are nil, with what
+// the report says of them.
+func (r Report) audit(scores *Scores) (a *Audit, err error) {
+	if scores != nil {
+		a, err = r.Plan.Resolve(scores)
+	} else {
+		a = &Audit{Plan: r.Plan, shape: r.Evidence.Shape, files: make([]ScoreFile, len(r.Plan.Data)), notes: r.Notes}
+		for i, sum := range r.Plan.Data {
+			a.files[i].SHA256 = sum
+		}
+		a.Plan, err = r.Plan.resolve(a.shape, a.files)
+	}
+	if err == nil {
+		for i := range min(len(a.files), len(r.Files)) {
+			a.files[i].Name = r.Files[i].Name
+		}
+	}
+	return a, err
+}
+
+// Replay implements [report.Audit].
+func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
+	again := report.Replay[*Evidence]{Found: r.Evidence}
+	v.Skip("they may have changed; the SHA-256 of the files are compared", "files[].name")
+	if whole {
+		again.Draw = func(ctx context.Context, on *engine.Runner) (*Evidence, error) {
+			ev, _, err := a.Run(ctx, on, nil)
+			return ev, err
+		}
+		return again, nil
+	}
+	v.Recomputed, again.Taken = true, []string{"evidence", "notes"}
+	v.Skip("taken from the report; that the files give them is shown only with the files", again.Taken...)
+	return again, nil
 }

@@ -1,6 +1,7 @@
 package scores
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -137,31 +140,44 @@ func (s Scores) shape(p Plan) Shape {
 	return h
 }
 
-// Resolve is the plan with its defaults filled in for these scores.
-func Resolve(p Plan, s Scores) (Plan, error) {
-	p, _, err := p.of(s)
-	return p, err
+// Audit is a plan that was checked against scores, or against what a report says of them,
+// and whose defaults are filled in.
+type Audit struct {
+	Plan   Plan
+	shape  Shape
+	scores *Scores // nil: a report's counts are concluded from
+	files  []ScoreFile
+	notes  []string // on how they were read
 }
 
-// of resolves the plan for these scores, whose shape it returns.
-func (p Plan) of(s Scores) (Plan, Shape, error) {
+// Resolve checks a plan against scores, and fills in its defaults.
+func (p Plan) Resolve(s *Scores) (*Audit, error) {
 	if err := s.check(); err != nil {
-		return Plan{}, Shape{}, err
+		return nil, err
 	}
 	if len(p.Data) == 0 {
 		p.Data = sums(s.Files)
 	}
 	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)
-	return p, h, err
+	return &Audit{p, h, s, slices.Clone(s.Files), s.Notes}, err
 }
 
 // Run audits scores. The report is a function of plan and scores.
 func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
-	p, h, err := p.of(s)
+	a, err := p.Resolve(&s)
 	if err != nil {
 		return Report{}, err
 	}
+	return report.Do(context.Background(), a, &engine.Runner{}, nil, g)
+}
+
+// Progress is what a run tells while it works: nothing.
+type Progress struct{}
+
+// Run implements [report.Audit].
+func (a *Audit) Run(context.Context, *engine.Runner, func(Progress)) (*Evidence, audit.Termination, error) {
+	p, s, h := a.Plan, a.scores, a.shape
 	ev, ranks := &Evidence{Shape: h}, s.ranks()
 	drawn := p // by the scores alone
 	drawn.Data = []string{content(ranks)}
@@ -177,9 +193,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 		ev.Membership = membership.CountRanks(ranks, p.Beta)
 		ev.Membership.Within(h.Runs, s.run)
 	}
-	r := Conclude(p, ev, s.Files, s.Notes)
-	r.Generator = g
-	return r, nil
+	return ev, audit.Termination{Reason: audit.Completed}, nil
 }
 
 // guesses are those of all scores, in a random order, so that ties are broken without

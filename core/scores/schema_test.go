@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
@@ -142,7 +143,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
 		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-			Pool: onerun.LocalPool(source.Sources(), 1)}.Do(ctx)
+			Pool: engine.LocalPool(1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestSchema(t *testing.T) {
 		if x.file != "" {
 			data = []byte(x.file)
 		}
-		pool := canary.LocalPool(source.Sources(), 2)
+		pool := engine.LocalPool(2)
 		r, err := canary.Run{Plan: x.plan, File: data, Sources: source.Sources(), Pool: pool}.Do(x.ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
@@ -208,7 +209,7 @@ func ran(t *testing.T) (*suite.File, suite.Report) {
 	cat := exact()
 	var audited []suite.Audited
 	for i, e := range f.Audits {
-		r, err := pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+		r, err := pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

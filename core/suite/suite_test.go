@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
@@ -243,7 +244,7 @@ func TestFamilyWiseError(t *testing.T) {
 	}
 	text.WriteString(`]}`)
 	cat := exact()
-	pool := pair.LocalPool(cat, 2)
+	pool := engine.LocalPool(2)
 	accusing := func(whole bool) (count int) {
 		for seed := range plans {
 			f := parse(t, fmt.Sprintf(text.String(), seed))

@@ -109,7 +109,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	if len(q.Report) > 0 && q.Report[0] != '{' {
 		return errors.New("it is code, which is not run here")
 	}
-	given := core.Given{Catalogue: cat, Whole: true, Pool: core.LocalPool(cat, q.Workers)}
+	given := core.Given{Catalogue: cat, Pool: engine.LocalPool(q.Workers)}
 	if report.KindOf(q.Report) != suite.ReportKind {
 		r, err := core.ParseReport(q.Report)
 		if err == nil {
@@ -139,11 +139,11 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 // one replays an audit. What needs something of whoever made it follows from its own
 // counts, or cannot be checked.
 func (a *Answer) one(r report.View, given core.Given) (engine.Verification, error) {
-	v, err := core.Verify(context.Background(), r, given)
+	v, err := core.Verify(context.Background(), r, given, true)
 	if err == nil {
 		return v, nil
 	}
-	derived, cannot := core.Recompute(given.Catalogue, r)
+	derived, cannot := core.Verify(context.Background(), r, given, false)
 	if cannot != nil {
 		return v, err
 	}

@@ -152,7 +152,7 @@ var rooms = []room{
 		"answers as a program of its own would, with the library alone"},
 	{p("internal/cli"), p("audit/...", "core/finders", "estimators", "mechanisms", "mechanisms/google", "mechanisms/learners"),
 		"what commands share, whatever they audit"},
-	{p("internal/shares"), p("audit", "core/report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/suite", "internal/cli"),
+	{p("internal/shares"), p("audit", "core/report", "core", "core/pair", "core/canary", "core/onerun", "core/suite", "internal/cli"),
 		"a part of an audit of any kind, or of several, whatever starts it"},
 	{p("internal/training"), p("audit", "core", "core/canary/source", "internal/cli", "internal/shares", "mechanisms/user/command"),
 		"a program that trains, whatever command asks it"},

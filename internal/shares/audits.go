@@ -4,27 +4,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
-// Search is an audit, or a file of audits, and what was searched and chosen in it: all that
-// is not divided.
+// Search is an audit, or a file of audits, and what its search found: an unfinished audit, to
+// which shares add what they count.
 type Search struct {
-	Kind    string                     `json:"kind"`           // as reports name it
-	Plan    json.RawMessage            `json:"plan"`           // of the kind; of a file of audits a [Several]
-	Data    []byte                     `json:"data,omitempty"` // file of an audit with canaries; of a pair, the user's mechanism, an audit.Brought
-	Answers map[string]json.RawMessage `json:"answers"`        // see [engine.Division]
+	Kind string          `json:"kind"`           // as reports name it
+	Plan json.RawMessage `json:"plan"`           // of the kind; of a file of audits a [Several]
+	Data []byte          `json:"data,omitempty"` // file of an audit with canaries; of a pair, the user's mechanism, an audit.Brought
+	// Found is what the search of each audit found, see [report.Shared]; absent before.
+	Found []json.RawMessage `json:"found,omitempty"`
 }
 
 // Several is the plan of a file of audits.
@@ -51,45 +50,79 @@ func (s Search) After(name string, open Opener) (Search, error) {
 	return done, err
 }
 
-// Part is one machine's part of an audit.
-type Part struct {
-	*engine.Division
-	search Search
-}
-
-// Part is share index of so many, or the search where of is 0.
-func (s Search) Part(index, of int) *Part {
-	return &Part{&engine.Division{Index: index, Of: of, Answers: maps.Clone(s.Answers)}, s}
-}
-
-// Draw does that part of the audit, and returns its file and of how many pieces the longest
-// stage of the audit is. g is what the audit is of, its pool included; watch is that of
-// [Audits.Run].
-func (s Search) Draw(ctx context.Context, g core.Given, index, of int, watch Watch) (data []byte, pieces int, err error) {
+// Draw draws share index of so many, or searches alone where of is 0, and returns the file of
+// it and of how many pieces the longest audit is: in more shares nothing gets faster. Where
+// there is no search, it searches too. g is what the audits are of, its pool included; watch,
+// which may be nil, is called before each audit, and puts in what hears of its progress.
+func (s Search) Draw(ctx context.Context, g core.Given, index, of int, watch Watch) (data []byte, most int, err error) {
 	audits, err := s.Audits(g)
 	if err != nil {
 		return nil, 0, err
 	}
-	part := s.Part(index, of)
-	g.Pool = g.Pool.ForDivision(part.Division)
-	if err := audits.Run(ctx, g, watch); err != nil {
-		return nil, 0, err
+	out := partial{Index: index, Of: of}
+	known := s.Found != nil
+	for k, t := range audits.todo {
+		own := g
+		if watch != nil {
+			watch(t.name, t.Plan(), &own)
+		}
+		d, err := s.draw(ctx, own, t, k, known, index, of)
+		switch {
+		case ctx.Err() != nil:
+			return nil, 0, context.Cause(ctx)
+		case err != nil && audits.File != nil:
+			return nil, 0, fmt.Errorf("audit %s: %w", t.name, err)
+		case err != nil:
+			return nil, 0, err
+		}
+		if !known {
+			s.Found = append(s.Found, d.found)
+		}
+		most = max(most, d.Pieces)
+		if of > 0 {
+			out.Drawn = append(out.Drawn, d.drawn)
+		}
 	}
-	data, err = part.Encode()
-	return data, part.Pieces, err
+	data, err = out.encode(s)
+	return data, most, err
+}
+
+// draw searches, unless that is known, and draws a share of one audit, number k.
+func (s Search) draw(ctx context.Context, g core.Given, t todo, k int, known bool, index, of int) (d struct {
+	drawn
+	found json.RawMessage
+}, err error) {
+	if known {
+		d.found = s.Found[k]
+	} else if d.found, err = t.Search(ctx, g); err != nil {
+		return d, err
+	}
+	after, err := t.Shared(d.found)
+	if d.Pieces = after.Pieces; err != nil || of == 0 {
+		return d, err
+	}
+	if d.First, d.End = share(d.Pieces, index, of); d.First < d.End {
+		d.Result, err = after.Draw(ctx, g, d.First, d.End)
+	}
+	return d, err
+}
+
+// share is the range of pieces that share i of n has: all shares are contiguous, and
+// differ by one piece at most.
+func share(pieces, i, n int) (first, end int) {
+	cut := func(k int) int { return pieces/n*k + pieces%n*k/n }
+	return cut(i), cut(i + 1)
 }
 
 // Single reads the plan of a single audit.
 func (s Search) Single() (any, error) {
-	switch s.Kind {
-	case report.Pair:
-		return pair.ParsePlan(s.Plan)
-	case canary.Kind:
-		return canary.ParsePlan(s.Plan)
-	case onerun.Kind:
-		return onerun.ParsePlan(s.Plan)
+	names := []string{report.Pair, canary.Kind, onerun.Kind}
+	for _, k := range core.Kinds() {
+		if k.Name == s.Kind && slices.Contains(names, s.Kind) {
+			return k.ParsePlan(s.Plan)
+		}
 	}
-	return nil, audit.UnknownName("partial: field kind", s.Kind, []string{report.Pair, canary.Kind, onerun.Kind, suite.ReportKind})
+	return nil, audit.UnknownName("partial: field kind", s.Kind, append(names, suite.ReportKind))
 }
 
 // Audits are those of a search: one, or those of a file.
@@ -97,31 +130,37 @@ type Audits struct {
 	Name    string          // of the file; "" of a single audit
 	File    *suite.File     // nil: a single audit
 	Chosen  []int           // indices of the file's audits that are done
-	Audited []suite.Audited // what they came to, once they have run; a single one has no name
+	Audited []suite.Audited // what they came to, once they are merged; a single one has no name
 
-	// brought is the user's mechanism of a single audit, nil if there is none: shares start
-	// it, and a merge knows its name alone, see [pair.Named].
-	brought *audit.Brought
-	todo    []todo
+	todo []todo
 }
 
 // todo is an audit that is to be done.
 type todo struct {
+	core.Audit
 	name string // in a file of audits
-	plan any
-	data []byte
 }
 
 // Audits reads and checks the audits: none runs when one is wrong. g is what they are of.
 func (s Search) Audits(g core.Given) (*Audits, error) {
+	a, err := s.audits(g)
+	if err == nil && s.Found != nil && len(s.Found) != len(a.todo) {
+		err = &audit.InputError{Field: "partial: found", Found: fmt.Sprintf("of %d audits", len(s.Found)), Want: fmt.Sprintf("of the plan's %d", len(a.todo))}
+	}
+	return a, err
+}
+
+func (s Search) audits(g core.Given) (*Audits, error) {
 	if s.Kind != suite.ReportKind {
 		plan, err := s.Single()
-		a := &Audits{todo: []todo{{plan: plan, data: s.Data}}}
-		if err == nil && s.Kind == report.Pair && len(s.Data) > 0 {
-			a.todo[0].data, a.brought = nil, &audit.Brought{}
-			err = audit.DecodeStrict(s.Data, "partial: mechanism", a.brought)
+		if err != nil {
+			return nil, err
 		}
-		return a, err
+		if s.Kind != report.Pair {
+			g.File = s.Data
+		}
+		one, err := core.Resolve(plan, g)
+		return &Audits{todo: []todo{{one, ""}}}, err
 	}
 	var several Several
 	if err := audit.DecodeStrict(s.Plan, "partial: plan", &several); err != nil {
@@ -140,15 +179,29 @@ func (s Search) Audits(g core.Given) (*Audits, error) {
 	}
 	a := &Audits{Name: several.File, File: file, Chosen: chosen}
 	for _, i := range chosen {
-		t := todo{file.Audits[i].Name, file.Audit(i), several.Data[file.Audits[i].Name]}
-		own := g
-		own.File = t.data
-		if _, err := core.Resolve(t.plan, own); err != nil {
-			return nil, fmt.Errorf("%s: audits[%d] (%s): %w", several.File, i, t.name, err)
+		name := file.Audits[i].Name
+		g.File = several.Data[name]
+		one, err := core.Resolve(file.Audit(i), g)
+		if err != nil {
+			return nil, fmt.Errorf("%s: audits[%d] (%s): %w", several.File, i, name, err)
 		}
-		a.todo = append(a.todo, t)
+		a.todo = append(a.todo, todo{one, name})
 	}
 	return a, nil
+}
+
+// named is what is given, with the user's mechanism of a single audit known by its name
+// alone: shares start it, and a merge does not, see [pair.Named].
+func (s Search) named(g core.Given) (core.Given, error) {
+	if s.Kind != report.Pair || len(s.Data) == 0 {
+		return g, nil
+	}
+	var b audit.Brought
+	err := audit.DecodeStrict(s.Data, "partial: mechanism", &b)
+	if err == nil {
+		g.Catalogue, err = pair.Named(g.Catalogue, b)
+	}
+	return g, err
 }
 
 // Dividable refuses chosen audits of a file that need a program, outputs or scores of the
@@ -162,36 +215,8 @@ func Dividable(file *suite.File, chosen []int) error {
 	return nil
 }
 
-// Watch is called before each audit with what is given to it, and puts in what hears of its
-// progress.
+// Watch is called before each audit with what is given to it, see [Search.Draw].
 type Watch func(name string, plan any, g *core.Given)
-
-// Run does the audits, with the pool of a division: what was drawn and learnt stands in it.
-// Where it has all parts, the audits come to what one machine would have found. watch may
-// be nil.
-func (a *Audits) Run(ctx context.Context, g core.Given, watch Watch) error {
-	for _, t := range a.todo {
-		own := g
-		own.File = t.data
-		if a.File != nil {
-			own.Pool = g.Pool.Named(t.name)
-		}
-		if watch != nil {
-			watch(t.name, t.plan, &own)
-		}
-		r, err := core.Run(ctx, t.plan, own)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil && !errors.Is(err, engine.ErrDivided) && a.File != nil:
-			return fmt.Errorf("audit %s: %w", t.name, err)
-		case err != nil && !errors.Is(err, engine.ErrDivided):
-			return err
-		}
-		a.Audited = append(a.Audited, suite.Audited{Name: t.name, Report: r})
-	}
-	return nil
-}
 
 // Report is what all came to: the report of the single audit, or of the file.
 func (a *Audits) Report(g audit.Generator) any {

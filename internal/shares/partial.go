@@ -16,26 +16,34 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // partial is what one machine did of an audit. Its file is this in a line of JSON, and a line
 // with the SHA-256 of that one, by which a file that was cut short or changed is known.
 type partial struct {
-	Schema   string        `json:"schema"`
-	Version  int           `json:"version"` // of the form
-	Product  string        `json:"product"` // version of the program that drew
-	Search   string        `json:"search"`  // SHA-256 of the search: partials of one audit agree on it
-	Index    int           `json:"index"`   // of the share, from 0
-	Of       int           `json:"of"`      // shares; 0: the search alone
-	Searched *Search       `json:"searched,omitempty"`
-	Drawn    []engine.Part `json:"drawn,omitempty"` // one of each stage
+	Schema   string  `json:"schema"`
+	Version  int     `json:"version"` // of the form
+	Product  string  `json:"product"` // version of the program that drew
+	Search   string  `json:"search"`  // SHA-256 of the search: partials of one audit agree on it
+	Index    int     `json:"index"`   // of the share, from 0
+	Of       int     `json:"of"`      // shares; 0: the search alone
+	Searched *Search `json:"searched,omitempty"`
+	Drawn    []drawn `json:"drawn,omitempty"` // of each audit
+}
+
+// drawn is the share of one audit.
+type drawn struct {
+	Pieces int             `json:"pieces"` // of all shares
+	First  int             `json:"first"`
+	End    int             `json:"end"`              // the first piece that is not of this share
+	Result json.RawMessage `json:"result,omitempty"` // what they came to; absent of none
 }
 
 const (
-	version = 2
+	version = 3
 	schema  = "dpscope-partial"
 	largest = 1 << 30 // bytes of a partial
 )
@@ -47,18 +55,17 @@ func sum(v any) (digest string, data []byte, err error) {
 	return hex.EncodeToString(h[:]), data, err
 }
 
-// Encode is the file of the part, once its run ended.
-func (p *Part) Encode() ([]byte, error) {
-	p.search.Answers = p.Answers
-	out := partial{Schema: schema, Version: version, Product: cli.Generator().Version, Index: p.Index, Of: p.Of, Drawn: p.Drawn}
-	if out.Index == 0 {
-		out.Searched = &p.search
+// encode is the file of the partial of that search.
+func (p partial) encode(s Search) ([]byte, error) {
+	p.Schema, p.Version, p.Product = schema, version, cli.Generator().Version
+	if p.Index == 0 {
+		p.Searched = &s
 	}
 	var err error
-	if out.Search, _, err = sum(p.search); err != nil {
+	if p.Search, _, err = sum(s); err != nil {
 		return nil, err
 	}
-	end, data, err := sum(out)
+	end, data, err := sum(p)
 	return fmt.Appendf(data, "\n%s\n", end), err
 }
 
@@ -108,7 +115,7 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 		}
 	}
 	for _, d := range p.Drawn {
-		if first, end := engine.Share(d.Pieces, p.Index, max(1, p.Of)); d.Pieces < 0 || d.First != first || d.End != end {
+		if first, end := share(d.Pieces, p.Index, max(1, p.Of)); d.Pieces < 0 || d.First != first || d.End != end || (d.Result == nil) != (first == end) {
 			return refuse(fmt.Sprintf("pieces %d to %d of %d", d.First, d.End, d.Pieces), fmt.Sprintf("%d to %d, those of share %d of %d", first, end, p.Index, p.Of), "draw this share again")
 		}
 	}
@@ -137,29 +144,44 @@ func Check(name string, open Opener) error {
 // is alive is the search and some hundred bytes a partial.
 const mergeGarbage = 30
 
-// Merge makes of the partials of those names what one machine would have found, with so many
-// goroutines. It reads them twice, one at a time, and refuses those that do not make one audit.
-func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Given, workers int) (*Audits, error) {
+// Merge makes of the partials of those names what one machine would have found. It reads them
+// once, and once more for each audit, one at a time, and refuses those that do not make one
+// audit.
+func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Given) (*Audits, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := newMerge(ctx, names, open)
+	if err == nil {
+		g, err = m.search.named(g)
+	}
 	if err != nil {
 		return nil, err
 	}
 	audits, err := m.search.Audits(g)
-	if err == nil && audits.brought != nil {
-		g.Catalogue, err = pair.Named(g.Catalogue, *audits.brought)
+	if err == nil && m.search.Found == nil {
+		err = &audit.InputError{Field: "partial: found", Found: audit.Absent, Want: "what its search found"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	part := m.search.Part(0, m.of)
-	part.Given = m.stage
-	g.Pool = g.LocalPool(workers).ForDivision(part.Division)
-	return audits, audits.Run(ctx, g, nil)
+	for k, t := range audits.todo {
+		after, err := t.Shared(m.search.Found[k])
+		var r report.View
+		if err == nil {
+			r, err = after.Merge(g, m.parts(k, after.Pieces))
+		}
+		if err != nil && audits.File != nil {
+			err = fmt.Errorf("audit %s: %w", t.name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		audits.Audited = append(audits.Audited, suite.Audited{Name: t.name, Report: r})
+	}
+	return audits, nil
 }
 
-// share is what a merge remembers of a partial.
-type share struct {
+// held is what a merge remembers of a partial.
+type held struct {
 	name, digest string
 	index        int
 }
@@ -168,7 +190,7 @@ type share struct {
 type merge struct {
 	search Search
 	of     int
-	shares []share // sorted by index, each once
+	shares []held // sorted by index, each once
 	open   Opener
 }
 
@@ -206,12 +228,12 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 		if p.Of != m.of {
 			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("one of %d shares", p.Of), Want: fmt.Sprintf("one of %d, as others are", m.of), Remedy: "draw all shares with the same number after the slash"}
 		}
-		m.shares = append(m.shares, share{name, digest, p.Index})
+		m.shares = append(m.shares, held{name, digest, p.Index})
 	}
 	if whose == "" {
 		return nil, &audit.InputError{Field: "what was given", Found: "empty", Want: "the partials of all shares, or the folder that has them"}
 	}
-	slices.SortStableFunc(m.shares, func(a, b share) int {
+	slices.SortStableFunc(m.shares, func(a, b held) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), strings.Compare(a.name, b.name))
 	})
 	return m, m.once()
@@ -239,7 +261,7 @@ func (m *merge) once() error {
 	}
 	var gaps []string
 	next, missing := 0, 0
-	for _, s := range append(slices.Clone(kept), share{index: m.of}) {
+	for _, s := range append(slices.Clone(kept), held{index: m.of}) {
 		switch n := s.index - next; {
 		case n == 1:
 			gaps = append(gaps, fmt.Sprint(next))
@@ -259,25 +281,25 @@ func (m *merge) once() error {
 	return nil
 }
 
-func (m *merge) stage(name string, pieces int) iter.Seq2[engine.Part, error] {
-	return func(yield func(engine.Part, error) bool) {
+// parts are those of audit number k, which has so many pieces.
+func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
+	return func(yield func(report.Part, error) bool) {
 		for _, s := range m.shares {
 			p, digest, err := read(s.name, m.open)
-			i := slices.IndexFunc(p.Drawn, func(d engine.Part) bool { return d.Stage == name && d.Pieces == pieces })
 			switch {
 			case err != nil:
 			case digest != s.digest:
 				err = &audit.InputError{Field: s.name, Found: "other counts than when it was read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
-			case i < 0:
-				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no stage %q of %d pieces", name, pieces), Want: "the stages of its plan"}
-			default:
-				if !yield(p.Drawn[i], nil) {
-					return
-				}
-				continue
+			case k >= len(p.Drawn) || p.Drawn[k].Pieces != pieces:
+				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), Want: "one of each audit of its plan"}
 			}
-			yield(engine.Part{}, err)
-			return
+			if err != nil {
+				yield(report.Part{}, err)
+				return
+			}
+			if d := p.Drawn[k]; d.First < d.End && !yield(report.Part{First: d.First, End: d.End, Result: d.Result}, nil) {
+				return
+			}
 		}
 	}
 }

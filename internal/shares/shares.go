@@ -5,7 +5,6 @@ package shares
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -15,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -28,8 +27,6 @@ type Flags struct {
 	search bool
 	After  string // partial that has the search; "": none
 	to     string
-
-	part *Part
 }
 
 // Register defines the flags of an audit that searches.
@@ -48,29 +45,24 @@ func (f *Flags) RegisterShares(s *cli.Flags) {
 // Given says whether a part is asked for.
 func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "" || f.to != "" }
 
-// Divided says whether a part was begun.
-func (f *Flags) Divided() bool { return f.part != nil }
-
-// Begin divides the audit of this plan; without the flags pool is returned as it is.
-func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*engine.Pool, error) {
-	if !f.Given() {
-		return pool, nil
-	}
+// Do draws the part of the audit of this plan that is asked for, and writes it. g and watch
+// are those of [Search.Draw].
+func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g core.Given, watch Watch) error {
 	var index, of int
 	switch {
 	case f.to == "":
-		return nil, &audit.InputError{Field: "-partial", Found: audit.Absent, Want: "the file that this part is written to", Remedy: "for example -partial part-0"}
+		return &audit.InputError{Field: "-partial", Found: audit.Absent, Want: "the file that this part is written to", Remedy: "for example -partial part-0"}
 	case f.search == (f.shards != ""):
-		return nil, &audit.InputError{Field: "-shards", Found: fmt.Sprintf("%q with search-only %v", f.shards, f.search), Want: "one of -shards I/N and -search-only"}
+		return &audit.InputError{Field: "-shards", Found: fmt.Sprintf("%q with search-only %v", f.shards, f.search), Want: "one of -shards I/N and -search-only"}
 	case f.search && f.After != "":
-		return nil, &audit.InputError{Field: "-after", Found: "given with -search-only", Want: "absent: it names the search that is done"}
+		return &audit.InputError{Field: "-after", Found: "given with -search-only", Want: "absent: it names the search that is done"}
 	case !f.search:
 		i, n, ok := strings.Cut(f.shards, "/")
 		var err, err2 error
 		index, err = strconv.Atoi(i)
 		of, err2 = strconv.Atoi(n)
 		if !ok || err != nil || err2 != nil || index < 0 || of < 1 || of > Most || index >= of {
-			return nil, &audit.InputError{Field: "-shards", Found: strconv.Quote(f.shards), Want: fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), Remedy: "-shards 0/64 is the first of 64 shares, -shards 63/64 the last"}
+			return &audit.InputError{Field: "-shards", Found: strconv.Quote(f.shards), Want: fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), Remedy: "-shards 0/64 is the first of 64 shares, -shards 63/64 the last"}
 		}
 	}
 	s, err := New(kind, plan, data)
@@ -78,28 +70,16 @@ func (f *Flags) Begin(kind string, plan any, data []byte, pool *engine.Pool) (*e
 		s, err = s.After(f.After, Open)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.part = s.Part(index, of)
-	return pool.ForDivision(f.part.Division), nil
-}
-
-// Search is what the part that was begun is of.
-func (f *Flags) Search() Search { return f.part.search }
-
-// End writes the part of a run that ended with err.
-func (f *Flags) End(ctx context.Context, err error) error {
+	part, _, err := s.Draw(ctx, g, index, of, watch)
 	if ctx.Err() != nil {
 		return cli.ErrStopped
 	}
-	if err != nil && !errors.Is(err, engine.ErrDivided) {
-		return err
-	}
-	data, err := f.part.Encode()
 	if err != nil {
 		return err
 	}
-	if err := cli.WriteWhole(f.to, data); err != nil {
+	if err := cli.WriteWhole(f.to, part); err != nil {
 		return fmt.Errorf("-partial was not written: %w", err)
 	}
 	return nil

@@ -22,28 +22,49 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// drawn is share i of a stage of 10 pieces, whose results are their numbers and more.
-func drawn(t *testing.T, i, of, more int) []byte {
+// part is share i of 10 pieces, which come to their numbers and more.
+func part(t *testing.T, i, of, more int) []byte {
 	t.Helper()
-	p := Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Answers: map[string]json.RawMessage{"x": json.RawMessage(`{"b":2}`)}}.Part(i, of)
-	d := engine.Part{Stage: "count", Pieces: 10}
-	d.First, d.End = engine.Share(10, i, of)
+	d := drawn{Pieces: 10}
+	d.First, d.End = share(10, i, of)
+	var numbers []int
 	for k := d.First; k < d.End; k++ {
-		d.Results = append(d.Results, json.RawMessage(fmt.Sprint(k+more)))
+		numbers = append(numbers, k+more)
 	}
-	p.Drawn = append(p.Drawn, d)
-	data, err := p.Encode()
+	if numbers != nil {
+		d.Result, _ = json.Marshal(numbers)
+	}
+	data, err := partial{Index: i, Of: of, Drawn: []drawn{d}}.encode(Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Found: []json.RawMessage{json.RawMessage(`{"b":2}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
 }
 
+// TestShare holds that shares are contiguous, cover all pieces and differ by one at most,
+// at numbers of pieces beyond what the product of the two would hold.
+func TestShare(t *testing.T) {
+	for _, c := range [][2]int{{0, 1}, {0, 3}, {1, 3}, {2, 3}, {7, 7}, {61036, 64}, {1 << 40, 100_000}, {1<<62 + 5, 64}} {
+		pieces, n := c[0], c[1]
+		next := 0
+		for i := range n {
+			first, end := share(pieces, i, n)
+			if size := end - first; first != next || size < pieces/n || size > pieces/n+1 {
+				t.Fatalf("share %d of %d of %d pieces is %d to %d, after %d", i, n, pieces, first, end, next)
+			}
+			next = end
+		}
+		if next != pieces {
+			t.Errorf("%d shares of %d pieces end at %d", n, pieces, next)
+		}
+	}
+}
+
 // written are all shares.
 func written(t *testing.T, of int) map[string][]byte {
 	files := map[string][]byte{}
 	for i := range of {
-		files[fmt.Sprintf("part-%02d", i)] = drawn(t, i, of, 0)
+		files[fmt.Sprintf("part-%02d", i)] = part(t, i, of, 0)
 	}
 	return files
 }
@@ -76,28 +97,27 @@ func TestMergeOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for part, err := range m.stage("count", 10) {
+		var got []int
+		for p, err := range m.parts(0, 10) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range part.Results {
-				got = append(got, string(r))
+			var numbers []int
+			if err := json.Unmarshal(p.Result, &numbers); err != nil || len(numbers) != p.End-p.First || p.First != len(got) {
+				t.Fatalf("%v: part %d to %d has %s", err, p.First, p.End, p.Result)
 			}
+			got = append(got, numbers...)
 		}
-		if want := "0 1 2 3 4 5 6 7 8 9"; strings.Join(got, " ") != want {
+		if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(got, want) {
 			t.Errorf("%d shares give %v", of, got)
 		}
-		if a := m.search.Answers; string(a["x"]) != `{"b":2}` || len(a) != 1 {
-			t.Errorf("the answers are %s", a)
+		if f := m.search.Found; len(f) != 1 || string(f[0]) != `{"b":2}` {
+			t.Errorf("the search found %s", f)
 		}
-		for _, wrong := range []struct {
-			stage  string
-			pieces int
-		}{{"count", 11}, {"other", 10}} {
-			for _, err := range m.stage(wrong.stage, wrong.pieces) {
+		for _, wrong := range [][2]int{{0, 11}, {1, 10}} {
+			for _, err := range m.parts(wrong[0], wrong[1]) {
 				if err == nil {
-					t.Errorf("stage %q of %d pieces was given", wrong.stage, wrong.pieces)
+					t.Errorf("audit %d of %d pieces was given", wrong[0], wrong[1])
 				}
 			}
 		}
@@ -134,11 +154,11 @@ func TestChangedBetween(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["part-01"] = drawn(t, 1, 2, 90)
+	files["part-01"] = part(t, 1, 2, 90)
 	var last error
-	for part, err := range m.stage("count", 10) {
-		if last = err; err == nil && part.First != 0 {
-			t.Errorf("%s was given", part.Results)
+	for p, err := range m.parts(0, 10) {
+		if last = err; err == nil && p.First != 0 {
+			t.Errorf("%s was given", p.Result)
 		}
 	}
 	if last == nil || !strings.Contains(last.Error(), "part-01") || !strings.Contains(last.Error(), "other counts") {
@@ -148,7 +168,7 @@ func TestChangedBetween(t *testing.T) {
 
 // FuzzMerge: no bytes make a merge panic.
 func FuzzMerge(f *testing.F) {
-	f.Add([]byte(`{"schema":"dpscope-partial","version":2,"product":"","index":0,"of":1}`))
+	f.Add([]byte(`{"schema":"dpscope-partial","version":3,"product":"","index":0,"of":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := merged(map[string][]byte{"x": fmt.Appendf(data, "\n%x\n", sha256.Sum256(data))}, "x")
 		if err == nil && len(m.shares) == 0 {
@@ -159,7 +179,7 @@ func FuzzMerge(f *testing.F) {
 
 func given() core.Given {
 	g := core.Given{Catalogue: cli.Catalogue(), Generator: cli.Generator()}
-	g.Pool = g.LocalPool(2)
+	g.Pool = engine.LocalPool(2)
 	return g
 }
 
@@ -196,13 +216,7 @@ func TestStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := given()
-	a, err := s.Audits(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Pool = g.Pool.ForDivision(s.Part(0, 2).Division)
-	if err := a.Run(ctx, g, nil); !errors.Is(err, context.Canceled) || len(a.Audited) > 0 {
-		t.Errorf("ended with %v and %d audits", err, len(a.Audited))
+	if _, _, err := s.Draw(ctx, given(), 0, 2, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
 	}
 }

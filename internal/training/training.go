@@ -53,36 +53,41 @@ func Open(ctx context.Context, line string, timeout time.Duration, parent *comma
 	return program, append(source.Sources(), source.TrainerSpec(program.Train)), nil
 }
 
-// Check has the program do its first training of a plan more than once, and returns the plan
-// with what came of it. tell may be nil. What the user should know goes to notes.
-func Check(program *command.Trainer, plan any, g core.Given, tell command.Checked, notes io.Writer) (any, error) {
-	members, seed, err := core.FirstTraining(plan, g)
+// Check has the program do its first training of a plan more than once, and puts what came of
+// it into the plan. tell may be nil. What the user should know goes to notes.
+func Check(program *command.Trainer, plan any, g core.Given, tell command.Checked, notes io.Writer) error {
+	a, err := core.Resolve(plan, g)
 	if err != nil {
-		return plan, err
+		return err
+	}
+	members, seed, err := a.FirstTraining()
+	if err != nil {
+		return err
 	}
 	same, err := program.Check(members, seed, tell)
 	if err != nil {
-		return plan, err
+		return err
 	}
-	if same {
-		return core.WithRepeats(plan, source.SameScores), nil
+	if core.Trainer(plan).Repeats = source.SameScores; same {
+		return nil
 	}
+	core.Trainer(plan).Repeats = source.OtherScores
 	fmt.Fprintln(notes, "dpscope: note: the same request gave other scores: a replay of the report recomputes all from its counts, but cannot draw them again")
-	return core.WithRepeats(plan, source.OtherScores), nil
+	return nil
 }
 
-// After is a plan with what the search in the partial of that name says of its trainer.
-func After(plan any, name string, open shares.Opener) (any, error) {
+// After puts into a plan what the search in the partial of that name says of its trainer.
+func After(plan any, name string, open shares.Opener) error {
 	s, err := shares.ReadSearch(name, open)
 	if err != nil {
-		return plan, err
+		return err
 	}
 	searched, err := s.Single()
 	if err != nil {
-		return plan, err
+		return err
 	}
 	if t := core.Trainer(searched); t != nil {
-		plan = core.WithRepeats(plan, t.Repeats)
+		core.Trainer(plan).Repeats = t.Repeats
 	}
-	return plan, nil
+	return nil
 }

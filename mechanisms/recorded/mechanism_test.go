@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -35,7 +36,7 @@ func runAudit(t testing.TB, s audit.MechanismSpec, p pair.Plan, workers int) pai
 	t.Helper()
 	p.Version, p.Mechanism = pair.PlanVersion, audit.RecordedName
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(context.Background())
+	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestReplay(t *testing.T) {
 		}
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 		for _, whole := range []bool{true, false} {
-			v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), parsed, whole)
+			v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), parsed, whole)
 			if err != nil || !v.OK() {
 				t.Errorf("replay, whole %v: %v %v", whole, err, v.Differences)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -149,7 +150,7 @@ func TestMutatedRecordings(t *testing.T) {
 			return false
 		}
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{samples.Spec()}, Learners: estimators.Registry(), Finders: finders.Registry()}
-		v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
+		v, err := pair.Verify(t.Context(), cat, engine.LocalPool(1), r, true)
 		return err == nil && v.OK()
 	}
 	doc, err := audit.Canonical(good.Inputs.Samples)

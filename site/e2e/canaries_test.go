@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -50,7 +51,7 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := source.Sources()
-	r, err := canary.Run{Plan: p, Sources: sources, Pool: canary.LocalPool(sources, workers)}.Do(context.Background())
+	r, err := canary.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background())
+	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

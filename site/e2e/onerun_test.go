@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -44,7 +45,7 @@ func TestOneRun(t *testing.T) {
 	got := shown()
 	plan := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := source.Sources()
-	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
+	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: engine.LocalPool(1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/catalogue"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
@@ -279,7 +280,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}
 	start := time.Now()
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2)}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(context.Background())
 	if err != nil {
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 )
@@ -21,7 +22,7 @@ func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := source.Sources()
 	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5},
-		Sources: sources, Pool: canary.LocalPool(sources, 2)}.Do(context.Background())
+		Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
 	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-		Pool: onerun.LocalPool(source.Sources(), 1)}.Do(context.Background())
+		Pool: engine.LocalPool(1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (c *coordinator) run(ctx context.Context, m message) (message, error) {
 	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
 	cat := c.known()
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator,
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker()), Generator: c.generator,
 		Progress: tell.tell, Now: c.now}.Do(ctx)
 	return c.reportAnswer(r, nil, err)
 }

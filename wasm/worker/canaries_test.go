@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -33,7 +34,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		run := canary.Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		run := canary.Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
 		want, err := run.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)

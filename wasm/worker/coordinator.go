@@ -40,7 +40,7 @@ type desk interface {
 	// the files that are here, read as the report says.
 	replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error)
 	// worker executes tasks here.
-	worker(cat audit.Catalogue) engine.Worker
+	worker() engine.Worker
 }
 
 // known is what the coordinator can audit now.
@@ -52,9 +52,9 @@ func (c *coordinator) known() audit.Catalogue {
 }
 
 // worker is where tasks go.
-func (c *coordinator) worker(cat audit.Catalogue) engine.Worker {
+func (c *coordinator) worker() engine.Worker {
 	if c.own != nil {
-		return c.own.worker(cat)
+		return c.own.worker()
 	}
 	return c.crew
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 )
@@ -212,7 +211,7 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 					continue
 				}
 				if m.Type == msgPart {
-					res, err := core.Executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
+					res, err := core.Given{}.Codecs().Result(t, []byte(m.JSON))
 					if err != nil {
 						return nil, fmt.Errorf("worker %d: %w", s.number, err)
 					}
@@ -235,7 +234,7 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
 	case msgDone:
-		res, err := core.Executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
+		res, err := core.Given{}.Codecs().Result(t, []byte(m.JSON))
 		if err != nil {
 			return nil, fmt.Errorf("worker %d: %w", number, err)
 		}

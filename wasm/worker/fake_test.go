@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -231,7 +232,7 @@ func testPlan(mechanism string, samples int) pair.Plan {
 // alone runs a plan without any message.
 func alone(t *testing.T, cat audit.Catalogue, plan pair.Plan) pair.Report {
 	t.Helper()
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 1)}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	}
 	// Programs run on the command line only: of their trainings all that follows from the
 	// counts is held against them, and the answer says so.
-	given := core.Given{Catalogue: c.cat, File: req.File, Whole: core.Trainer(core.PlanOf(r)) == nil}
+	given := core.Given{Catalogue: c.cat, File: req.File}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
@@ -206,12 +206,12 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	watch := &watched{Worker: c.worker(given.Catalogue), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) {
+	watch := &watched{Worker: c.worker(), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) {
 		c.page.post(message{Type: msgProgress, ID: m.ID, JSON: mustJSON(p)})
 	}}
 	watch.tell(p)
 	given.Pool = c.pool(watch)
-	v, err := core.Verify(ctx, r, given)
+	v, err := core.Verify(ctx, r, given, core.Trainer(core.PlanOf(r)) == nil)
 	if ctx.Err() != nil {
 		return message{}, errStopped
 	}

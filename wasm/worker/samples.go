@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -385,18 +384,15 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 }
 
 // worker implements [desk].
-func (d *samplesDesk) worker(cat audit.Catalogue) engine.Worker { return pausing{cat, d.pause} }
+func (d *samplesDesk) worker() engine.Worker { return pausing{d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.
-type pausing struct {
-	cat   audit.Catalogue
-	pause func()
-}
+type pausing struct{ pause func() }
 
 // Execute implements [engine.Worker].
 func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	fresh, last := 0, time.Now()
-	res, err := core.Executors(w.cat).ExecuteTelling(t, func(rows int) error {
+	res, err := engine.Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			progress(fresh)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // sliceTime is how long a task works before it lets messages in. A cancel
@@ -83,8 +84,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 			err = fmt.Errorf("internal error in a task: %v", p)
 		}
 	}()
-	known := core.Executors(s.cat)
-	t, err := known.DecodeTask([]byte(m.JSON))
+	t, err := core.Given{Catalogue: s.cat}.Codecs().Task([]byte(m.JSON))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
 		fresh = 0
 	}
-	res, err = known.ExecuteTelling(t, func(rows int) error {
+	res, err = engine.Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			tell() // with no rows it is still a sign of life

@@ -34,7 +34,7 @@ func exploreTask(t *testing.T, mechanism string, rows int) string {
 		t.Fatal(err)
 	}
 	neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-	task, err := engine.EncodeTask(pair.Explore{Plan: a.Plan, Pair: neighbours, Outputs: a.Plan.Explore})
+	task, err := engine.EncodeTask(a.Explore(0, neighbours, a.Plan.Explore))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 )
 
@@ -28,12 +29,16 @@ func TestReportsOfTrainings(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
 	g := core.Given{Sources: sources}
-	g.Pool = g.LocalPool(1)
+	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	fixed := runs
 	fixed.Mode = canary.Fixed
 	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
-		r, err := core.Run(t.Context(), plan, g)
+		a, err := core.Resolve(plan, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Run(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -144,8 +144,11 @@ func (u *Subject) Spec(sources []Spec) (Spec, error) {
 // only named.
 func (t *Trainer) Undrawn() error {
 	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this names %q", t.Command),
-		Remedy: "nothing runs that only a plan or a report names; dpscope verify -counts checks what follows from the counts without it"}
+		Remedy: "nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it"}
 }
+
+// Training is the program that trains for the audit; nil where none does.
+func (u Subject) Training() *Trainer { return u.Trainer }
 
 // DrawnAgain reports whether trainings of a plan with this trainer, nil where it has none,
 // can be drawn again.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -59,7 +60,7 @@ func audited(t *testing.T, mechanism string, claim audit.Claim, samples int) pai
 	}
 	cat := catalogue(t)
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Claim: &claim, Learner: "histogram", Samples: samples, Trials: 1, Seed: 7}
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2),
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2),
 		Generator: audit.Generator{Name: "dpscope", Version: "0.4.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
 	if err != nil && mechanism != "broken" {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -294,7 +295,7 @@ func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
-		Pool: pair.LocalPool(cat, workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context())
+		Pool: engine.LocalPool(workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +320,7 @@ func TestAudit(t *testing.T) {
 			if r.Verdict != c.verdict || *r.Rows(report.Bounds)[0].LowerBound < c.least {
 				t.Errorf("%s\nwant a bound of at least %v", r.Summary, c.least)
 			}
-			v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
+			v, err := pair.Verify(t.Context(), cat, engine.LocalPool(1), r, true)
 			if err != nil || !v.OK() || v.Recomputed != (c.form == "own") {
 				t.Errorf("%v %+v", err, v)
 			}
@@ -363,7 +364,7 @@ func TestPython(t *testing.T) {
 		if form != "half" {
 			continue
 		}
-		if v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 2), r, true); err != nil || !v.OK() || v.Recomputed {
+		if v, err := pair.Verify(t.Context(), cat, engine.LocalPool(2), r, true); err != nil || !v.OK() || v.Recomputed {
 			t.Errorf("%s: %v %+v", form, err, v)
 		}
 	}

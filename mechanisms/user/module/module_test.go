@@ -16,6 +16,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	pool "github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -183,7 +184,7 @@ func TestAudit(t *testing.T) {
 		want    audit.Verdict
 	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
 		r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
-			Catalogue: cat, Pool: pair.LocalPool(cat, 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+			Catalogue: cat, Pool: pool.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func TestAudit(t *testing.T) {
 		if want := "-wasm count.wasm -domain 0:1 -rows 0:5"; !strings.Contains(r.Reproduce.CLI, want) {
 			t.Errorf("%s does not contain %s", r.Reproduce.CLI, want)
 		}
-		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
+		v, err := pair.Verify(context.Background(), cat, pool.LocalPool(1), r, true)
 		if err != nil || !v.OK() || v.Recomputed {
 			t.Errorf("%v %+v", err, v)
 		}

@@ -151,7 +151,7 @@ class Result:
             with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
                 source, file = os.path.join(folder, "report.json"), os.path.join(folder, "report")
                 Path(source).write_bytes(self._files["json"])
-                ended = _run.run(["verify", "-counts", "-output", f"{form}={file}", source])
+                ended = _run.run(["verify", "-quick", "-output", f"{form}={file}", source])
                 if not os.path.exists(file):
                     raise ended.error()
                 self._files[form] = Path(file).read_bytes()
@@ -195,7 +195,7 @@ class Result:
             file = os.path.join(folder, "report.json")
             Path(file).write_bytes(self._files["json"])
             if mechanism is None:
-                ended = _run.run(["verify", "-counts", file])
+                ended = _run.run(["verify", "-quick", file])
                 text = ended.out
             else:
                 trainer = self.report.get("plan", {}).get("trainer")

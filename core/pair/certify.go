@@ -1,0 +1,308 @@
+package pair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// start begins to count by what exploration fixed, with the witness's model.
+func (s *state) start(e *Evidence, m audit.Model) {
+	s.found.Evidence, s.found.model, s.counted = e, m, newTally(e)
+	if s.told != nil {
+		s.event = described(s.Columns, e.Chart, m, e.Edges, e.Prepared.Event)
+	}
+}
+
+// waveShards is how many shards are under way before their sums are taken, at
+// most: a long run does not keep all of its shards in memory.
+const waveShards = 256
+
+// certify counts pairs of fresh outputs of the chosen pair, shard after shard.
+func (s *state) certify(ctx context.Context) error {
+	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
+	n := s.Plan.Samples
+	if s.most != nil {
+		n = s.most.samples
+	}
+	err := s.draw(ctx, 0, s.shards(n))
+	if err == nil && s.counted.rows != n {
+		err = fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
+	}
+	return err
+}
+
+// draw certifies the shards in [lo, hi), a wave at a time.
+func (s *state) draw(ctx context.Context, lo, hi int) error {
+	show := s.provisional()
+	for ; lo < hi; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, hi), show); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wave certifies the shards in [lo, hi). Results are merged in the order of the
+// shards as soon as all before them are there, so that what was merged when a run is
+// stopped can be replayed.
+func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
+	parent := ctx
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	tasks, e := s.certifyTasks(lo, hi), s.found.Evidence
+	held := make([]*Counted, len(tasks))
+	next := 0
+	var broken error
+	_, err := engine.Do(ctx, s.on.Pool, tasks, events(s, 2, func(i int, g *Progress, c *Counted) {
+		held[i] = c
+		for next < len(held) && held[next] != nil && broken == nil {
+			if broken = s.counted.add(*held[next]); broken != nil {
+				cancel(broken)
+				return
+			}
+			held[next] = nil
+			next++
+			show(g)
+			if s.told != nil {
+				g.Live = &Live{Chart: e.Chart.with(s.counted.chart, s.counted.plane), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.direction(), Event: s.event, Rows: s.counted.rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
+			}
+		}
+	}))
+	var failed *engine.TaskError
+	switch {
+	case broken != nil:
+		return broken
+	case errors.As(err, &failed) && failed.Index > next:
+		// What came before the failure was cut off by it, and may fail itself: that
+		// must not depend on who was faster.
+		if err := s.wave(parent, lo+next, lo+failed.Index, show); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// certifyTasks are the shards in [lo, hi).
+func (s *state) certifyTasks(lo, hi int) []Certify {
+	e := s.found.Evidence
+	ch := e.Chart.with([4][]int{}, [2][]int{})
+	later := ch
+	later.Plane = nil // counted in the first shards only
+	tasks := make([]Certify, hi-lo)
+	for i := range tasks {
+		ch := ch
+		if (lo+i)*s.shardRows() >= planeRows {
+			ch = later
+		}
+		tasks[i] = Certify{of: s.of(), Pair: e.Pair, Shard: lo + i, Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Chart: ch, model: s.found.model}
+	}
+	return tasks
+}
+
+// Search implements [report.Shared].
+func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progress)) (Found, error) {
+	s := newState(a, on, tell)
+	s.searching = true
+	err := s.do(ctx)
+	return s.found, err
+}
+
+// Pieces implements [report.Shared]: they are shards.
+func (a *Audit) Pieces(f Found) (int, error) {
+	p, e := a.Plan, f.Evidence
+	if (e == nil) != (p.Mode == UntilRefuted) || (f.Raced != nil) != p.races() || e != nil && e.Table != nil {
+		return 0, &audit.InputError{Field: "search", Found: "other stages", Want: fmt.Sprintf("those before the certification of an audit of mode %q", p.Mode)}
+	}
+	if f.Raced != nil {
+		if err := f.Raced.check(p); err != nil {
+			return 0, err
+		}
+	}
+	if e == nil {
+		return 0, nil
+	}
+	return a.shards(p.Samples), e.check(p)
+}
+
+// Draw implements [report.Shared].
+func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), f Found, first, end int) (any, error) {
+	s := newState(a, on, tell)
+	m, err := f.Evidence.Witness.decode(a)
+	if err != nil {
+		return nil, err
+	}
+	s.start(f.Evidence, m)
+	s.tell(func(g *Progress) { g.Phase, g.Total = Certifying, 2*(end-first)*a.shardRows() })
+	err = s.draw(ctx, first, end)
+	return s.counted.sum(), err
+}
+
+// Join implements [report.Shared].
+func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit.Termination, error) {
+	s := newState(a, &engine.Runner{}, nil)
+	s.found = f
+	if f.Evidence != nil {
+		s.start(f.Evidence, nil)
+	}
+	for part, err := range parts {
+		var c Counted
+		if err == nil {
+			err = audit.DecodeStrict(part.Result, "partial: counts", &c)
+		}
+		if n := min(part.End*a.shardRows(), a.Plan.Samples) - part.First*a.shardRows(); err == nil && c.Rows != n {
+			err = &audit.InputError{Field: "partial: rows", Found: fmt.Sprint(c.Rows), Want: fmt.Sprintf("%d, as shards %d to %d have", n, part.First, part.End-1)}
+		}
+		if err == nil {
+			err = s.counted.add(c)
+		}
+		if err != nil {
+			return s.found, audit.Termination{}, err
+		}
+	}
+	s.counted.into(s.found.Evidence)
+	return s.found, s.found.completed(a.Plan), nil
+}
+
+// blockRows is how many outputs a mechanism is asked for at a time.
+func (a *Audit) blockRows() int {
+	if a.Spec.Block == nil {
+		return BlockRows
+	}
+	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
+}
+
+// shardRows is how many outputs a side one shard of certification draws: where outputs
+// take long there is work for all workers.
+func (a *Audit) shardRows() int {
+	if n := a.blockRows(); n < BlockRows {
+		return min(slowBlocks*n, ShardRows)
+	}
+	return ShardRows
+}
+
+// slowBlocks are the blocks of a shard where outputs take long.
+const slowBlocks = 16
+
+// shards is how many shards so many outputs a side are.
+func (a *Audit) shards(samples int) int {
+	n := a.shardRows()
+	return (samples + n - 1) / n
+}
+
+// certify draws one shard on both sides and counts pairs: output i on the first
+// dataset with output i on the second.
+func (t Certify) certify(hook engine.Hook) (*Counted, error) {
+	a := t.audit
+	n := min(a.shardRows(), a.Plan.Samples-t.Shard*a.shardRows())
+	if t.Shard < 0 || n <= 0 {
+		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.shards(a.Plan.Samples)-1)}
+	}
+	binner, err := t.Chart.binner(a.Columns)
+	if err != nil {
+		return nil, err
+	}
+	counted := Counted{Rows: n}
+	for k := range counted.Chart {
+		counted.Chart[k] = make([]int, t.Chart.bins())
+	}
+	width := audit.Width(a.Columns)
+	plane := t.Chart.Plane.counter()
+	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
+	event := t.Event.bins(len(t.Edges) + 1)
+	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
+	for side := range bins {
+		// The trial is part of the stream's key: certification has its own purpose
+		// and one trial only, number 0.
+		src := newSource(a, t.Pair, purposeCertify, 0, side).alive(hook)
+		st := src.stream(t.Shard)
+		for at := 0; at < n; at += BlockRows {
+			k := min(BlockRows, n-at)
+			if err := src.block(st, a.Plan.Explore+t.Shard*a.shardRows()+at, rows[:k*width]); err != nil {
+				return nil, err
+			}
+			t.model.Score(rows[:k*width], scores[:k])
+			binScores(t.Edges, scores[:k], bins[side][at:at+k])
+			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
+			plane.count(side, rows[:k*width], scores[:k])
+			if err := hook(k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	table := bounds.NewTable(len(t.Edges) + 1)
+	countPairs(table, bins[0], bins[1])
+	counted.Cells, counted.Plane = table.N, plane.counts()
+	return &counted, nil
+}
+
+// tally is the sum of shards.
+type tally struct {
+	rows  int
+	table bounds.Table
+	of    Chart
+	event Cut
+	chart [4][]int
+	plane [2][]int // nil where the chart has none
+}
+
+func newTally(e *Evidence) tally {
+	return tally{table: bounds.NewTable(len(e.Edges) + 1), of: e.Chart, event: e.Prepared.Event, plane: e.Chart.Plane.counts()}
+}
+
+// sum is what one shard of all would have counted.
+func (t *tally) sum() *Counted {
+	return &Counted{Rows: t.rows, Cells: t.table.N, Chart: t.chart, Plane: [2]packed{t.plane[0], t.plane[1]}}
+}
+
+// into puts what was counted into the evidence, if there is any.
+func (t *tally) into(e *Evidence) {
+	if t.rows > 0 {
+		e.Chart = e.Chart.with(t.chart, t.plane)
+		e.Table = &t.table
+	}
+}
+
+// add merges another shard.
+func (t *tally) add(c Counted) error {
+	counted := bounds.Table{Bins: t.table.Bins, N: c.Cells}
+	if len(c.Cells) != len(t.table.N) {
+		return fmt.Errorf("a shard counts %d pairs of bins, must be %d", len(c.Cells), len(t.table.N))
+	}
+	if n := counted.Pairs(); n != c.Rows {
+		return fmt.Errorf("a shard counts %d pairs of %d outputs a side", n, c.Rows)
+	}
+	if err := t.of.with(c.Chart, [2][]int{}).counts(counted, t.event); err != nil {
+		return err
+	}
+	for side, cells := range c.Plane {
+		if len(cells) == 0 {
+			continue
+		}
+		if len(cells) != len(t.plane[side]) {
+			return fmt.Errorf("a shard counts %d cells of the plane, must be %d", len(cells), len(t.plane[side]))
+		}
+		addCounts(t.plane[side], cells)
+	}
+	t.rows += c.Rows
+	addCounts(t.table.N, c.Cells)
+	for k := range t.chart {
+		if t.chart[k] == nil {
+			t.chart[k] = make([]int, len(c.Chart[k]))
+		}
+		addCounts(t.chart[k], c.Chart[k])
+	}
+	return nil
+}
+
+func addCounts(sum, more []int) {
+	for i, n := range more {
+		sum[i] += n
+	}
+}

@@ -1,0 +1,149 @@
+package pair
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
+)
+
+// explore draws the exploration outputs of a pair, trains on the first half
+// and picks learner, direction and threshold on the second.
+func (t Explore) explore(hook engine.Hook) (*Explored, error) {
+	a := t.audit
+	var half [2][2]audit.Samples // side, then train and validate
+	for side := range half {
+		if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
+			return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "some that memory holds"}
+		}
+		purpose := purposeExplore
+		if t.Round > 0 {
+			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
+		}
+		all, err := newSource(a, t.Pair, purpose, t.Trial, side).alive(hook).draw(t.Outputs, hook)
+		if err != nil {
+			return nil, err
+		}
+		mid := all.Len() / 2
+		half[side] = [2]audit.Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
+	}
+	steps := 1
+	if a.Plan.Group > 1 {
+		var err error
+		if steps, err = a.steps(t.Pair); err != nil {
+			return nil, err
+		}
+	}
+	best, err := portfolio(a.grouped(steps), t, half, hook)
+	if err != nil {
+		return nil, err
+	}
+	best.inUnits(steps)
+	best.Chart = newChart(a.Columns, half[0][0], half[1][0], best.model)
+	return best, nil
+}
+
+// worthless is the value of a witness that shows nothing. It is finite, as
+// JSON has no infinity.
+const worthless = -99.0
+
+// valueMargin is how much better a trial must be to displace an earlier one:
+// differences in the last bits between platforms decide nothing.
+const valueMargin = 2.5e-9
+
+// simplicity is the share by which a learner must do better than one that is
+// listed before it: the catalogue lists what is easiest to read first.
+const simplicity = 0.01
+
+// portfolio trains the learners that apply and returns the witness that does
+// best on the validation halves.
+func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
+	var learners []audit.LearnerSpec
+	if a.Plan.Learner != audit.Auto {
+		l, err := a.cat.Learner(a.Plan.Learner)
+		if err != nil {
+			return nil, err
+		}
+		learners = []audit.LearnerSpec{l}
+	} else {
+		for _, l := range a.cat.Learners {
+			if !l.ByName && l.Applies(a.Columns) == nil && (len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)) {
+				learners = append(learners, l)
+			}
+		}
+	}
+	if len(learners) == 0 {
+		return nil, fmt.Errorf("no learner applies to the outputs of %s", a.Spec.Name)
+	}
+	check := func() error { return hook(0) }
+	var best *Explored
+	var notes []LearnerNote
+	for i, l := range learners {
+		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: t.Trial, Shard: i}), check)
+		if stop := check(); stop != nil {
+			return nil, stop
+		}
+		if err != nil {
+			notes = append(notes, LearnerNote{Learner: l.Name, Value: worthless, Note: err.Error()})
+			continue
+		}
+		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
+		if best == nil || found.promised > best.promised+max(valueMargin, float64(simplicity*best.promised)) {
+			best = found
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
+	}
+	best.Learners = notes
+	var err error
+	best.Witness.Model, err = json.Marshal(best.model)
+	return best, err
+}
+
+// learn trains one learner and picks its threshold and direction.
+func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.Stream, check func() error) (*Explored, error) {
+	m, err := l.Learn(audit.Exploration{First: half[0][0], Second: half[1][0], Claim: a.learnClaim(), Stream: st, Check: check})
+	if err != nil {
+		return nil, err
+	}
+	var scores [2][]float64
+	for side := range scores {
+		valid := half[side][1]
+		scores[side] = make([]float64, valid.Len())
+		for lo := 0; lo < valid.Len(); lo += BlockRows {
+			hi := min(lo+BlockRows, valid.Len())
+			m.Score(valid.Slice(lo, hi).Rows, scores[side][lo:hi])
+			if err := check(); err != nil {
+				return nil, err
+			}
+		}
+		if i := audit.NonFinite(scores[side]); i >= 0 {
+			return nil, fmt.Errorf("a score is %s, must be finite", audit.Number(scores[side][i]))
+		}
+	}
+	_, delta := a.dpLimits()
+	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
+	best, others := chooseEvents(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
+	keep := []float64{best.threshold}
+	for _, c := range others {
+		keep = append(keep, c.threshold)
+	}
+	edges := scoreEdges(sorted[0], sorted[1], keep...)
+	n := min(len(scores[0]), len(scores[1]))
+	halves := [2]bounds.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
+	var hedges []Hedge
+	for _, c := range others {
+		hedges = append(hedges, Hedge{Cut: c.in(edges), Share: hedgeShare})
+	}
+	value := a.worth(best, halves)
+	return &Explored{
+		model: m, Witness: Witness{Learner: l.Name}, Edges: edges, Table: halves[0].Add(halves[1]),
+		Event: best.in(edges), Hedges: hedges,
+		Value: value, promised: a.foresee(value, scores, halves),
+	}, nil
+}

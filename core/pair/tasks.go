@@ -1,0 +1,202 @@
+package pair
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
+)
+
+// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
+// outputs. Both are part of what makes a report replay: changing one changes
+// which random numbers an output is made of.
+const (
+	BlockRows = audit.BlockRows
+	ShardRows = 4 * BlockRows
+)
+
+// of is the audit that a task is of. A worker elsewhere makes it of its plan.
+type of struct {
+	Plan  Plan `json:"plan"` // resolved
+	audit *Audit
+}
+
+func (a *Audit) of() of { return of{a.Plan, a} }
+
+func (o *of) bind(cat audit.Catalogue) (err error) {
+	o.audit, err = o.Plan.Resolve(cat)
+	return err
+}
+
+// Explore is the task of drawing outputs on both datasets of a pair and learning
+// what tells them apart. It returns an [Explored].
+type Explore struct {
+	of
+	Trial    int        `json:"trial"`
+	Pair     audit.Pair `json:"pair"`
+	Round    int        `json:"round,omitempty"`    // of successive halving; its outputs are its own
+	Outputs  int        `json:"outputs"`            // a side
+	Learners []string   `json:"learners,omitempty"` // default: all that the plan allows
+}
+
+// Explore is the task of exploring a pair in the first round, as the trial of that number.
+func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
+	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs}
+}
+
+// Race is the task of the sequential stage: outputs of the pairs that a finder proposes
+// are bet on with what was learnt before, then learnt from, until the claim is refuted or
+// the budget is spent. It returns a [Raced]; parts are epochs, with the pairs that are new.
+type Race struct {
+	of
+	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it
+}
+
+// Race is the task of the whole sequential stage.
+func (a *Audit) Race() Race { return Race{of: a.of()} }
+
+// Prepare is the task of choosing, on exploration counts, what the bounds need. It
+// returns a [Prepared].
+type Prepare struct {
+	of
+	Explored bounds.Table `json:"explored"` // validation pairs
+	Event    Cut          `json:"event"`
+	Hedges   []Hedge      `json:"hedges,omitempty"`
+	Steps    int          `json:"steps,omitempty"` // by which the pair differs; 0: one
+}
+
+// Certify is the task of drawing one shard of outputs on both datasets and counting
+// how a witness sees them. It returns a [Counted].
+type Certify struct {
+	of
+	Pair    audit.Pair `json:"pair"`
+	Shard   int        `json:"shard"`
+	Witness Witness    `json:"witness"`
+	Edges   []float64  `json:"edges"` // of the bins of the score
+	Event   Cut        `json:"event"` // drawn in the chart
+	Chart   Chart      `json:"chart"` // what to draw, without counts
+
+	model audit.Model // of the witness
+}
+
+// Bound is the task of turning counts into lower confidence bounds. It returns a
+// [Certified].
+type Bound struct {
+	of
+	Explored bounds.Table `json:"explored"` // exploration pairs
+	Table    bounds.Table `json:"table"`    // certification pairs
+	Prepared Prepared     `json:"prepared"`
+}
+
+// Kind and Name implement [engine.Task].
+func (Explore) Kind() string { return "pair/explore" }
+func (Race) Kind() string    { return "pair/race" }
+func (Prepare) Kind() string { return "pair/prepare" }
+func (Certify) Kind() string { return "pair/certify" }
+func (Bound) Kind() string   { return "pair/bound" }
+
+func (t Explore) Name() string {
+	return fmt.Sprintf("explore, trial %d of mechanism %s", t.Trial, t.Plan.Mechanism)
+}
+func (t Race) Name() string    { return "bet against the claim of mechanism " + t.Plan.Mechanism }
+func (t Prepare) Name() string { return "prepare the bounds of mechanism " + t.Plan.Mechanism }
+func (t Certify) Name() string {
+	return fmt.Sprintf("certify, shard %d of mechanism %s", t.Shard, t.Plan.Mechanism)
+}
+func (t Bound) Name() string { return "bound mechanism " + t.Plan.Mechanism }
+
+// Run implements [engine.Task].
+func (t Explore) Run(hook engine.Hook, _ func(any)) (any, error) { return t.explore(hook) }
+func (t Race) Run(hook engine.Hook, tell func(any)) (any, error) { return t.race(hook, tell) }
+func (t Prepare) Run(engine.Hook, func(any)) (any, error)        { return t.prepare() }
+func (t Certify) Run(hook engine.Hook, _ func(any)) (any, error) { return t.certify(hook) }
+func (t Bound) Run(engine.Hook, func(any)) (any, error)          { return t.bound(), nil }
+
+// Unwatched implements [engine.Unwatched].
+func (Prepare) Unwatched() {}
+func (Bound) Unwatched()   {}
+
+func (t Prepare) prepare() (*Prepared, error) {
+	p, err := t.audit.prepare(t.Explored, t.Event, t.Hedges, t.Steps)
+	return &p, err
+}
+
+func (t Bound) bound() *Certified {
+	return t.audit.certified(&Evidence{Explored: t.Explored, Table: &t.Table, Prepared: t.Prepared})
+}
+
+// Codecs read the tasks of audits of the catalogue's mechanisms.
+func Codecs(cat audit.Catalogue) engine.Codecs {
+	return engine.Codecs{
+		engine.NewCodec[Explore, Explored](func(t *Explore) error { return t.bind(cat) }),
+		engine.NewCodec[Race, Raced](func(t *Race) error { return t.bind(cat) }),
+		engine.NewCodec[Prepare, Prepared](func(t *Prepare) error {
+			if err := t.bind(cat); err != nil {
+				return err
+			}
+			return t.Explored.Validate()
+		}),
+		engine.NewCodec[Certify, Counted](func(t *Certify) error {
+			if err := t.bind(cat); err != nil {
+				return err
+			}
+			if err := checkEdges(t.Edges); err != nil {
+				return err
+			}
+			if err := t.Event.check(len(t.Edges)); err != nil {
+				return err
+			}
+			var err error
+			t.model, err = t.Witness.decode(t.audit)
+			return err
+		}),
+		engine.NewCodec[Bound, Certified](func(t *Bound) error {
+			if err := t.bind(cat); err != nil {
+				return err
+			}
+			for _, x := range []bounds.Table{t.Table, t.Explored} {
+				if err := x.Validate(); err != nil {
+					return err
+				}
+			}
+			if t.Table.Bins != t.Explored.Bins {
+				return &audit.InputError{Field: "task: field table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
+			}
+			return t.Prepared.check(t.audit.Plan, t.Table.Bins)
+		}),
+	}
+}
+
+// Explored is what exploring one pair found.
+type Explored struct {
+	Witness Witness   `json:"witness"`
+	Edges   []float64 `json:"edges"` // of the bins of its score
+	Event   Cut       `json:"event"` // that shows the largest epsilon
+	Hedges  []Hedge   `json:"hedges,omitempty"`
+	// Value is about the lower bound on the goal that the witness shows on the
+	// validation split, for ranking only.
+	Value    float64       `json:"value"`
+	Table    bounds.Table  `json:"table"` // validation pairs
+	Chart    Chart         `json:"chart"`
+	Learners []LearnerNote `json:"learners"`
+
+	model    audit.Model // of the witness, where it was learnt here
+	promised float64     // ranks learners as Value ranks pairs
+}
+
+// LearnerNote says how one learner of a portfolio did.
+type LearnerNote struct {
+	Learner string  `json:"learner"`
+	Value   float64 `json:"value"`
+	Note    string  `json:"note,omitempty"` // why it dropped out
+}
+
+// Counted is what one shard of certification adds, or several.
+type Counted struct {
+	Rows  int      `json:"rows"`  // outputs drawn a side
+	Cells packed   `json:"cells"` // counts of pairs of bins
+	Chart [4][]int `json:"chart"` // counts a bin: first, first in the event, second, second in the event
+	// Plane holds the counts of the chart's plane, where the task has one.
+	Plane [2]packed `json:"plane,omitzero"`
+}

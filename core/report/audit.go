@@ -1,0 +1,126 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+)
+
+// Audit is an audit of one kind: a plan that was checked and whose defaults are filled in.
+// P is what its run tells while it works, F what it finds: all that its report R follows
+// from, besides the plan and why the run ended.
+type Audit[P, F, R any] interface {
+	// Run draws, and says what it found and how it ended: all that there is where it was
+	// stopped, and where it failed with the error too. tell may be nil, and is called one at a
+	// time. The outcome does not depend on the pool.
+	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
+	// Conclude is the report of what was found: a function of its arguments.
+	Conclude(found F, end audit.Termination) (R, error)
+	// Replay says how a report of the audit is replayed, and refuses one that no run of it
+	// makes. Without whole, nothing is drawn. What it skips it notes in v.
+	Replay(v *engine.Verification, r R, whole bool) (Replay[F], error)
+}
+
+// Replay is how a report is replayed.
+type Replay[F any] struct {
+	// Draw draws again what the report holds, and no more; nil: the report's own evidence is
+	// taken.
+	Draw  func(ctx context.Context, on *engine.Runner) (F, error)
+	Found F        // that is taken
+	Taken []string // fields that are the report's own word
+	// Warnings of the report that nothing follows from.
+	Warnings []string
+}
+
+// Shared is an audit whose certification several machines share. What the search found, and
+// what pieces came to, go through JSON from one to the other.
+type Shared[P, F any] interface {
+	// Search does all that is not shared.
+	Search(ctx context.Context, on *engine.Runner, tell func(P)) (F, error)
+	// Pieces are how many there are to draw after a search that found this. It refuses what no
+	// search of the audit finds.
+	Pieces(found F) (int, error)
+	// Draw draws the pieces in [first, end).
+	Draw(ctx context.Context, on *engine.Runner, tell func(P), found F, first, end int) (any, error)
+	// Join is all that was found, with what all pieces came to.
+	Join(found F, parts iter.Seq2[Part, error]) (F, audit.Termination, error)
+}
+
+// Part is what the pieces in [First, End) came to. Parts come in order, without gaps.
+type Part struct {
+	First, End int
+	Result     json.RawMessage // of [Shared.Draw]
+}
+
+// Pointer is a pointer to a report of type R, see [Replayed].
+type Pointer[R any] interface {
+	*R
+	Replayed
+}
+
+// Do runs an audit. When ctx ends first, the report is of what there is, with the verdict
+// inconclusive. When the run fails, it is of what there is, beside the error.
+func Do[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *engine.Runner, tell func(P), g audit.Generator) (R, error) {
+	start := on.Clock()
+	found, end, err := a.Run(ctx, on, tell)
+	on.Timing.Total, on.Timing.Workers = on.Clock()-start, on.Pool.Size()
+	r, wrong := a.Conclude(found, end)
+	h := W(&r).Common()
+	h.Generator, h.Timing, h.Warnings = g, on.Timing, append(h.Warnings, on.Warnings...)
+	if err == nil {
+		err = wrong
+	}
+	return r, err
+}
+
+// Different ends a replay at a difference that leaves nothing else to compare.
+type Different struct{ What, How string }
+
+// Error implements the error interface.
+func (d *Different) Error() string { return d.What + ": " + d.How }
+
+// Verify replays a report of an audit. With whole it draws again; what cannot be drawn
+// again, and without whole all evidence, is taken from the report. Either way the report
+// must be what follows.
+func Verify[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *engine.Runner, r R, whole bool) (v engine.Verification, err error) {
+	replay, err := a.Replay(&v, r, whole)
+	if err != nil {
+		return v, err
+	}
+	found, taken := replay.Found, replay.Taken
+	if replay.Draw != nil {
+		found, err = replay.Draw(ctx, on)
+		if err == nil {
+			err = ctx.Err()
+		}
+	}
+	if d := new(Different); errors.As(err, &d) {
+		v.Summary = "The replay came to no verdict."
+		v.Same(false, d.What, "%s", d.How)
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	own := W(&r).Common().Termination
+	end := audit.Termination{Reason: own.Reason, Message: EndMessages[own.Reason]}
+	if end.Reason == audit.Failed { // headline and summary must follow from it
+		end.Message, taken = own.Message, append(taken, "termination.message")
+		v.Skip("only the report says why a run failed", "termination.message")
+	}
+	want, err := a.Conclude(found, end)
+	if err != nil {
+		return v, err
+	}
+	h := W(&want).Common()
+	h.Warnings = append(append(h.Warnings, replay.Warnings...), on.Warnings...)
+	Compare(&v, W(&r), W(&want), taken...)
+	if end.Reason == audit.Failed {
+		v.Summary = "Invalid: the run failed." // for a reason that is the report's own word
+	}
+	return v, nil
+}
