@@ -98,14 +98,17 @@ func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
 	return phrase.Floor(v, 9) // platforms differ in the last bits
 }
 
+// leastHalved is how many validation outputs a side are judged by halves, at least.
+const leastHalved = 2000
+
 // foresee ranks the learners of one pair: about the bound that certification will give,
 // from the scores of validation outputs and the tables of their halves. Each half is
 // bounded by what the other suggests, as certification is by exploration: the largest
 // value on the same outputs is that of the score which chance favours most in the tails.
 // value is the worth, which ranks learners where the goal is neither epsilon nor a
-// divergence.
+// divergence, and where halves are too small to show what all together do.
 func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
-	if min(len(scores[0]), len(scores[1])) < 4 {
+	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
 	}
 	sum, alpha := 0.0, 0.0

@@ -82,6 +82,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	check := func() error { return hook(0) }
 	var best *Explored
 	var notes []LearnerNote
+	most := worthless // of any learner: pairs are ranked by what they show at most
 	for i, l := range learners {
 		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: t.Trial, Shard: i}), check)
 		if stop := check(); stop != nil {
@@ -91,6 +92,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 			notes = append(notes, LearnerNote{Learner: l.Name, Value: worthless, Note: err.Error()})
 			continue
 		}
+		most = max(most, found.Value)
 		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
 		if best == nil || found.promised > best.promised+max(valueMargin, float64(simplicity*best.promised)) {
 			best = found
@@ -99,7 +101,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	if best == nil {
 		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
 	}
-	best.Learners = notes
+	best.Learners, best.Value = notes, most
 	var err error
 	best.Witness.Model, err = json.Marshal(best.model)
 	return best, err
