@@ -12,6 +12,8 @@ import (
 const (
 	// MethodRenyiPublished is [Renyi]; it certifies nothing.
 	MethodRenyiPublished bounds.Method = "published-renyi"
+	// MethodRenyiTester is [Renyi] of the witness of its learner; it certifies nothing.
+	MethodRenyiTester bounds.Method = "published-renyitester"
 	// MethodRenyiCorrected is [CorrectedRenyi].
 	MethodRenyiCorrected bounds.Method = "renyi-corrected-theorem"
 )

@@ -37,7 +37,9 @@ func TestTableOfRenyiTester(t *testing.T) {
 	// aDPTester, thousands, m = 10; ten times as many for each factor of ten.
 	for _, k := range []struct{ eps, want, printed float64 }{{0.01, 808, 810}, {0.1, 889, 890}} {
 		for _, m := range []int{10, 100, 1000} {
-			got := RenyiTesterHistogramSamples(m, k.eps, 0.01) / 1000 / float64(m/10)
+			const n = 1_000_000
+			eta := ADPTesterEta(m, k.eps, n)
+			got := n * eta * eta / (0.01 * 0.01) / 1000 / float64(m/10)
 			if math.Abs(got-k.want) > 0.5 || math.Abs(got/k.printed-1) > 0.005 {
 				t.Errorf("aDPTester eps %v m %d: %.1f thousand, want %v, printed %v", k.eps, m, got, k.want, k.printed)
 			}

@@ -75,8 +75,13 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 		all        []audit.NamedListing
 	}{{"Learners", "learner", l.Learners}, {"Finders", "finder", l.Finders}} {
 		for _, x := range s.all {
-			lines = append(lines, listLine{s.name, x.Name, x.Title,
-				fmt.Sprintf("%s\n    %s\n    source: %s\n    dpscope audit -mechanism NAME -%s %s\n", x.Name, x.Title, x.Source, s.flag, x.Name), x})
+			var b strings.Builder
+			fmt.Fprintf(&b, "%s\n    %s\n", x.Name, x.Title)
+			for _, p := range x.Settings {
+				fmt.Fprintf(&b, "    -%s %s:%s   %s\n", s.flag, x.Name, p.Usage(), p.Doc)
+			}
+			fmt.Fprintf(&b, "    source: %s\n    dpscope audit -mechanism NAME -%s %s\n", x.Source, s.flag, x.Name)
+			lines = append(lines, listLine{s.name, x.Name, x.Title, b.String(), x})
 		}
 	}
 	for _, s := range source.Sources() {

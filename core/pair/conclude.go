@@ -175,7 +175,7 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {
-		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Clone(c.Published)})
+		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Concat(c.Published, a.testerRows(e))})
 	}
 	for _, t := range tables {
 		if len(t.Rows) > 0 {

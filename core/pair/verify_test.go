@@ -61,7 +61,7 @@ func TestForgedReports(t *testing.T) {
 		"table":        func(r *pair.Report) { r.Evidence.Table.N[0]++ },
 		"p-value":      func(r *pair.Report) { *r.Rows(report.Bounds)[0].PValue /= 2 },
 		"curve":        func(r *pair.Report) { *r.Rows(report.Renyi)[2].LowerBound += 0.01 },
-		"band":         func(r *pair.Report) { r.Tradeoff[5].FNRUpper -= 0.01 },
+		"band":         func(r *pair.Report) { r.Tradeoff[1].FNRUpper -= 0.01 },
 		"published":    func(r *pair.Report) { *r.Rows(report.Published)[0].Value += 0.1 },
 		"second row":   func(r *pair.Report) { *r.Rows(report.Bounds)[1].LowerBound += 0.01 },
 		"assumption":   func(r *pair.Report) { r.Rows(report.Bounds)[5].Assumption = "" },
@@ -90,7 +90,7 @@ func TestForgedReports(t *testing.T) {
 		"share of row":  func(r *pair.Report) { r.Rows(report.Bounds)[0].Beta = 0.05 },
 		"share above":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1.1 },
 		"tiny share":    func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1e-300 },
-		"prepared":      func(r *pair.Report) { r.Evidence.Prepared.Renyi[0].H[3] += 0.25 },
+		"prepared":      func(r *pair.Report) { r.Evidence.Prepared.Renyi[0].H[0] += 0.25 },
 		"no share":      func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0 },
 		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Edge = 1000 },
 		"many hedges": func(r *pair.Report) {

@@ -149,6 +149,7 @@ export class Form {
       if (key === "mechanism" || this.#fields.put(key, value)) continue;
       if (key === "relation") this.#relations(this.mechanism?.relations ?? [""], value);
       else if (key === "finder") this.#finders(value);
+      else if (key === "learner" && value.includes(":")) byId(key).append(html("option", { value, selected: true }, value)); // settings stand behind its name
       else bad.push(this.#fields.unheld(key, value));
     }
     if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;

@@ -203,6 +203,8 @@ export interface NamedListing {
   source: string;
   /** ByName: a learner that no portfolio trains. */
   byName?: boolean;
+  /** Settings are those of a learner, which stand behind its name. */
+  settings?: ParamSpec[];
   /** Attacks are the learners that a finder is for; absent: it is for any mechanism. */
   attacks?: Learning[];
 }
