@@ -48,7 +48,8 @@ type LearnerSpec struct {
 // math), since counts depend on them.
 type Model interface {
 	// Score writes the score of each row of rows (flat, of the mechanism's
-	// width) into out, whose length is the number of rows. Scores are finite.
+	// width) into out, whose length is the number of rows. Scores are finite. Several
+	// goroutines may call it at once.
 	Score(rows, out []float64)
 	// Describe says in words which outputs score above the threshold (or
 	// below it, if above is false).

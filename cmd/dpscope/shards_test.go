@@ -138,6 +138,7 @@ func TestMergeRefuses(t *testing.T) {
 		"nothing":           {[]string{t.TempDir()}, []string{"what was given is empty"}},
 		"no search":         {all[2:], []string{"1 of 6 shares: 0"}},
 		"other counts":      {append([]string{forged}, all...), []string{"other counts", forged, all[2], "share 1"}},
+		"fewer counts":      {[]string{all[0], all[1], forged, all[3], all[4], all[5], all[6]}, []string{"rows is 16383, must be 16384"}},
 		"another plan":      {append(all[:6:6], filepath.Join(other, "part-5")), []string{"another audit", "part-5"}},
 		"another number":    {append(all[:6:6], filepath.Join(fives, "part-4")), []string{"one of 5 shares", "part-4"}},
 		"another version":   {append(all[:2:2], aged), []string{"drawn by version", aged}},

@@ -6,7 +6,7 @@
 //	     -> Task(certify) x shards -> Counts -> Task(bound) -> Report
 //
 // A [Plan] says what to audit. A finder proposes neighbouring pairs of
-// datasets; an explore [Task] draws outputs on both, lets the learners find a
+// datasets; an [Explore] task draws outputs on both, lets the learners find a
 // [Witness] and returns how loud it was. The loudest pair is certified: shards
 // of fresh outputs are reduced to counts, and a bound of package bounds turns the
 // counts into a lower confidence bound on epsilon. Exploration and

@@ -144,8 +144,8 @@ func maimed(t *testing.T, good []byte, change func(*chart.Plane)) pair.Report {
 	return r
 }
 
-// TestForgedPlanes: a plane that is not what the run chose and counts is found out by a
-// whole replay; one of another shape is refused by name.
+// TestForgedPlanes: a plane that is not what the run chose is found out by a whole replay,
+// though its counts are right; one of another shape is refused by name.
 func TestForgedPlanes(t *testing.T) {
 	plan := vectorPlans["mixed"]
 	plan.Samples, plan.Trials = 5_000, 1
@@ -156,22 +156,6 @@ func TestForgedPlanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := rememberingPool()
-	for name, forge := range map[string]func(*chart.Plane){
-		"count":      func(p *chart.Plane) { p.First[3]++ },
-		"no counts":  func(p *chart.Plane) { p.First, p.Second = nil, nil },
-		"edge":       func(p *chart.Plane) { p.Edges[9] += 0.07 },
-		"score edge": func(p *chart.Plane) { p.ScoreEdges[5] -= 0.03 },
-		"weight":     func(p *chart.Plane) { p.Terms[0].Weight = -p.Terms[0].Weight },
-		"offset":     func(p *chart.Plane) { p.Offset++ },
-		"border":     func(p *chart.Plane) { *p.Border += 0.01 },
-		"no border":  func(p *chart.Plane) { p.Border = nil },
-		"side":       func(p *chart.Plane) { p.Above = !p.Above },
-		"words":      func(p *chart.Plane) { p.Words = "privacy" },
-	} {
-		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), true); err == nil && v.OK() {
-			t.Errorf("%s: the forged report passes", name)
-		}
-	}
 	other := maimed(t, good, func(p *chart.Plane) { p.Edges[9] += 0.07 })
 	counts := slowPlane(t, other)
 	other.Evidence.Chart.Plane.First, other.Evidence.Chart.Plane.Second = counts[0], counts[1]

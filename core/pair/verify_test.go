@@ -29,55 +29,17 @@ func copied(t *testing.T, r pair.Report) pair.Report {
 	return out
 }
 
-// TestForgedReports: whatever is changed in a report that follows from its
-// settings and counts, the replay says so.
+// TestForgedReports: what is changed in several places of a report at once is noticed; any
+// single place is in [TestMutatedReports].
 func TestForgedReports(t *testing.T) {
 	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
 	good.Generator.Version = audit.Version
-	number := func(x float64) *float64 { return &x }
-	copyOf := func() pair.Report { return copied(t, good) }
-	pool := engine.LocalPool(2)
-	if v, err := pair.Verify(context.Background(), catalogue, pool, copyOf(), true); err != nil || !v.OK() {
-		t.Fatalf("the report as it is: %v %v", err, v.Differences)
-	}
+	pool := rememberingPool()
 	for name, forge := range map[string]func(*pair.Report){
-		"summary":      func(r *pair.Report) { r.Summary = "No violation found: certified private." },
-		"claim":        func(r *pair.Report) { r.Claim.Epsilon = 0.1 },
-		"verdict":      func(r *pair.Report) { r.Verdict = audit.Violation },
-		"inconclusive": func(r *pair.Report) { r.Verdict = audit.Inconclusive },
-		"bound":        func(r *pair.Report) { *r.Rows(report.Bounds)[0].LowerBound += 0.01 },
-		"confidence":   func(r *pair.Report) { r.Rows(report.Bounds)[0].Confidence = 0.999 },
-		"settings":     func(r *pair.Report) { r.Confidence = 0.999 },
-		"headline":     func(r *pair.Report) { r.Headline = "No violation found: certified private." },
-		"subject":      func(r *pair.Report) { r.Subject = "another" },
-		"promise":      func(r *pair.Report) { r.Promise = "epsilon = 9" },
-		"head bound":   func(r *pair.Report) { x := *r.LowerBound + 0.01; r.LowerBound = &x },
-		"allowed":      func(r *pair.Report) { *r.Rows(report.Bounds)[0].Claimed = 9 },
-		"beta":         func(r *pair.Report) { r.Plan.Beta = 0.01 },
-		"estimate":     func(r *pair.Report) { r.Rows(report.Bounds)[0].Estimate = number(9) },
-		"event":        func(r *pair.Report) { r.Rows(report.Bounds)[0].Event.Words = "nothing" },
-		"method":       func(r *pair.Report) { r.Rows(report.Bounds)[0].Method = "clopper-pearson" },
-		"event edge":   func(r *pair.Report) { r.Rows(report.Bounds)[0].Event.Edge++ },
-		"table":        func(r *pair.Report) { r.Evidence.Table.N[0]++ },
-		"p-value":      func(r *pair.Report) { *r.Rows(report.Bounds)[0].PValue /= 2 },
-		"curve":        func(r *pair.Report) { *r.Rows(report.Renyi)[2].LowerBound += 0.01 },
-		"band":         func(r *pair.Report) { r.Tradeoff[1].FNRUpper -= 0.01 },
-		"published":    func(r *pair.Report) { *r.Rows(report.Published)[0].Value += 0.1 },
-		"second row":   func(r *pair.Report) { *r.Rows(report.Bounds)[1].LowerBound += 0.01 },
-		"assumption":   func(r *pair.Report) { r.Rows(report.Bounds)[5].Assumption = "" },
-		"pair":         func(r *pair.Report) { r.Evidence.Pair.Second = r.Evidence.Pair.First },
-		"direction": func(r *pair.Report) {
-			f := &r.Rows(report.Bounds)[0]
-			f.Direction = map[string]string{report.FirstOverSecond: report.SecondOverFirst, report.SecondOverFirst: report.FirstOverSecond}[f.Direction]
-		},
-		"power":       func(r *pair.Report) { r.Power.Largest += 1 },
-		"no power":    func(r *pair.Report) { r.Power = nil },
-		"limitations": func(r *pair.Report) { r.Limitations = nil },
-		"command":     func(r *pair.Report) { r.Reproduce.CLI = "rm -rf /" },
-		"seed":        func(r *pair.Report) { r.Plan.Seed++ },
-		"samplesUsed": func(r *pair.Report) { r.Termination.SamplesUsed-- },
-		"samples":     func(r *pair.Report) { r.Plan.Samples *= 2 },
-		"stopped":     func(r *pair.Report) { r.Termination.Reason = audit.Stopped },
+		"":        func(*pair.Report) {},
+		"samples": func(r *pair.Report) { r.Plan.Samples *= 2 },
+		"pair":    func(r *pair.Report) { r.Evidence.Pair.Second = r.Evidence.Pair.First },
+		"stopped": func(r *pair.Report) { r.Termination.Reason = audit.Stopped },
 		"huge counts": func(r *pair.Report) {
 			r.Rows(report.Bounds)[0].Counts.N1 = 1 << 40
 			r.Rows(report.Bounds)[0].Counts.N0 = 1 << 40
@@ -85,46 +47,24 @@ func TestForgedReports(t *testing.T) {
 		"two results": func(r *pair.Report) {
 			setRows(r, report.Bounds, append(r.Rows(report.Bounds), r.Rows(report.Bounds)[0])...)
 		},
-		"no hedges":     func(r *pair.Report) { r.Evidence.Prepared.Hedges = nil },
-		"hedge share":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0.5 },
-		"share of row":  func(r *pair.Report) { r.Rows(report.Bounds)[0].Beta = 0.05 },
-		"share above":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1.1 },
 		"tiny share":    func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1e-300 },
-		"prepared":      func(r *pair.Report) { r.Evidence.Prepared.Renyi[0].H[0] += 0.25 },
-		"no share":      func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0 },
 		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Edge = 1000 },
 		"many hedges": func(r *pair.Report) {
 			h := r.Evidence.Prepared.Hedges
 			r.Evidence.Prepared.Hedges = slices.Concat(h, h, h, h)
 		},
-		"version": func(r *pair.Report) { r.Plan.Version++ },
-		"unit":    func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
-		"trials":  func(r *pair.Report) { r.Trials = nil },
 	} {
 		for _, whole := range []bool{false, true} {
-			r := copyOf()
+			r := copied(t, good)
 			forge(&r)
-			if v, err := pair.Verify(context.Background(), catalogue, pool, r, whole); err == nil && v.OK() {
-				t.Errorf("%s (whole: %v): the forged report passes", name, whole)
+			v, err := pair.Verify(context.Background(), catalogue, pool, r, whole)
+			if passes := err == nil && v.OK(); passes != (name == "") {
+				t.Errorf("%q (whole: %v): %v, %v", name, whole, err, v.Differences)
+			}
+			if name == "" && v.Recomputed == whole {
+				t.Errorf("whole %v: recomputed %v", whole, v.Recomputed)
 			}
 		}
-	}
-	// Only the whole replay sees what was drawn.
-	for name, forge := range map[string]func(*pair.Report){
-		"edge":     func(r *pair.Report) { r.Evidence.Edges[len(r.Evidence.Edges)-1] += 0.5 },
-		"explored": func(r *pair.Report) { r.Evidence.Explored.N[0]++ },
-		"learners": func(r *pair.Report) { r.Evidence.Learners[0].Value = 7 },
-		"trial":    func(r *pair.Report) { r.Trials[0].Value = 7 },
-	} {
-		r := copyOf()
-		forge(&r)
-		if v, err := pair.Verify(context.Background(), catalogue, pool, r, true); err == nil && v.OK() {
-			t.Errorf("%s: the forged report passes", name)
-		}
-	}
-	quick, err := pair.Verify(context.Background(), catalogue, pool, copyOf(), false)
-	if err != nil || !strings.Contains(strings.Join(quick.Notes, " "), "were not drawn again") {
-		t.Errorf("a quick replay does not say what it cannot show: %v %v", err, quick.Notes)
 	}
 }
 
