@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -81,14 +82,14 @@ func (a *Audit) learnClaim() audit.Claim {
 // worth ranks what learners found, on validation outputs: about the lower bound
 // on the goal that certification would give. halves are the tables of the two
 // halves of the validation pairs.
-func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
+func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 	p := a.Plan
-	v := worthless
+	v := threshold.Worthless
 	switch p.goal() {
 	case report.Epsilon:
-		return c.value
+		return c.Value
 	case report.Mu:
-		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
+		_, v = threshold.Best(halves[0].Add(halves[1]), muWorth)
 	case report.RenyiDivergence:
 		for _, alpha := range p.orders() {
 			v = math.Max(v, renyiWorth(halves, alpha))
@@ -102,18 +103,18 @@ func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
 			v = math.Max(v, renyiWorth(halves, alpha)/alpha)
 		}
 	}
-	if !(v > worthless) {
-		return worthless
+	if !(v > threshold.Worthless) {
+		return threshold.Worthless
 	}
 	return phrase.Floor(v, 9) // platforms differ in the last bits
 }
 
 // muWorth is the mu of an event at Wilson limits.
 func muWorth(c bounds.Counts) float64 {
-	lo, _ := wilson(c.X, c.N1)
-	_, up := wilson(c.Y, c.N0)
+	lo, _ := threshold.Wilson(c.X, c.N1)
+	_, up := threshold.Wilson(c.Y, c.N0)
 	if lo <= 0 || up >= 1 || lo <= up {
-		return worthless
+		return threshold.Worthless
 	}
 	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
 }
@@ -122,11 +123,11 @@ func muWorth(c bounds.Counts) float64 {
 // estimate: the witness of each half is tried on the other one, in both
 // directions.
 func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
-	best := worthless
+	best := threshold.Worthless
 	for _, reversed := range []bool{false, true} {
 		sum := 0.0
 		for i := range halves {
-			value, se := renyiEstimate(turned(halves[1-i], reversed), renyiWitness(halves[i], alpha, reversed), alpha)
+			value, se := renyiEstimate(threshold.Turned(halves[1-i], reversed), renyiWitness(halves[i], alpha, reversed), alpha)
 			sum += value - se
 		}
 		best = math.Max(best, sum/2)

@@ -31,10 +31,10 @@ func (c certificate) power() *report.Power {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.Counts(c.explored)))
 	case report.Mu:
 		out.Largest = c.audit.largest(n, 1)
-		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.counts(c.explored)))
+		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.Counts(c.explored)))
 	default:
 		d := *c.prepared.Goal
 		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)

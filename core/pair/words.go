@@ -9,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -339,34 +341,23 @@ const (
 
 // eventWords describes the outputs in an event. For one real output that is a
 // few intervals, whatever the learner; else its model finds the words.
-func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
+func eventWords(columns []audit.Column, ch chart.Chart, m audit.Model, threshold float64, above bool) string {
 	words := m.Describe(threshold, above)
-	if len(columns) == 1 && called(columns[0].Name) != columns[0].Name {
-		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0].Name)+" ")
+	if len(columns) == 1 && chart.Called(columns[0].Name) != columns[0].Name {
+		words = strings.ReplaceAll(words, columns[0].Name+" ", chart.Called(columns[0].Name)+" ")
 	}
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0].Name)+" ") {
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != chart.Histogram || strings.HasPrefix(words, chart.Called(columns[0].Name)+" ") {
 		return words
 	}
 	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
 		parts := make([]string, len(in))
 		for i, x := range in {
-			parts[i] = intervalWords(called(columns[0].Name), x[0], x[1])
+			parts[i] = intervalWords(chart.Called(columns[0].Name), x[0], x[1])
 		}
 		return "about " + strings.Join(parts, " or ")
 	}
 	return words
 }
-
-// called is an output's only column in words: c1 is one that nobody named.
-func called(name string) string {
-	if name == "c1" {
-		return "output"
-	}
-	return name
-}
-
-// AxisWords is the chart's axis in words.
-func (ch Chart) AxisWords() string { return called(ch.Axis) }
 
 func intervalWords(name string, lo, hi float64) string {
 	switch {
@@ -381,39 +372,39 @@ func intervalWords(name string, lo, hi float64) string {
 }
 
 // described is the event of a cut in words, and where it lies in the chart.
-func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64, at Cut) *report.Event {
-	threshold := edges[at.Edge]
-	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, threshold, at.Above)}
+func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []float64, at threshold.Event) *report.Event {
+	edge := edges[at.Edge]
+	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, edge, at.Above)}
 	w := new(report.Where)
 	axis := "the learned score of the output"
 	switch {
-	case ch.Kind == OutcomeChart:
+	case ch.Kind == chart.Outcomes:
 		score := make([]float64, 1)
 		var named []string
 		for i, row := range ch.Outcomes {
 			if len(row) != audit.Width(columns) {
 				return e
 			}
-			if m.Score(row, score); (score[0] > threshold) == at.Above {
-				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+OutcomeWords(columns, row)+"”")
+			if m.Score(row, score); (score[0] > edge) == at.Above {
+				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+chart.OutcomeWords(columns, row)+"”")
 			}
 		}
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
 			what := "output"
 			if len(columns) == 1 {
-				what = called(columns[0].Name)
+				what = chart.Called(columns[0].Name)
 			}
 			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
 		}
 		e.Where = w
 		return e
-	case ch.Kind == ScoreChart && at.Above:
-		w.Intervals = []report.Interval{{From: &threshold}}
-	case ch.Kind == ScoreChart:
-		w.Intervals = []report.Interval{{To: &threshold}}
+	case ch.Kind == chart.Score && at.Above:
+		w.Intervals = []report.Interval{{From: &edge}}
+	case ch.Kind == chart.Score:
+		w.Intervals = []report.Interval{{To: &edge}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + called(columns[0].Name)
-		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
+		axis = "the " + chart.Called(columns[0].Name)
+		for _, x := range intervals(ch.Edges, m, edge, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
 		}
 	}

@@ -812,7 +812,7 @@ export interface Chart {
   plane?: Plane;
 }
 
-/** ChartKind says what the bins of a chart are. */
+/** Kind says what the bins of a chart are. */
 export type ChartKind = "histogram" | "outcomes" | "score";
 
 /** checked is a plan with its defaults written out, and what there is to say about it before it runs. */
@@ -900,13 +900,6 @@ export interface CoursePoint {
 export interface Curves {
   tradeoff?: TradeoffCurve;
   renyi?: RenyiCurve;
-}
-
-/** Cut is an event: the scores above EdgesEdge, or, if Above is false, all others. Reversed: it is likelier on the second dataset than on the first. */
-export interface Cut {
-  edge: number;
-  above: boolean;
-  reversed?: boolean;
 }
 
 /** Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns]. A row is one privacy unit. For the relation LInfinity the rows are the answers of queries instead. */
@@ -1086,14 +1079,6 @@ export interface Guarantee {
   atLeast?: number;
   /** where it is proven */
   source: string;
-}
-
-/** Hedge is an event besides the main one, with its share of the error. */
-export interface Hedge {
-  edge: number;
-  above: boolean;
-  reversed?: boolean;
-  share: number;
 }
 
 /** Inputs says what was audited, beyond the plan. */
@@ -1559,15 +1544,15 @@ export interface Power {
 /** Prepared is all that exploration fixed for the bounds on the chosen pair, so that nothing is chosen on the pairs that certify. */
 export interface Prepared {
   /** for epsilon */
-  event: Cut;
+  event: ThresholdEvent;
   /** Steps is by how many steps of the relation the pair differs, where it is more than one. */
   steps?: number;
   /** other events for epsilon, with their shares of the error; the rest is Event's */
-  hedges?: Hedge[];
+  hedges?: ThresholdAlternative[];
   /** for delta at the claimed epsilon */
-  deltaEvent: Cut;
+  deltaEvent: ThresholdEvent;
   /** for mu */
-  muEvent: Cut;
+  muEvent: ThresholdEvent;
   /** Point is that of a claim's curve at which the audit is. */
   point?: ProfilePoint;
   /** of the claim's own order, with all of the error */
@@ -2067,6 +2052,21 @@ export interface Termination {
 
 /** TerminationReason says why a run ended. */
 export type TerminationReason = "completed" | "refuted" | "stopped" | "failed";
+
+/** Alternative is an event besides the main one, with its share of the error. */
+export interface ThresholdAlternative {
+  edge: number;
+  above: boolean;
+  reversed?: boolean;
+  share: number;
+}
+
+/** Event is one: the scores above EdgesEdge, or, if Above is false, all others. Reversed: it is likelier on the second dataset than on the first. */
+export interface ThresholdEvent {
+  edge: number;
+  above: boolean;
+  reversed?: boolean;
+}
 
 /** Timing is in seconds of wall clock; zero where there was no clock. */
 export interface Timing {

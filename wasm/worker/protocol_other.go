@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
@@ -130,6 +131,7 @@ func protocol(root string) string {
 	typeFor[calibration.Plan](names, "CalibrationPlan")
 	typeFor[train.Preview](names, "TablePreview")
 	typeFor[rate](names, "FalseAlarms")
+	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")
@@ -144,7 +146,7 @@ func protocol(root string) string {
 		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
 	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/scores": "Scores"},
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
 			field(reported{}, "Report"):      anyReport,
 			field(canaryRequest{}, "Plan"):   canary.Plan{},

@@ -1,17 +1,16 @@
-package pair
+// Package threshold has the bins of a witness's score, the events {score above an edge} and
+// their complements, and the choice among them on explored outputs. Bounds are functions of
+// counts of bins; what is chosen here weighs power only.
+package threshold
 
 import (
-	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/report"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Scores are counted in bins: bin k holds the scores above Edges[k-1] and at or
@@ -32,9 +31,17 @@ const (
 	maxEdges = 255
 )
 
-// scoreEdges cuts the scores of both sides, which are sorted, at ranks that are
+// Worthless is the value of a witness that shows nothing. It is finite, as
+// JSON has no infinity.
+const Worthless = -99.0
+
+// ValueMargin is how much better a trial must be to displace an earlier one:
+// differences in the last bits between platforms decide nothing.
+const ValueMargin = 2.5e-9
+
+// Edges cuts the scores of both sides, which are sorted, at ranks that are
 // dense at the ends. The edges in keep are always among them.
-func scoreEdges(first, second []float64, keep ...float64) []float64 {
+func Edges(first, second []float64, keep ...float64) []float64 {
 	total := len(first) + len(second)
 	usual := max(total/scoreBins, binOutputs)
 	edges := append([]float64{}, keep...)
@@ -64,8 +71,8 @@ func scoreEdges(first, second []float64, keep ...float64) []float64 {
 	return slices.Compact(edges)
 }
 
-// checkEdges refuses edges that do not cut scores into bins.
-func checkEdges(edges []float64) error {
+// CheckEdges refuses edges that do not cut scores into bins.
+func CheckEdges(edges []float64) error {
 	if len(edges) == 0 || len(edges) > maxEdges {
 		return &audit.InputError{Field: "edges", Found: fmt.Sprintf("%d numbers", len(edges)), Want: fmt.Sprintf("1 to %d", maxEdges)}
 	}
@@ -91,9 +98,9 @@ func binOf(edges []float64, score float64) int {
 	return lo
 }
 
-// binScores writes the bins of the scores into out. It is binOf written out, for
+// BinScores writes the bins of the scores into out. It is binOf written out, for
 // every output passes through here.
-func binScores(edges, scores []float64, out []uint16) {
+func BinScores(edges, scores []float64, out []uint16) {
 	for i, s := range scores {
 		lo, hi := 0, len(edges)
 		for lo < hi {
@@ -108,15 +115,15 @@ func binScores(edges, scores []float64, out []uint16) {
 	}
 }
 
-// countPairs adds the pairs (first[i], second[i]) to a table.
-func countPairs(t bounds.Table, first, second []uint16) {
+// CountPairs adds the pairs (first[i], second[i]) to a table.
+func CountPairs(t bounds.Table, first, second []uint16) {
 	for i, a := range first {
 		t.N[int(a)*t.Bins+int(second[i])]++
 	}
 }
 
-// tableOf counts pairs of scores.
-func tableOf(edges, first, second []float64) bounds.Table {
+// TableOf counts pairs of scores.
+func TableOf(edges, first, second []float64) bounds.Table {
 	t := bounds.NewTable(len(edges) + 1)
 	for i := range first {
 		t.N[binOf(edges, first[i])*t.Bins+binOf(edges, second[i])]++
@@ -124,16 +131,16 @@ func tableOf(edges, first, second []float64) bounds.Table {
 	return t
 }
 
-// Cut is an event: the scores above Edges[Edge], or, if Above is false, all
+// Event is one: the scores above Edges[Edge], or, if Above is false, all
 // others. Reversed: it is likelier on the second dataset than on the first.
-type Cut struct {
+type Event struct {
 	Edge     int  `json:"edge"`
 	Above    bool `json:"above"`
 	Reversed bool `json:"reversed,omitempty"`
 }
 
-// bins says which bins lie in the event.
-func (c Cut) bins(n int) []bool {
+// Bins says which bins lie in the event.
+func (c Event) Bins(n int) []bool {
 	in := make([]bool, n)
 	for k := range in {
 		in[k] = (k > c.Edge) == c.Above
@@ -141,40 +148,40 @@ func (c Cut) bins(n int) []bool {
 	return in
 }
 
-// counts of the event, the side that it is likelier on first.
-func (c Cut) counts(t bounds.Table) bounds.Counts {
-	return c.side(t).Event(c.bins(t.Bins))
+// Counts of the event, the side that it is likelier on first.
+func (c Event) Counts(t bounds.Table) bounds.Counts {
+	return c.Side(t).Event(c.Bins(t.Bins))
 }
 
-// side turns the table so that the side in the numerator is the first.
-func (c Cut) side(t bounds.Table) bounds.Table { return turned(t, c.Reversed) }
+// Side turns the table so that the side in the numerator is the first.
+func (c Event) Side(t bounds.Table) bounds.Table { return Turned(t, c.Reversed) }
 
-func turned(t bounds.Table, reversed bool) bounds.Table {
+func Turned(t bounds.Table, reversed bool) bounds.Table {
 	if reversed {
 		return t.Swap()
 	}
 	return t
 }
 
-func (c Cut) direction() string { return directionOf(c.Reversed) }
+func (c Event) Direction() string { return DirectionOf(c.Reversed) }
 
-func directionOf(reversed bool) string {
+func DirectionOf(reversed bool) string {
 	if reversed {
 		return report.SecondOverFirst
 	}
 	return report.FirstOverSecond
 }
 
-func (c Cut) check(edges int) error {
+func (c Event) Check(edges int) error {
 	if c.Edge < 0 || c.Edge >= edges {
 		return &audit.InputError{Field: "event: edge", Found: fmt.Sprint(c.Edge), Want: fmt.Sprintf("in [0, %d]", edges-1)}
 	}
 	return nil
 }
 
-// tableCut is the event of bins for which worth is largest. worth sees the
-// counts of an event on a table, the numerator's side first.
-func tableCut(t bounds.Table, worth func(bounds.Counts) float64) (best Cut, value float64) {
+// Best is the event of bins for which worth is largest. worth sees the
+// Counts of an event on a table, the numerator's side first.
+func Best(t bounds.Table, worth func(bounds.Counts) float64) (best Event, value float64) {
 	value = math.Inf(-1)
 	first, second := t.First(), t.Second()
 	n := t.Pairs()
@@ -192,73 +199,11 @@ func tableCut(t bounds.Table, worth func(bounds.Counts) float64) (best Cut, valu
 				if reversed {
 					c.X, c.Y = y, x
 				}
-				if v := worth(c); v > value+valueMargin {
-					best, value = Cut{Edge: k, Above: above, Reversed: reversed}, v
+				if v := worth(c); v > value+ValueMargin {
+					best, value = Event{Edge: k, Above: above, Reversed: reversed}, v
 				}
 			}
 		}
 	}
 	return best, value
-}
-
-// packed are counts that JSON has as variable-length numbers: most are small.
-type packed []int
-
-// MarshalJSON implements [json.Marshaler].
-func (p packed) MarshalJSON() ([]byte, error) {
-	out := make([]byte, 0, len(p))
-	for _, k := range p {
-		out = binary.AppendUvarint(out, uint64(k))
-	}
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *packed) UnmarshalJSON(text []byte) error {
-	var data []byte
-	if err := json.Unmarshal(text, &data); err != nil {
-		return err
-	}
-	*p = nil
-	for len(data) > 0 {
-		k, size := binary.Uvarint(data)
-		if size <= 0 || k > MaxSamples {
-			return fmt.Errorf("packed counts end at number %d", len(*p))
-		}
-		*p, data = append(*p, int(k)), data[size:]
-	}
-	return nil
-}
-
-// packSparse packs counts of which most are 0: how many zeros are passed over, then a
-// count, and so on.
-func packSparse(n []int) []byte {
-	var out []byte
-	zeros := 0
-	for _, k := range n {
-		if k == 0 {
-			zeros++
-			continue
-		}
-		out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(zeros)), uint64(k))
-		zeros = 0
-	}
-	return out
-}
-
-func unpackSparse(data []byte, n int) ([]int, error) {
-	out := make([]int, n)
-	at := -1
-	for len(data) > 0 {
-		zeros, a := binary.Uvarint(data)
-		k, b := binary.Uvarint(data[max(a, 0):])
-		if a <= 0 || b <= 0 || zeros >= uint64(n) || k == 0 || k > MaxSamples {
-			return nil, errors.New("packed counts are cut off or out of range")
-		}
-		if at += int(zeros) + 1; at >= n {
-			return nil, fmt.Errorf("packed counts go beyond number %d", n)
-		}
-		out[at], data = int(k), data[a+b:]
-	}
-	return out, nil
 }

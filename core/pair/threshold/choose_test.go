@@ -1,4 +1,4 @@
-package pair
+package threshold
 
 import (
 	"math"
@@ -27,8 +27,8 @@ func slowCut(first, second []float64, delta float64) (best float64) {
 			if c.X == 0 || c.X == c.N1 && c.Y == c.N0 {
 				continue
 			}
-			lo, _ := wilson(c.X, c.N1)
-			_, up := wilson(c.Y, c.N0)
+			lo, _ := Wilson(c.X, c.N1)
+			_, up := Wilson(c.Y, c.N0)
 			best = max(best, (lo-delta)/up)
 		}
 	}
@@ -55,13 +55,13 @@ func TestBestCutAgainstAllCuts(t *testing.T) {
 		if want <= 0 {
 			continue
 		}
-		if math.Abs(got.value-math.Log(want)) > 1e-9 {
-			t.Fatalf("value %v, all cuts give %v (n=%d m=%d discrete=%v)", got.value, math.Log(want), n, m, discrete)
+		if math.Abs(got.Value-math.Log(want)) > 1e-9 {
+			t.Fatalf("value %v, all cuts give %v (n=%d m=%d discrete=%v)", got.Value, math.Log(want), n, m, discrete)
 		}
 		// The counts are those of the event.
 		in := func(xs []float64) (k int) {
 			for _, x := range xs {
-				if (x > got.threshold) == got.above {
+				if (x > got.Threshold) == got.above {
 					k++
 				}
 			}
@@ -79,7 +79,7 @@ func TestBestCutAgainstAllCuts(t *testing.T) {
 
 func TestBestCutOnConstantScores(t *testing.T) {
 	got := bestCut([]float64{3, 3, 3}, []float64{3, 3}, 0)
-	if got.value != worthless || got.counts.X != 0 || got.counts.Y != 0 {
+	if got.Value != Worthless || got.counts.X != 0 || got.counts.Y != 0 {
 		t.Errorf("constant scores give %+v, want an empty event that is worth nothing", got)
 	}
 }

@@ -1,39 +1,38 @@
-package pair
+package threshold
 
 import (
 	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/bounds"
 )
 
-// The bound spends most of the error on one event and the rest on hedges: the report has the largest of their bounds, each at its share. All are chosen
-// here, on exploration, for so many certification outputs, and none by the claim's epsilon.
+// The bound spends most of the error on one event and the rest on alternatives: the report
+// has the largest of their bounds, each at its share. All are chosen here, on exploration, for so many certification outputs, and none by the claim's epsilon.
 // Constants weigh power only.
 const (
-	hedgeShare = 0.05 // of the error, for each of the hedges; the main event has the rest
-	mostHedges = 3
-	// hedgeApart is by which factor hedges of one direction differ in size.
-	hedgeApart = 2.0
+	AlternativeShare = 0.05 // of the error, for each of the alternatives; the main event has the rest
+	MostAlternatives = 3
+	// apart is by which factor alternatives of one direction differ in size.
+	apart = 2.0
 	// doubt is how many standard errors of an event's ratio are taken off for having
 	// been chosen among many.
 	doubt = 0.5
-	// fear is the same for the first hedge, which is the safe choice.
+	// fear is the same for the first alternative, which is the safe choice.
 	fear = 3.0
 	// surest is the largest weight of the fit, in outputs of the rarer side.
 	surest = 100.0
 )
 
-// Hedge is an event besides the main one, with its share of the error.
-type Hedge struct {
-	Cut
+// Alternative is an event besides the main one, with its share of the error.
+type Alternative struct {
+	Event
 	Share float64 `json:"share"`
 }
 
-// in is the cut at an edge.
-func (c cut) in(edges []float64) Cut {
-	return Cut{Edge: slices.Index(edges, c.threshold), Above: c.above, Reversed: c.reversed}
+// In is the event by the bins that have these edges.
+func (c Choice) In(edges []float64) Event {
+	return Event{Edge: slices.Index(edges, c.Threshold), Above: c.above, Reversed: c.reversed}
 }
 
 // step is a group of neighbouring scores: how many of both sides lie at and below its
@@ -78,7 +77,7 @@ func steps(s1, s2 []float64) []step {
 
 // rival is an event that might be certified.
 type rival struct {
-	cut
+	Choice
 	size   float64 // outputs of both sides
 	ratio  float64 // log of the rates' ratio, counts and fit weighed together
 	spread float64 // its standard error
@@ -112,7 +111,7 @@ func rivals(s1, s2 []float64) []rival {
 				x, y, e = n[0]-x, n[1]-y, expected-e
 			}
 			r := rival{size: x + y}
-			r.threshold, r.above = s.threshold, above
+			r.Threshold, r.above = s.threshold, above
 			if o := x + y - e; float64(e*n[1]) > float64(o*n[0]) {
 				r.second, r.rare, r.guess = true, y, o
 			} else {
@@ -270,13 +269,13 @@ func promise(ratio, share, delta float64, n int, z float64) float64 {
 	p0 := 2 * share / (1 + stream.Exp(ratio))
 	p1 := min(1, 2*share-p0)
 	if p1 <= delta || p0 <= 0 {
-		return worthless
+		return Worthless
 	}
 	m := float64(n)
 	lo, _ := wilsonRate(p1, m, z)
 	_, up := wilsonRate(p0, m, z)
 	if lo <= delta {
-		return worthless
+		return Worthless
 	}
 	d1, d0 := stream.Log((p1-delta)/(lo-delta)), stream.Log(up/p0)
 	return stream.Log((p1-delta)/p0) - math.Sqrt(float64(d1*d1)+float64(d0*d0))
@@ -301,28 +300,29 @@ func improves(mean, deviation float64) float64 {
 	return deviation / wide * stream.Log(1+stream.Exp(u))
 }
 
-// chooseEvents returns the main event and its hedges, the best first.
-func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut, hedges []cut) {
+// Choose returns the main event and its alternatives, the best first: on sorted scores of
+// both sides, for a certification by so many outputs with error beta.
+func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, others []Choice) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
 	all := rivals(s1, s2)
 	if len(all) == 0 {
 		return main, nil
 	}
 	total := float64(len(s1) + len(s2))
-	z := normalUpper(beta - float64(mostHedges*hedgeShare*beta))
+	z := normalUpper(beta - float64(MostAlternatives*AlternativeShare*beta))
 	best, at := math.Inf(-1), -1
 	for k, r := range all {
 		if v := promise(r.ratio-float64(doubt*r.spread), r.size/total, delta, samples, z); v > best {
 			best, at = v, k
 		}
 	}
-	value := main.value
+	value := main.Value
 	if at >= 0 && best > 0 {
-		main = all[at].cut
+		main = all[at].Choice
 		main.counts = main.countsOf(s1, s2)
-		main.value = value
+		main.Value = value
 	}
-	// The hedges: the safe choice, and what promises most beyond the main event.
+	// The alternatives: the safe choice, and what promises most beyond the main event.
 	chosen := []rival{}
 	have, spread := 0.0, 0.5
 	if at >= 0 && best > 0 {
@@ -331,12 +331,12 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 		chosen = append(chosen, all[at])
 	}
 	have = max(0, have)
-	z = normalUpper(hedgeShare * beta)
-	for i := range mostHedges {
+	z = normalUpper(AlternativeShare * beta)
+	for i := range MostAlternatives {
 		most, at := 1e-6, -1
 		for k, r := range all {
 			if slices.ContainsFunc(chosen, func(c rival) bool {
-				return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < hedgeApart*min(c.size, r.size)
+				return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < apart*min(c.size, r.size)
 			}) {
 				continue
 			}
@@ -355,9 +355,9 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 			continue
 		}
 		chosen = append(chosen, all[at])
-		hedges = append(hedges, all[at].cut)
+		others = append(others, all[at].Choice)
 	}
-	return main, hedges
+	return main, others
 }
 
 // normalUpper is the normal quantile that is exceeded with probability beta, to three
@@ -365,25 +365,4 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 func normalUpper(beta float64) float64 {
 	t := math.Sqrt(-2 * stream.Log(beta))
 	return t - (2.30753+float64(0.27061*t))/(1+float64(t*(0.99229+float64(0.04481*t))))
-}
-
-// bound is the largest of the exact bounds of the main event and of the hedges, each at
-// its share of beta, and what it is of.
-func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at Hedge) {
-	eps = math.Inf(-1)
-	for i, h := range p.events() {
-		if e := bounds.Exact(h.counts(t), delta, h.Share*beta); i == 0 || e > eps {
-			eps, at = e, h
-		}
-	}
-	return eps, at
-}
-
-// events are the main event and the hedges. Their shares sum to 1.
-func (p Prepared) events() []Hedge {
-	main := Hedge{Cut: p.Event, Share: 1}
-	for _, h := range p.Hedges {
-		main.Share -= h.Share
-	}
-	return append([]Hedge{main}, p.Hedges...)
 }

@@ -1,7 +1,6 @@
-package pair
+package threshold
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -27,8 +26,8 @@ func TestScoreBins(t *testing.T) {
 		first, second := draw(discrete), draw(discrete)
 		s1, s2 := slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))
 		cut := bestCut(s1, s2, 0)
-		edges := scoreEdges(s1, s2, cut.threshold)
-		if err := checkEdges(edges); err != nil {
+		edges := Edges(s1, s2, cut.Threshold)
+		if err := CheckEdges(edges); err != nil {
 			t.Fatal(err)
 		}
 		if len(edges) > 90 {
@@ -36,7 +35,7 @@ func TestScoreBins(t *testing.T) {
 		}
 		bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 		for side, xs := range [][]float64{first, second} {
-			binScores(edges, xs, bins[side])
+			BinScores(edges, xs, bins[side])
 			for i, x := range xs {
 				k := int(bins[side][i])
 				if k != binOf(edges, x) || k > 0 && !(x > edges[k-1]) || k < len(edges) && !(x <= edges[k]) {
@@ -45,39 +44,26 @@ func TestScoreBins(t *testing.T) {
 			}
 		}
 		table := bounds.NewTable(len(edges) + 1)
-		countPairs(table, bins[0], bins[1])
-		if other := tableOf(edges, first, second); !slices.Equal(table.N, other.N) || table.Pairs() != n {
+		CountPairs(table, bins[0], bins[1])
+		if other := TableOf(edges, first, second); !slices.Equal(table.N, other.N) || table.Pairs() != n {
 			t.Fatal("two ways to count pairs differ")
-		}
-		text, err := json.Marshal(packed(table.N))
-		var back packed
-		if err == nil {
-			err = json.Unmarshal(text, &back)
-		}
-		if err != nil || !slices.Equal(back, table.N) {
-			t.Fatalf("packed counts come back otherwise (%v)", err)
 		}
 		// The event of the threshold is the same by bins and by scores.
 		in := func(xs []float64) (k int) {
 			for _, x := range xs {
-				if (x > cut.threshold) == cut.above {
+				if (x > cut.Threshold) == cut.above {
 					k++
 				}
 			}
 			return k
 		}
-		c := Cut{Edge: slices.Index(edges, cut.threshold), Above: cut.above, Reversed: cut.reversed}.counts(table)
+		c := Event{Edge: slices.Index(edges, cut.Threshold), Above: cut.above, Reversed: cut.reversed}.Counts(table)
 		x, y := in(first), in(second)
 		if cut.reversed {
 			x, y = y, x
 		}
 		if c.X != x || c.Y != y {
 			t.Fatalf("the event holds %d and %d, its bins %d and %d", x, y, c.X, c.Y)
-		}
-	}
-	for _, text := range []string{`"gA=="`, `"AYA="`, `"gICAgICAgICAAQ=="`, `1`} { // cut off, cut off behind a 1, 2^63, no text
-		if err := json.Unmarshal([]byte(text), new(packed)); err == nil {
-			t.Errorf("%s unpacks", text)
 		}
 	}
 }

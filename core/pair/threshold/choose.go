@@ -1,4 +1,4 @@
-package pair
+package threshold
 
 import (
 	"math"
@@ -8,12 +8,12 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// cut is a threshold on scores, with the direction in which it tells most.
-type cut struct {
-	threshold float64
+// Choice is a threshold on scores, with the direction in which it tells most.
+type Choice struct {
+	Threshold float64
 	above     bool // the event is {score > threshold}, else {score <= threshold}
 	reversed  bool // the event is likelier on the second dataset
-	value     float64
+	Value     float64
 	counts    bounds.Counts // the likelier side first
 }
 
@@ -33,7 +33,7 @@ const (
 // log((p1-delta)/p0), for both events of a threshold and both directions.
 // Limits are Wilson's at cutZ, each side for itself. Only the four operations
 // and the square root decide, so the choice is the same on every platform.
-func bestCut(s1, s2 []float64, delta float64) cut {
+func bestCut(s1, s2 []float64, delta float64) Choice {
 	n1, n2 := len(s1), len(s2)
 	best := search{n1: n1, n2: n2, delta: delta}
 	total := n1 + n2
@@ -57,10 +57,10 @@ func bestCut(s1, s2 []float64, delta float64) cut {
 		next = rank + max(1, step)
 	}
 	if !(best.ratio > 0) {
-		return cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bounds.Counts{N1: n1, N0: n2}}
+		return Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1]), counts: bounds.Counts{N1: n1, N0: n2}}
 	}
-	best.value = max(stream.Log(best.ratio), worthless)
-	return best.cut
+	best.Value = max(stream.Log(best.ratio), Worthless)
+	return best.Choice
 }
 
 // search keeps the event whose limit of the ratio is largest, of n1 and n2 outputs a
@@ -68,7 +68,7 @@ func bestCut(s1, s2 []float64, delta float64) cut {
 type search struct {
 	n1, n2 int
 	delta  float64
-	cut
+	Choice
 	ratio float64 // 0: none so far is worth anything
 }
 
@@ -80,7 +80,7 @@ func (s *search) try(threshold float64, above bool, k1, k2 int) {
 			c = bounds.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
 		}
 		if r := ratioLimit(c, s.delta); r > s.ratio {
-			s.ratio, s.cut = r, cut{threshold: threshold, above: above, reversed: reversed, counts: c}
+			s.ratio, s.Choice = r, Choice{Threshold: threshold, above: above, reversed: reversed, counts: c}
 		}
 	}
 }
@@ -106,7 +106,7 @@ func between(u, v float64) float64 {
 }
 
 // wilson gives the Wilson limits of k successes in n at cutZ.
-func wilson(k, n int) (lo, up float64) {
+func Wilson(k, n int) (lo, up float64) {
 	const z2 = cutZ * cutZ
 	x, m := float64(k), float64(n)
 	mid := x + float64(z2/2)
@@ -117,8 +117,8 @@ func wilson(k, n int) (lo, up float64) {
 
 // ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.
 func ratioLimit(c bounds.Counts, delta float64) float64 {
-	lo, _ := wilson(c.X, c.N1)
-	_, up := wilson(c.Y, c.N0)
+	lo, _ := Wilson(c.X, c.N1)
+	_, up := Wilson(c.Y, c.N0)
 	return (lo - delta) / up
 }
 
@@ -174,9 +174,9 @@ func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
 }
 
 // countsOf are the counts of the event in other scores, sorted.
-func (c cut) countsOf(s1, s2 []float64) bounds.Counts {
+func (c Choice) countsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
-		below, _ := slices.BinarySearchFunc(s, c.threshold, func(v, t float64) int {
+		below, _ := slices.BinarySearchFunc(s, c.Threshold, func(v, t float64) int {
 			if v <= t {
 				return -1
 			}

@@ -1,4 +1,4 @@
-package pair
+package chart
 
 import (
 	"math"
@@ -200,9 +200,9 @@ func BenchmarkPlane(b *testing.B) {
 		}
 	})
 	b.Run("count", func(b *testing.B) {
-		c := p.counter()
+		c := p.Counter()
 		for b.Loop() {
-			c.count(0, samples[0].Rows, scores[0])
+			c.Count(0, samples[0].Rows, scores[0])
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/planeTraining, "ns/output")
 	})

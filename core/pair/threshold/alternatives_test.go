@@ -1,4 +1,4 @@
-package pair
+package threshold
 
 import (
 	"math"
@@ -9,91 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 )
-
-// The largest bound of the main event and of its hedges exceeds the truth with probability
-// at most beta, and so does the p-value fall below it under the claim: by enumeration of
-// all tables of three bins.
-func TestHedgedBoundCoverage(t *testing.T) {
-	const n, beta, delta = 9, 0.2, 0.02
-	prepared := Prepared{Event: Cut{Edge: 0, Above: true}, Hedges: []Hedge{
-		{Cut: Cut{Edge: 0, Reversed: true}, Share: hedgeShare}, {Cut: Cut{Edge: 1, Above: true}, Share: hedgeShare}, {Cut: Cut{Edge: 1, Reversed: true}, Share: hedgeShare}}}
-	var all [][3]int
-	for a := 0; a <= n; a++ {
-		for b := 0; a+b <= n; b++ {
-			all = append(all, [3]int{a, b, n - a - b})
-		}
-	}
-	// table has the marginals of two samples.
-	table := func(first, second [3]int) bounds.Table {
-		t := bounds.NewTable(3)
-		for a, b := 0, 0; a < 3 && b < 3; {
-			k := min(first[a], second[b])
-			t.N[a*3+b] += k
-			if first[a], second[b] = first[a]-k, second[b]-k; first[a] == 0 {
-				a++
-			} else {
-				b++
-			}
-		}
-		return t
-	}
-	type held struct{ eps, share float64 }
-	found := map[[2][3]int]held{}
-	for _, x := range all {
-		for _, y := range all {
-			eps, at := prepared.bound(table(x, y), delta, beta)
-			found[[2][3]int{x, y}] = held{eps, at.Share}
-			if eps > 0 && at.Share != 0.05 && math.Abs(at.Share-0.85) > 1e-12 {
-				t.Fatalf("a share of %v", at.Share)
-			}
-		}
-	}
-	law := func(p [3]float64) []float64 {
-		out := make([]float64, len(all))
-		for i, k := range all {
-			v, _ := math.Lgamma(n + 1)
-			for j, c := range k {
-				l, _ := math.Lgamma(float64(c + 1))
-				if v -= l; c > 0 {
-					v += float64(c) * math.Log(p[j])
-				}
-			}
-			out[i] = math.Exp(v)
-		}
-		return out
-	}
-	largest := 0.0
-	for _, p := range [][2][3]float64{{{0.3, 0.3, 0.4}, {0.5, 0.3, 0.2}}, {{0.02, 0.9, 0.08}, {0.5, 0.49, 0.01}}, {{0.2, 0.2, 0.6}, {0.45, 0.45, 0.1}}, {{0.001, 0.009, 0.99}, {0.3, 0.3, 0.4}}} {
-		truth := math.Inf(-1)
-		for _, h := range prepared.events() {
-			rate := [2]float64{}
-			for side := range rate {
-				for k, in := range h.bins(3) {
-					if in {
-						rate[side] += p[side][k]
-					}
-				}
-			}
-			if h.Reversed {
-				rate[0], rate[1] = rate[1], rate[0]
-			}
-			truth = math.Max(truth, math.Log((rate[0]-delta)/rate[1]))
-		}
-		first, second := law(p[0]), law(p[1])
-		failed := 0.0
-		for i, x := range all {
-			for j, y := range all {
-				if found[[2][3]int{x, y}].eps > truth {
-					failed += first[i] * second[j]
-				}
-			}
-		}
-		if largest = max(largest, failed); failed > beta {
-			t.Errorf("%v: failure %v", p, failed)
-		}
-	}
-	t.Logf("failure at most %.4f of %v", largest, beta)
-}
 
 // What is certified from events that exploration chose, as a share of what the best event
 // would give, which is known beforehand: more than by the event of the largest lower
@@ -139,15 +54,15 @@ func TestEventsAreChosenWell(t *testing.T) {
 		var known, plain, now float64
 		for range 60 {
 			explored, fresh := draw(c.n/2), draw(c.n)
-			bound := func(k cut, beta float64) float64 {
+			bound := func(k Choice, beta float64) float64 {
 				return max(0, bounds.Exact(k.countsOf(fresh[0], fresh[1]), c.delta, beta))
 			}
-			known += bound(cut{threshold: c.best, above: true}, 0.05)
+			known += bound(Choice{Threshold: c.best, above: true}, 0.05)
 			plain += bound(bestCut(explored[0], explored[1], c.delta), 0.05)
-			main, hedges := chooseEvents(explored[0], explored[1], c.delta, 0.05, c.n)
-			most := bound(main, 0.05*(1-float64(len(hedges))*hedgeShare))
+			main, hedges := Choose(explored[0], explored[1], c.delta, 0.05, c.n)
+			most := bound(main, 0.05*(1-float64(len(hedges))*AlternativeShare))
 			for _, h := range hedges {
-				most = max(most, bound(h, 0.05*hedgeShare))
+				most = max(most, bound(h, 0.05*AlternativeShare))
 			}
 			now += most
 		}
@@ -161,13 +76,13 @@ func TestEventsAreChosenWell(t *testing.T) {
 // Ties, single values and next to nothing leave events that can be counted.
 func TestChooseEventsOfLittle(t *testing.T) {
 	for _, s := range [][2][]float64{{{3, 3, 3}, {3, 3}}, {{1}, {2}}, {{0, 0, 0, 0, 1}, {0, 1, 1, 1, 1}}, {{1, 2, 3}, {1, 2, 3}}, {{-1e300, 1e300}, {0, 0}}} {
-		main, hedges := chooseEvents(s[0], s[1], 0, 0.05, 1000)
-		if len(hedges) > mostHedges {
+		main, hedges := Choose(s[0], s[1], 0, 0.05, 1000)
+		if len(hedges) > MostAlternatives {
 			t.Errorf("%d hedges", len(hedges))
 		}
-		for _, c := range append([]cut{main}, hedges...) {
-			edges := scoreEdges(s[0], s[1], c.threshold)
-			if c.threshold-c.threshold != 0 || c.in(edges).check(len(edges)) != nil {
+		for _, c := range append([]Choice{main}, hedges...) {
+			edges := Edges(s[0], s[1], c.Threshold)
+			if c.Threshold-c.Threshold != 0 || c.In(edges).Check(len(edges)) != nil {
 				t.Errorf("%v: event %+v", s, c)
 			}
 		}
@@ -217,7 +132,7 @@ func TestPromise(t *testing.T) {
 			}
 		}
 	}
-	if v := promise(1, 0.001, 0.5, 100, 1.6); v != worthless {
+	if v := promise(1, 0.001, 0.5, 100, 1.6); v != Worthless {
 		t.Errorf("an event below delta promises %v", v)
 	}
 	if v := improves(3, 1e-9); v != 3 {

@@ -1,4 +1,4 @@
-package pair
+package chart
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
@@ -58,7 +59,7 @@ const (
 	planeLeft = 1e-6
 	// planeRows is how many certification outputs a side are counted, at most: the
 	// first shards.
-	planeRows = 1 << 16
+	PlaneRows = 1 << 16
 	// mostPlaneEdges is what is read of either axis.
 	mostPlaneEdges = 128
 )
@@ -93,7 +94,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 		return nil
 	}
 	for i, w := range leading(left) {
-		p.Terms[i].Weight = roundTo(w, 4)
+		p.Terms[i].Weight = phrase.Round(w, 4)
 	}
 	along := p.values(rows, given, width)
 	m, deviation := standardise(along)
@@ -103,7 +104,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 	if deviation == 0 || audit.NonFinite(along) >= 0 {
 		return nil
 	}
-	p.ScoreEdges, p.Edges = chartEdges(planeBins, given[:n], given[n:]), chartEdges(planeBins, along[:n], along[n:])
+	p.ScoreEdges, p.Edges = Edges(planeBins, given[:n], given[n:]), Edges(planeBins, along[:n], along[n:])
 	if p.check() != nil {
 		return nil
 	}
@@ -300,10 +301,10 @@ func (p *Plane) check() error {
 	if i := audit.NonFinite(p.weights()); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: audit.Number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
 	}
-	if err := checkChartEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges); err != nil {
+	if err := checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges); err != nil {
 		return err
 	}
-	if err := checkChartEdges("chart.plane.edges", p.Edges, mostPlaneEdges); err != nil {
+	if err := checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges); err != nil {
 		return err
 	}
 	if (p.First == nil) != (p.Second == nil) {
@@ -312,8 +313,8 @@ func (p *Plane) check() error {
 	return checkCounts("chart.plane", p.cells(), p.First, p.Second)
 }
 
-// fits refuses terms beyond a row of so many numbers.
-func (p *Plane) fits(width int) error {
+// Fits refuses terms beyond a row of so many numbers.
+func (p *Plane) Fits(width int) error {
 	for _, t := range p.Terms {
 		if t.At < 0 || t.At >= width {
 			return &audit.InputError{Field: "chart.plane: at of a term", Found: fmt.Sprint(t.At), Want: fmt.Sprintf("in [0, %d], as an output has %d numbers", width-1, width)}
@@ -322,8 +323,8 @@ func (p *Plane) fits(width int) error {
 	return nil
 }
 
-// counts are room for the outputs in the cells, none where there is no plane.
-func (p *Plane) counts() (counts [2][]int) {
+// NewCounts are room for the outputs in the cells, none where there is no plane.
+func (p *Plane) NewCounts() (counts [2][]int) {
 	if p != nil {
 		for side := range counts {
 			counts[side] = make([]int, p.cells())
@@ -361,38 +362,38 @@ func (p *Plane) values(rows, scores []float64, width int) []float64 {
 	return out
 }
 
-// planeCounter counts rows into the cells of a plane.
-type planeCounter struct {
+// PlaneCounter counts rows into the cells of a plane.
+type PlaneCounter struct {
 	*Plane
 	factors     []float64
 	score, edge axis
 	cells       [2][]int // by side
 }
 
-// counter is nil where there is no plane.
-func (p *Plane) counter() *planeCounter {
+// Counter is nil where there is no plane.
+func (p *Plane) Counter() *PlaneCounter {
 	if p == nil {
 		return nil
 	}
-	return &planeCounter{Plane: p, factors: p.weights(), score: newAxis(p.ScoreEdges), edge: newAxis(p.Edges), cells: p.counts()}
+	return &PlaneCounter{Plane: p, factors: p.weights(), score: newAxis(p.ScoreEdges), edge: newAxis(p.Edges), cells: p.NewCounts()}
 }
 
-// count adds a block of rows to a side.
-func (c *planeCounter) count(side int, rows, scores []float64) {
+// Count adds a block of rows to a side.
+func (c *PlaneCounter) Count(side int, rows, scores []float64) {
 	if c == nil {
 		return
 	}
 	across, width, cells := len(c.score.edges)+1, len(rows)/len(scores), c.cells[side]
 	for i, s := range scores {
 		v := c.along(c.factors, rows[i*width:], s)
-		cells[c.edge.bin(v)*across+c.score.bin(s)]++
+		cells[c.edge.Bin(v)*across+c.score.Bin(s)]++
 	}
 }
 
-// counts are those by side.
-func (c *planeCounter) counts() (out [2]packed) {
+// Counts are those by side.
+func (c *PlaneCounter) Counts() (out [2][]int) {
 	if c != nil {
-		out = [2]packed{c.cells[0], c.cells[1]}
+		out = c.cells
 	}
 	return out
 }

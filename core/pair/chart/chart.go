@@ -1,4 +1,6 @@
-package pair
+// Package chart has the pictures of two output distributions as counts: bins that are chosen
+// on explored outputs, and outputs that are counted into them. They show and decide nothing.
+package chart
 
 import (
 	"fmt"
@@ -10,23 +12,24 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// ChartKind says what the bins of a chart are.
-type ChartKind string
+// Kind says what the bins of a chart are.
+type Kind string
 
 const (
-	HistogramChart ChartKind = "histogram" // bins of a real output
-	OutcomeChart   ChartKind = "outcomes"  // the outcomes of a discrete output
-	ScoreChart     ChartKind = "score"     // bins of the witness's score, where outputs have several columns
+	Histogram Kind = "histogram" // bins of a real output
+	Outcomes  Kind = "outcomes"  // the outcomes of a discrete output
+	Score     Kind = "score"     // bins of the witness's score, where outputs have several columns
 )
 
 // Chart is what the two output distributions look like, as counts of the
 // certification samples, and how much of each bin lies in the event. The bins
 // are chosen on exploration samples.
 type Chart struct {
-	Kind ChartKind `json:"kind"`
-	Axis string    `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
+	Kind Kind   `json:"kind"`
+	Axis string `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
 	// Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin
 	// i in [Edges[i-1], Edges[i]), the last one at or above the last edge.
 	Edges []float64 `json:"edges,omitempty"`
@@ -44,41 +47,52 @@ type Chart struct {
 }
 
 const (
-	chartBins     = 48 // inner bins of a histogram
-	chartOutcomes = 16 // outcomes shown before "others"
-	// chartTail is the share of exploration samples left to either overflow
-	// bin, at least; chartReach is how many interquartile ranges beyond the
+	innerBins    = 48 // inner bins of a histogram
+	mostOutcomes = 16 // outcomes shown before "others"
+	// tailShare is the share of exploration samples left to either overflow
+	// bin, at least; mostReach is how many interquartile ranges beyond the
 	// quartiles the inner bins reach, at most, so that heavy tails do not
 	// squeeze the rest into one bin.
-	chartTail  = 0.005
-	chartReach = 4
-	// Where chartOutside of the outputs lie beyond chartFar interquartile ranges, much
+	tailShare = 0.005
+	mostReach = 4
+	// Where farShare of the outputs lie beyond farReach interquartile ranges, much
 	// of what a histogram has to show is in its tails: its bins grow outwards there, from
-	// chartMiddle interquartile ranges on.
-	chartFar     = 10
-	chartOutside = 0.01
-	chartMiddle  = 1.5
+	// middleReach interquartile ranges on.
+	farReach    = 10
+	farShare    = 0.01
+	middleReach = 1.5
 )
 
-// newChart chooses the bins on training samples.
-func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
-	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		a, b := audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
-		edges := growingEdges(chartBins, a, b)
-		if edges == nil {
-			edges = chartEdges(chartBins, a, b)
-		}
-		return Chart{Kind: HistogramChart, Edges: edges}.named(columns)
+// Called is an output's only column in words: c1 is one that nobody named.
+func Called(name string) string {
+	if name == "c1" {
+		return "output"
 	}
-	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
-		return outcomeChart(columns, first, second)
-	}
-	s := [2][]float64{scores(m, first), scores(m, second)}
-	return Chart{Kind: ScoreChart, Edges: chartEdges(chartBins, s[0], s[1]), Plane: newPlane(first, second, s)}.named(columns)
+	return name
 }
 
-// bordered marks the event on the chart's plane, if it has one.
-func (ch Chart) bordered(edges []float64, event Cut) Chart {
+// AxisWords is the chart's axis in words.
+func (ch Chart) AxisWords() string { return Called(ch.Axis) }
+
+// New chooses the bins on training samples.
+func New(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
+	if len(columns) == 1 && columns[0].Kind == audit.Real {
+		a, b := audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
+		edges := GrowingEdges(innerBins, a, b)
+		if edges == nil {
+			edges = Edges(innerBins, a, b)
+		}
+		return Chart{Kind: Histogram, Edges: edges}.Named(columns)
+	}
+	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+		return OfOutcomes(columns, first, second)
+	}
+	s := [2][]float64{scores(m, first), scores(m, second)}
+	return Chart{Kind: Score, Edges: Edges(innerBins, s[0], s[1]), Plane: newPlane(first, second, s)}.Named(columns)
+}
+
+// Bordered marks the event on the chart's plane, if it has one.
+func (ch Chart) Bordered(edges []float64, event threshold.Event) Chart {
 	if p := ch.Plane.copy(); p != nil {
 		border := edges[event.Edge]
 		p.Border, p.Above = &border, event.Above
@@ -87,13 +101,13 @@ func (ch Chart) bordered(edges []float64, event Cut) Chart {
 	return ch
 }
 
-// named puts axis and outcomes into words.
-func (ch Chart) named(columns []audit.Column) Chart {
+// Named puts axis and outcomes into words.
+func (ch Chart) Named(columns []audit.Column) Chart {
 	ch.Labels = nil
 	switch ch.Kind {
-	case HistogramChart:
+	case Histogram:
 		ch.Axis = columns[0].Name
-	case ScoreChart:
+	case Score:
 		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
 		if ch.Plane != nil {
 			ch.Plane = ch.Plane.named(columns)
@@ -109,15 +123,15 @@ func (ch Chart) named(columns []audit.Column) Chart {
 	return ch
 }
 
-// chartEdges spans all but the far tails of both samples with so many equal bins.
-func chartEdges(bins int, first, second []float64) []float64 {
+// Edges spans all but the far tails of both samples with so many equal bins.
+func Edges(bins int, first, second []float64) []float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, xs := range [][]float64{first, second} {
 		s := slices.Sorted(slices.Values(xs))
-		k, quarter := int(chartTail*float64(len(s))), len(s)/4
+		k, quarter := int(tailShare*float64(len(s))), len(s)/4
 		from, to := s[k], s[len(s)-1-k]
 		low, high := s[quarter], s[len(s)-1-quarter]
-		if reach := float64(chartReach*high) - float64(chartReach*low); reach > 0 {
+		if reach := float64(mostReach*high) - float64(mostReach*low); reach > 0 {
 			from, to = max(from, low-reach), min(to, high+reach)
 		}
 		lo, hi = min(lo, from), max(hi, to)
@@ -139,27 +153,27 @@ func chartEdges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// growingEdges spans all but chartTail of both samples on either side with so many bins,
-// half of them of one width over the middle, to chartMiddle interquartile ranges beyond the
+// GrowingEdges spans all but tailShare of both samples on either side with so many bins,
+// half of them of one width over the middle, to middleReach interquartile ranges beyond the
 // quartiles, and as many on either side beyond it, each wider than the last by a factor.
 // Nil where the tails are not far enough out for that.
-func growingEdges(bins int, first, second []float64) []float64 {
+func GrowingEdges(bins int, first, second []float64) []float64 {
 	all := slices.Sorted(slices.Values(slices.Concat(first, second)))
 	n := len(all)
 	if n == 0 {
 		return nil
 	}
 	low, high := all[n/4], all[n-1-n/4]
-	far := float64(chartFar*high) - float64(chartFar*low)
+	far := float64(farReach*high) - float64(farReach*low)
 	if !(far > 0) || math.IsInf(far, 1) {
 		return nil
 	}
 	below, _ := slices.BinarySearch(all, low-far)
 	above, _ := slices.BinarySearch(all, math.Nextafter(high+far, math.Inf(1)))
-	if float64(below+n-above) < float64(chartOutside*float64(n)) {
+	if float64(below+n-above) < float64(farShare*float64(n)) {
 		return nil
 	}
-	k, reach := int(chartTail*float64(n)), float64(chartMiddle*far)/chartFar
+	k, reach := int(tailShare*float64(n)), float64(middleReach*far)/farReach
 	from, to := low-reach, high+reach
 	middle := bins / 2
 	width := (to - from) / float64(middle)
@@ -199,9 +213,9 @@ func growingEdges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// outcomeChart lists the outcomes that tell most: those whose frequencies
+// OfOutcomes lists the outcomes that tell most: those whose frequencies
 // differ most between the two samples, and among equals the frequent ones.
-func outcomeChart(columns []audit.Column, first, second audit.Samples) Chart {
+func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 	type cell struct {
 		row  []float64
 		n    [2]int
@@ -233,16 +247,16 @@ func outcomeChart(columns []audit.Column, first, second audit.Samples) Chart {
 		}
 		return slices.Compare(all[i].row, all[j].row) < 0
 	})
-	all = all[:min(len(all), chartOutcomes)]
+	all = all[:min(len(all), mostOutcomes)]
 	// Shown by likelihood ratio, the likeliest on the first dataset first.
 	sort.SliceStable(all, func(i, j int) bool {
 		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
 	})
-	ch := Chart{Kind: OutcomeChart}
+	ch := Chart{Kind: Outcomes}
 	for _, c := range all {
 		ch.Outcomes = append(ch.Outcomes, slices.Clone(c.row[:width]))
 	}
-	return ch.named(columns)
+	return ch.Named(columns)
 }
 
 // OutcomeWords puts an output row into words, by its columns' labels.
@@ -283,8 +297,8 @@ func hashRow(row []float64) uint64 {
 	return h
 }
 
-// binner counts rows into the bins of a chart.
-type binner struct {
+// Binner counts rows into the bins of a chart.
+type Binner struct {
 	chart Chart
 	width int
 	index map[uint64]int32 // outcomes
@@ -307,18 +321,18 @@ func newAxis(edges []float64) axis {
 	return a
 }
 
-func (ch Chart) binner(columns []audit.Column) (*binner, error) {
-	if err := ch.check(); err != nil {
+func (ch Chart) Binner(columns []audit.Column) (*Binner, error) {
+	if err := ch.Check(); err != nil {
 		return nil, err
 	}
-	b := &binner{chart: ch, width: audit.Width(columns)}
+	b := &Binner{chart: ch, width: audit.Width(columns)}
 	if ch.Plane != nil {
-		if err := ch.Plane.fits(b.width); err != nil {
+		if err := ch.Plane.Fits(b.width); err != nil {
 			return nil, err
 		}
 	}
 	switch ch.Kind {
-	case OutcomeChart:
+	case Outcomes:
 		b.index = map[uint64]int32{}
 		for i, row := range ch.Outcomes {
 			if len(row) != b.width {
@@ -326,35 +340,35 @@ func (ch Chart) binner(columns []audit.Column) (*binner, error) {
 			}
 			b.index[hashRow(row)] = int32(i)
 		}
-	case HistogramChart, ScoreChart:
+	case Histogram, Score:
 		b.axis = newAxis(ch.Edges)
 	}
 	return b, nil
 }
 
-// check refuses a chart that cannot be drawn.
-func (ch Chart) check() error {
+// Check refuses a chart that cannot be drawn.
+func (ch Chart) Check() error {
 	switch ch.Kind {
-	case OutcomeChart:
-	case HistogramChart, ScoreChart:
-		if err := checkChartEdges("chart.edges", ch.Edges, math.MaxInt); err != nil {
+	case Outcomes:
+	case Histogram, Score:
+		if err := checkEdges("chart.edges", ch.Edges, math.MaxInt); err != nil {
 			return err
 		}
 	default:
-		return audit.UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
+		return audit.UnknownName("chart.kind", string(ch.Kind), []string{string(Histogram), string(Outcomes), string(Score)})
 	}
 	if p := ch.Plane; p != nil {
-		if ch.Kind != ScoreChart {
-			return &audit.InputError{Field: "chart.plane", Found: fmt.Sprintf("there in a chart of kind %q", ch.Kind), Want: fmt.Sprintf("only in one of kind %q", ScoreChart)}
+		if ch.Kind != Score {
+			return &audit.InputError{Field: "chart.plane", Found: fmt.Sprintf("there in a chart of kind %q", ch.Kind), Want: fmt.Sprintf("only in one of kind %q", Score)}
 		}
 		if err := p.check(); err != nil {
 			return err
 		}
 	}
-	return checkCounts("chart", ch.bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn)
+	return checkCounts("chart", ch.Bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn)
 }
 
-func checkChartEdges(field string, e []float64, most int) error {
+func checkEdges(field string, e []float64, most int) error {
 	if len(e) < 2 || len(e) > most || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
 		want := "two or more numbers in ascending order, of finite span"
 		if most < math.MaxInt {
@@ -378,18 +392,18 @@ func checkCounts(field string, bins int, lists ...[]int) error {
 	return nil
 }
 
-// counts refuses a chart whose counts are not of the outputs in a table, and of those in
+// CheckCounts refuses a chart whose counts are not of the outputs in a table, and of those in
 // an event.
-func (ch Chart) counts(t bounds.Table, event Cut) error {
-	c := t.Event(event.bins(t.Bins))
+func (ch Chart) CheckCounts(t bounds.Table, event threshold.Event) error {
+	c := t.Event(event.Bins(t.Bins))
 	for side, x := range []struct {
 		all, in    []int
 		drawn, hit int
 	}{{ch.First, ch.FirstIn, c.N1, c.X}, {ch.Second, ch.SecondIn, c.N0, c.Y}} {
 		bad := func(found string) error {
-			return &audit.InputError{Field: "chart: counts on the " + sideName(side) + " dataset", Found: found, Want: fmt.Sprintf("of %d outputs, %d of them in the event, as the table has it", x.drawn, x.hit)}
+			return &audit.InputError{Field: "chart: counts on the " + []string{"first", "second"}[side] + " dataset", Found: found, Want: fmt.Sprintf("of %d outputs, %d of them in the event, as the table has it", x.drawn, x.hit)}
 		}
-		if len(x.all) != ch.bins() || len(x.in) != ch.bins() {
+		if len(x.all) != ch.Bins() || len(x.in) != ch.Bins() {
 			return bad(fmt.Sprintf("of %d and %d bins", len(x.all), len(x.in)))
 		}
 		all, in := 0, 0
@@ -406,28 +420,25 @@ func (ch Chart) counts(t bounds.Table, event Cut) error {
 	return nil
 }
 
-func (ch Chart) bins() int {
-	if ch.Kind == OutcomeChart {
+func (ch Chart) Bins() int {
+	if ch.Kind == Outcomes {
 		return len(ch.Outcomes) + 1
 	}
 	return len(ch.Edges) + 1
 }
 
-// count adds a block of rows to all and, where their bin of the score lies in
+// Count adds a block of rows to all and, where their bin of the score lies in
 // the event, to hit.
-func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all, hit []int) {
+func (b *Binner) Count(rows, scores []float64, bins []uint16, event []bool, all, hit []int) {
 	for i, bin := range bins {
 		var k int
 		switch b.chart.Kind {
-		case OutcomeChart:
-			k = len(b.chart.Outcomes)
-			if j, ok := b.index[hashRow(rows[i*b.width:(i+1)*b.width])]; ok {
-				k = int(j)
-			}
-		case HistogramChart:
-			k = b.bin(rows[i])
+		case Outcomes:
+			k = b.Outcome(rows[i*b.width : (i+1)*b.width])
+		case Histogram:
+			k = b.Bin(rows[i])
 		default:
-			k = b.bin(scores[i])
+			k = b.Bin(scores[i])
 		}
 		all[k]++
 		if event[bin] {
@@ -436,8 +447,16 @@ func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all,
 	}
 }
 
-// bin finds the bin of v: a guess from equal widths, mended against the edges.
-func (a *axis) bin(v float64) int {
+// Outcome is the bin of a row, of a chart of outcomes.
+func (b *Binner) Outcome(row []float64) int {
+	if k, ok := b.index[hashRow(row)]; ok {
+		return int(k)
+	}
+	return len(b.chart.Outcomes)
+}
+
+// Bin finds the bin of v: a guess from equal widths, mended against the edges.
+func (a *axis) Bin(v float64) int {
 	edges := a.edges
 	if !a.even {
 		return sort.Search(len(edges), func(i int) bool { return v < edges[i] })
@@ -458,11 +477,21 @@ func (a *axis) bin(v float64) int {
 	return k
 }
 
-// with returns the chart with its counts filled in.
-func (ch Chart) with(counts [4][]int, plane [2][]int) Chart {
+// With returns the chart with its counts filled in.
+func (ch Chart) With(counts [4][]int, plane [2][]int) Chart {
 	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
 	if ch.Plane = ch.Plane.copy(); ch.Plane != nil {
 		ch.Plane.First, ch.Plane.Second = plane[0], plane[1]
 	}
 	return ch
+}
+
+// scores returns the score of every row.
+func scores(m audit.Model, s audit.Samples) []float64 {
+	out := make([]float64, s.Len())
+	for lo := 0; lo < len(out); lo += audit.BlockRows {
+		hi := min(lo+audit.BlockRows, len(out))
+		m.Score(s.Slice(lo, hi).Rows, out[lo:hi])
+	}
+	return out
 }
