@@ -2,12 +2,12 @@
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { keyOf, put, Unusable } from "../page/plan.js";
+import { keyOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { command } from "../page/result.js";
 
@@ -37,15 +37,11 @@ const nameIn = (key) => key.fields[0].slice(1);
 const keyFor = (name) => ACCOUNT.find((key) => nameIn(key) === name);
 
 /**
- * The query of a kind. What is empty has the default that the form shows. Throws Unusable.
+ * What a kind is asked, by names of settings. What is empty has the default that the form shows.
  * @param {import("../worker/files").AccountKind} kind
- * @param {Record<string, string>} texts
- * @returns {import("../worker/protocol").AccountQuery}
+ * @param {Record<string, string>} texts by names in the query
  */
-export const queryOf = ({ kind, fields }, texts) => put({ mechanism: kind }, fields.map(keyFor), (name) => {
-  const key = ACCOUNT.find((key) => key.name === name);
-  return texts[nameIn(key)] || (key.form.empty ?? "");
-});
+export const asked = ({ kind, fields }, texts) => ({ mechanism: kind, ...Object.fromEntries(fields.map(keyFor).map((key) => [key.name, texts[nameIn(key)] || (key.form.empty ?? "")])) });
 
 export class Accounting {
   /** Of the account that is shown, for the address; empty where there is none. */
@@ -59,7 +55,7 @@ export class Accounting {
   #on;
 
   /**
-   * @param {{account(query: import("../worker/protocol").AccountQuery): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
+   * @param {{account(texts: Record<string, string>): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
    *   changed: fragment has
    */
   constructor(on) {
@@ -113,10 +109,9 @@ export class Accounting {
     const number = ++this.#asked;
     const fragment = this.#fragment();
     try {
-      const query = queryOf(this.#chosen, this.#fields.texts);
       this.#fields.clearErrors();
       this.#status("Accounting…");
-      const answer = await this.#on.account(query);
+      const answer = await this.#on.account(asked(this.#chosen, this.#fields.texts));
       if (number !== this.#asked) return;
       this.#status("");
       this.#show(answer, fragment);
@@ -127,7 +122,7 @@ export class Accounting {
 
   #blame(error, focus) {
     this.#fields.clearErrors();
-    const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
+    const key = error instanceof Refused && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
     const told = key && this.#fields.fail(nameIn(key), error.message, focus);
     this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);
     if (told) say(error.message, focus);

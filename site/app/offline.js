@@ -1,7 +1,7 @@
 // Keeps the page for use offline, and says when a newer build of it is there. How
 // builds are kept apart is in sw.js.
-import { beside } from "./element.js";
-import { notify } from "./notice.js";
+import { beside } from "../page/element.js";
+import { notify } from "../page/notice.js";
 
 /**
  * @param {HTMLElement} told says what is kept

@@ -3,30 +3,30 @@
 import { Accounting } from "../panel/accounting.js";
 import { Calibration } from "../panel/calibration.js";
 import { Canaries } from "../panel/canaries.js";
-import { Core } from "../worker/core.js";
-import { door, enter, hangDoors, onEnter } from "./doors.js";
-import { byId, onSubmit } from "./element.js";
+import { Core } from "./core.js";
+import { door, enter, hangDoors, onEnter } from "../page/doors.js";
+import { byId, onSubmit } from "../page/element.js";
 import { Explore } from "./explore.js";
-import { Ended, Engine } from "../worker/engine.js";
-import { receive } from "../file/files.js";
-import { Form } from "./form.js";
+import { Ended, Engine } from "../page/engine.js";
+import { receive } from "../page/files.js";
+import { Form } from "../page/form.js";
 import { History } from "./history.js";
-import { keepFocus, listenForKeys } from "./keyboard.js";
-import { dismiss, notify } from "./notice.js";
+import { keepFocus, listenForKeys } from "../page/keyboard.js";
+import { dismiss, notify } from "../page/notice.js";
 import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
-import { unpack, unpackCode } from "./packed.js";
-import { drawnBy } from "./picture.js";
-import { refusalOf } from "./plan.js";
-import { say } from "./progress.js";
-import { countsOf, makeSections } from "./result.js";
-import { Runs } from "../panel/runs.js";
+import { unpack, unpackCode } from "../page/packed.js";
+import { drawnBy } from "../page/picture.js";
+import { refusalOf } from "../page/plan.js";
+import { say } from "../page/progress.js";
+import { countsOf, makeSections } from "../page/result.js";
+import { Runs } from "./runs.js";
 import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
 import { homeOf, Shown } from "./shown.js";
 import { offerThemes } from "./themes.js";
 import { Table } from "../panel/table.js";
-import { toFile } from "./picture.js";
+import { toFile } from "../page/picture.js";
 import { ViewFrame } from "../view/viewframe.js";
 
 let state = "loading";
@@ -36,7 +36,7 @@ makeSections();
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });
-const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" }), canaryPicture = new ViewFrame("canary-picture");
+const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" });
 const stop = () => runs.stop();
 const explore = new Explore(form, {
   pick(fragment) {
@@ -82,7 +82,7 @@ async function comeCode(packed) {
 
 /** The door of training shows what an audit there is, unless something else is asked for. */
 function train() {
-  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run("run", false);
+  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
 }
 
 /** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
@@ -114,7 +114,7 @@ async function arrive() {
   if (door() === "training") train();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   const { result: packed } = settings;
-  if (packed && await come(async () => ({ plan: settings.asked().plan, result: await unpack(packed) })) || !unasked) return;
+  if (packed && await come(async () => ({ settings: settings.asked().settings, result: await unpack(packed) })) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 
@@ -133,18 +133,19 @@ const core = new Core(engine, {
     settings.show();
   },
   async begun() {
-    for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
+    picture.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
     explore.show();
   },
   fell() {
-    if (runs.busy && !runs.panel) shown.standsAgain();
+    if (runs.busy && runs.panel !== "calibrate") shown.standsAgain();
     runs.end();
   },
   check: () => settings.check(),
   idle: () => (shown.whole ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
+  intervals: () => core.catalogue.canaries.intervals,
   museum: (plan) => settings.listing(plan)?.museum,
   holds: (recording) => samples.holds(recording),
   holdsTable: (labelled) => table.holds(labelled),
@@ -154,13 +155,11 @@ const shown = new Shown(picture, {
   ran: (run) => past.add(run),
 });
 const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
-const accounting = new Accounting({ account: (query) => runs.account(query), changed: () => settings.write() });
-const calibration = new Calibration({ calibrate: (plan, tell) => runs.calibrate(plan, tell), stop });
+const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
+const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
 const canaries = new Canaries({
-  shown: (report) => canaryPicture.showCanary(report),
-  ask: (how, request, tell) => runs.plant(how, request, tell),
+  run: (...what) => runs.plant(...what),
   stop,
-  open: () => byId("file").click(),
   opened: openText,
 });
 /** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
@@ -193,13 +192,13 @@ const samples = new Samples({
   labelled: (file) => table.take(file),
   scores(files, name, sure) {
     const hand = { label: "They are scores", run: () => toScores(files) };
-    if (sure && canaries.scores) toScores(files);
+    if (sure) toScores(files);
     notify(sure ? {
       key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
-      text: canaries.scores ? "It was handed to the door Training." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+      text: "It was handed to the door Training.",
     } : {
       key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
-      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the door Training.",
       action: [hand, { label: "They are outputs", run() {} }],
     });
   },
@@ -241,9 +240,9 @@ const table = new Table({
   core: () => (engine.ready && !runs.busy ? engine.module : null),
   look: (request) => engine.ask("look", request).answer,
   learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
-  run(plan) {
+  run(texts) {
     dismiss("file");
-    runs.audit(table.engine, plan);
+    runs.audit(table.engine, texts);
   },
   replay() {
     shown.fileWords();
@@ -268,7 +267,7 @@ globalThis.dpscope = {
   get report() { return shown.whole; },
   get progress() { return runs.progress; },
   /** The canary report that is shown. */
-  get canaryReport() { return canaries.whole; },
+  get canaryReport() { return shown.report?.kind === "pair" ? null : shown.whole; },
 };
 
 function setState(next) {
@@ -298,12 +297,9 @@ async function openText(name, text) {
     const answer = await engine.ask("open", text).answer;
     dismiss("file");
     say(`Opened ${name}, not verified here: ${answer.report.summary}`);
-    if (answer.report.kind !== "pair") {
-      canaries.show(answer, name);
-      return;
-    }
+    if (answer.report.kind !== "pair") canaries.untouched = false;
     const report = /** @type {import("../worker/protocol").Report} */ (answer.report);
-    if (report.inputs.brought) own.open(report);
+    if (report.inputs?.brought) own.open(report);
     enter(homeOf(report));
     const whole = shown.show(answer, "file", name);
     core.free();

@@ -1,8 +1,8 @@
 // Files that are chosen, dropped or pasted, told apart by what is in them: reports
 // and samples; a file that is saved; text that is copied. Nothing leaves the
 // browser.
-import { byId, html } from "../page/element.js";
-import { size } from "../page/number.js";
+import { byId, html } from "./element.js";
+import { size } from "./number.js";
 
 const MAX_BYTES = 50e6; // a report is some 20 kB
 

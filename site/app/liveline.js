@@ -1,6 +1,6 @@
 // The bound of a run as it climbs, with the claim across it, very small. The number stands
 // as text beside it.
-import { Picture } from "./picture.js";
+import { Picture } from "../page/picture.js";
 
 const MOST_POINTS = 400; // kept; then every other one goes
 

@@ -3,19 +3,19 @@ import { byId } from "../page/element.js";
 import { defaultWorkers } from "../page/form.js";
 import { dismiss, notify } from "../page/notice.js";
 import { size } from "../page/number.js";
-import { CORE } from "./engine.js";
+import { CORE } from "../page/engine.js";
 
 export const status = (text) => { byId("status").textContent = text; };
 
 export class Core {
-  /** @type {import("./files").FullCatalogue | null} what it knows; there before it */
+  /** @type {import("../worker/files").FullCatalogue | null} what it knows; there before it */
   catalogue = null;
   #engine;
   #waiting = []; // called once it runs
   #on;
 
   /**
-   * @param {import("./engine.js").Engine} engine
+   * @param {import("../page/engine.js").Engine} engine
    * @param {{busy(): boolean, state(): string, setState(next: string): void, listed(): void, begun(): Promise<void>, fell(): void, check(): Promise<void>, idle(): string}} on
    *   busy: whether a request needs the workers; listed: the catalogue is there; begun: the core runs for the first time; fell: it does not run any more, with what was under way;
    *   check: the form; idle: what is said while nothing is under way

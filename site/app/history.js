@@ -1,12 +1,12 @@
 // The runs of this browser, which it keeps itself, and two results beside one another.
-import { readFragment } from "./address.js";
-import { byId, html, tableRows } from "./element.js";
-import { picker } from "../file/files.js";
-import { notify } from "./notice.js";
-import { unpack } from "./packed.js";
-import { Picture } from "./picture.js";
-import { planOf } from "./plan.js";
-import { verdict } from "./result.js";
+import { readFragment } from "../page/address.js";
+import { byId, html, tableRows } from "../page/element.js";
+import { picker } from "../page/files.js";
+import { notify } from "../page/notice.js";
+import { unpack } from "../page/packed.js";
+import { Picture } from "../page/picture.js";
+import { asked } from "../page/plan.js";
+import { verdict } from "../page/result.js";
 
 const KEY = "dpscope-history";
 const MOST = 40; // runs that are kept
@@ -30,8 +30,8 @@ export class History {
   #told = false; // that nothing is kept
 
   /**
-   * @param {import("../worker/engine.js").Engine} engine
-   * @param {{go(fragment: string): void, listing(settings: import("./plan.js").Settings): any}} on go: opens a state
+   * @param {import("../page/engine.js").Engine} engine
+   * @param {{go(fragment: string): void, listing(settings: import("../page/plan.js").Settings): any}} on go: opens a state
    */
   constructor(engine, on) {
     this.#engine = engine;
@@ -117,7 +117,7 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, picture } = await this.#engine.ask("glance", { plan: planOf(settings, this.#on.listing(settings)), result: packed }).answer;
+    const { title, detail, picture } = await this.#engine.ask("glance", { settings: asked(settings, this.#on.listing(settings)), result: packed }).answer;
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 

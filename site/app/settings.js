@@ -1,12 +1,12 @@
 // The settings of the page's audit: what the form says, what the core makes of it,
 // and the address that holds it.
-import { faultOf, readFragment, usable, writeFragment } from "./address.js";
-import { Ended } from "../worker/engine.js";
-import { arrived, door, show as showDoor } from "./doors.js";
-import { defaultWorkers, workersOf } from "./form.js";
-import { dismiss, notify } from "./notice.js";
-import { planOf } from "./plan.js";
-import { say } from "./progress.js";
+import { faultOf, readFragment, usable, writeFragment } from "../page/address.js";
+import { Ended } from "../page/engine.js";
+import { arrived, door, show as showDoor } from "../page/doors.js";
+import { defaultWorkers, workersOf } from "../page/form.js";
+import { dismiss, notify } from "../page/notice.js";
+import { asked } from "../page/plan.js";
+import { say } from "../page/progress.js";
 import { settingsOf } from "./shown.js";
 
 const CHECK_AFTER = 150; // ms without a change
@@ -35,7 +35,7 @@ export class Settings {
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, form: import("./form.js").Form, samples: import("../panel/samples.js").Samples,
+   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, form: import("../page/form.js").Form, samples: import("../panel/samples.js").Samples,
    *   accounting: import("../panel/accounting.js").Accounting, canaries: import("../panel/canaries.js").Canaries, settled(url: string | null): void, busy(): boolean}} page
    *   settled: what the settings are to the core; busy: whether a run is under way
    */
@@ -54,7 +54,7 @@ export class Settings {
   asked() {
     const { form } = this.#page;
     const settings = form.read();
-    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings)), on: this.#engineFor(settings) };
+    return { settings: asked(settings, this.listing(settings)), count: workersOf(settings.workers), on: this.#engineFor(settings) };
   }
 
   /** The form changed. */
@@ -75,8 +75,7 @@ export class Settings {
     if (!engine.ready) return;
     try {
       if (samples.busy && this.listing(form.read())?.own) return; // asked for again at its end
-      const { settings, count, plan } = this.asked();
-      const checked = await this.#engineFor(settings).ask("check", plan).answer;
+      const { settings, count, on } = this.asked(), checked = await on.ask("check", settings).answer;
       if (number !== this.#checks) return;
       form.show(checked);
       settled(settingsOf(checked));
@@ -145,7 +144,7 @@ export class Settings {
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await engine.ask("check", planOf(settings, this.listing(settings))).answer };
+      return { count, checked: await engine.ask("check", asked(settings, this.listing(settings))).answer };
     }, faultOf);
     if (number !== this.#checks) return;
     if (value) {

@@ -1,16 +1,15 @@
 // What the page has under way: one run, replay or panel's audit at a time, from its
 // button to its end.
-import { status } from "../worker/core.js";
+import { status } from "./core.js";
 import { byId } from "../page/element.js";
 import { door, show as showDoor } from "../page/doors.js";
-import { Ended } from "../worker/engine.js";
+import { Ended } from "../page/engine.js";
 import { dismiss, notify } from "../page/notice.js";
 import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
-import { filesOf } from "../page/shown.js";
+import { filesOf } from "./shown.js";
 
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
-const plantings = { run: "Auditing with canaries", one: "Auditing in one run", scores: "Auditing scores", verify: "Replaying a canary audit" };
 
 export class Runs {
   /** Id of the request under way that needs the workers. */
@@ -27,8 +26,8 @@ export class Runs {
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
-   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, table: import("./table.js").Table, panels(): Record<string, {stopping(text: string): void, message(text: string): void}>,
+   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, settings: import("./settings.js").Settings, shown: import("./shown.js").Shown,
+   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, panels(): {calibrate: import("../panel/calibration.js").Calibration, canaries: import("../panel/canaries.js").Canaries},
    *   setState(next: string): void}} page panels: calibration and canaries
    */
   constructor(page) { this.#page = page; }
@@ -39,7 +38,7 @@ export class Runs {
   /** What was under way is gone. */
   end() {
     this.active = null;
-    this.#panel.end();
+    this.#underWay.end?.();
     this.#page.picture.end();
   }
 
@@ -50,9 +49,14 @@ export class Runs {
     this.#page.core.free();
   }
 
-  /** Starts a run or a verification, and sees it to its end. */
-  async #work(phase, on, request, finish, replay = false) {
-    const { picture, setState, settings, shown } = this.#page, panel = this.#panel;
+  /**
+   * Starts a run or a verification, and sees it to its end.
+   * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
+   */
+  async #work({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
+    const { picture, setState, settings, shown } = this.#page;
+    [this.begunBy, this.panel] = [by, name];
+    const panel = this.#underWay;
     this.#host = on;
     this.progress = null;
     panel.begin(phase);
@@ -65,12 +69,11 @@ export class Runs {
       if (!this.progress) panel.message("");
       this.progress = p;
       panel.show(p, replay);
-      if (replay || this.#next) return;
+      if (replay || this.#next || name) return;
       picture.follow(p);
       shown.follow(p);
     });
     this.active = id;
-    [this.begunBy, this.panel] = [replay ? "verify" : "run", ""];
     setState("running");
     status("");
     let next = shown.report ? "done" : "ready";
@@ -85,7 +88,8 @@ export class Runs {
       } else if (replay && id === this.#stopAsked) {
         notify({ key: "stop", kind: "info", title: "Verification stopped", text: "The report was not replayed to its end. What was shown is still here." });
         say("Verification stopped");
-      } else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
+      } else if (blame && !(error instanceof Ended)) blame(error);
+      else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
       else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal });
       else settings.blame(error, true);
     }
@@ -126,17 +130,25 @@ export class Runs {
       return true;
     }
     settings.check();
-    this.audit(wanted.on, wanted.plan);
+    this.audit(wanted.on, wanted.settings);
     return true;
   }
 
-  /** Audits, and shows the result. @param {import("../worker/engine.js").Engine} on @param {import("../worker/protocol").Plan} plan */
-  audit(on, plan) {
+  /** Audits a pair, and shows the result. @param {import("../page/engine.js").Engine} on @param {import("../page/plan.js").Settings} settings */
+  audit(on, settings) { this.#audit({ on }, { kind: "pair", settings }); }
+
+  /** Audits with canaries, or scores of them. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
+  plant(how, wanted, files) {
+    const { canaries } = this.#page.panels();
+    this.#audit({ on: this.#page.engine, name: "canaries", by: `canaries-${how}`, blame: (error) => canaries.blame(error) }, wanted, files);
+  }
+
+  #audit(work, wanted, files = []) {
     const { shown } = this.#page;
     dismiss("stop");
     if (byId("origin").dataset.kind === "run") showOrigin("before");
     shown.old();
-    this.#work("Starting", on, (tell) => on.ask("run", plan, tell), async (answer) => {
+    this.#work({ ...work, phase: "Starting" }, (tell) => work.on.ask("run", wanted, tell, files), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
         shown.standsAgain();
@@ -146,7 +158,7 @@ export class Runs {
       }
       const whole = shown.show(answer, "run");
       say(report.summary);
-      dismiss("file");
+      if (!work.name) dismiss("file"); // what that says of scores stays
       await whole;
       if (!error) return "done";
       notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
@@ -202,31 +214,28 @@ export class Runs {
     }
   }
 
-  /** Replays the report that is shown, there. @param {import("../worker/engine.js").Engine} on */
+  /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */
   #replay(on) {
-    const { shown } = this.#page, { text, report } = shown;
-    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.ask("verify", { report: text }, tell), (found) => {
+    const { shown } = this.#page, { text, report } = shown, { canaries } = this.#page.panels();
+    const planted = report.kind !== "pair", files = planted ? canaries.replays(report) : [];
+    const work = { on, phase: report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", replay: true };
+    this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
       if (shown.text === text) shown.verified(found);
       say(replayWords(found));
-    }, true);
+    });
   }
 
   // Panels
 
-  /**
-   * Does for a panel what needs the workers, and sees it to its end.
-   * @param {string} panel
-   * @param {string} by the button that began it
-   * @param {string} doing in words
-   */
-  async #inPanel(panel, by, doing, request) {
+  /** Measures the tool's own error rate for its panel. */
+  async calibrate(texts, tell) {
     const { engine, setState } = this.#page;
-    [this.begunBy, this.panel] = [by, panel];
+    [this.begunBy, this.panel] = ["calibrate", "calibrate"];
     this.#host = engine;
-    const { id, answer } = request();
+    const { id, answer } = engine.ask("calibrate", texts, tell);
     this.active = id;
     setState("running");
-    status(doing);
+    status("Measuring the tool's own error rate.");
     try {
       return await answer;
     } finally {
@@ -236,21 +245,10 @@ export class Runs {
   }
 
   /** Answers the accounting panel, now or when the core is there. */
-  async account(query) {
+  async account(texts) {
     const { core, engine } = this.#page;
     await core.there();
-    return engine.ask("account", query).answer;
-  }
-
-  /** Measures the tool's own error rate for its panel. */
-  calibrate(plan, tell) {
-    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate.", () => this.#page.engine.ask("calibrate", plan, tell));
-  }
-
-  /** Does for the panel of canaries what its button of this name is for. */
-  plant(how, request, tell) {
-    const { engine } = this.#page;
-    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}.`, () => engine.ask(how === "verify" ? "verify" : "canaries", request, tell));
+    return engine.ask("account", texts).answer;
   }
 
   /** The panel that shows what is under way. */

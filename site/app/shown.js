@@ -1,26 +1,28 @@
 // The report that the page shows as its result: where it comes from, whether the
 // form's settings are its own, and how it leaves the page.
-import { CODE, linkTo, RESULT } from "./address.js";
-import { door } from "./doors.js";
-import { byId } from "./element.js";
-import { save, stemOf } from "../file/files.js";
-import { copyText, notify } from "./notice.js";
+import { CODE, linkTo, RESULT } from "../page/address.js";
+import { door } from "../page/doors.js";
+import { byId } from "../page/element.js";
+import { save, stemOf } from "../page/files.js";
+import { copyText, notify } from "../page/notice.js";
+import { showPlanted } from "../panel/canaryreport.js";
 import { linkOf } from "../panel/own.js";
-import { pack } from "./packed.js";
+import { pack } from "../page/packed.js";
 import { LiveLine } from "./liveline.js";
-import { grouped, roundedDown } from "./number.js";
-import { toFile } from "./picture.js";
-import { pairsOf } from "./progress.js";
-import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "./result.js";
+import { grouped, roundedDown } from "../page/number.js";
+import { toFile } from "../page/picture.js";
+import { pairsOf } from "../page/progress.js";
+import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
   code: { title: "Write a mechanism", detail: "A function called mechanism that returns what your code would put out. It is audited here." },
   data: { title: "Choose a file", detail: "Outputs of a mechanism on two neighbouring datasets, a table with labels, or membership scores." },
+  training: { title: "Nothing was trained yet", detail: "Press Run: models are trained here with planted records, and what they remember of them bounds epsilon from below." },
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 
-/** The door that a report is from. @returns {import("./doors.js").Door} */
+/** The door that a report is from. @returns {import("../page/doors.js").Door} */
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
 const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on
@@ -48,7 +50,7 @@ function named(title, subject) {
 }
 
 export class Shown {
-  /** @type {{report: any, text: string, standing: import("./result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
+  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
   /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
@@ -57,7 +59,7 @@ export class Shown {
   #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
-  /** @type {import("./doors.js").Door | null} where the run under way is shown */
+  /** @type {import("../page/doors.js").Door | null} where the run under way is shown */
   #under = null;
   #stale = false; // what was shown no longer applies
   /** @type {Map<string, any>} what each door shows */
@@ -70,8 +72,8 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
-   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
+   * @param {{museum(plan: any): string | undefined, intervals(): {name: string}[], holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
+   *   museum: the page about a mechanism's fault; intervals: of canaries, that there are; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
     this.#picture = picture;
@@ -98,7 +100,7 @@ export class Shown {
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
 
-  /** Shows a report. @param {import("./result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
+  /** Shows a report. @param {import("../page/result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
@@ -115,17 +117,18 @@ export class Shown {
     byId("result").dataset.stem = stemOf(report);
     byId("result").dataset.of = [`${report.subject}: ${report.promise}`, new Date().toISOString().slice(0, 10), report.reproduce?.url && linkTo(report.reproduce.url)].filter(Boolean).join(" · ");
     showVerification(null);
-    const whole = showReport(answer, this.#on.museum(report.plan), standing);
+    const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, this.#on.intervals(), standing);
+    if (!pair) this.#spark.clear();
     this.#picture.show(answer);
     if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
     showOrigin(origin, name);
     this.compare();
     this.fileWords();
     named(title, report.subject);
-    if (origin === "run" && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#spark.add(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
+    if (origin === "run" && pair && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#spark.add(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
     if (origin === "run" && link?.of === stateOf(report)) this.#held(link, answer);
     const url = settingsOf(report.reproduce);
-    if (origin === "run" && url) {
+    if (origin === "run" && pair && url) {
       this.#earlier.delete(url);
       this.#earlier.set(url, answer);
       if (this.#earlier.size > MOST_EARLIER) this.#earlier.delete(this.#earlier.keys().next().value);
@@ -148,7 +151,7 @@ export class Shown {
     this.#homes.get(homeOf(this.report)).standing = this.#now.standing;
   }
 
-  /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} to */
+  /** Another door was opened: what was shown there is shown again. @param {import("../page/doors.js").Door} to */
   enter(to) {
     if (!Object.hasOwn(empty, to)) return;
     const had = this.#homes.get(to);
@@ -220,7 +223,7 @@ export class Shown {
   async #linked({ report, glimpse } = this.#now) {
     const { url } = report.reproduce ?? {}, code = linkOf(report);
     if (code) return `#door=code&${CODE}=${await pack({ ...code, result: glimpse, width: report.inputs.brought.columns.length })}`;
-    return url && glimpse ? `${url}&${RESULT}=${await pack(glimpse)}` : "";
+    return url && glimpse ? `${url}&${RESULT}=${await pack(glimpse)}` : url ?? "";
   }
 
   // A run on its way
@@ -269,7 +272,11 @@ export class Shown {
       else this.#nothing();
       return;
     }
-    const { origin, name } = this.#homes.get(homeOf(this.report));
+    const { answer, origin, name, standing } = this.#homes.get(homeOf(this.report));
+    if (this.report.kind !== "pair") {
+      this.show(answer, origin === "run" ? "before" : origin, name, standing);
+      return;
+    }
     showOrigin(origin, name);
     byId("result").classList.toggle("old", origin === "example");
     verdict(byId("verdict"), this.report, this.#now.standing, this.#now);
@@ -305,7 +312,7 @@ export class Shown {
     const state = await this.#linked();
     byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
     byId("copy-link").disabled = !state;
-    byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code, its settings and the result. Nothing is uploaded, and nothing of it runs until somebody presses Run or Verify." : "The link holds the settings and the result. Nothing is uploaded.";
+    byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code, its settings and the result. Nothing is uploaded, and nothing of it runs until somebody presses Run or Verify." : `The link holds the settings${this.#now.glimpse ? " and the result" : ""}. Nothing is uploaded.`;
     byId("share").showModal();
   }
 
@@ -362,15 +369,18 @@ export class Shown {
     const { inputs, reproduce } = this.report ?? {};
     const url = settingsOf(reproduce), recording = inputs?.samples;
     const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
-    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : !inputs?.labelled && other()));
+    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : inputs && !inputs.labelled && other()));
   }
 
   /** Enables the buttons of what can be done with the report. */
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
     byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
-    for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now || this.#stale;
-    for (const id of ["copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
+    const not = !this.#now || this.#stale, pair = this.report?.kind === "pair";
+    for (const id of ["save", "save-html", "share-open", "share-next"]) byId(id).disabled = not;
+    byId("save-png").disabled = not || !pair;
+    byId("use-settings").disabled = !reproduce?.url;
+    byId("copy-embed").disabled = !reproduce?.url || !pair;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";
   }
 }

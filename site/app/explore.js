@@ -1,9 +1,9 @@
 // The door where a mechanism is explored: a few to pick from, and two sliders, what
 // is claimed and how much noise is really added. They write into the form below them;
 // what they set is audited at once.
-import { byId, html } from "./element.js";
-import { slider } from "./field.js";
-import { times } from "./number.js";
+import { byId, html } from "../page/element.js";
+import { slider } from "../page/field.js";
+import { times } from "../page/number.js";
 
 /** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
 const groups = [
@@ -30,7 +30,7 @@ export class Explore {
   #truth = ""; // of a broken mechanism, in words
   #on;
 
-  /** @param {import("./form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
+  /** @param {import("../page/form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
   constructor(form, on) {
     this.#form = form;
     this.#on = on;

@@ -1,7 +1,7 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 import { moduleOf } from "./corefile.js";
-import { beside } from "../page/element.js";
+import { beside } from "./element.js";
 
 /** The core's file. */
 export const CORE = "core.wasm";
@@ -12,7 +12,7 @@ const DEATHS_AT_START = 3; // of one task worker, before it is given up
 
 /** The core refused a request. */
 export class Refused extends Error {
-  /** @param {import("./protocol").Refusal} refusal */
+  /** @param {import("../worker/protocol").Refusal} refusal */
   constructor(refusal) {
     super(refusal.message);
     this.refusal = refusal;
@@ -35,7 +35,7 @@ export class Engine {
   #runs; // resolves it
   /** Task workers by number. */
   workers = [];
-  /** @type {import("./protocol").ReadyValue | null} */
+  /** @type {import("../worker/protocol").ReadyValue | null} */
   ready = null;
   /** The core that runs, or ran last. @type {WebAssembly.Module | null} */
   module = null;
@@ -60,7 +60,7 @@ export class Engine {
     this.#wait();
   }
 
-  /** build-info.json, or null where a server has none. @returns {Promise<import("./files").BuildInfo | null>} */
+  /** build-info.json, or null where a server has none. @returns {Promise<import("../worker/files").BuildInfo | null>} */
   async info() {
     return buildInfo ??= await jsonBeside("build-info.json");
   }
@@ -68,7 +68,7 @@ export class Engine {
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
-  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./files").FullCatalogue>} */
+  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("../worker/files").FullCatalogue>} */
   async catalogue() {
     const list = await jsonBeside("catalogue.json");
     if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);
@@ -96,7 +96,7 @@ export class Engine {
   /**
    * Ends what runs; starts the coordinator and `size` task workers of a core.
    * @param {WebAssembly.Module} module
-   * @returns {Promise<import("./protocol").ReadyValue>}
+   * @returns {Promise<import("../worker/protocol").ReadyValue>}
    */
   async start(module, size = this.#size) {
     this.#end("the workers were started anew");
@@ -143,12 +143,12 @@ export class Engine {
 
   /**
    * Asks the coordinator.
-   * @template {keyof import("./protocol").Requests} T
+   * @template {keyof import("../worker/protocol").Calls} T
    * @param {T} type
-   * @param {import("./protocol").Requests[T]["sends"] | string} value a string is JSON already
-   * @param {(so: import("./protocol").Requests[T]["tells"]) => void} [progress]
-   * @param {File[]} [files] to a coordinator of samples, which has those of before without any
-   * @returns {{id: number, answer: Promise<import("./protocol").Requests[T]["answer"]>}}
+   * @param {import("../worker/protocol").Calls[T]["sends"]} value a string goes as it is
+   * @param {(so: any) => void} [progress] hears what the call tells
+   * @param {File[]} [files] of the user's
+   * @returns {{id: number, answer: Promise<import("../worker/protocol").Calls[T]["answer"]>}}
    */
   ask(type, value, progress, files) {
     const id = ++this.#last;
@@ -163,10 +163,9 @@ export class Engine {
     return { id, answer };
   }
 
-  /** @param {import("./protocol").PictureRequest} request @returns {Promise<import("./protocol").PictureValue>} */
+  /** @param {import("../worker/protocol").PictureRequest} request @returns {Promise<import("../worker/protocol").PictureValue>} */
   picture(request) {
-    const held = request.of === "report" && request.text === this.#held;
-    return this.ask("picture", held ? { ...request, text: "", held } : request).answer;
+    return this.ask("picture", request.of === "report" && request.text === this.#held ? { ...request, text: "" } : request).answer;
   }
 
   /**
@@ -203,7 +202,7 @@ export class Engine {
     return request;
   }
 
-  /** A message from the coordinator. @param {import("./protocol").FromCoordinator} message */
+  /** A message from the coordinator. @param {import("../worker/protocol").FromCoordinator} message */
   #hear(message) {
     switch (message.type) {
       case "ready":
@@ -224,14 +223,14 @@ export class Engine {
       case "dead":
         this.#died(message.reason);
         break;
-      default:
+      case "answer":
         this.#answered(message.id, JSON.parse(message.json));
     }
   }
 
   #wait() { this.running = new Promise((resolve) => { this.#runs = resolve; }); }
 
-  /** @param {import("./protocol").ToCoordinator} message @param {Transferable[]} [transfer] */
+  /** @param {import("../worker/protocol").ToCoordinator} message @param {Transferable[]} [transfer] */
   #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
 
   #spawn(start) {

@@ -1,6 +1,6 @@
 // The choice of the theme: the system's, light or dark. theme.js applies it on the
 // next visit.
-import { notify } from "./notice.js";
+import { notify } from "../page/notice.js";
 
 /** @param {import("../types/elements").PageElement} select whose values are "", "light" and "dark" */
 export function offerThemes(select) {

@@ -1,7 +1,7 @@
 // A core's file: fetched here and compiled in a worker, because compiling some ten
 // megabytes would hold up the page.
-import { beside } from "../page/element.js";
-import { turn } from "../page/turns.js";
+import { beside } from "./element.js";
+import { turn } from "./turns.js";
 
 const ASK_AGAIN = 500; // ms, for a file that is still being built
 
