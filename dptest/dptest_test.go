@@ -128,6 +128,6 @@ func ExampleCheck() {
 		Samples: 20_000,
 		Seed:    1,
 	})
-	fmt.Println(strings.SplitN(err.Error(), " > ", 2)[0])
-	// Output: Violation: epsilon
+	fmt.Println(strings.SplitN(err.Error(), " with ", 2)[0])
+	// Output: Violation: the claim of 1 is false
 }
