@@ -474,6 +474,8 @@ func TestReproduceAccount(t *testing.T) {
 			*at[name] = sometimes(t, name, rapid.Ptr(rapid.Float64Range(1e-40, 1e40), false))
 		}
 		q.Steps, q.Group = sometimes(t, "steps", rapid.Ptr(rapid.IntRange(1, accounting.MaxSteps), false)), sometimes(t, "group", rapid.Ptr(rapid.IntRange(1, accounting.MaxGroup), false))
+		q.With = sometimes(t, "with", rapid.SampledFrom([]string{"laplace scale=2 steps=3", "pure epsilon=0.1; zcdp rho=0.5"}))
+		q.Event, q.Odds = sometimes(t, "event", rapid.SliceOfN(rapid.Float64Range(1e-9, 0.9), 1, 3)), sometimes(t, "odds", rapid.SliceOfN(rapid.Float64Range(1.1, 1e6), 1, 3))
 		var fragment strings.Builder
 		fragment.WriteString("#v=1&account=" + string(q.Mechanism))
 		for i, k := range settings.Describe(keys) {

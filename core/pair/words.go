@@ -55,13 +55,27 @@ func (r *Report) Reword() {
 	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 	switch {
 	case r.Verdict == audit.Violation:
-		after := ""
+		after, anytime := "", ""
 		if s := r.Sequential; s != nil && s.Refuted {
 			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
 		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
-		r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+		if !row.Strict || *r.LowerBound > r.Claim.Limit() {
+			r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+			break
+		}
+		if r.Plan.Mode == UntilRefuted {
+			anytime = ", valid at any time"
+		}
+		what := "claim of " + audit.Number(r.Claim.Limit()) + at
+		if r.Claim.Kind == audit.Profile {
+			what = "claimed curve"
+		}
+		if r.PValue != nil {
+			after = strings.TrimSpace(fmt.Sprintf("Its p-value is at most %s. %s", phrase.PValue(*r.PValue), after))
+		}
+		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured(*row)))
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
@@ -73,12 +87,23 @@ func (r *Report) Reword() {
 	case r.Power == nil:
 		r.Say("Inconclusive: no bound was certified.", upper(claimed)+".")
 	default:
-		show := "any lower bound above 0"
-		if r.Power.Largest > 0 {
-			show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.Largest, r.Claim.Limit()), at)
-		}
-		r.Say(fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), show, claimed), "Raise the number of samples.")
+		r.SayTooSmall(phrase.Grouped(r.Plan.Samples)+" samples a side", symbol, at)
 	}
+}
+
+// unmeasured says that bets refuted the claim and more samples would tell by how much.
+func (r Report) unmeasured(row report.Row) string {
+	if r.Plan.Mode == UntilRefuted {
+		return "An audit until the claim is refuted does not measure by how much."
+	}
+	exact := ""
+	for _, f := range r.Rows(report.Bounds) {
+		if f.ID == row.ID && !f.Chosen && f.LowerBound != nil {
+			exact = fmt.Sprintf(": at this size the exact bound is %s", phrase.Bound(*f.LowerBound, r.Claim.Limit()))
+			break
+		}
+	}
+	return fmt.Sprintf("By how much is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
 }
 
 // powerWords say what could have been seen; nothing in an audit until the claim is
@@ -258,7 +283,11 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
 			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
+		sign, limit := ">=", r.Claim.Limit()
+		if f.Strict {
+			sign, limit = ">", math.Inf(1)
+		}
+		add("Lower bound", "%s %s %s (%s confidence, %s)", f.Quantity, sign, phrase.Bound(*f.LowerBound, limit), phrase.Percent(f.Confidence), method)
 	}
 	if f.Group > 1 {
 		add("Group", "%s", f.Note)

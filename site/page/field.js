@@ -53,7 +53,7 @@ export function controlOf({ type, range, form }) {
   if (type === "whole") return numberInput({ min: range?.min, max: range?.max, placeholder, step: 1, inputmode: "numeric" });
   if (type === "switch") return checkbox();
   if (type === "json") return html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" });
-  if (type === "limits" || type === "text") return html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
+  if (type === "limits" || type === "list" || type === "text") return html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
   return choice([]);
 }
 

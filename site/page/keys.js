@@ -104,10 +104,13 @@ export const ACCOUNT = [
   {"name":"sensitivity","fields":["/sensitivity"],"type":"number","form":{"place":"","label":"Sensitivity","hint":"most that one record changes the value","empty":"1"}},
   {"name":"rate","fields":["/rate"],"type":"number","form":{"place":"","label":"Sampling rate","hint":"with which a record takes part in a step, on its own (Poisson)","empty":"1"}},
   {"name":"steps","fields":["/steps"],"type":"whole","range":{"min":1,"max":1099511627776},"form":{"place":"","label":"Steps","hint":"mechanisms in the composition","empty":"1"}},
+  {"name":"with","fields":["/with"],"type":"text","form":{"place":"","label":"And","hint":"further mechanisms: kind and settings, semicolons between","wide":true}},
   {"name":"group","fields":["/group"],"type":"whole","range":{"min":1,"max":1048576},"form":{"place":"","label":"Group size","hint":"records to be hidden together","empty":"1"}},
   {"name":"delta","fields":["/delta"],"type":"number","form":{"place":"","label":"Delta","hint":"at which epsilon is asked","empty":"0.00001"}},
   {"name":"at-epsilon","fields":["/atEpsilon"],"type":"number","form":{"place":"","label":"At epsilon","hint":"at which delta is asked too; empty: not asked"}},
   {"name":"target-epsilon","fields":["/targetEpsilon"],"type":"number","form":{"place":"","label":"Target epsilon","hint":"asks for the least noise that meets it; empty: not asked"}},
+  {"name":"event","fields":["/event"],"type":"list","form":{"place":"","label":"Bad outcome","hint":"its probability on one dataset, or several: asks for the range on a neighbour"}},
+  {"name":"odds","fields":["/odds"],"type":"list","form":{"place":"","label":"Odds factor","hint":"above 1: how probably do odds of one dataset over the other grow by more?"}},
 ];
 
 /** @type {Key[]} */

@@ -17,6 +17,7 @@ const methods = {
   "gaussian-exact": "Gaussian noise itself",
   "privacy-loss": "distribution of the privacy loss",
   "optimal-composition": "optimal composition",
+  "renyi-optimal": "Rényi curve, optimal conversion",
   "renyi-tight": "Rényi curve, tight conversion",
   "renyi-tight-orders": "the same at the given orders only",
   "renyi-classical": "Rényi curve, classical conversion",
@@ -150,6 +151,10 @@ export class Accounting {
         guarantees("Ways to delta", a.deltas, "delta", a.delta),
         a.sigmas?.length > 0 && table(`Noise that one step would need for epsilon = ${exact(atEpsilon)}, delta = ${exact(delta)}`, ["way", "sigma", "source"],
           a.sigmas.map((s) => [s.words, exact(s.sigma), s.source])),
+        outcomes(a),
+        (a.factors ?? []).map((f) => table(`Posterior odds exceed ${exact(f.odds)} times the prior odds with probability at most ${exact(f.probability)}`, ["order", "mean of the factor’s power of α − 1, at most", "probability, at most"],
+          f.orders.map((x) => [short(x.alpha), x.mean === undefined ? "–" : exact(x.mean), exact(x.probability)]))).flat(),
+        lemma(a),
         chart,
         command("The same on the command line", a.cli),
       ].flat().filter(Boolean));
@@ -174,6 +179,22 @@ function guarantees(title, ways, figure, best) {
   return ways?.length > 0 && table(title, ["method", "epsilon", "delta", "order", "source"], ways.map((w) => [
     [w[figure] === best && html("span", { class: "mark" }, "● "), methods[w.method] ?? w.method, w.exact && ", exact", w[figure] === best && html("span", { class: "unseen" }, " (the least)")],
     exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
+}
+
+/** The range of an event's probability on the neighbour, by order. @param {import("../worker/protocol").AccountedValue} a */
+function outcomes({ outcomes: all, curve }) {
+  if (!all?.length) return [];
+  const range = ({ lower, upper }) => `${exact(lower)} to ${exact(upper)}`;
+  const rows = curve.map(({ alpha }, i) => [short(alpha), ...all.map((o) => range(o.orders[i]))]);
+  rows.push(["best", ...all.map(range)]);
+  if (all[0].composed !== undefined) rows.push(["published, composed", ...all.map((o) => `at most ${exact(o.composed)}`)]);
+  return table("Probability of an event on the neighbour, by order and by its probability on one dataset", ["order", ...all.map((o) => exact(o.event))], rows);
+}
+
+/** The published bound of pure steps beside the curve. @param {import("../worker/protocol").AccountedValue} a */
+function lemma({ curve }) {
+  if (curve[0]?.lemma === undefined) return [];
+  return table("Rényi divergence in nats, and 2αε² over all steps (Mironov 2017, lemma 1)", ["order", "divergence", "lemma"], curve.map((p) => [short(p.alpha), exact(p.divergence), exact(p.lemma)]));
 }
 
 const table = (title, head, rows) => [html("h4", {}, title), scrolled(title, "data ways", tableRows(head, rows))];

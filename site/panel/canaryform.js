@@ -83,7 +83,8 @@ export class CanaryForm {
     byId("k-file-group").hidden = !vectors && !examples;
     byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
     show("tail", name === "tail-singular");
-    for (const key of ["scale", "distinct"]) show(key, vectors);
+    show("scale", vectors || name === "tail-singular");
+    show("distinct", vectors);
     for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#files.there);
     for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
     if (vectors) byId("k-file-group").open = true;

@@ -114,9 +114,9 @@ export interface FailedMessage { type: "failed"; id: number; json: string }
 // Values, as Go declares them.
 
 /** Method names a way to a Guarantee. */
-export type AccountMethod = "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
+export type AccountMethod = "renyi-optimal" | "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
 
-/** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
+/** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, and of others beside them, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
 export interface AccountQuery {
   mechanism: Kind;
   /** standard deviation of the noise, above 0 */
@@ -143,6 +143,8 @@ export interface AccountQuery {
   steps?: number;
   /** default 1 */
   group?: number;
+  /** With are further mechanisms of the composition, see Query.parts. */
+  with?: string;
   /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it is the one that is found. */
   targetEpsilon?: number;
   /** Profile asks for points of the curve of delta over epsilon. */
@@ -151,8 +153,11 @@ export interface AccountQuery {
   delta?: number;
   /** at least 0: asks for delta; default: no such question */
   atEpsilon?: number;
-  /** Orders of the curve, increasing, above 1, at most 1000; default: 24 of them up to 512. Given ones also get a conversion of their own. */
+  /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. Given ones also get a conversion of their own. */
   orders?: number[];
+  /** Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its probability on the neighbour. Odds are factors above 1: asks how probable it is that the odds of one dataset over the other grow by more. At most 100 of each. */
+  event?: number[];
+  odds?: number[];
 }
 
 /** accountAnswer is an account and the command that makes the same one. */
@@ -176,6 +181,9 @@ export interface AccountedValue {
   sigmas?: Noise[];
   /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
   needed?: Needed;
+  /** Outcomes answer Event, Factors answer Odds, in their order; none without a curve. */
+  outcomes?: Outcome[];
+  factors?: Factor[];
   /** Profile are points at which (epsilon, delta) holds, if they were asked for. */
   profile?: ProfilePoint[];
   notes?: string[];
@@ -533,6 +541,8 @@ export interface CanaryNote {
   title: string;
   score: string;
   facts: FactRow[];
+  /** parameters that mean nothing beside the others */
+  idle?: string[];
 }
 
 /** Part is a run that a report goes on from. */
@@ -877,6 +887,23 @@ export interface Examples {
 export interface FactRow {
   name: string;
   value: string;
+}
+
+/** Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset over a neighbour are more than Odds times the prior ones: with a divergence of at most d at order alpha the factor's mean power of alpha-1 is at most e^((alpha-1)d), so that is (e^d/Odds)^(alpha-1) (Mironov 2017, section III). It is the delta of Classical at epsilon = log Odds. */
+export interface Factor {
+  odds: number;
+  /** at the best order */
+  probability: number;
+  /** at each order of the curve above 1 */
+  orders: FactorOrder[];
+}
+
+/** FactorOrder is what one order says; Mean is absent where it is too large to write. */
+export interface FactorOrder {
+  alpha: number;
+  /** bound on the mean of the factor's power of alpha-1 */
+  mean?: number;
+  probability: number;
 }
 
 /** rate is false alarms, with the words for their rate and its interval. */
@@ -1256,6 +1283,25 @@ export interface OneRunReport {
   evidence?: OneRunEvidence;
 }
 
+/** Outcome is the range of an event's probability on a neighbouring dataset. */
+export interface Outcome {
+  /** its probability on one dataset */
+  event: number;
+  lower: number;
+  upper: number;
+  /** Composed is the published upper end for composed pure steps, [stepwise.perEvent]. */
+  composed?: number;
+  /** at each order of the curve above 1, see Preserve */
+  orders: OutcomeRange[];
+}
+
+/** OutcomeRange is what one order says. */
+export interface OutcomeRange {
+  alpha: number;
+  lower: number;
+  upper: number;
+}
+
 /** Pair is two neighbouring datasets. Label says in words what the pair is. */
 export interface Pair {
   label?: string;
@@ -1390,6 +1436,8 @@ export interface Point {
   alpha: number;
   /** nats */
   divergence: number;
+  /** Lemma is 2 alpha epsilon^2 over all steps, as it is published; pure steps only. */
+  lemma?: number;
 }
 
 /** Power says what an audit of this size can show. */

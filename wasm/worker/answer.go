@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -40,10 +41,13 @@ func (c *coordinator) check(_ context.Context, r request[settings.Texts]) (check
 		return checked{}, err
 	}
 	again := a.Reproduce()
-	own := a.Spec.Claim(a.Plan.Parameters)
+	own, notes := a.Spec.Claim(a.Plan.Parameters), slices.Clone(a.Notes)
+	if small := a.TooSmall(); small != "" {
+		notes = append(notes, small)
+	}
 	return checked{
 		Plan: a.Plan, Claim: a.Claim, ClaimWords: a.Claim.String(), Relations: a.Spec.Relations(a.Plan.Parameters),
-		Notes: append([]string{}, a.Notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
+		Notes: append([]string{}, notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
 		Truth: a.Spec.Truth(a.Plan.Parameters), CLI: again.CLI, URL: again.URL,
 	}, nil
 }
