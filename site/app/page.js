@@ -26,7 +26,6 @@ import { Settings } from "./settings.js";
 import { homeOf, Shown } from "./shown.js";
 import { offerThemes } from "./themes.js";
 import { Table } from "../panel/table.js";
-import { toFile } from "../page/picture.js";
 import { ViewFrame } from "../view/viewframe.js";
 
 let state = "loading";

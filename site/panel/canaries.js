@@ -2,7 +2,7 @@
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
 import { lettered, phases } from "./canaryreport.js";
-import { door, enter } from "../page/doors.js";
+import { door } from "../page/doors.js";
 import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
