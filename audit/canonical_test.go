@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // slowCanonical is [Canonical] by a tree of the value.
@@ -83,24 +85,15 @@ func TestCanonicalReports(t *testing.T) {
 		t.Fatalf("%d reports: %v", len(files), err)
 	}
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(t)
 		same(t, json.RawMessage(data))
 	}
 }
 
 func same(t *testing.T, v any) {
 	t.Helper()
-	got, err := Canonical(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := slowCanonical(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Canonical(v))(t)
+	want := must.Get(slowCanonical(v))(t)
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%.300q, want %.300q", got, want)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The counts that are dear: common events (wide windows), rare against common
@@ -92,9 +94,7 @@ func BenchmarkTuneRenyi(b *testing.B) {
 	explore := gaussianPair(0.5, 48).draw(rand.New(rand.NewPCG(1, 1)), 50_000)
 	h := CalibrateRenyi(explore, 2)
 	for b.Loop() {
-		if _, err := TuneRenyi(explore, h, 2, 50_000, 0.05); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(TuneRenyi(explore, h, 2, 50_000, 0.05))(b)
 	}
 }
 
@@ -102,10 +102,7 @@ func BenchmarkRenyi(b *testing.B) {
 	k := gaussianPair(0.5, 48)
 	r := rand.New(rand.NewPCG(1, 1))
 	explore := k.draw(r, 50_000)
-	plan, err := TuneRenyi(explore, CalibrateRenyi(explore, 2), 2, 50_000, 0.05)
-	if err != nil {
-		b.Fatal(err)
-	}
+	plan := must.Get(TuneRenyi(explore, CalibrateRenyi(explore, 2), 2, 50_000, 0.05))(b)
 	sample := k.draw(r, 50_000)
 	for _, m := range []Method{MethodRenyiBetting, MethodRenyiBerryEsseen} {
 		plan.Method = m

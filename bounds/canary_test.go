@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func someCanaries(k, m, runs int, p1, p0 float64, seed uint64) CanaryTable {
@@ -56,10 +57,7 @@ func TestCanaryTableAddsUp(t *testing.T) {
 	if got, want := ab.Out().Mean(), float64(y)/300; math.Abs(got-want) > 1e-12 {
 		t.Errorf("mean outside %v, want %v", got, want)
 	}
-	raw, err := json.Marshal(ab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(ab))(t)
 	var back CanaryTable
 	if err := json.Unmarshal(raw, &back); err != nil || !slices.Equal(back.Cells, ab.Cells) || back.K != 5 || back.M != 3 {
 		t.Errorf("JSON: %v, %s", err, raw)

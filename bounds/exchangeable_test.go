@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The recurrence against the definition: sums over all sets of indices.
@@ -96,14 +97,9 @@ type canaryVectors struct {
 
 func loadCanaryVectors(t *testing.T) canaryVectors {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/canary-vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/canary-vectors.json"))(t)
 	var v canaryVectors
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &v))
 	if len(v.GDP) != 1 || len(v.XBern.Counts) != 8 || len(v.XBern.Wilson) != 4 {
 		t.Fatal("vectors are missing")
 	}
@@ -114,10 +110,7 @@ func TestGoldenExchangeable(t *testing.T) {
 	v := loadCanaryVectors(t).XBern
 	e := NewExchangeable(v.K)
 	for c, n := range v.Counts {
-		i, err := strconv.Atoi(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must.Get(strconv.Atoi(c))(t)
 		e.Runs[i] = n
 	}
 	bet := []float64{2}

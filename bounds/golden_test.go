@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 type vectors struct {
@@ -24,14 +26,9 @@ type vectors struct {
 
 func loadVectors(t *testing.T) vectors {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/bounds-vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/bounds-vectors.json"))(t)
 	var v vectors
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &v))
 	if len(v.CP) != 5 || len(v.Ratio) != 5 {
 		t.Fatalf("got %d and %d vectors, want 5 and 5", len(v.CP), len(v.Ratio))
 	}

@@ -9,18 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, beta float64) RenyiPlan {
 	t.Helper()
-	p, err := TuneRenyi(explore, h, alpha, n, beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(TuneRenyi(explore, h, alpha, n, beta))(t)
+	must.Do(t, p.Validate())
 	return p
 }
 
@@ -339,10 +335,7 @@ func TestRenyiBadInput(t *testing.T) {
 func TestRenyiPlanAsJSON(t *testing.T) {
 	explore := rarePair().draw(rand.New(rand.NewPCG(39, 40)), 1000)
 	plan := mustTune(t, explore, CalibrateRenyi(explore, 3), 3, 1000, 0.05)
-	raw, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(plan))(t)
 	var back RenyiPlan
 	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(back, plan) {
 		t.Errorf("%s came back as %+v (%v)", raw, back, err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // BenchmarkScore scores blocks of 4096 outputs, as certification does; ns/row
@@ -32,10 +33,7 @@ func BenchmarkScore(b *testing.B) {
 	} {
 		columns := len(c.scenario.columns)
 		b.Run(c.spec.Name+"/"+c.scenario.name+"-"+string(rune('0'+columns/10))+string(rune('0'+columns%10)), func(b *testing.B) {
-			m, err := c.spec.Learn(c.scenario.exploration(20000))
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(c.spec.Learn(c.scenario.exploration(20000)))(b)
 			in := c.scenario.samples("bench", 0, rows)
 			out := make([]float64, rows)
 			for b.Loop() {
@@ -57,9 +55,7 @@ func BenchmarkLearn(b *testing.B) {
 			}
 			b.Run(spec.Name+"/"+c.name+"-"+string(rune('0'+len(c.columns)/10)), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := spec.Learn(ex); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(spec.Learn(ex))(b)
 				}
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestDecodeRefuses(t *testing.T) {
@@ -76,10 +77,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeChecksTheColumns(t *testing.T) {
 	c := mixedScenario()
 	for _, spec := range All {
-		m, err := spec.Learn(c.exploration(2000))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(c.exploration(2000)))(t)
 		data, _ := json.Marshal(m)
 		if _, err := spec.Decode(data, realColumns(1)); err == nil {
 			t.Errorf("%s: a model of a symbol and a mixed column decodes for one real column", spec.Name)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -79,10 +80,7 @@ func TestNothingToFind(t *testing.T) {
 	c := svt6(5, 1)
 	for _, spec := range All {
 		ex := exploring(c.samples("a", 0, 20000), c.samples("b", 0, 20000))
-		m, err := spec.Learn(ex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(ex))(t)
 		var scores [2][]float64
 		for side, purpose := range []string{"c", "d"} {
 			scores[side] = make([]float64, 20000)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // gaussianVector is ten coordinates of N(0, 1), shifted by 0.2 on the second
@@ -40,14 +41,9 @@ func gaussianVector() scenario {
 //	2 x 100 units                3.1    5.6
 func BenchmarkTrain(b *testing.B) {
 	ex := gaussianVector().exploration(50000)
-	spec, err := MLP("wide", MLPOptions{Hidden: [2]int{100, 100}, Epochs: 5})
-	if err != nil {
-		b.Fatal(err)
-	}
+	spec := must.Get(MLP("wide", MLPOptions{Hidden: [2]int{100, 100}, Epochs: 5}))(b)
 	for b.Loop() {
-		if _, err := spec.Learn(ex); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(spec.Learn(ex))(b)
 	}
 }
 
@@ -56,15 +52,9 @@ func BenchmarkScoreNetwork(b *testing.B) {
 	const rows = 4096
 	c := gaussianVector()
 	for _, hidden := range []int{32, 100} {
-		spec, err := MLP("mlp", MLPOptions{Hidden: [2]int{hidden, hidden}, Epochs: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
+		spec := must.Get(MLP("mlp", MLPOptions{Hidden: [2]int{hidden, hidden}, Epochs: 1}))(b)
 		b.Run(spec.Title, func(b *testing.B) {
-			m, err := spec.Learn(c.exploration(2000))
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(spec.Learn(c.exploration(2000)))(b)
 			in, out := c.samples("bench", 0, rows), make([]float64, rows)
 			for b.Loop() {
 				m.Score(in.Rows, out)

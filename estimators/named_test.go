@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -141,15 +142,9 @@ func TestRenyiWitness(t *testing.T) {
 	c := halfShift()
 	ex := c.exploration(20000)
 	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}
-	small, err := MLP("mlp-renyi", MLPOptions{Loss: RenyiLoss, Batch: 512})
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(MLP("mlp-renyi", MLPOptions{Loss: RenyiLoss, Batch: 512}))(t)
 	for _, spec := range gear.Of([]audit.LearnerSpec{chebyshev}, []audit.LearnerSpec{usualNetwork, small, chebyshev}) {
-		m, err := spec.Learn(ex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(ex))(t)
 		got := renyiOf(t, c, m, 2)
 		t.Logf("%s: %.4f of 0.25", spec.Name, got)
 		if got < 0.92*0.25 || got > 1.06*0.25 {
@@ -171,10 +166,7 @@ func TestFloatBitsSeeTheGrid(t *testing.T) {
 func TestNamedLearnersFindNothingInNothing(t *testing.T) {
 	c := gaussianVector()
 	for _, spec := range []audit.LearnerSpec{usualNetwork, usualKernels, logisticVector()} {
-		m, err := spec.Learn(exploring(c.samples("a", 0, 10000), c.samples("b", 0, 10000)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(exploring(c.samples("a", 0, 10000), c.samples("b", 0, 10000))))(t)
 		var scores [2][]float64
 		for side, purpose := range []string{"c", "d"} {
 			scores[side] = make([]float64, 10000)
@@ -250,10 +242,7 @@ func TestBoundsFitAlpha(t *testing.T) {
 
 func TestDivergenceIsSaid(t *testing.T) {
 	for _, loss := range []Loss{AutoLoss, RenyiLoss} {
-		spec, err := MLP("hot", MLPOptions{Rate: 1e5, Loss: loss, Hidden: [2]int{8, 8}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(MLP("hot", MLPOptions{Rate: 1e5, Loss: loss, Hidden: [2]int{8, 8}}))(t)
 		if _, err := spec.Learn(laplaceShift(1).exploration(500)); err == nil || !strings.Contains(err.Error(), "diverges in epoch 1") {
 			t.Errorf("loss %q at rate 1e5: error %v", loss, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -110,10 +111,7 @@ func TestUnequalSides(t *testing.T) {
 		if spec.Applies(c.columns) != nil {
 			continue
 		}
-		m, err := spec.Learn(ex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(ex))(t)
 		out := make([]float64, 2)
 		m.Score([]float64{-1, 2}, out)
 		if out[0] <= out[1] {

@@ -29,6 +29,8 @@ import (
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/wasm/stills"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // memory is a store in memory whose answers can be made to fail or to come late.
@@ -126,10 +128,7 @@ func ask(t testing.TB, h http.Handler, method, target string, body []byte, heade
 
 func said(t testing.TB, r *http.Response) string {
 	t.Helper()
-	data, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(r.Body))(t)
 	return string(data)
 }
 
@@ -149,20 +148,13 @@ const reports = "../core/testdata/reports/"
 
 func keptReport(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(reports + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(reports + name))(t)
 }
 
 // linked is code as an address holds it.
 func linked(t testing.TB, code string) []byte {
 	t.Helper()
-	out, err := packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)}))(t)
 	return []byte(out)
 }
 
@@ -221,13 +213,6 @@ func TestKinds(t *testing.T) {
 			}
 		})
 	}
-}
-
-func must(data []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 // TestOnce: the same content twice is one, and its token is told once; it goes with its
@@ -322,17 +307,11 @@ func TestEventually(t *testing.T) {
 func TestRefused(t *testing.T) {
 	h, m := aHost()
 	own := func(change func(*pair.Report)) []byte {
-		r, err := pair.ParseReport(keptReport(t, "approximate.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(pair.ParseReport(keptReport(t, "approximate.json")))(t)
 		change(&r)
-		return must(json.Marshal(r))
+		return must.Get(json.Marshal(r))(t)
 	}
-	parts, err := suite.ParseReport(keptReport(t, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(suite.ParseReport(keptReport(t, "plan.json")))(t)
 	parts.Summary = "All is private."
 	parts.Generator.Version = core.Kinds()[0].Name // no release
 	for name, c := range map[string]struct {
@@ -349,7 +328,7 @@ func TestRefused(t *testing.T) {
 		"no text":      {[]byte("{\xff}"), 422, "report"},
 		"too large":    {append(keptReport(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
 		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
-		"another link": {[]byte(must2(packed.Pack([]int{1}))), 422, "link"},
+		"another link": {[]byte(must.Get(packed.Pack([]int{1}))(t)), 422, "link"},
 		"bound": {own(func(r *pair.Report) {
 			*r.LowerBound += 0.01
 			r.Tables[0].Rows[0].LowerBound = r.LowerBound
@@ -367,13 +346,6 @@ func TestRefused(t *testing.T) {
 	if len(m.values) != 0 {
 		t.Errorf("%d values are kept", len(m.values))
 	}
-}
-
-func must2(s string, err error) string {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 // TestPaths: an id is one, and no path.
@@ -459,7 +431,7 @@ func TestHostileTexts(t *testing.T) {
 			var value any
 			json.Unmarshal(data, &value)
 			n := 0
-			bad := must(json.Marshal(poison(value, &n, i)))
+			bad := must.Get(json.Marshal(poison(value, &n, i)))(t)
 			// What the host checks is not asked here: a page must hold any report that can be
 			// read.
 			c, err := read(bad)
@@ -470,10 +442,7 @@ func TestHostileTexts(t *testing.T) {
 			holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
 		}
 	}
-	c, err := read(linked(t, hostile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(read(linked(t, hostile)))(t)
 	holdsTexts(t, "code", c)
 	if took < 20 {
 		t.Errorf("only %d texts came through", took)
@@ -550,11 +519,8 @@ func TestBadge(t *testing.T) {
 // the host replays nothing.
 func TestCost(t *testing.T) {
 	h, _ := aHost()
-	data := must(os.ReadFile("../site/example.json"))
-	r, err := core.ParseReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../site/example.json"))(t)
+	r := must.Get(core.ParseReport(data))(t)
 	cost := core.CostOf(r, core.Given{Catalogue: h.Catalogue})
 	p := core.PlanOf(r).(pair.Plan)
 	if cost.Outputs < 2*(p.Samples+p.Explore) || cost.Bytes < 16*p.Explore {
@@ -713,10 +679,7 @@ func FuzzHost(f *testing.F) {
 
 // TestReportsShown: every report that is kept is taken and shown, or refused with a remedy.
 func TestReportsShown(t *testing.T) {
-	files, err := filepath.Glob(reports + "*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(reports + "*.json"))(t)
 	h, _ := aHost()
 	took := 0
 	every := gear.Of(4, 1)
@@ -724,7 +687,7 @@ func TestReportsShown(t *testing.T) {
 		if i%every != 0 {
 			continue
 		}
-		data := must(os.ReadFile(name))
+		data := must.Get(os.ReadFile(name))(t)
 		r := ask(t, h, "POST", ReportsPath, data)
 		got := said(t, r)
 		switch r.StatusCode {

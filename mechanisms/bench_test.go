@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // BenchmarkSample gives the time of one output at the defaults, in calls of
@@ -20,9 +21,7 @@ func BenchmarkSample(b *testing.B) {
 			s := stream.New(stream.Key{Seed: 1, Purpose: "bench"})
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := m.Sample(d, s, out); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, m.Sample(d, s, out))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/output")
 		})

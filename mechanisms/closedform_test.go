@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // distance is the Kolmogorov-Smirnov distance of x from a distribution, and
@@ -24,11 +25,7 @@ func distance(x []float64, cdf func(float64) float64) (d, limit float64) {
 
 func specOf(t testing.TB, name string) audit.MechanismSpec {
 	t.Helper()
-	spec, err := audit.Catalogue{Mechanisms: All()}.Mechanism(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
+	return must.Get(audit.Catalogue{Mechanisms: All()}.Mechanism(name))(t)
 }
 
 // Each bin's count has Laplace noise of the stated scale around it.

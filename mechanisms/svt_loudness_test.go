@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -99,9 +100,7 @@ func TestSVTOutcomesAreExact(t *testing.T) {
 			want := svtOutcomes(d.Values, run.threshold, run.rho, run.nu, run.cutoff)
 			seen := map[string]float64{}
 			out := make([]float64, rows*10)
-			if err := m.Sample(d, stream.New(stream.Key{Seed: 3, Purpose: name, Side: side}), out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.Sample(d, stream.New(stream.Key{Seed: 3, Purpose: name, Side: side}), out))
 			for i := 0; i < len(out); i += 10 {
 				word := make([]byte, 10)
 				for k, symbol := range out[i : i+10] {

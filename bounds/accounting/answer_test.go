@@ -11,13 +11,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestAnswer(t *testing.T) {
-	a, err := Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Rate: new(0.01), Steps: new(1000), AtEpsilon: new(2.0), Delta: new(1e-5)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Rate: new(0.01), Steps: new(1000), AtEpsilon: new(2.0), Delta: new(1e-5)}))(t)
 	c := Repeat{SubsampledGaussian{1, 1, 0.01}, 1000}
 	by := func(all []Guarantee, m Method) Guarantee {
 		return all[slices.IndexFunc(all, func(g Guarantee) bool { return g.Method == m })]
@@ -50,18 +48,13 @@ func TestAnswer(t *testing.T) {
 	once, err1 := Answer(Query{Mechanism: KindGaussian, Sigma: new(2.0)})
 	often, err2 := Answer(Query{Mechanism: KindGaussian, Sigma: new(20.0), Steps: new(100)})
 	dp, err3 := Answer(Query{Mechanism: KindGaussianDP, Mu: new(0.25), Group: new(2)})
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, err3))
 	if exact := GaussianEpsilon(2, 1, 1e-5); math.Abs(*once.Epsilon-exact) > 2e-6*exact || *often.Epsilon != *once.Epsilon || *dp.Epsilon != *once.Epsilon {
 		t.Errorf("epsilon %v, %v in 100 steps, %v as mu, want %v", *once.Epsilon, *often.Epsilon, *dp.Epsilon, exact)
 	}
 
 	// Pure privacy of one step is itself; delta 0 suffices.
-	pure, err := Answer(Query{Mechanism: KindLaplace, Scale: new(2.0), Sensitivity: new(4.0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pure := must.Get(Answer(Query{Mechanism: KindLaplace, Scale: new(2.0), Sensitivity: new(4.0)}))(t)
 	i := slices.IndexFunc(pure.Epsilons, func(g Guarantee) bool { return g.Method == MethodBasic })
 	if i < 0 || pure.Epsilons[i].Epsilon != 2 || pure.Epsilons[i].Delta != 0 || *pure.MaxDivergence != 2 {
 		t.Errorf("%+v", pure)
@@ -97,10 +90,7 @@ func TestAnswerTarget(t *testing.T) {
 		{Mechanism: KindLaplace, Steps: new(20), TargetEpsilon: new(1.0), Delta: new(1e-4), Group: new(2)},
 		{Mechanism: KindGaussian, Steps: new(16), TargetEpsilon: new(1.0)},
 	} {
-		a, err := Answer(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Answer(q))(t)
 		if noise := **a.Query.noise(); noise != a.Needed.Noise || a.Needed.Parameter != q.Mechanism.Parameters()[0] {
 			t.Errorf("%+v, accounted at %v", a.Needed, noise)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // google/differential-privacy, dp_accounting/rdp/rdp_privacy_accountant_test.py:
@@ -38,10 +39,7 @@ func TestConversionsAgainstDPAccounting(t *testing.T) {
 // curve, the optimum.
 func TestHundredMechanisms(t *testing.T) {
 	const eps, n, delta = 0.1, 100, 1e-5
-	published, err := PublishedAdvancedEpsilon(eps, n, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Get(PublishedAdvancedEpsilon(eps, n, delta))(t)
 	chain := []struct {
 		what        string
 		value, want float64

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestInterruptedCommand: Ctrl-C ends a program that hangs and what it started.
@@ -22,10 +23,7 @@ func TestInterruptedCommand(t *testing.T) {
 		data, _ := os.ReadFile("processes")
 		return strings.Fields(string(data))
 	}
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.FindProcess(os.Getpid()))(t)
 	go func() {
 		for len(read()) < 2 {
 			time.Sleep(time.Millisecond)
@@ -38,10 +36,7 @@ func TestInterruptedCommand(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out.String(), stderr.String())
 	}
 	for _, word := range read() {
-		pid, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := must.Get(strconv.Atoi(word))(t)
 		p, err := os.FindProcess(pid)
 		if err != nil {
 			continue

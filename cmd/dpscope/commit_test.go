@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // said runs a command, wants its exit code and returns what it printed.
@@ -24,9 +26,7 @@ func TestCommit(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	committed := func(args ...string) string {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write what commands print into docs")
@@ -26,23 +27,14 @@ func TestMuseumCode(t *testing.T) {
 	if err != nil {
 		t.Skip("NOT RUN: needs node")
 	}
-	runner, err := filepath.Abs("../../docs/examples/zoo/run.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := filepath.Glob("../../docs/museum/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	runner := must.Get(filepath.Abs("../../docs/examples/zoo/run.js"))(t)
+	pages := must.Get(filepath.Glob("../../docs/museum/*.md"))(t)
 	pages = append(pages, "../../docs/tutorial.md")
 	block := regexp.MustCompile("(?ms)^```js ([^\n]*)\n(.*?)^```$")
 	mark := regexp.MustCompile(`(?m)^.*// mend\n`)
 	found := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		blocks := block.FindAllStringSubmatch(string(text), -1)
 		if len(blocks) == 0 {
 			continue // its fault shows in bits, which no setting of the editor looks at
@@ -68,9 +60,7 @@ func TestMuseumCode(t *testing.T) {
 				want int
 			}{{broken, cli.ExitViolation}, {mended, cli.ExitOK}} {
 				file := filepath.Join(t.TempDir(), "mechanism.js")
-				if err := os.WriteFile(file, []byte(c.code), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, []byte(c.code), 0o600))
 				// Beta is small, so that no sound function is called broken by chance.
 				args := []string{"audit", "-exec", "'" + node + "' '" + runner + "' '" + file + "'", "-beta", "1e-4", "-seed", "5", "-workers", "2"}
 				samples := "30000"
@@ -108,36 +98,22 @@ func TestTutorial(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("NOT RUN: needs python3")
 	}
-	page, err := filepath.Abs("../../docs/tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(filepath.Abs("../../docs/tutorial.md"))(t)
+	data := must.Get(os.ReadFile(page))(t)
 	dir := t.TempDir()
 	for _, f := range []struct{ kind, example, name string }{
 		{"python", "tutorial.py", "count.py"}, {"go", "tutorial/count.go", ""}, {"go", "tutorial/count_test.go", ""},
 	} {
-		source, err := os.ReadFile(filepath.Join("../../docs/examples", f.example))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(filepath.Join("../../docs/examples", f.example)))(t)
 		if !bytes.Contains(data, []byte("```"+f.kind+"\n"+string(source)+"```\n")) {
 			t.Errorf("the tutorial does not show docs/examples/%s as it is", f.example)
 		}
 		if f.name == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.name), source, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, f.name), source, 0o600))
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	t.Chdir(dir)
 	console := regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 	commands := 0
@@ -162,9 +138,7 @@ func TestTutorial(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s is not what its commands print; go test ./cmd/dpscope -run Tutorial -update writes it\n%s", page, changed)
 	}
-	if err := os.WriteFile(page, []byte(changed), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(page, []byte(changed), 0o644))
 }
 
 // printed is what a command of the tutorial prints, without what differs from run to run:
@@ -173,10 +147,7 @@ func printed(t *testing.T, root, command string) string {
 	t.Helper()
 	switch program, _, _ := strings.Cut(command, " "); program {
 	case "dpscope":
-		words, err := audit.ShellWords("the tutorial", command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := must.Get(audit.ShellWords("the tutorial", command))(t)
 		var out, errs bytes.Buffer
 		want := map[string]int{"count.py": cli.ExitOK, "half.py": cli.ExitViolation}[strings.Fields(words[3])[1]]
 		if code := run(words[1:], nil, &out, &errs); code != want {

@@ -16,21 +16,17 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // started starts dpscope as a process of its own.
 func started(t *testing.T, stderr io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), "DPSCOPE_MAIN=1")
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	return cmd
 }
@@ -77,9 +73,7 @@ func TestCommandEndsWithUs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			notes, script := filepath.Join(dir, "processes"), filepath.Join(dir, "script")
-			if err := os.WriteFile(script, []byte("sleep 1000 & echo $$ $! >> '"+notes+"'\n"+c.does+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(script, []byte("sleep 1000 & echo $$ $! >> '"+notes+"'\n"+c.does+"\n"), 0o600))
 			var stderr bytes.Buffer
 			cmd := started(t, &stderr, "audit", "-exec", "sh '"+script+"'", "-epsilon", "1", "-samples", "200", "-trials", "1", "-workers", "1")
 			var pids []string
@@ -98,10 +92,7 @@ func TestCommandEndsWithUs(t *testing.T) {
 			data, _ := os.ReadFile(notes)
 			pids = strings.Fields(string(data))
 			for i, word := range pids {
-				pid, err := strconv.Atoi(word)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pid := must.Get(strconv.Atoi(word))(t)
 				if c.left > 0 && i%2 == 1 {
 					syscall.Kill(pid, syscall.SIGKILL) // the system does not
 				} else if alive(pid) {
@@ -116,10 +107,7 @@ func TestCommandEndsWithUs(t *testing.T) {
 // TestModuleStops: SIGTERM ends an audit while the module is compiled.
 func TestModuleStops(t *testing.T) {
 	onLinux(t)
-	data, err := os.ReadFile("../../docs/examples/abi/count.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../../docs/examples/abi/count.wasm"))(t)
 	// 100,000 nested blocks in the function width.
 	const n, width, section = 100_000, "\x04\x00\x41\x01\x0b", "\x0a\x80\x02" // the code's, of 256 bytes
 	sized := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
@@ -127,9 +115,7 @@ func TestModuleStops(t *testing.T) {
 	nested := "\x00" + strings.Repeat("\x02\x40", n) + strings.Repeat("\x0b", n) + "\x41\x01\x0b"
 	hostile := before + "\x0a" + sized(strings.Replace(code[:256], width, sized(nested), 1))
 	path := filepath.Join(t.TempDir(), "nested.wasm")
-	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(hostile), 0o600))
 	var stderr bytes.Buffer
 	cmd := started(t, &stderr, "audit", "-wasm", path, "-epsilon", "1")
 	pid := strconv.Itoa(cmd.Process.Pid)

@@ -31,6 +31,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -120,10 +121,7 @@ func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, err
 		}
 		known.Sources = append(known.Sources, map[string]any{"name": s.Name, "params": s.Params, "designs": designs, "examples": s.TakesData, "oneRunDesign": s.OneRun.Designs[0]})
 	}
-	in, err := json.Marshal(map[string]any{"catalogue": known, "addresses": all})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(json.Marshal(map[string]any{"catalogue": known, "addresses": all}))(t)
 	run := exec.Command(node, "--input-type=module", "--eval", string(script.OutputFiles[0].Contents))
 	run.Stdin = bytes.NewReader(in)
 	var said bytes.Buffer
@@ -500,10 +498,7 @@ func TestReproduceAccount(t *testing.T) {
 				fragment.WriteString("&a." + k.Fields[0][1:] + "=" + url.QueryEscape(given[0].Value))
 			}
 		}
-		want, err := shown(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(shown(q))(t)
 		addresses = append(addresses, address[accounting.Query]{fragment.String(), "account", want, shown})
 		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // timing is the one field of a report that a merge does not give as one machine does.
@@ -107,17 +108,11 @@ func TestMergeRefuses(t *testing.T) {
 	dir := sharesDrawn(t, 6, args...)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	read := func(name string) []byte {
-		data, err := os.ReadFile(at(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(os.ReadFile(at(name)))(t)
 	}
 	with := func(t *testing.T, name string, data []byte) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o644))
 		return path
 	}
 	all := []string{at("search"), at("part-0"), at("part-1"), at("part-2"), at("part-3"), at("part-4"), at("part-5")}

@@ -19,6 +19,7 @@ import (
 	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // aStore is a server of a site and of a store in a folder.
@@ -26,18 +27,10 @@ func aStore(t *testing.T, dir string) string {
 	t.Helper()
 	site := t.TempDir()
 	for name, text := range map[string]string{"build-info.json": "{}", "index.html": "the page"} {
-		if err := os.WriteFile(filepath.Join(site, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(site, name), []byte(text), 0o644))
 	}
-	files, err := sites.Open(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, end, err := withStore(sites.Site(files, nil), dir, "", 0, 1<<30, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(sites.Open(site))(t)
+	h, end := must.Get2(withStore(sites.Site(files, nil), dir, "", 0, 1<<30, io.Discard))(t)
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
 		server.Close()
@@ -104,11 +97,7 @@ func TestShareAndOpen(t *testing.T) {
 
 func mustReadFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(name))(t)
 }
 
 // TestStoreStays: a host that starts again has its reports.
@@ -116,10 +105,7 @@ func TestStoreStays(t *testing.T) {
 	dir := t.TempDir()
 	var said [2]bytes.Buffer
 	for i := range said {
-		h, end, err := withStore(http.NotFoundHandler(), dir, "https://audits.example/", 0, 1<<30, &said[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, end := must.Get2(withStore(http.NotFoundHandler(), dir, "https://audits.example/", 0, 1<<30, &said[i]))(t)
 		data := mustReadFile(t, kept+"/scores.json")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(data)))
@@ -149,10 +135,7 @@ func TestOpenRefuses(t *testing.T) {
 		w.Write(answer)
 	}))
 	defer server.Close()
-	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, end := must.Get2(withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard))(t)
 	defer end()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(data)))
@@ -232,10 +215,7 @@ func TestHostileHost(t *testing.T) {
 // idOf is the id that a host gives to a content.
 func idOf(t *testing.T, content []byte) string {
 	t.Helper()
-	h, end, err := withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, end := must.Get2(withStore(http.NotFoundHandler(), t.TempDir(), "", 0, 1<<30, io.Discard))(t)
 	defer end()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("POST", host.ReportsPath, bytes.NewReader(content)))

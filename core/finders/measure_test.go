@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -89,10 +90,7 @@ func TestMicrobatchIsFoundSoon(t *testing.T) {
 		sum := 0
 		for k := range 4 {
 			seed := uint64(10*i + k)
-			n, err := trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false))(t)
 			if n > 25 {
 				t.Errorf("%s, seed %d: not found", name, seed)
 			}
@@ -117,19 +115,12 @@ func TestMeasureTrials(t *testing.T) {
 	}
 	part := strings.Split(setting, ";")
 	number := func(i int) int {
-		n, err := strconv.Atoi(part[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return must.Get(strconv.Atoi(part[i]))(t)
 	}
 	explore, most, seeds := number(3), number(4), number(5)
 	var claim *audit.Claim
 	if part[2] != "own" {
-		epsilon, err := strconv.ParseFloat(part[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		epsilon := must.Get(strconv.ParseFloat(part[2], 64))(t)
 		claim = &audit.Claim{Epsilon: epsilon}
 	}
 	names := strings.Split(part[1], ",")

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -422,25 +423,15 @@ func TestSameBitsOfPosteriors(t *testing.T) {
 				d.Add(side, o.draw(uint64(at), "bits", side, n))
 			}
 			m, tables := l.Learn(d)
-			data, err := json.Marshal([]any{m, tables})
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(json.Marshal([]any{m, tables}))(t)
 			fmt.Fprintf(&got, "%d outputs a side of %s %x\n", d.Len(), o.name, sha256.Sum256(data))
 		}
 	}
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got.String() != string(want) {
 		t.Errorf("models changed; digests are now\n%swant\n%s", got.String(), want)
 	}

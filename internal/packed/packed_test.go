@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var example = Code{
@@ -38,10 +40,7 @@ func TestPack(t *testing.T) {
 	bad("2"+link[1:], "newer version")
 	data := "bm90IGRlZmxhdGVk"
 	bad("1."+check(data)+"."+data, "unpacked")
-	long, err := Pack(strings.Repeat(" ", 2<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := must.Get(Pack(strings.Repeat(" ", 2<<20)))(t)
 	bad(long, "unfolds to more")
 }
 
@@ -51,15 +50,9 @@ func TestPageReads(t *testing.T) {
 	if err != nil {
 		t.Skip("no node here")
 	}
-	page, err := os.ReadFile("../../site/page/packed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, err := Pack(example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must(json.Marshal(link))) + ")));"
+	page := must.Get(os.ReadFile("../../site/page/packed.js"))(t)
+	link := must.Get(Pack(example))(t)
+	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must.Get(json.Marshal(link))(t)) + ")));"
 	run := exec.Command(node, "--input-type=module")
 	run.Stdin = strings.NewReader(script)
 	var said bytes.Buffer
@@ -72,11 +65,4 @@ func TestPageReads(t *testing.T) {
 	if err := Unpack(strings.TrimSpace(string(out)), &back); err != nil || !reflect.DeepEqual(back, example) {
 		t.Error(back, err)
 	}
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // drawn is share i of a stage of 10 pieces, whose results are their numbers and more.
@@ -32,11 +33,7 @@ func drawn(t *testing.T, i, of, more int) []byte {
 		d.Results = append(d.Results, json.RawMessage(fmt.Sprint(k+more)))
 	}
 	p.Drawn = append(p.Drawn, d)
-	data, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(p.Encode())(t)
 }
 
 // written are all shares.
@@ -72,10 +69,7 @@ func TestMergeOrder(t *testing.T) {
 		names := slices.Sorted(maps.Keys(files))
 		slices.Reverse(names)
 		names = append(names, names[len(names)/2]) // retried
-		m, err := merged(files, names...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(merged(files, names...))(t)
 		var got []string
 		for part, err := range m.stage("count", 10) {
 			if err != nil {
@@ -109,9 +103,7 @@ func TestMergeOrder(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	files := written(t, 1)
 	whole := files["part-00"]
-	if _, err := merged(files, "part-00"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(merged(files, "part-00"))(t)
 	for n := range whole {
 		files["part-00"] = whole[:n]
 		if _, err := merged(files, "part-00"); err == nil {
@@ -130,10 +122,7 @@ func TestCutShort(t *testing.T) {
 // refused, though it is whole.
 func TestChangedBetween(t *testing.T) {
 	files := written(t, 2)
-	m, err := merged(files, "part-00", "part-01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(merged(files, "part-00", "part-01"))(t)
 	files["part-01"] = drawn(t, 1, 2, 90)
 	var last error
 	for part, err := range m.stage("count", 10) {
@@ -192,15 +181,9 @@ func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Samples: 40000, Trials: 2, Beta: 0.05, Seed: 7}
-	s, err := New(report.Pair, plan, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(report.Pair, plan, nil))(t)
 	g := given()
-	a, err := s.Audits(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(s.Audits(g))(t)
 	g.Pool = g.Pool.ForDivision(s.Part(0, 2).Division)
 	if err := a.Run(ctx, g, nil); !errors.Is(err, context.Canceled) || len(a.Audited) > 0 {
 		t.Errorf("ended with %v and %d audits", err, len(a.Audited))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // BenchmarkTraining is the time of one training of each learner at its defaults, on the
@@ -13,19 +14,14 @@ func BenchmarkTraining(b *testing.B) {
 	for _, spec := range All() {
 		b.Run(spec.Name, func(b *testing.B) {
 			p := resolved(b, spec, audit.Params{"table": {Text: "spherical"}})
-			m, err := spec.New(p)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(spec.New(p))(b)
 			pair := spec.Pairs(p, spec.Relations(p)[0])[0]
 			if s, ok := m.(audit.Summariser); ok {
 				m = s.For(pair)
 			}
 			out := make([]float64, b.N*audit.Width(m.Columns()))
 			b.ResetTimer()
-			if err := m.Sample(pair.First, stream.New(stream.Key{}), out); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, m.Sample(pair.First, stream.New(stream.Key{}), out))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -44,19 +45,13 @@ func set(t testing.TB, name string, nameValue ...any) audit.Params {
 
 func made(t testing.TB, name string, nameValue ...any) audit.Mechanism {
 	t.Helper()
-	m, err := specOf(t, name).New(set(t, name, nameValue...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(specOf(t, name).New(set(t, name, nameValue...)))(t)
 }
 
 func draw(t testing.TB, m audit.Mechanism, d audit.Dataset, n int) []float64 {
 	t.Helper()
 	out := make([]float64, n*audit.Width(m.Columns()))
-	if err := m.Sample(d, stream.New(stream.Key{Seed: 5, Purpose: "law"}), out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Sample(d, stream.New(stream.Key{Seed: 5, Purpose: "law"}), out))
 	return out
 }
 
@@ -269,16 +264,10 @@ func TestLogisticInOneDimension(t *testing.T) {
 		Rows: audit.Dataset{Columns: 2, Values: []float64{-0.5, 0, 0.25, 1, 0.75, 1, 1, 0}}}
 	for _, spec := range On(table)[:4] {
 		p := resolved(t, spec, audit.Params{"lambda": {Number: 0.3}})
-		built, err := spec.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := must.Get(spec.New(p))(t)
 		m := built.(*logisticModel)
 		n := 4.0
-		center, err := m.Train(table.Rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		center := must.Get(m.Train(table.Rows))(t)
 		noise, cdf := 0.0, func(w float64) float64 { return 0 }
 		switch spec.Name {
 		case "logistic-output":
@@ -409,10 +398,7 @@ func TestNaiveBayesTwin(t *testing.T) {
 	}
 	// The twin without noise has the means of the table.
 	m := made(t, "naive-bayes").(*bayesModel)
-	model, err := m.Train(m.table.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(m.Train(m.table.Rows))(t)
 	if length := 6 + 2*model[0]; math.Abs(length-5.936) > 1e-9 || model[16] != 0.5 { // Fisher 1936, table II: 5.936
 		t.Errorf("the mean sepal length of versicolor is %v, its share %v", length, model[16])
 	}
@@ -580,9 +566,7 @@ func TestSensitivityOfGradients(t *testing.T) {
 			model.At(weights)
 			for side, d := range []audit.Dataset{two.First, two.Second} {
 				var rows train.Rows
-				if err := m.table.take(without(d, nil), 5, &rows); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.table.take(without(d, nil), 5, &rows))
 				model.ClippedSum(rows, sums[side])
 			}
 			square := 0.0
@@ -625,15 +609,10 @@ func TestFurtherRowsAreRows(t *testing.T) {
 	for _, name := range []string{"sgd-linear", "sgd-perceptron"} {
 		m := made(t, name).(*descentModel)
 		d := m.table.Rows
-		want, err := m.Train(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(m.Train(d))(t)
 		common, further := m.table.shape(), train.Rows{}
 		var rows train.Rows
-		if err := m.table.take(without(d, nil), 5, &rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.table.take(without(d, nil), 5, &rows))
 		common.X, common.Labels = rows.X[:4*92], rows.Labels[:92]
 		further.X, further.Labels = rows.X[4*92:], rows.Labels[92:]
 		model := train.NewModel(m.config, common, d.Len())

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // BenchmarkRun is one run of 11 canaries and 11 fresh ones at the defaults, by
@@ -18,16 +19,11 @@ func BenchmarkRun(b *testing.B) {
 	for _, canary := range []string{Gradient, Poison} {
 		for _, access := range []string{Steps, Final} {
 			b.Run(canary+"-"+access, func(b *testing.B) {
-				s, err := New(Config{Canary: canary, Access: access, Relation: Replace}, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(New(Config{Canary: canary, Access: access, Relation: Replace}, nil))(b)
 				st := stream.New(stream.Key{Purpose: "bench"})
 				in, out := make([]float64, 11), make([]float64, 11)
 				for b.Loop() {
-					if _, err := s.Run(st, in, out); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(s.Run(st, in, out))(b)
 				}
 			})
 		}

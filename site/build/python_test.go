@@ -11,6 +11,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // pythonAsked asks the sandbox's program for outputs of Python, as the core does.
@@ -28,19 +29,12 @@ func TestPython(t *testing.T) {
 	folder := t.TempDir()
 	for _, f := range files {
 		if strings.HasPrefix(f.name, pythonFolder) {
-			if err := os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600))
 		}
 	}
 	for _, name := range []string{"worker/sandboxed.js", "worker/python.js", "panel/templates.js"} {
-		data, err := bundleOne(filepath.Join("site", name), api.FormatESModule, ".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), ".js")+".mjs"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(bundleOne(filepath.Join("site", name), api.FormatESModule, "."))(t)
+		must.Do(t, os.WriteFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), ".js")+".mjs"), data, 0o600))
 	}
 	for _, runtime := range []string{"micropython", "pyodide"} {
 		t.Run(runtime, func(t *testing.T) {

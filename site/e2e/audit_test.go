@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -42,9 +43,7 @@ func TestViolation(t *testing.T) {
 			t.Errorf("the counts table does not hold %d: %q", r.Tables[0].Rows[0].Counts.X, text)
 		}
 		file := filepath.Join(t.TempDir(), "report.json")
-		if err := os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644))
 		out, err := exec.Command(program, "verify", file).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "Replayed: same counts, bound and verdict.") {
 			t.Errorf("dpscope verify: %v\n%s", err, out)
@@ -118,10 +117,7 @@ func TestWorkerEnds(t *testing.T) {
 // and a good one.
 func TestDroppedFiles(t *testing.T) {
 	t.Parallel()
-	good, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1")))(t)
 	tab := open(t, svt4+"1")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	for _, c := range []struct{ name, text, says string }{

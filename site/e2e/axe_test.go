@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -32,10 +33,7 @@ func axe(t *testing.T) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("%s cannot be had, so nothing was looked for: %v\n%s", axePackage, err, out)
 	}
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")))(t)
 	return string(script)
 }
 
@@ -138,25 +136,16 @@ func TestAxe(t *testing.T) {
 	click(t, table, "#table button.primary") // with an error at its field
 	until(t, table, `document.querySelector("#table-epsilon-error").textContent !== ""`, 5*time.Second)
 	look(table, "the dialog of a table", `document.querySelector("#table")`)
-	embed, err := browser.Open(profile(t), site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	embed := must.Get(browser.Open(profile(t), site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true"))(t)
 	defer embed.Close()
 	until(t, embed, `document.body.dataset.state === "done"`, time.Minute)
 	look(embed, "the embed", "document")
-	planted, err := browser.Open(profile(t), site+"embed.html#v=1&view=canaries&n=60&k=3&autorun=true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	planted := must.Get(browser.Open(profile(t), site+"embed.html#v=1&view=canaries&n=60&k=3&autorun=true"))(t)
 	defer planted.Close()
 	until(t, planted, `document.body.dataset.state === "done" && document.querySelector("#canary-result .background")`, time.Minute)
 	eval[bool](t, planted, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 	look(planted, "the embed of a canary audit", "document")
-	museum, err := browser.Open(profile(t), site+"docs/museum/svt4.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	museum := must.Get(browser.Open(profile(t), site+"docs/museum/svt4.html"))(t)
 	defer museum.Close()
 	until(t, museum, `document.readyState === "complete"`, 10*time.Second)
 	look(museum, "the museum", "document")

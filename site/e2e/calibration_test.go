@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -35,9 +36,7 @@ func calibrating(t *testing.T, runs, seed string) *browser.Tab {
 
 func pressKey(t *testing.T, tab *browser.Tab, key string) {
 	t.Helper()
-	if err := chromedp.Do(tab.Ctx, chromedp.KeyEvent(key)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(key)))
 }
 
 // sameRates compares the panel's table with what the panel's own command counts.
@@ -123,9 +122,7 @@ func TestCalibration(t *testing.T) {
 	if said := eval[string](t, tab, `document.querySelector("#calibration-result").textContent`); !strings.Contains(said, "All together hides") || !strings.Contains(said, "bench calibration -sharp") {
 		t.Errorf("nothing says how blind these audits are: %q", said)
 	}
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	eval[bool](t, tab, `(document.querySelectorAll("#calibration details").forEach(d => { d.open = true }), true)`)
 	until(t, tab, `document.querySelector("#calibration-result .picture > svg").clientWidth < 360`, 5*time.Second)
 	if wide := eval[string](t, tab, overflowing); wide != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -39,22 +40,14 @@ func planting(t *testing.T, settings string) *browser.Tab {
 func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report {
 	t.Helper()
 	until(t, tab, canaryReport+` && `+canaryIdle, limit)
-	r, err := canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 }
 
 // natively does the audit of a plan without a browser.
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := source.Sources()
-	r, err := canary.Run{Plan: p, Sources: sources, Pool: canary.LocalPool(sources, workers)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(canary.Run{Plan: p, Sources: sources, Pool: canary.LocalPool(sources, workers)}.Do(context.Background()))(t)
 }
 
 // sameEvidence compares what was drawn and chosen, bit by bit.
@@ -122,9 +115,7 @@ func TestCanaries(t *testing.T) {
 	pressKey(t, tab, kb.Enter)
 	until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	eval[bool](t, tab, `(document.querySelectorAll("#canaries details").forEach(d => { d.open = true }), true)`)
 	until(t, tab, box+`.querySelector(".picture > svg").clientWidth < 360`, 5*time.Second)
 	if wide := eval[string](t, tab, overflowing); wide != "" {
@@ -149,10 +140,7 @@ func TestCanaryReportOpens(t *testing.T) {
 		report       canary.Report
 		says, stands string
 	}{{good, "is the same as in the report", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
-		data, err := audit.Canonical(c.report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(c.report))(t)
 		drop(t, tab, "canaries.json", string(data))
 		until(t, tab, fmt.Sprintf(`!document.querySelector("#canaries").hidden && %s?.lowerBound === %v && %s`, canaryReport, *c.report.LowerBound, canaryIdle), 30*time.Second)
 		if got := eval[string](t, tab, `JSON.stringify(`+canaryReport+`.evidence)`); !json.Valid([]byte(got)) {
@@ -210,10 +198,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background()))(t)
 	sameEvidence(t, "with a file", r, want)
 	click(t, tab, "#canaries-verify")
 	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)

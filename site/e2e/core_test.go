@@ -18,6 +18,7 @@ import (
 
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/host/serve"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -37,16 +38,11 @@ func asked(tab *browser.Tab, name string) int {
 // shaOf is a file's hash as the build wrote it.
 func shaOf(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dist, "build-info.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dist, "build-info.json")))(t)
 	var info struct {
 		Files []struct{ Name, SHA256 string }
 	}
-	if err := json.Unmarshal(data, &info); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &info))
 	for _, f := range info.Files {
 		if f.Name == name {
 			return f.SHA256
@@ -89,10 +85,7 @@ func TestOneCore(t *testing.T) {
 // lateCore is a tab whose page waits for its core until release is called.
 func lateCore(t *testing.T, fragment string) (tab *browser.Tab, release func()) {
 	t.Helper()
-	tab, err := browser.Open(profile(t), "about:blank")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab = must.Get(browser.Open(profile(t), "about:blank"))(t)
 	t.Cleanup(tab.Close)
 	before(t, tab, `{
 		const fetched = window.fetch, late = new Promise((resolve) => { window.release = resolve; });
@@ -101,9 +94,7 @@ func lateCore(t *testing.T, fragment string) (tab *browser.Tab, release func()) 
 			return fetched(url, options);
 		};
 	}`)
-	if err := chromedp.Do(tab.Ctx, chromedp.Navigate(site+fragment)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+fragment)))
 	until(t, tab, `document.querySelector("#mechanism")?.options.length > 10`, 10*time.Second)
 	return tab, func() { eval[bool](t, tab, `(window.release(), true)`) }
 }
@@ -162,10 +153,7 @@ func altered(t *testing.T, change func(w http.ResponseWriter, name string) bool)
 
 func visit(t *testing.T, address string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(profile(t), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.Open(profile(t), address))(t)
 	t.Cleanup(tab.Close)
 	return tab
 }
@@ -175,10 +163,7 @@ func visit(t *testing.T, address string) *browser.Tab {
 func TestCoreIsBuilt(t *testing.T) {
 	t.Parallel()
 	var built atomic.Bool
-	files, err := serve.Open(dist)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(serve.Open(dist))(t)
 	whole := serve.Site(files, func() string {
 		if built.Load() {
 			return ""
@@ -228,10 +213,7 @@ func TestCoreFails(t *testing.T) {
 	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").children.length === 0 && location.hash.includes("mechanism=rappor-once") && location.hash.includes("p.bits=4") && location.hash.includes("seed=8") && document.querySelector("#account-result .headline")`, 30*time.Second)
 
 	// Broken off in the middle.
-	whole, err := os.ReadFile(filepath.Join(dist, coreFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(filepath.Join(dist, coreFile)))(t)
 	cut := visit(t, altered(t, func(w http.ResponseWriter, name string) bool {
 		if name != coreFile {
 			return false
@@ -252,9 +234,7 @@ func TestCoreFails(t *testing.T) {
 		panic(http.ErrAbortHandler) // no answer at all
 	}))
 	offline := network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
-	if _, err := chromedp.Call(lost.Ctx, network.OverrideNetworkState, offline); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(lost.Ctx, network.OverrideNetworkState, offline))(t)
 	close(away)
 	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it was not kept")`, 20*time.Second)
 }
@@ -281,10 +261,7 @@ const ways = `[...document.querySelector("#account-result table.ways").querySele
 // at its field, and the address makes the same account again.
 func TestAccounting(t *testing.T) {
 	t.Parallel()
-	want, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(accounting.Answer(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)}))(t)
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
 	until(t, tab, `!document.querySelector("#certified-section").hidden`, 5*time.Second) // nothing moves any more
 	enter(t, tab, "accounting")
@@ -361,9 +338,7 @@ func TestAccounting(t *testing.T) {
 	if len(kinds) != len(accounting.Kinds()) {
 		t.Errorf("the panel has kinds %v, want %v", kinds, accounting.Kinds())
 	}
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	for _, kind := range kinds {
 		set(t, tab, "account-kind", kind)
 		set(t, tab, "a-steps", "20")

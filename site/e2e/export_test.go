@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -112,9 +113,7 @@ func TestSaveCharts(t *testing.T) {
 			t.Errorf("%s: %v, %d colours", picture.Name, decoded.Bounds(), len(colours))
 		}
 		if *screenshots != "" {
-			if err := os.WriteFile(filepath.Join(*screenshots, picture.Name), picture.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(*screenshots, picture.Name), picture.Data, 0o644))
 		}
 
 		table := saving(t, tab, button(3))
@@ -128,10 +127,7 @@ func TestSaveCharts(t *testing.T) {
 				if strings.HasPrefix(row[0], "event: ") {
 					continue // of outputs that are in the rows above
 				}
-				n, err := strconv.Atoi(row[1])
-				if err != nil {
-					t.Fatal(err)
-				}
+				n := must.Get(strconv.Atoi(row[1]))(t)
 				first += n
 			}
 			want := 0
@@ -175,18 +171,11 @@ func TestSavePage(t *testing.T) {
 	}))
 	defer server.Close()
 	for _, dark := range []bool{false, true} {
-		alone, err := browser.Open(profile(t), "about:blank")
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := must.Get(browser.Open(profile(t), "about:blank"))(t)
 		defer alone.Close()
-		if _, err := chromedp.Call(alone.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(chromedp.Call(alone.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))(t)
 		dress(t, alone, 360, 900, dark)
-		if err := chromedp.Do(alone.Ctx, chromedp.Navigate(server.URL)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(alone.Ctx, chromedp.Navigate(server.URL)))
 		facts := eval[struct {
 			Words  string   `json:"words"`
 			Charts int      `json:"charts"`
@@ -283,10 +272,7 @@ func TestTheme(t *testing.T) {
 		t.Errorf("dark chosen on a light system: %s, want %s", got, dark)
 	}
 	for _, address := range []string{site, site + "docs/index.html"} {
-		again, err := browser.Open(profile(t), address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(browser.Open(profile(t), address))(t)
 		until(t, again, `document.readyState === "complete"`, 10*time.Second)
 		if got := eval[string](t, again, `getComputedStyle(document.body).backgroundColor`); !strings.HasPrefix(dark, got) {
 			t.Errorf("%s: %s at the next visit, want %s", address, got, dark)
@@ -294,18 +280,11 @@ func TestTheme(t *testing.T) {
 		again.Close()
 	}
 	// The user's own colours go before any theme, in the picture's document too.
-	picture, err := browser.Open(profile(t), "about:blank")
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := must.Get(browser.Open(profile(t), "about:blank"))(t)
 	defer picture.Close()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
-	if _, err := chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media); err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media))(t)
+	must.Do(t, chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")))
 	if panel := eval[string](t, picture, `getComputedStyle(document.documentElement).getPropertyValue("--panel").trim()`); panel != "Canvas" {
 		t.Errorf("with forced colours the picture's panel is %s", panel)
 	}
@@ -318,25 +297,18 @@ func TestTheme(t *testing.T) {
 // before has a script run in a tab ahead of any page's own.
 func before(t *testing.T, tab *browser.Tab, script string) {
 	t.Helper()
-	if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}))(t)
 }
 
 // TestStorageDenied: a browser that denies storage runs audits; that it forgets
 // the theme is said.
 func TestStorageDenied(t *testing.T) {
 	t.Parallel()
-	tab, err := browser.Open(profile(t), "about:blank")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.Open(profile(t), "about:blank"))(t)
 	defer tab.Close()
 	before(t, tab, `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError"); } });
 		navigator.serviceWorker.register = () => Promise.reject(new DOMException("storage is denied", "SecurityError"));`)
-	if err := chromedp.Do(tab.Ctx, chromedp.Navigate(site)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	until(t, tab, `document.querySelector("#offline").textContent.includes("not kept for use offline (storage is denied)")`, 10*time.Second)
 	eval[bool](t, tab, `(() => { const s = document.querySelector("#theme"); s.value = "dark"; s.dispatchEvent(new Event("change")); return true })()`)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestGoogleLibrary: the real library runs in the page and is not flagged, its
@@ -49,9 +50,7 @@ func TestGoogleLibrary(t *testing.T) {
 			t.Errorf("the replay says %q", said)
 		}
 		file := filepath.Join(t.TempDir(), "report.json")
-		if err := os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644))
 		if out, err := exec.Command(program, "verify", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "Recomputed: bound and verdict") {
 			t.Errorf("dpscope verify: %v\n%s", err, out)
 		}

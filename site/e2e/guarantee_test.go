@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -89,9 +90,7 @@ const overflowing = `[document.documentElement.scrollWidth > 360 && "page", ...[
 func TestCertifiedAndCurves(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	click(t, tab, "#run")
 	finish(t, tab, time.Minute)
 	unfold(t, tab, "fold-bounds", "fold-curves")

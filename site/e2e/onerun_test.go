@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
@@ -35,20 +36,13 @@ func TestOneRun(t *testing.T) {
 	shown := func() onerun.Report {
 		t.Helper()
 		until(t, tab, canaryReport+` && `+canaryIdle, time.Minute)
-		r, err := onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 	}
 	got := shown()
 	plan := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := source.Sources()
-	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
-		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
+		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
 	if !reflect.DeepEqual(got.Evidence, want.Evidence) || !reflect.DeepEqual(got.Plan, want.Plan) {
 		t.Errorf("the page has %+v, natively %+v", got.Evidence, want.Evidence)
 	}
@@ -83,10 +77,7 @@ func TestOneRun(t *testing.T) {
 		report       onerun.Report
 		says, stands string
 	}{{want, "is the same as in the report", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
-		data, err := audit.Canonical(c.report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(c.report))(t)
 		drop(t, tab, "one.json", string(data))
 		until(t, tab, fmt.Sprintf(`%s?.lowerBound === %v && %s.textContent.includes("Opened: one.json") && %s`, canaryReport, *c.report.LowerBound, box, canaryIdle), 30*time.Second)
 		stands(t, tab, box, "Not verified here")
@@ -98,14 +89,8 @@ func TestOneRun(t *testing.T) {
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := audit.Canonical(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator))(t)
+	data := must.Get(audit.Canonical(of))(t)
 	drop(t, tab, "scores.json", string(data))
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, 30*time.Second)
 	stands(t, tab, box, "Not verified here")
@@ -113,9 +98,7 @@ func TestOneRun(t *testing.T) {
 	stands(t, tab, box, "Recomputed here")
 	less := 0.01
 	of.LowerBound = &less
-	if data, err = audit.Canonical(of); err != nil {
-		t.Fatal(err)
-	}
+	data = must.Get(audit.Canonical(of))(t)
 	drop(t, tab, "forged.json", string(data))
 	until(t, tab, box+`.textContent.includes("Opened: forged.json") && `+canaryIdle, 30*time.Second)
 	verifies("lowerBound")

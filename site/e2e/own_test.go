@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -134,10 +135,7 @@ func TestOwnExamples(t *testing.T) {
 // dropFile drops a module on the page.
 func dropFile(t *testing.T, tab *browser.Tab, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	eval[bool](t, tab, fmt.Sprintf(`(() => {
 		const data = new DataTransfer();
 		data.items.add(new File([Uint8Array.from(atob(%q), c => c.charCodeAt(0))], %q));
@@ -356,9 +354,7 @@ func TestOwnFaults(t *testing.T) {
 			t.Errorf("%s: %q is marked", c.name, marked)
 		}
 	}
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("wider than 360 px: %s", wide)
 	}
@@ -419,14 +415,9 @@ func TestOwnReport(t *testing.T) {
 	if r.Inputs.Unseeded == "" || len(r.Inputs.Brought.Columns) != 2 || r.Inputs.Brought.Datasets.MaxRows != 2 {
 		t.Errorf("%+v", r.Inputs)
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
 	file := filepath.Join(t.TempDir(), "report.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o600))
 	if said, err := exec.Command(program, "verify", file).CombinedOutput(); err == nil || !strings.Contains(string(said), "open the report in the page") {
 		t.Errorf("on the command line: %v, %s", err, said)
 	}
@@ -453,10 +444,7 @@ func TestOwnBadModule(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
 	dir := t.TempDir()
-	good, err := os.ReadFile("../../docs/examples/abi/count.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile("../../docs/examples/abi/count.wasm"))(t)
 	replaced := func(old, new string) []byte { return []byte(strings.Replace(string(good), old, new, 1)) }
 	type module struct {
 		name string
@@ -478,9 +466,7 @@ func TestOwnBadModule(t *testing.T) {
 	}
 	for _, c := range append(modules, gear.Of(nil, more)...) {
 		path := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "-")+".wasm")
-		if err := os.WriteFile(path, c.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, c.data, 0o600))
 		dropFile(t, tab, path)
 		if said := refusedOwn(t, tab); !strings.Contains(said, c.says) {
 			t.Errorf("%s: %s\nwant %q", c.name, said, c.says)

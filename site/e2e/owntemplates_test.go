@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // templates are those of site/panel/templates.js.
@@ -32,17 +33,12 @@ func templates(t *testing.T) []struct {
 	}
 	script := exec.Command(node, "-")
 	script.Stdin = strings.NewReader(string(read.OutputFiles[0].Contents))
-	out, err := script.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(script.Output())(t)
 	var all []struct {
 		Name, Hint, Fault string
 		In                map[string][3]string
 	}
-	if err := json.Unmarshal(out, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &all))
 	return all
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -48,10 +49,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil || documents < 10 {
 		t.Errorf("%d documents: %v", documents, err)
 	}
-	tab, err := browser.Open(profile(t), site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.Open(profile(t), site))(t)
 	defer tab.Close()
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	if errs := tab.Errors(); len(errs) > 0 {
@@ -127,9 +125,7 @@ func inSight(t *testing.T, tab *browser.Tab, selector string) string {
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("before a run, wider than 360 px: %s", wide)
 	}
@@ -185,10 +181,7 @@ func TestFormAndResult(t *testing.T) {
 func TestVerifyInThePage(t *testing.T) {
 	t.Parallel()
 	ran := runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1")
-	good, err := audit.Canonical(ran)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(audit.Canonical(ran))(t)
 	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
 	tab := open(t, "")
 	const box = `document.querySelector("#verdict")`

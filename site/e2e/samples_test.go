@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -81,9 +82,7 @@ func TestSamples(t *testing.T) {
 	t.Parallel()
 	data := noisyCounts(4000, 0.5, 1)
 	file := filepath.Join(t.TempDir(), "count.csv")
-	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(data), 0o644))
 	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	for _, workers := range gear.Of([]string{"2"}, []string{"1", "2"}) { // of TestViolation, too
 		tab := open(t, "#v=1&mechanism=svt1&workers="+workers)
@@ -138,20 +137,12 @@ func TestSamplesReport(t *testing.T) {
 	for name, data := range map[string]string{"b.csv": one, "a.csv": two} {
 		data = strings.ReplaceAll(strings.ReplaceAll(data, ",0\n", ",7\n"), ",1\n", ",7\n")
 		data = strings.ReplaceAll(strings.ReplaceAll(data, "value,size,dataset", "value,size,n"), "_", ".")
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
 	}
 	native := runAudit(t, "-samples-file", filepath.Join(dir, "b.csv"), "-samples-file2", filepath.Join(dir, "a.csv"), "-outputs", "value", "-kind", "value=mixed", "-rho", "0.5", "-seed", "5")
-	text, err := audit.Canonical(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(audit.Canonical(native))(t)
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		return string(data)
 	}
 	tab := open(t, "")
@@ -192,9 +183,7 @@ func TestSamplesReading(t *testing.T) {
 	}
 	fill(t, tab, "yours-role-1", "left out")
 	until(t, tab, samplesRead+` && document.querySelector("#yours-role-1").value === "left out" && document.querySelectorAll("#yours-preview figure").length === 1`, 10*time.Second)
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("wider than 360 px: %s", wide)
 	}
@@ -208,9 +197,7 @@ func TestSamplesReading(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	file := filepath.Join(t.TempDir(), "arms.csv")
-	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(data), 0o644))
 	args := strings.Fields(strings.TrimPrefix(r.Reproduce.CLI, "dpscope audit "))
 	for i, a := range args {
 		if a == "arms.csv" {
@@ -475,9 +462,7 @@ func TestSamplesPacked(t *testing.T) {
 	z.Write([]byte(text))
 	z.Close()
 	file := filepath.Join(t.TempDir(), "points.csv.gz")
-	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, packed.Bytes(), 0o644))
 	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	tab := open(t, "")
 	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "commas.csv")]`, strings.Join(lines, "")))

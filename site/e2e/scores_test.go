@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -40,21 +41,11 @@ func nativeScores(t *testing.T, plan scores.Plan, files ...scored) scores.Report
 	t.Helper()
 	var parsed []*recorded.File
 	for _, f := range files {
-		p, err := recorded.Read(strings.NewReader(f.content), recorded.ScoreOptions(recorded.Options{Name: f.name}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(recorded.Read(strings.NewReader(f.content), recorded.ScoreOptions(recorded.Options{Name: f.name})))(t)
 		parsed = append(parsed, p)
 	}
-	s, err := scores.ReadScores(parsed, plan.ScoreColumns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := scores.Run(plan, *s, audit.Generator{Name: "dpscope", Version: audit.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	s := must.Get(scores.ReadScores(parsed, plan.ScoreColumns))(t)
+	return must.Get(scores.Run(plan, *s, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
 }
 
 // TestScores: files of scores that are dropped on the panel give what dpscope scores
@@ -112,10 +103,7 @@ func TestScores(t *testing.T) {
 		set(t, tab, "k-method", string(c.method))
 		give(t, tab, c.files...)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s.plan.method === %q && %s`, canaryReport, c.files[len(c.files)-1].name, canaryReport, want.Plan.Method, canaryIdle), time.Minute)
-		got, err := shown()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(shown())(t)
 		// Stakes and splits may differ in the last bit between platforms.
 		if got.Summary != want.Summary || got.Verdict != want.Verdict || !reflect.DeepEqual(got.Plan, want.Plan) || !reflect.DeepEqual(got.Files, want.Files) ||
 			!reflect.DeepEqual(got.Notes, want.Notes) || !reflect.DeepEqual(got.Warnings, want.Warnings) || !reflect.DeepEqual(got.Evidence.Guesses, want.Evidence.Guesses) || got.Evidence.Shape != want.Evidence.Shape {
@@ -175,9 +163,7 @@ func TestScores(t *testing.T) {
 	click(t, tab, "#k-scores-forget")
 	click(t, tab, "#canaries-verify")
 	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+canaryIdle, 30*time.Second)
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("wider than 360 px: %s", wide)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -201,10 +202,7 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 func shootDocuments(t *testing.T, width int64, dark bool) {
 	t.Helper()
 	for _, name := range []string{"museum/index", "museum/svt3", "findings/pure-threshold", "bounds/divergences"} {
-		tab, err := browser.Open(profile(t), site+"docs/"+name+".html")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(browser.Open(profile(t), site+"docs/"+name+".html"))(t)
 		dress(t, tab, width, 900, dark)
 		develop(t, tab, fmt.Sprintf("docs-%s-%d-dark-%v", filepath.Base(name), width, dark), chromedp.FullScreenshot(100))
 		tab.Close()
@@ -219,37 +217,21 @@ func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
 		scheme = "dark"
 	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if _, err := chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, media); err != nil {
-		t.Fatal(err)
-	}
-	if err := resize(tab, width, height); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, media))(t)
+	must.Do(t, resize(tab, width, height))
 }
 
 // develop writes a picture, of 256 colours where that is most of them.
 func develop(t *testing.T, tab *browser.Tab, name string, capture chromedp.Action[[]byte]) {
 	t.Helper()
-	data, err := chromedp.Run(tab.Ctx, capture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(chromedp.Run(tab.Ctx, capture))(t)
+	full := must.Get(png.Decode(bytes.NewReader(data)))(t)
 	var small bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(&small, fewColours(full)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(&small, fewColours(full)))
 	path := filepath.Join(*screenshots, name+".png")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, small.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, small.Bytes(), 0o644))
 }
 
 // fewColours is a picture in its 256 most frequent colours: a page has few, and the

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -113,10 +114,7 @@ func profile(t *testing.T) context.Context {
 		}
 		ctx = made
 		// As long as a tab holds the programs, no other tab compiles them again.
-		holder, err := browser.Open(ctx, site+"build-info.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		holder := must.Get(browser.Open(ctx, site+"build-info.json"))(t)
 		eval[bool](t, holder, `Promise.all(["core.wasm", "view.wasm"].map((name) => WebAssembly.compileStreaming(fetch(name)))).then((all) => { window.held = all; return true; })`)
 	}
 	taken.Store(t, ctx)
@@ -150,10 +148,7 @@ func goCommand(args ...string) *exec.Cmd {
 // complains about, and whatever it asks of another host, fails the test.
 func open(t *testing.T, fragment string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(profile(t), site+fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.Open(profile(t), site+fragment))(t)
 	t.Cleanup(func() {
 		for _, e := range tab.Errors() {
 			t.Errorf("the page complains: %s", e)

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -38,10 +39,7 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 	}
 	best := time.Hour
 	for range tries {
-		tab, err := browser.Open(profile(t), "about:blank")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(browser.Open(profile(t), "about:blank"))(t)
 		for _, err := range []error{
 			second(chromedp.Call(tab.Ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})),
 			second(chromedp.Call(tab.Ctx, throttle, map[string]any{"offline": false, "latency": slowLatency, "downloadThroughput": slowBits / 8, "uploadThroughput": slowBits / 8})),
@@ -55,9 +53,7 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 			globalThis.readyAfter = performance.now();
 			watch.disconnect();
 		}).observe(document.body, { attributes: true }))`)
-		if err := chromedp.Do(tab.Ctx, chromedp.Navigate(site)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
 		until(t, tab, `globalThis.readyAfter`, time.Minute)
 		took := time.Duration(eval[float64](t, tab, `readyAfter`) * float64(time.Millisecond))
 		core := eval[[]float64](t, tab, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("core.wasm")).flatMap((e) => [e.startTime, e.responseEnd, e.encodedBodySize])`)
@@ -89,7 +85,7 @@ func traced(t *testing.T, tab *browser.Tab, f func()) []float64 {
 	)
 	listening, stop := context.WithCancel(tab.Ctx)
 	defer stop()
-	if err := chromedp.Listen(listening, func(ev any) {
+	must.Do(t, chromedp.Listen(listening, func(ev any) {
 		switch ev := ev.(type) {
 		case *tracing.EventDataCollected:
 			mu.Lock()
@@ -103,28 +99,18 @@ func traced(t *testing.T, tab *browser.Tab, f func()) []float64 {
 		case *tracing.EventTracingComplete:
 			close(ended)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	config := tracing.StartParams{TraceConfig: &tracing.TraceConfig{IncludedCategories: []string{"-*", "__metadata", "toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"}}}
-	if _, err := chromedp.Call(tab.Ctx, network.Disable, cdp.Empty{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(tab.Ctx, tracing.Start, config); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, network.Disable, cdp.Empty{}))(t)
+	must.Get(chromedp.Call(tab.Ctx, tracing.Start, config))(t)
 	f()
-	if _, err := chromedp.Call(tab.Ctx, tracing.End, cdp.Empty{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, tracing.End, cdp.Empty{}))(t)
 	select {
 	case <-ended:
 	case <-time.After(30 * time.Second):
 		t.Fatal("the trace did not end")
 	}
-	if _, err := chromedp.Call(tab.Ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, network.Enable, network.EnableParams{}))(t)
 	mu.Lock()
 	defer mu.Unlock()
 	type thread struct{ pid, tid int }
@@ -176,9 +162,7 @@ func TestLongTasks(t *testing.T) {
 		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
 	}
 	file := filepath.Join(t.TempDir(), "count.csv")
-	if err := os.WriteFile(file, []byte(noisyCounts(500_000, 0.5, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(noisyCounts(500_000, 0.5, 1)), 0o644))
 	for _, c := range []struct {
 		fragment string
 		run      func(*browser.Tab)
@@ -187,9 +171,7 @@ func TestLongTasks(t *testing.T) {
 		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
 		{"", func(tab *browser.Tab) {
 			enter(t, tab, "data")
-			if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)))
 			until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, time.Minute)
 			fill(t, tab, "epsilon", "1")
 			runSamples(t, tab, time.Minute)

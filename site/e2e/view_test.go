@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -66,9 +67,7 @@ func openView(t *testing.T, tab *browser.Tab, view string) viewFacts {
 func factsOf(t *testing.T, tab *browser.Tab) viewFacts {
 	t.Helper()
 	var f viewFacts
-	if err := json.Unmarshal([]byte(eval[string](t, tab, `JSON.stringify(`+viewHook+`.facts)`)), &f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(eval[string](t, tab, `JSON.stringify(`+viewHook+`.facts)`)), &f))
 	return f
 }
 
@@ -275,13 +274,8 @@ func savedFiles(t *testing.T, tab *browser.Tab, facts viewFacts) {
 		t.Errorf("the table is saved as %q", csv)
 	}
 	if *screenshots != "" {
-		data, err := base64.StdEncoding.DecodeString(eval[string](t, tab, viewFrame+`.contentWindow.saved.find(b => b.type === "image/png").bytes().then(b => b.toBase64())`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(*screenshots, "view-saved.png"), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(base64.StdEncoding.DecodeString(eval[string](t, tab, viewFrame+`.contentWindow.saved.find(b => b.type === "image/png").bytes().then(b => b.toBase64())`)))(t)
+		must.Do(t, os.WriteFile(filepath.Join(*screenshots, "view-saved.png"), data, 0o644))
 	}
 	if size := eval[[2]int](t, tab, `createImageBitmap(`+viewFrame+`.contentWindow.saved.find(b => b.type === "image/png")).then(b => [b.width, b.height])`); size[0] < 300 || size[1] < 300 {
 		t.Errorf("the picture is saved with %v pixels", size)
@@ -331,10 +325,7 @@ func sameChart(t *testing.T, r pair.Report, facts viewFacts) {
 	}
 	got := 0.0
 	for _, row := range facts.Table.Rows {
-		v, err := strconv.ParseFloat(row[9], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(strconv.ParseFloat(row[9], 64))(t)
 		got += v
 	}
 	if math.Abs(got-sum) > 1e-4 {
@@ -410,10 +401,7 @@ func TestViewPlane(t *testing.T) {
 		t.Errorf("%d planes on the way", live)
 	}
 
-	other, err := audit.Canonical(runAudit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(audit.Canonical(runAudit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1")))(t)
 	drop(t, tab, "other.json", string(other))
 	until(t, tab, viewHook+`.facts.ChoiceLabel === "Divergence" && `+viewHook+`.facts.Chosen === "" && `+viewHook+`.facts.Table.title.includes("bin")`, 5*time.Second)
 }
@@ -537,10 +525,7 @@ func TestViewCurves(t *testing.T) {
 	sameCourse(t, tab, r, "if stopped there")
 
 	// A report from elsewhere has none of that run's course.
-	other, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1")))(t)
 	drop(t, tab, "other.json", string(other))
 	until(t, tab, viewHook+`.facts.Table.title.includes("outcome") && !`+viewHook+`.facts.Views.some(v => v.id === "bound")`, 5*time.Second)
 }
@@ -673,10 +658,7 @@ func canarySpace(t *testing.T, tab *browser.Tab, r canary.Report) {
 			t.Errorf("%q, want %q", row, want)
 		}
 		for c := range squares {
-			x, err := strconv.ParseFloat(row[6+c], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(strconv.ParseFloat(row[6+c], 64))(t)
 			squares[c] += x * x
 		}
 	}
@@ -777,18 +759,14 @@ func TestViewSharp(t *testing.T) {
 		if i == 2 {
 			size = 600 * 2 / 1.5
 		}
-		if err := chromedp.Do(tab.Ctx, chromedp.EmulateViewport(int64(size), 900, chromedp.EmulateScale(scale))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.EmulateViewport(int64(size), 900, chromedp.EmulateScale(scale))))
 		switch i {
 		case 0:
 			openView(t, tab, "divergence")
 		case 2:
 			eval[bool](t, tab, `(`+viewFrame+`.scrollIntoView(), true)`)
 			box := eval[[2]float64](t, tab, `(b => [b.left + b.width / 2, b.top + 60])(`+viewFrame+`.getBoundingClientRect())`)
-			if err := chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0], box[1])); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0], box[1])))
 		}
 		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale), 30*time.Second)
 		p := notBlank(t, tab, fmt.Sprintf("at %v pixels", scale))
@@ -806,11 +784,9 @@ func TestViewSharp(t *testing.T) {
 func TestViewWithoutWebGL(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
-	if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+	must.Get(chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		const get = HTMLCanvasElement.prototype.getContext;
-		HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return /webgl/.test(kind) ? null : get.call(this, kind, ...rest) };`}); err != nil {
-		t.Fatal(err)
-	}
+		HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return /webgl/.test(kind) ? null : get.call(this, kind, ...rest) };`}))(t)
 	facts := openView(t, tab, "divergence")
 	if len(facts.Table.Rows) < 3 {
 		t.Errorf("the table has %d rows", len(facts.Table.Rows))
@@ -879,18 +855,11 @@ func TestViewLost(t *testing.T) {
 func TestViewIdle(t *testing.T) {
 	gear.Long(t)
 	tab := open(t, svt4+"2")
-	if err := resize(tab, 1234, 900); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 1234, 900))
 	openView(t, tab, "divergence")
-	if _, err := chromedp.Call(tab.Ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}))(t)
 	spent := func() map[string]float64 {
-		m, err := chromedp.Call(tab.Ctx, performance.GetMetrics, cdp.Empty{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(chromedp.Call(tab.Ctx, performance.GetMetrics, cdp.Empty{}))(t)
 		out := map[string]float64{}
 		for _, x := range m.Metrics {
 			out[x.Name] = x.Value

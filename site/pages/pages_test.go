@@ -29,6 +29,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/wasm/stills"
@@ -137,18 +138,12 @@ func shown(r pair.Report) string {
 //	go test ./site/pages -run Audits -update
 func TestAudits(t *testing.T) {
 	cat := catalogue.All()
-	names, err := markdown(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	fence := regexp.MustCompile("(?ms)^```audit((?: [\\w:-]+)*)\n(.*?)^```$")
 	violations, at := 0, 0
 	for _, name := range names {
 		file := filepath.Join(docsFolder, filepath.FromSlash(name))
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(file))(t)
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			info, text := fence.FindStringSubmatch(block)[1], fence.FindStringSubmatch(block)[2]
 			command, written, _ := strings.Cut(text, "\n")
@@ -170,9 +165,7 @@ func TestAudits(t *testing.T) {
 			return "```audit" + info + "\n" + command + "\n" + shown(r) + "```"
 		})
 		if *update && changed != string(source) {
-			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(changed), 0o644))
 		}
 	}
 	if least := gear.Of(7, 20); violations < least {
@@ -201,17 +194,11 @@ func keep(t *testing.T, name string, r report.View) {
 //
 //	go test ./site/pages -run Pictures -update
 func TestPictures(t *testing.T) {
-	names, err := markdown(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	block := regexp.MustCompile("(?m)^```(audit|picture) ([\\w:-]+) ([\\w-]+)\n(.*dpscope .*)$")
 	made, cat := map[string]string{}, catalogue.All()
 	for _, name := range names {
-		source, err := os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name))))(t)
 		for _, m := range block.FindAllStringSubmatch(string(source), -1) {
 			of, command := m[3], m[4]
 			if made[of] != "" && made[of] != command {
@@ -230,10 +217,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	files, err := os.ReadDir(filepath.Join(docsFolder, kept))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(filepath.Join(docsFolder, kept)))(t)
 	for _, f := range files {
 		if of := strings.TrimSuffix(f.Name(), ".json"); made[of] == "" {
 			t.Errorf("%s is kept, and no page has a picture of it", f.Name())
@@ -285,10 +269,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 	}
 	t.Logf("%-40s %6.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
 	// The report's own address asks for the same, defaults left out.
-	again, err := settings(must(t, r.Reproduce.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(settings(audited(t, r.Reproduce.URL)))(t)
 	if one, two := resolved(t, plan, cat), resolved(t, again, cat); one != two {
 		t.Errorf("%s: %s is\n%s\nand the report's %s\n%s", name, command, one, r.Reproduce.URL, two)
 	}
@@ -298,33 +279,19 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 // resolved is a plan with its defaults filled in.
 func resolved(t *testing.T, p pair.Plan, cat audit.Catalogue) string {
 	t.Helper()
-	a, err := p.Resolve(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := audit.Canonical(a.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.Resolve(cat))(t)
+	data := must.Get(audit.Canonical(a.Plan))(t)
 	return string(data)
 }
 
-func must(t *testing.T, fragment string) Audit {
+func audited(t *testing.T, fragment string) Audit {
 	t.Helper()
-	a, err := ParseFragment(fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(ParseFragment(fragment))(t)
 }
 
 func build(t *testing.T, withElement bool) []File {
 	t.Helper()
-	files, err := Build(os.DirFS(docsFolder), withElement, stills.Draw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return must.Get(Build(os.DirFS(docsFolder), withElement, stills.Draw))(t)
 }
 
 var (
@@ -359,10 +326,7 @@ func TestLinks(t *testing.T) {
 		}
 		for _, m := range attribute.FindAllStringSubmatch(string(f.Data), -1) {
 			to := html.UnescapeString(m[1])
-			u, err := url.Parse(to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(url.Parse(to))(t)
 			if u.Scheme == "https" {
 				continue
 			}
@@ -384,7 +348,7 @@ func TestLinks(t *testing.T) {
 					}
 				}
 				if door != "" && !doors.MatchString(door) {
-					must(t, "#"+u.EscapedFragment())
+					audited(t, "#"+u.EscapedFragment())
 				}
 			case u.Fragment != "" && !ids[u.Fragment]:
 				t.Errorf("%s: link to %s, a place that is not there", f.Name, to)
@@ -455,7 +419,7 @@ func TestElement(t *testing.T) {
 				a = append(a, Setting{s[1], html.UnescapeString(s[2])})
 			}
 			_, fragment, _ := strings.Cut(html.UnescapeString(m[2]), "#")
-			if got := must(t, "#"+fragment); !slices.Equal(got, a) {
+			if got := audited(t, "#"+fragment); !slices.Equal(got, a) {
 				t.Errorf("%s: attributes %v, link %v", f.Name, a, got)
 			}
 		}
@@ -468,10 +432,7 @@ func TestElement(t *testing.T) {
 // Every known fault has a page, and no page is about a mechanism that there is
 // not or that keeps its claim. Misuses of Google's library have docs/google.md.
 func TestMuseum(t *testing.T) {
-	museum, err := Museum(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	museum := must.Get(Museum(os.DirFS(docsFolder)))(t)
 	for _, m := range mechanisms.All() {
 		if link := museum[m.Name]; (link != "") != (m.Fault != "") {
 			t.Errorf("%s: fault %q, page %q", m.Name, m.Fault, link)
@@ -497,19 +458,13 @@ func TestBounds(t *testing.T) {
 	} {
 		named, told := map[string]bool{}, map[string]bool{}
 		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			for _, m := range pattern.FindAllStringSubmatch(string(data), -1) {
 				into[m[1]] = true
 			}
 		}
 		for _, folder := range c.folders {
-			sources, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			sources := must.Get(filepath.Glob(filepath.Join("../..", folder, "*.go")))(t)
 			for _, file := range sources {
 				if !strings.HasSuffix(file, "_test.go") {
 					collect(constant, file, named)
@@ -580,10 +535,7 @@ func TestBuild(t *testing.T) {
 		"x.json":        {Data: []byte("{}")},
 		"unlinked.json": {Data: []byte("{}")},
 	}
-	files, err := Build(docs, true, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Build(docs, true, nil))(t)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
@@ -606,7 +558,5 @@ func TestBuild(t *testing.T) {
 			t.Errorf("docs/index.html lacks %s", want)
 		}
 	}
-	if _, err := fs.Stat(docs, "unlinked.json"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fs.Stat(docs, "unlinked.json"))(t)
 }

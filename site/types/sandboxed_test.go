@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asked asks the sandbox's program for outputs of functions, as the core does.
@@ -72,10 +74,7 @@ func TestSandboxed(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("node, which runs the script, is missing: %v", err)
 	}
-	source, err := os.ReadFile("../worker/sandboxed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
 	cmd := exec.Command("node", "--input-type=module")
 	cmd.Stdin = strings.NewReader(asked)
 	cmd.Env = append(os.Environ(), "SANDBOXED="+base64.StdEncoding.EncodeToString(source))

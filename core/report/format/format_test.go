@@ -23,6 +23,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -39,10 +40,7 @@ func (broken) Sample(audit.Dataset, *stream.Stream, []float64) error {
 func catalogue(t *testing.T) audit.Catalogue {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
-	spec, err := cat.Mechanism("laplace-mean")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(cat.Mechanism("laplace-mean"))(t)
 	spec.Name, spec.New = "broken", func(audit.Params) (audit.Mechanism, error) { return broken{}, nil }
 	cat.Mechanisms = append(cat.Mechanisms, spec)
 	return cat
@@ -88,9 +86,7 @@ func each(t *testing.T) format.Run {
 func write(t *testing.T, name string, run format.Run) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := format.Write(&out, name, run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, format.Write(&out, name, run))
 	return out.String()
 }
 
@@ -102,14 +98,9 @@ func TestGolden(t *testing.T) {
 		path := filepath.Join("testdata", "each."+format)
 		got := write(t, format, run)
 		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(path))(t)
 		if got != string(want) {
 			t.Errorf("%s differs; go test ./core/report/format -run TestGolden -update writes it:\n%s", path, got)
 		}
@@ -118,25 +109,13 @@ func TestGolden(t *testing.T) {
 
 func sarifSchema(t *testing.T) *check.Schema {
 	t.Helper()
-	f, err := os.Open("testdata/sarif-schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/sarif-schema-2.1.0.json"))(t)
 	defer f.Close()
-	doc, err := check.UnmarshalJSON(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(check.UnmarshalJSON(f))(t)
 	c := check.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("sarif.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("sarif.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	must.Do(t, c.AddResource("sarif.json", doc))
+	return must.Get(c.Compile("sarif.json"))(t)
 }
 
 func valid(s *check.Schema, data string) error {
@@ -177,9 +156,7 @@ func TestSARIF(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(out), &log); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(out), &log))
 		r := log.Runs[0]
 		if len(r.Results) != 2 || r.Invocations[0].ExecutionSuccessful {
 			t.Fatalf("%d results, successful %v; want the violation and the inconclusive audit, and the failure said", len(r.Results), r.Invocations[0].ExecutionSuccessful)
@@ -360,10 +337,7 @@ func TestOneAudit(t *testing.T) {
 	if got := write(t, format.Text, run); got != report.Text(r) {
 		t.Errorf("text is not the report's own:\n%s", got)
 	}
-	want, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(audit.Canonical(r))(t)
 	if got := write(t, format.JSON, run); got != string(want) {
 		t.Errorf("JSON is not the report's own:\n%s", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // node is one XML element.
@@ -73,10 +75,7 @@ type xsd struct {
 
 func readXSD(t *testing.T, path string) xsd {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	s := xsd{map[string]*node{}, map[string]*node{}, map[string]*node{}}
 	for _, k := range readXML(t, f).kids {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
@@ -174,10 +175,7 @@ func flat(line []byte) (rows [][]any, ok bool) {
 }
 
 func BenchmarkScan(b *testing.B) {
-	line, err := json.Marshal(map[string]any{"outputs": make([]float64, 0)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	line := must.Get(json.Marshal(map[string]any{"outputs": make([]float64, 0)}))(b)
 	values := make([]string, 4096)
 	for i := range values {
 		values[i] = fmt.Sprint(math.Sqrt(float64(i)))
@@ -187,9 +185,7 @@ func BenchmarkScan(b *testing.B) {
 	out := make([]float64, 4096)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.fill(answer{json: line}, 4096, out); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, p.fill(answer{json: line}, 4096, out))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/output")
 }

@@ -1,0 +1,34 @@
+// Package must ends a test where a call fails that has to succeed.
+package must
+
+// TB is what ends: a test of package testing, or one of a property.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// Do is for calls that return an error alone: must.Do(t, os.Mkdir(name, 0o700)).
+func Do(t TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Get is for calls that return a value: data := must.Get(os.ReadFile(name))(t).
+func Get[T any](value T, err error) func(TB) T {
+	return func(t TB) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
+
+// Get2 is for calls that return two.
+func Get2[T, U any](first T, second U, err error) func(TB) (T, U) {
+	return func(t TB) (T, U) {
+		t.Helper()
+		Do(t, err)
+		return first, second
+	}
+}
