@@ -152,9 +152,7 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 	tab := h.visit(t, fragment)
 	until(t, tab, pageReady, 30*time.Second)
 	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil { // no worker serves the first visit
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload())) // no worker serves the first visit
 	until(t, tab, pageReady, 30*time.Second)
 	do(t, tab)
 	until(t, tab, fmt.Sprintf(`caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match(%q)))`, loads), 20*time.Second)
@@ -288,14 +286,10 @@ func TestHalfPublishedBuild(t *testing.T) {
 // header that it lacks.
 func TestWebAssemblyForbidden(t *testing.T) {
 	t.Parallel()
-	files := http.FileServer(http.Dir(dist))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tab := visit(t, altered(t, func(w http.ResponseWriter, _ string) bool {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
-		files.ServeHTTP(w, r)
+		return false
 	}))
-	defer server.Close()
-	tab := must.Get(browser.Open(profile(t), server.URL))(t)
-	defer tab.Close()
 	until(t, tab, `document.body.dataset.state === "failed"`, 30*time.Second)
 	words := eval[string](t, tab, `document.querySelector("#notice").textContent`)
 	for _, want := range []string{"forbids WebAssembly", "Content-Security-Policy", "'wasm-unsafe-eval'"} {

@@ -12,13 +12,11 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
-// and words are there and the report verifies; a wrong m is named at its field. A
-// dropped report opens in the panel and verifies, a forged one does not. Seeds are
+// and words are there and the report verifies; a wrong m is named at its field. Seeds are
 // fixed: there is no chance in it.
 func TestOneRun(t *testing.T) {
 	t.Parallel()
@@ -61,46 +59,8 @@ func TestOneRun(t *testing.T) {
 	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
 		t.Error("the result holds what is no number")
 	}
-	verifies := func(says string) {
-		t.Helper()
-		click(t, tab, "#canaries-verify")
-		until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes(%q) && %s`, box, says, canaryIdle), time.Minute)
-	}
 	stands(t, tab, box, "")
-	verifies("is the same as in the report")
+	click(t, tab, "#canaries-verify")
+	until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes("is the same as in the report") && %s`, box, canaryIdle), time.Minute)
 	stands(t, tab, box, "Verified here")
-
-	forged := want
-	more := *want.LowerBound + 0.1
-	forged.LowerBound = &more
-	for _, c := range []struct {
-		report       onerun.Report
-		says, stands string
-	}{{want, "is the same as in the report", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
-		data := must.Get(audit.Canonical(c.report))(t)
-		drop(t, tab, "one.json", string(data))
-		until(t, tab, fmt.Sprintf(`%s?.lowerBound === %v && %s.textContent.includes("Opened: one.json") && %s`, canaryReport, *c.report.LowerBound, box, canaryIdle), 30*time.Second)
-		stands(t, tab, box, "Not verified here")
-		verifies(c.says)
-		stands(t, tab, box, c.stands)
-	}
-
-	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
-	for i := range given.In {
-		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
-	}
-	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator))(t)
-	data := must.Get(audit.Canonical(of))(t)
-	drop(t, tab, "scores.json", string(data))
-	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, 30*time.Second)
-	stands(t, tab, box, "Not verified here")
-	verifies("Recomputed in this browser")
-	stands(t, tab, box, "Recomputed here")
-	less := 0.01
-	of.LowerBound = &less
-	data = must.Get(audit.Canonical(of))(t)
-	drop(t, tab, "forged.json", string(data))
-	until(t, tab, box+`.textContent.includes("Opened: forged.json") && `+canaryIdle, 30*time.Second)
-	verifies("lowerBound")
-	stands(t, tab, box, "Failed verification here")
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,15 +74,13 @@ func TestEditor(t *testing.T) {
 // cursor where it was.
 func TestEditorComesLater(t *testing.T) {
 	t.Parallel()
-	files, gate := http.FileServer(http.Dir(dist)), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/editor.js" {
+	gate := make(chan struct{})
+	tab := live(t, altered(t, func(_ http.ResponseWriter, name string) bool {
+		if name == "editor.js" {
 			<-gate
 		}
-		files.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	tab := live(t, server.URL+"/#door=code")
+		return false
+	})+"#door=code")
 	until(t, tab, `document.querySelector("#own-code")?.checkVisibility()`, 30*time.Second)
 	eval[bool](t, tab, `((e) => { e.focus(); e.setSelectionRange(3, 3); return true; })(document.querySelector("#own-code"))`)
 	pressKey(t, tab, "early ")
@@ -103,21 +100,16 @@ func TestWithoutEditor(t *testing.T) {
 	absent := func(name string) bool { return name == "editor.js" || strings.HasPrefix(name, "python/") }
 	info["files"] = slices.DeleteFunc(info["files"].([]any), func(f any) bool { return absent(f.(map[string]any)["name"].(string)) })
 	data = must.Get(json.Marshal(info))(t)
-	files := http.FileServer(http.Dir(dist))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch name := strings.TrimPrefix(r.URL.Path, "/"); {
-		case name == "build-info.json":
-			w.Header().Set("Content-Type", "application/json")
+	tab := live(t, altered(t, func(w http.ResponseWriter, name string) bool {
+		if name == "build-info.json" {
 			w.Write(data)
-		case absent(name):
-			t.Errorf("%s was asked for, which the site does not have", name)
-			http.NotFound(w, r)
-		default:
-			files.ServeHTTP(w, r)
+			return true
 		}
-	}))
-	defer server.Close()
-	tab := live(t, server.URL+"/#door=code")
+		if absent(name) {
+			t.Errorf("%s was asked for, which the site does not have", name)
+		}
+		return false
+	})+"#door=code")
 	until(t, tab, headline+`.startsWith("Violation") && `+ownIdle, time.Minute)
 	if !eval[bool](t, tab, `document.querySelector("#own-code").checkVisibility() && document.querySelector("#own-without").checkVisibility() && document.querySelector("#own-python").hidden`) {
 		t.Error("there is no text field, or the page does not say what is absent")

@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -149,56 +148,4 @@ type traceEvent struct {
 	Args struct {
 		Name string `json:"name"`
 	} `json:"args"`
-}
-
-// TestLongTasks measures, while audits run, while samples are read and when results
-// appear, the longest tasks of the main thread, which should stay below 50 ms (-v
-// prints them). It asserts nothing of time: a machine that is shared has its own.
-func TestLongTasks(t *testing.T) {
-	gear.Long(t)
-	runAudit := func(tab *browser.Tab) {
-		click(t, tab, "#run")
-		finish(t, tab, 2*time.Minute)
-		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
-	}
-	file := filepath.Join(t.TempDir(), "count.csv")
-	must.Do(t, os.WriteFile(file, []byte(noisyCounts(500_000, 0.5, 1)), 0o644))
-	for _, c := range []struct {
-		fragment string
-		run      func(*browser.Tab)
-	}{
-		{"#v=1&mechanism=svt4&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
-		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
-		{"", func(tab *browser.Tab) {
-			enter(t, tab, "data")
-			must.Do(t, chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)))
-			until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, time.Minute)
-			fill(t, tab, "epsilon", "1")
-			runSamples(t, tab, time.Minute)
-		}},
-		{"#v=1&view=canaries&source=dp-sgd&n=60&k=8&m=32&p.steps=20&p.hidden=8&p.examples=200", func(tab *browser.Tab) {
-			until(t, tab, `!document.querySelector("#canaries-run").disabled`, time.Minute)
-			click(t, tab, "#canaries-run")
-			planted(t, tab, 5*time.Minute)
-		}},
-	} {
-		var least []float64
-		times := tries
-		if !testing.Verbose() {
-			times = 1 // nobody reads the best of them
-		}
-		for try := range times {
-			tab := open(t, c.fragment)
-			long := traced(t, tab, func() { c.run(tab) })
-			if try == 0 || len(long) < len(least) {
-				least = long
-			}
-			if len(least) == 0 {
-				break
-			}
-		}
-		if len(least) > 0 {
-			t.Logf("%q: the main thread was blocked for %v ms", c.fragment, least)
-		}
-	}
 }
