@@ -167,25 +167,6 @@ func TestCanaryCeilingIsReached(t *testing.T) {
 	}
 }
 
-// With one canary a side and a stake that its cap does not touch, paired betting is
-// PairedBetting.
-func TestCanaryPairedBettingIsPairedBetting(t *testing.T) {
-	table := someCanaries(1, 1, 400, 0.6, 0.2, 3)
-	var x, y []float64
-	for _, c := range table.Cells {
-		for range c.Runs {
-			x, y = append(x, float64(c.X)), append(y, float64(c.Y))
-		}
-	}
-	for _, lambda := range []float64{0.02, 0.1, 0.2} {
-		got := CanaryEpsilon(CanaryPairedBetting, table, 0.01, 0.05, CanaryStakes{Paired: []float64{lambda}})
-		want := PairedBetting(x, y, 0.01, 0.05, lambda)
-		if math.Abs(got-want) > 1.5e-6 || got > math.Log(topShare/lambda-0.01) {
-			t.Errorf("stake %v: %v, PairedBetting says %v", lambda, got, want)
-		}
-	}
-}
-
 // slowCanaryBetting scans epsilon upwards in steps and plays the runs one by one:
 // each stake has a wealth of its own, which a run multiplies by
 // 1 + lambda (X/K - e^eps Y/M - delta), or, where a factor could fall below

@@ -3,6 +3,7 @@ package bounds
 import (
 	"encoding/json"
 	"math"
+	"math/bits"
 	"os"
 	"strconv"
 	"testing"
@@ -29,14 +30,14 @@ func TestMomentsAreSumsOverIndexSets(t *testing.T) {
 			}
 			e.Runs[count]++
 			for set := 1; set < 1<<k; set++ {
-				if size := popcount(set); set&ones == set {
+				if size := bits.OnesCount(uint(set)); set&ones == set {
 					sums[size]++
 				}
 			}
 		}
 		sets := make([]float64, k+1)
 		for set := range 1 << k {
-			sets[popcount(set)]++
+			sets[bits.OnesCount(uint(set))]++
 		}
 		for l := 1; l <= k; l++ {
 			if got, want := e.Moment(l), sums[l]/sets[l]/runs; math.Abs(got-want) > 1e-14 {
@@ -68,14 +69,6 @@ func TestMomentsAreSumsOverIndexSets(t *testing.T) {
 			}
 		}
 	}
-}
-
-func popcount(x int) int {
-	n := 0
-	for ; x > 0; x &= x - 1 {
-		n++
-	}
-	return n
 }
 
 type canaryVectors struct {

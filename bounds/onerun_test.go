@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -163,26 +162,6 @@ func TestOneRunOfTheGaussianSum(t *testing.T) {
 	}
 }
 
-// The recursion at the true mu. Each trial refutes it with probability at most .05;
-// 34 or more of 400 then have probability 2e-3 at most, measured none.
-func TestOneRunGDPCoverage(t *testing.T) {
-	st := stream.New(stream.Key{Seed: 3, Purpose: "one run"})
-	for _, sigma := range []float64{0.5, 1, 3} {
-		for _, r := range []int{20, 100, 400} {
-			failed := 0
-			for range 400 {
-				scores, in := oneRunScores(st, 400, sigma)
-				if oneRunRefutes(400, r, oneRunHalves(scores, in, r), 1/sigma, nominal) {
-					failed++
-				}
-			}
-			if failed >= 34 {
-				t.Errorf("sigma %v, r %d: %d of 400 refute the truth", sigma, r, failed)
-			}
-		}
-	}
-}
-
 // slowOneRunGDP keeps the whole recursion of Mahloujifar et al., wrong[i] and
 // right[i] for every i from v down to 0, with Phi by erfc and its inverse by
 // bisection of it; no step is left out.
@@ -332,21 +311,5 @@ func TestOneRunRightIsThatOfASort(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func BenchmarkOneRunRight(b *testing.B) {
-	for _, m := range []int{200, 1000, 1_000_000} {
-		s := stream.New(stream.Key{Seed: 1, Purpose: "bench/one run right"})
-		scores, in := make([]float64, m), make([]bool, m)
-		s.Gaussian(scores, 1)
-		for i := range in {
-			in[i] = s.Uint64()>>63 == 1
-		}
-		b.Run(fmt.Sprint(m), func(b *testing.B) {
-			for b.Loop() {
-				OneRunRight(scores, in, m/20, m/20)
-			}
-		})
 	}
 }
