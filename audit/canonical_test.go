@@ -102,18 +102,3 @@ func same(t *testing.T, v any) {
 		t.Fatalf("read again: %.300q, want %.300q: %v", again, got, err)
 	}
 }
-
-func BenchmarkCanonical(b *testing.B) {
-	data, err := os.ReadFile("../site/example.json")
-	if err != nil {
-		b.Skip(err)
-	}
-	for name, do := range map[string]func(any) ([]byte, error){"fast": Canonical, "slow": slowCanonical} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				do(json.RawMessage(data))
-			}
-		})
-	}
-}

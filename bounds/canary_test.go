@@ -79,7 +79,7 @@ func TestCanaryTableRefuses(t *testing.T) {
 		if table.Validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
-		mustPanic(t, name, func() { CanaryEpsilon(CanaryPairedBetting, table, 0, 0.05, CanaryStakes{}) })
+		must.Panic(t, name, func() { CanaryEpsilon(CanaryPairedBetting, table, 0, 0.05, CanaryStakes{}) })
 	}
 	good := someCanaries(2, 2, 50, 0.9, 0.1, 1)
 	for name, call := range map[string]func(){
@@ -97,7 +97,7 @@ func TestCanaryTableRefuses(t *testing.T) {
 		"ceiling's n":  func() { CanaryCeiling(CanaryKL, 1, 1, 0, 0, 0.05) },
 		"claim":        func() { CanaryPValue(good, math.NaN(), 0, CanaryStakes{}) },
 	} {
-		mustPanic(t, name, call)
+		must.Panic(t, name, call)
 	}
 	for _, s := range []CanaryStakes{{Paired: []float64{math.NaN()}}, {In: []float64{-1}}, {Out: []float64{math.Inf(1)}}, {In: make([]float64, maxStakes+1)}} {
 		if s.Validate() == nil {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestCountsValidate(t *testing.T) {
@@ -68,13 +70,6 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"split":      func() { ClopperPearson(sound, 0, 0.05, 1) },
 		"p0":         func() { SmallestDetectable(1, 0, 0.05, 10, 10, 1.5) },
 	} {
-		func() {
-			defer func() {
-				if _, ok := recover().(string); !ok {
-					t.Errorf("%s: no panic with a constant string", name)
-				}
-			}()
-			call()
-		}()
+		must.Panic(t, name, call)
 	}
 }

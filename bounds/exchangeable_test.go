@@ -203,16 +203,6 @@ func TestExchangeableRefuses(t *testing.T) {
 		"correlation": func() { good.Correlation(2) },
 		"no run":      func() { NewExchangeable(3).Mean() },
 	} {
-		mustPanic(t, name, call)
+		must.Panic(t, name, call)
 	}
-}
-
-func mustPanic(t *testing.T, name string, call func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	call()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestGoldenOneRun(t *testing.T) {
@@ -251,8 +252,8 @@ func TestOneRunRefuses(t *testing.T) {
 		if CheckOneRun(k[0], k[1], k[2]) == nil {
 			t.Errorf("%s: no error", name)
 		}
-		mustPanic(t, name, func() { OneRunEpsilon(k[0], k[1], k[2], 0, nominal) })
-		mustPanic(t, name, func() { OneRunGDPMu(k[0], k[1], k[2], nominal) })
+		must.Panic(t, name, func() { OneRunEpsilon(k[0], k[1], k[2], 0, nominal) })
+		must.Panic(t, name, func() { OneRunGDPMu(k[0], k[1], k[2], nominal) })
 	}
 	for name, call := range map[string]func(){
 		"delta": func() { OneRunEpsilon(5, 5, 5, 1, nominal) },
@@ -261,7 +262,7 @@ func TestOneRunRefuses(t *testing.T) {
 		"coins": func() { OneRunRight([]float64{1}, nil, 1, 0) },
 		"NaN":   func() { OneRunRight([]float64{math.NaN()}, []bool{true}, 1, 0) },
 	} {
-		mustPanic(t, name, call)
+		must.Panic(t, name, call)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // oneRunHalves guesses as many in as out, one more in where r is odd.
@@ -325,6 +326,6 @@ func TestOneRunChosenAtItsEdges(t *testing.T) {
 		}
 	}
 	for _, share := range []float64{0, 1, math.NaN()} {
-		mustPanic(t, fmt.Sprint("share ", share), func() { OneRunChosenPValue(20, 10, 5, 1, 1e-3, share) })
+		must.Panic(t, fmt.Sprint("share ", share), func() { OneRunChosenPValue(20, 10, 5, 1, 1e-3, share) })
 	}
 }

@@ -62,14 +62,16 @@ func TestDecodeRefuses(t *testing.T) {
 		{logistic, `{"carriers":[1,0],"features":[]}`, "ascending"},
 		{logistic, logit(strings.Repeat(`{"kind":"sum","low":0,"high":1,"weight":1},`, 127) + `{"kind":"sum","low":0,"high":1,"weight":1}`), "at most 127"},
 	} {
-		_, err := c.spec.Decode(json.RawMessage(c.model), columns)
-		short := c.model[:min(len(c.model), 120)]
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
-		}
+		decodes(t, c.spec, columns, c.model, c.says)
+	}
+}
+
+// decodes wants a model to decode, or to be refused in these words.
+func decodes(t *testing.T, spec audit.LearnerSpec, columns []audit.Column, model, says string) {
+	t.Helper()
+	_, err := spec.Decode(json.RawMessage(model), columns)
+	if says == "" && err != nil || says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), says)) {
+		t.Errorf("%s: %.160s: error %v, want %q in it", spec.Name, model, err, says)
 	}
 }
 

@@ -62,27 +62,8 @@ func halfShift() scenario {
 	}
 }
 
-// TestNamedLearnersReachTheOptimum is TestLearnersReachTheOptimum for learners
-// that are used by name. Over seeds 1 to 40 no row failed, so that a row's
-// false-alarm rate under another seed is below 8 %, with 95 % confidence.
-func TestNamedLearnersReachTheOptimum(t *testing.T) {
-	nativetest.Only(t)
-	for _, c := range namedOptima {
-		if !gear.All() && c.learner.Name == "mlp" && c.scenario.name != "laplace" {
-			continue // a network learns for seconds
-		}
-		got, best := found(t, c.scenario, c.learner, 20000)
-		if got < c.fraction*best {
-			t.Errorf("%s on %s: %.4f, want at least %.2f of %.4f", c.learner.Name, c.scenario.name, got, c.fraction, best)
-		}
-	}
-}
-
-var namedOptima = []struct {
-	learner  audit.LearnerSpec
-	scenario scenario
-	fraction float64
-}{
+// namedOptima are those of learners that are used by name.
+var namedOptima = []optimum{
 	{usualNetwork, laplaceShift(1), 0.93},
 	{usualNetwork, halfShift(), 0.85},
 	{usualNetwork, svt6(5, 1), 0.80},
@@ -160,39 +141,6 @@ func TestFloatBitsSeeTheGrid(t *testing.T) {
 	got, best := found(t, c, floatBits, 10000)
 	if got < 3*best {
 		t.Errorf("bits show %.4f, the value %.4f at best; want at least three times as much", got, best)
-	}
-}
-
-func TestNamedLearnersFindNothingInNothing(t *testing.T) {
-	c := gaussianVector()
-	for _, spec := range []audit.LearnerSpec{usualNetwork, usualKernels, logisticVector()} {
-		m := must.Get(spec.Learn(exploring(c.samples("a", 0, 10000), c.samples("b", 0, 10000))))(t)
-		var scores [2][]float64
-		for side, purpose := range []string{"c", "d"} {
-			scores[side] = make([]float64, 10000)
-			m.Score(c.samples(purpose, 0, 10000).Rows, scores[side])
-		}
-		// The best of thousands of bounds at two standard errors: noise.
-		if got, _, _ := sweep(scores[0], scores[1]); got > 0.3 {
-			t.Errorf("%s: shows %.4f between equal distributions", spec.Name, got)
-		}
-	}
-}
-
-func TestWhoIsInThePortfolio(t *testing.T) {
-	for _, s := range All {
-		if s.ByName {
-			t.Errorf("%s is in the portfolio's registry, but by name only", s.Name)
-		}
-	}
-	c := laplaceShift(1)
-	for _, s := range Named() {
-		if !s.ByName {
-			t.Errorf("%s would be in the portfolio", s.Name)
-		}
-		if _, err := s.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
-			t.Errorf("%s: error %v", s.Name, err)
-		}
 	}
 }
 

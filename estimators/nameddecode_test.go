@@ -82,14 +82,7 @@ func TestNamedDecodeRefuses(t *testing.T) {
 		{floatBits, one, `{"logistic":{"features":[{"kind":"is","column":56,"weight":1}]}}`, "in [0, 55]"},
 		{floatBits, mixed, `{"logistic":{"features":[]}}`, "one real column"},
 	} {
-		_, err := c.spec.Decode(json.RawMessage(c.model), c.columns)
-		short := c.model[:min(len(c.model), 160)]
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
-		}
+		decodes(t, c.spec, c.columns, c.model, c.says)
 	}
 }
 

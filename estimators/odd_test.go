@@ -122,7 +122,10 @@ func TestUnequalSides(t *testing.T) {
 
 func TestNothingToLearnFrom(t *testing.T) {
 	c := laplaceShift(1)
-	for _, spec := range All {
+	for i, spec := range slices.Concat(All, Named()) {
+		if spec.ByName != (i >= len(All)) {
+			t.Errorf("%s is in the wrong list: by name %v", spec.Name, spec.ByName)
+		}
 		if _, err := spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
 			t.Errorf("%s: error %v", spec.Name, err)
 		}

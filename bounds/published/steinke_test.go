@@ -8,15 +8,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 const nominal = 0.05
 
 func TestGoldenSteinke(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/canary-vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/canary-vectors.json"))(t)
 	var v struct {
 		Steinke []struct {
 			M, R, V       int

@@ -4,6 +4,7 @@ package must
 // TB is what ends: a test of package testing, or one of a property.
 type TB interface {
 	Helper()
+	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
@@ -31,4 +32,16 @@ func Get2[T, U any](first T, second U, err error) func(TB) (T, U) {
 		Do(t, err)
 		return first, second
 	}
+}
+
+// Panic is for calls that only a programming error makes: they panic with a text.
+func Panic(t TB, what string, call func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if why, ok := recover().(string); !ok || why == "" {
+			t.Errorf("%s: no panic with a text", what)
+		}
+	}()
+	call()
 }

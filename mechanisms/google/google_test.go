@@ -246,17 +246,3 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSample(b *testing.B) {
-	for _, spec := range All() {
-		b.Run(spec.Name, func(b *testing.B) {
-			m := must.Get(spec.Build(nil))(b)
-			p := must.Get(audit.ResolveParams(spec.Params, nil, audit.Claim{}))(b)
-			d := spec.Pairs(p, audit.AddRemove)[0].Second
-			out := make([]float64, audit.Width(m.Columns()))
-			for b.Loop() {
-				must.Do(b, m.Sample(d, nil, out))
-			}
-		})
-	}
-}

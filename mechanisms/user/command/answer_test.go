@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
@@ -172,20 +171,4 @@ func flat(line []byte) (rows [][]any, ok bool) {
 		rows = append(rows, row)
 	}
 	return rows, true
-}
-
-func BenchmarkScan(b *testing.B) {
-	line := must.Get(json.Marshal(map[string]any{"outputs": make([]float64, 0)}))(b)
-	values := make([]string, 4096)
-	for i := range values {
-		values[i] = fmt.Sprint(math.Sqrt(float64(i)))
-	}
-	line = bytes.Replace(line, []byte("[]"), []byte("["+strings.Join(values, ", ")+"]"), 1)
-	p := &Program{columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
-	out := make([]float64, 4096)
-	b.ReportAllocs()
-	for b.Loop() {
-		must.Do(b, p.fill(answer{json: line}, 4096, out))
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/output")
 }

@@ -361,19 +361,3 @@ func TestPython(t *testing.T) {
 		t.Error("the program in docs/command.md is another mechanism than the example")
 	}
 }
-
-// BenchmarkPython draws blocks by the example, in one process.
-func BenchmarkPython(b *testing.B) {
-	script := must.Get(filepath.Abs("../../../docs/examples/count_mechanism.py"))(b)
-	for _, form := range []string{"correct", "words"} {
-		b.Run(form, func(b *testing.B) {
-			p := mustOpen(b, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
-			rng := stream.New(stream.Key{Seed: 1})
-			out := make([]float64, pair.BlockRows)
-			for b.Loop() {
-				must.Do(b, p.Sample(audit.Records(1, 0), rng, out))
-			}
-			b.ReportMetric(float64(b.N)*pair.BlockRows/b.Elapsed().Seconds(), "outputs/s")
-		})
-	}
-}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -336,14 +335,4 @@ func TestBroken(t *testing.T) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 	}
-}
-
-func BenchmarkSample(b *testing.B) {
-	m := open(b, "count.wasm", example(b, "count.wasm"), Options{})
-	out := make([]float64, pair.BlockRows)
-	s := stream.New(stream.Key{Seed: 1})
-	for b.Loop() {
-		must.Do(b, m.Sample(audit.Records(1, 2), s, out))
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(out)), "ns/output")
 }
