@@ -207,15 +207,11 @@ func TestFuzzErrors(t *testing.T) {
 		{clipped{}, one, Options{Domain: wide(1), FalseAlarm: 1e-9}, "beta is"},
 		{From(mechanisms.All(), "svt9"), one, Options{}, `did you mean "svt`},
 	} {
-		if _, err := newFuzzer(c.m, c.claim, c.opts, 1); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v %+v: error %v, want %q", c.m, c.opts, err, c.says)
-		}
+		must.Refuse(t, must.Err(newFuzzer(c.m, c.claim, c.opts, 1)), c.says, c.m, c.opts)
 	}
 	// A claim that no screening of this size could refute is an error, not a pass.
 	z := must.Get(newFuzzer(clipped{}, audit.DPClaim(9, 0), Options{Domain: wide(1)}, 1))(t)
-	if _, err := z.try([]byte{1, 0xff}); err == nil || !strings.Contains(err.Error(), "Raise the number of samples") {
-		t.Errorf("error %v", err)
-	}
+	must.Refuse(t, must.Err(z.try([]byte{1, 0xff})), "Raise the number of samples")
 }
 
 // Registered mechanisms bring their own domain and relation.
@@ -226,7 +222,5 @@ func TestFuzzRegistered(t *testing.T) {
 	}
 	up, down := []byte{132, 0}, []byte{108, 0xff} // 1 moved to 0, 0 moved to 1
 	data := append([]byte{0}, append(slices.Repeat(up, 5), slices.Repeat(down, 5)...)...)
-	if _, err := z.try(data); err == nil || !strings.Contains(err.Error(), "Violation: epsilon") {
-		t.Errorf("the known pair answers %v", err)
-	}
+	must.Refuse(t, must.Err(z.try(data)), "Violation: epsilon", "the known pair answers")
 }

@@ -126,11 +126,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		if spec.ByName != (i >= len(All)) {
 			t.Errorf("%s is in the wrong list: by name %v", spec.Name, spec.ByName)
 		}
-		if _, err := spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
-			t.Errorf("%s: error %v", spec.Name, err)
-		}
+		must.Refuse(t, must.Err(spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0)))), "10 and 0 outputs", spec.Name)
 	}
-	if err := outcomeTable.Applies(realColumns(9)); err == nil || !strings.Contains(err.Error(), "at most 8") {
-		t.Errorf("table of 9 real columns: error %v", err)
-	}
+	must.Refuse(t, outcomeTable.Applies(realColumns(9)), "at most 8", "table of 9 real columns")
 }

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,10 +29,9 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/wasm/stills"
-
-	"github.com/dpscope/dpscope/internal/must"
 )
 
 // memory is a store in memory whose answers can be made to fail or to come late.
@@ -388,7 +389,7 @@ const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 func poison(value any, at *int, which int) any {
 	switch x := value.(type) {
 	case map[string]any:
-		for _, k := range sorted(x) {
+		for _, k := range slices.Sorted(maps.Keys(x)) {
 			x[k] = poison(x[k], at, which)
 		}
 	case []any:
@@ -402,19 +403,6 @@ func poison(value any, at *int, which int) any {
 		}
 	}
 	return value
-}
-
-func sorted(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	for i := range out {
-		for j := i; j > 0 && out[j] < out[j-1]; j-- {
-			out[j], out[j-1] = out[j-1], out[j]
-		}
-	}
-	return out
 }
 
 // TestHostileTexts: a script in any text of a report is refused, or comes out as text.

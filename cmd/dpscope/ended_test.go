@@ -62,13 +62,14 @@ func TestCommandEndsWithUs(t *testing.T) {
 		signal syscall.Signal
 		code   int
 		left   int // processes
+		says   string
 	}{
-		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0},
-		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0},
-		{"killed", "wait", syscall.SIGKILL, -1, 1},
-		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0},
-		{"its own end", "exit 3", 0, cli.ExitUsage, 0},
-		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0},
+		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0, "dpscope: stopped before the first pair of datasets\n"},
+		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0, "stopped before the first pair"},
+		{"killed", "wait", syscall.SIGKILL, -1, 1, ""},
+		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0, "dpscope: "},
+		{"its own end", "exit 3", 0, cli.ExitUsage, 0, "exit code 3"},
+		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -86,8 +87,8 @@ func TestCommandEndsWithUs(t *testing.T) {
 				cmd.Process.Signal(c.signal)
 			}
 			cmd.Wait()
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
-				t.Errorf("exit code %d, want %d: %s", got, c.code, stderr.String())
+			if got := cmd.ProcessState.ExitCode(); got != c.code || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", got, c.code, c.says, stderr.String())
 			}
 			data, _ := os.ReadFile(notes)
 			pids = strings.Fields(string(data))

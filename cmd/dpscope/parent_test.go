@@ -82,20 +82,17 @@ func TestExecParent(t *testing.T) {
 	if code, _, stderr := asParent(t, 1, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitViolation {
 		t.Errorf("another mechanism: exit code %d: %s", code, stderr)
 	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"verify", "-counts", file}, nil, &out, &errs); code != cli.ExitOK || !strings.Contains(out.String(), "Recomputed") {
-		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
+	if code, out, errs := dpscope(t, "verify", "-counts", file); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 	bound, _ := json.Marshal(r["lowerBound"])
 	must.Do(t, os.WriteFile(file, bytes.Replace(data, append([]byte(`"lowerBound": `), bound...), []byte(`"lowerBound": 1.999999`), 1), 0o644))
-	out.Reset()
-	if code := run([]string{"verify", "-counts", file}, nil, &out, &errs); code != cli.ExitViolation {
-		t.Errorf("a forged bound: exit code %d: %s", code, out.String())
+	if code, out, _ := dpscope(t, "verify", "-counts", file); code != cli.ExitViolation {
+		t.Errorf("a forged bound: exit code %d: %s", code, out)
 	}
 	for _, args := range [][]string{{"audit", "-exec-parent", "-mechanism", "svt4"}, {"audit", "-exec-parent", "-wasm", "x.wasm", "-epsilon", "1"}} {
-		errs.Reset()
-		if code := run(args, strings.NewReader(""), io.Discard, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "exec-parent") {
-			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		if code, _, errs := dpscope(t, args...); code != cli.ExitUsage || !strings.Contains(errs, "exec-parent") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
 	}
 }

@@ -67,9 +67,7 @@ func TestServeSource(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := serveSource(ctx, from, "", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "install Go") {
-		t.Errorf("without a go command: %v", err)
-	}
+	must.Refuse(t, serveSource(ctx, from, "", io.Discard, io.Discard), "install Go", "without a go command")
 }
 
 // A source that does not compile is an error that names it.

@@ -1,6 +1,8 @@
 // Package must ends a test where a call fails that has to succeed.
 package must
 
+import "strings"
+
 // TB is what ends: a test of package testing, or one of a property.
 type TB interface {
 	Helper()
@@ -45,3 +47,14 @@ func Panic(t TB, what string, call func()) {
 	}()
 	call()
 }
+
+// Refuse is for errors that have to be there and to say so; of is what they are of.
+func Refuse(t TB, err error, says string, of ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v: error %v, want one that says %q", of, err, says)
+	}
+}
+
+// Err is the error of a call that returns a value too.
+func Err[T any](_ T, err error) error { return err }

@@ -29,9 +29,7 @@ func TestPack(t *testing.T) {
 	}
 	bad := func(text, says string) {
 		t.Helper()
-		if err := Unpack(text, new(Code)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60s: %v, want %q", text, err, says)
-		}
+		must.Refuse(t, Unpack(text, new(Code)), says, text)
 	}
 	for end := 4; end < len(link); end++ {
 		bad(link[:end], "cut short")

@@ -158,9 +158,7 @@ func TestScoreColumns(t *testing.T) {
 		`"losses", must be a column of losses: "loss", "is_member"`: {Score: "losses", Member: "is_member"},
 		"name the column of the scores":                             {},
 	} {
-		if _, err := read("loss,is_member\n1,1\n2,0\n", columns); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: error %v, want %q", columns, err, says)
-		}
+		must.Refuse(t, must.Err(read("loss,is_member\n1,1\n2,0\n", columns)), says, columns)
 	}
 }
 

@@ -147,9 +147,7 @@ func TestCompareNamesTheDifference(t *testing.T) {
 		t.Errorf("equal folders: %d, %v", n, err)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(b, "y"), []byte("z"), 0o644))
-	if _, err := compare(a, b); err == nil || !strings.Contains(err.Error(), "y differs") {
-		t.Errorf("a changed file: %v", err)
-	}
+	must.Refuse(t, must.Err(compare(a, b)), "y differs", "a changed file")
 	must.Do(t, os.Remove(filepath.Join(b, "x")))
 	if _, err := compare(a, b); err == nil {
 		t.Error("a missing file was not seen")
@@ -181,9 +179,7 @@ func TestBundleWorker(t *testing.T) {
 			t.Error("worker.js imports")
 		}
 	}
-	if _, err := bundleOne("site/absent.js", 0, goroot); err == nil || !strings.Contains(err.Error(), "absent.js") {
-		t.Errorf("a missing script: %v", err)
-	}
+	must.Refuse(t, must.Err(bundleOne("site/absent.js", 0, goroot)), "absent.js", "a missing script")
 }
 
 func TestUsage(t *testing.T) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,20 +232,18 @@ func TestUntilRefutedStop(t *testing.T) { // alone: the page waits for the core 
 	}
 }
 
-// TestTrainingLeavesThePageFree: while a large network trains, the page's own
-// thread does no such work. Training there would be one task of seconds of the
-// thread's time; what a busy machine does to a task does not count.
+// TestTrainingLeavesThePageFree: while a large network trains, the page's own thread does no
+// such work. Training there would be one task of seconds; a busy machine holds a task up for
+// less.
 func TestTrainingLeavesThePageFree(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=hockeystick-tester&samples=2000&explore=5000&trials=1&seed=1&workers=2")
-	long := traced(t, tab, func() {
+	long := longTasks(t, tab, func() {
 		click(t, tab, "#run")
 		if r := finish(t, tab, 3*time.Minute); r.Plan.Learner != "hockeystick-tester" {
 			t.Errorf("the run trained %s", r.Plan.Learner)
 		}
 	})
-	for _, ms := range long {
-		if ms > 200 {
-			t.Errorf("a task of the page's thread took %v ms of it", ms)
-		}
+	if len(long) > 0 && slices.Max(long) > 1000 {
+		t.Errorf("tasks of the page's thread took %v ms", long)
 	}
 }

@@ -1,18 +1,13 @@
 package e2e
 
 import (
-	"context"
-	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/internal/must"
@@ -23,8 +18,7 @@ const (
 	slowBits    = 10e6 // a second
 	slowLatency = 40   // ms
 	readyWithin = 3 * time.Second
-	longTask    = 50.0 // ms
-	tries       = 3    // the best counts: other programs use the machine too
+	tries       = 3 // the best counts: other programs use the machine too
 )
 
 // throttle is a command that Chromium has and cdproto no longer lists.
@@ -71,81 +65,11 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// traced runs f and returns how long, in ms of its own time, each task of a tab's
-// main thread took that took longer than 50, and logs the longest. A wait for a
-// processor that others use does not count, nor does the protocol's own work on
-// what the network brings, which is off meanwhile.
-func traced(t *testing.T, tab *browser.Tab, f func()) []float64 {
+// longTasks runs f and returns how many ms each task of a tab's main thread took that was
+// longer than 50.
+func longTasks(t *testing.T, tab *browser.Tab, f func()) []float64 {
 	t.Helper()
-	var (
-		mu     sync.Mutex
-		events []traceEvent
-		ended  = make(chan struct{})
-	)
-	listening, stop := context.WithCancel(tab.Ctx)
-	defer stop()
-	must.Do(t, chromedp.Listen(listening, func(ev any) {
-		switch ev := ev.(type) {
-		case *tracing.EventDataCollected:
-			mu.Lock()
-			defer mu.Unlock()
-			for _, raw := range ev.Value {
-				var e traceEvent
-				if json.Unmarshal(raw, &e) == nil {
-					events = append(events, e)
-				}
-			}
-		case *tracing.EventTracingComplete:
-			close(ended)
-		}
-	}))
-	config := tracing.StartParams{TraceConfig: &tracing.TraceConfig{IncludedCategories: []string{"-*", "__metadata", "toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"}}}
-	must.Get(chromedp.Call(tab.Ctx, network.Disable, cdp.Empty{}))(t)
-	must.Get(chromedp.Call(tab.Ctx, tracing.Start, config))(t)
+	eval[bool](t, tab, `(window.longTasks = [], new PerformanceObserver((list) => { for (const e of list.getEntries()) window.longTasks.push(e.duration); }).observe({ type: "longtask" }), true)`)
 	f()
-	must.Get(chromedp.Call(tab.Ctx, tracing.End, cdp.Empty{}))(t)
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the trace did not end")
-	}
-	must.Get(chromedp.Call(tab.Ctx, network.Enable, network.EnableParams{}))(t)
-	mu.Lock()
-	defer mu.Unlock()
-	type thread struct{ pid, tid int }
-	main := map[thread]bool{}
-	for _, e := range events {
-		if e.Name == "thread_name" && e.Args.Name == "CrRendererMain" {
-			main[thread{e.Pid, e.Tid}] = true
-		}
-	}
-	var long []float64
-	var longest float64
-	seen := 0
-	for _, e := range events {
-		if !main[thread{e.Pid, e.Tid}] || e.Name != "RunTask" {
-			continue
-		}
-		seen++
-		ms := e.Tdur / 1000
-		longest = max(longest, ms)
-		if ms > longTask {
-			long = append(long, math.Round(ms))
-		}
-	}
-	if seen < 50 || longest < 1 {
-		t.Fatalf("the trace has %d tasks of main threads, the longest of %v ms", seen, longest)
-	}
-	t.Logf("%d tasks, the longest took %.0f ms; over %v ms: %v", seen, longest, longTask, long)
-	return long
-}
-
-type traceEvent struct {
-	Name string  `json:"name"`
-	Pid  int     `json:"pid"`
-	Tid  int     `json:"tid"`
-	Tdur float64 `json:"tdur"` // microseconds of the thread's time
-	Args struct {
-		Name string `json:"name"`
-	} `json:"args"`
+	return eval[[]float64](t, tab, `window.longTasks`)
 }

@@ -522,9 +522,7 @@ func TestBuildRefuses(t *testing.T) {
 		t.Errorf("%v, %v", museum, err)
 	}
 	docs["d.md"] = &fstest.MapFile{Data: []byte("<!-- mechanisms: x -->\n")}
-	if _, err := Museum(docs); err == nil || !strings.Contains(err.Error(), "x has a page already") {
-		t.Errorf("two pages: %v", err)
-	}
+	must.Refuse(t, must.Err(Museum(docs)), "x has a page already", "two pages")
 }
 
 // A page as a whole: links to pages and files, tables, code, an audit.

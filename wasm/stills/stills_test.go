@@ -60,9 +60,7 @@ func TestKeep(t *testing.T) {
 					}
 				}
 			}
-			if _, err := Draw(kept, "nothing"); err == nil || !strings.Contains(err.Error(), `no picture "nothing", must be one of `) {
-				t.Errorf("%s: a view that it has not: %v", file, err)
-			}
+			must.Refuse(t, must.Err(Draw(kept, "nothing")), `no picture "nothing", must be one of `, file)
 		}
 	}
 	if len(kinds) < 4 {

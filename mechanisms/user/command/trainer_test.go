@@ -226,18 +226,14 @@ func TestTrainerCheck(t *testing.T) {
 	}
 	for _, form := range []string{"ignores", "start"} {
 		for _, n := range []int{2, 12} {
-			if _, err := openTrainer(t, form).Check(some(n), 12, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n)) {
-				t.Errorf("%s, %d canaries: %v", form, n, err)
-			}
+			must.Refuse(t, must.Err(openTrainer(t, form).Check(some(n), 12, nil)), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n), form, n)
 		}
 	}
 	// Seeds that give the same scores later are seen, too.
 	p := openTrainer(t, "ignores")
 	scores := make([]float64, 12)
 	must.Get(p.Train(some(12), 1, scores, nil))(t)
-	if _, err := p.Train(some(12), 2, scores, nil); err == nil || !strings.Contains(err.Error(), "the same 12 scores for the seeds 1 and 2") {
-		t.Error(err)
-	}
+	must.Refuse(t, must.Err(p.Train(some(12), 2, scores, nil)), "the same 12 scores for the seeds 1 and 2")
 	// What was asked for the check is not asked again: a program that gives another answer
 	// each time gives that one.
 	q := openTrainer(t, "own")
