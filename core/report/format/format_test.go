@@ -222,7 +222,6 @@ func TestSARIFSchemaRefuses(t *testing.T) {
 }
 
 func TestJUnit(t *testing.T) {
-	schema := readXSD(t, "testdata/junit-10.xsd")
 	run := each(t)
 	run.Audits[1].Name = "control \x00\x1b\u202e & \"quoted\" <name>"
 	run.Summary = "all \u2066sound"
@@ -233,8 +232,8 @@ func TestJUnit(t *testing.T) {
 			t.Error("marks that turn text around stand in JUnit XML")
 		}
 		doc := readXML(t, strings.NewReader(text))
-		if err := schema.validate(doc); err != nil {
-			t.Errorf("not JUnit XML: %v", err)
+		if why := junitFault(doc); doc.name != "testsuites" || why != "" {
+			t.Errorf("not JUnit XML: %s: %s", doc.name, why)
 		}
 		suite := doc.kid("testsuite")
 		want := map[string]string{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
