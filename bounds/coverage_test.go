@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -74,7 +73,7 @@ func failureAt(n int, p1, p0, delta float64, bound func(Counts) float64) float64
 }
 
 // Worst one-sided failures at nominal .05 over a grid of p0 and epsilon: what
-// the comment of Score warns of, and that Exact does not share it.
+// the comment of Score warns of. Exact does not share it: its coverage is tested above.
 func TestScoreFails(t *testing.T) {
 	nativetest.Only(t)
 	worst := func(n int, delta float64, bound func(c Counts, delta, beta float64) float64) float64 {
@@ -99,12 +98,7 @@ func TestScoreFails(t *testing.T) {
 	}{
 		{"score", 500, 0, Score, 0.052, 0.075},
 		{"score", 500, 0.01, Score, 0.055, 0.085},
-		{"exact", 500, 0, Exact, 0.03, nominal},
-		{"exact", 500, 0.01, Exact, 0.03, nominal},
 	} {
-		if !gear.All() && k.name == "exact" {
-			continue // its coverage is other tests' too
-		}
 		got := worst(k.n, k.delta, k.bound)
 		t.Logf("%s n %d delta %v: %.4f", k.name, k.n, k.delta, got)
 		if got < k.low || got > k.top {

@@ -142,10 +142,7 @@ func BenchmarkEdge(b *testing.B) {
 // TestFront: the Worker's front counts an address, of IPv6 its network, and refuses a bad
 // id, a body without a length and one that is too large before it asks Go or the store.
 func TestFront(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip(err)
-	}
+	node := must.Have(t, "node")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"front.mjs":         string(must.Get(os.ReadFile("edge/front.mjs"))(t)),

@@ -23,10 +23,7 @@ var update = flag.Bool("update", false, "write what commands print into docs")
 // their fault, and with the lines that mend them none is found (in the first gear, of
 // every eighth page).
 func TestMuseumCode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("NOT RUN: needs node")
-	}
+	node := must.Have(t, "node")
 	runner := must.Get(filepath.Abs("../../docs/examples/zoo/run.js"))(t)
 	pages := must.Get(filepath.Glob("../../docs/museum/*.md"))(t)
 	pages = append(pages, "../../docs/tutorial.md")
@@ -95,9 +92,7 @@ func TestMuseumCode(t *testing.T) {
 //
 //	go test ./cmd/dpscope -run Tutorial -update
 func TestTutorial(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT RUN: needs python3")
-	}
+	must.Have(t, "python3")
 	page := must.Get(filepath.Abs("../../docs/tutorial.md"))(t)
 	data := must.Get(os.ReadFile(page))(t)
 	dir := t.TempDir()

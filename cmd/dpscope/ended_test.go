@@ -53,9 +53,7 @@ func onLinux(t *testing.T) {
 // ends; what the program starts outlives it only where dpscope is killed.
 func TestCommandEndsWithUs(t *testing.T) {
 	onLinux(t)
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("NOT RUN: needs sh")
-	}
+	must.Have(t, "sh")
 	for _, c := range []struct {
 		name   string
 		does   string // after it has started a process of its own

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,9 +107,7 @@ func TestKeptReports(t *testing.T) {
 func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 	runsCommand := slices.Contains(args, "-exec") || slices.ContainsFunc(r.Audits, func(a struct{ Report keptReport }) bool { return a.Report.Verdict == audit.Invalid })
 	if runsCommand {
-		if _, err := exec.LookPath("python3"); err != nil {
-			t.Skip("NOT RUN: needs Python")
-		}
+		must.Have(t, "python3")
 	}
 	modes := [][]string{{"-quick"}, nil}
 	slow := runsCommand || file == "page.json" || filepath.Dir(file) == "pair" // which core/pair replays

@@ -37,9 +37,7 @@ func TestScaleExamples(t *testing.T) {
 	want := read("one.json")
 	for _, shell := range []string{"sh", "bash", "parallel"} {
 		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skip("NOT RUN: needs " + shell)
-			}
+			must.Have(t, shell)
 			switch shell {
 			case "sh":
 				loop := append([]string{"sh", filepath.Join(examples, "loop.sh"), "loop", "4"}, audit...)

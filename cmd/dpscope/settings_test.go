@@ -97,10 +97,7 @@ type address[P any] struct {
 
 // inThePage has the page's scripts read the addresses, and wants the same plans.
 func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, error)) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node here")
-	}
+	node := must.Have(t, "node")
 	script := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/addresses.mjs"}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode})
 	if len(script.Errors) > 0 {
 		t.Fatal(script.Errors)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -69,9 +68,7 @@ func TestMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(c.args)
 			if c.exec != "" {
-				if _, err := exec.LookPath("python3"); err != nil {
-					t.Skip(err)
-				}
+				must.Have(t, "python3")
 				args = append(args, "-exec", c.exec)
 			}
 			code, one, errs := dpscope(t, append(args, "-format", "json")...)
@@ -219,9 +216,7 @@ func resealed(t *testing.T, data []byte, before, after string) []byte {
 // program; a share that is drawn twice is another one, and a search of another program is
 // refused.
 func TestProgramInShares(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip(err)
-	}
+	must.Have(t, "python3")
 	program := func(form string) []string {
 		return append(strings.Fields("audit -epsilon 1 -beta 1e-6 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
 	}

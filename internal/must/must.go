@@ -1,7 +1,10 @@
 // Package must ends a test where a call fails that has to succeed.
 package must
 
-import "strings"
+import (
+	"os/exec"
+	"strings"
+)
 
 // TB is what ends: a test of package testing, or one of a property.
 type TB interface {
@@ -58,3 +61,16 @@ func Refuse(t TB, err error, says string, of ...any) {
 
 // Err is the error of a call that returns a value too.
 func Err[T any](_ T, err error) error { return err }
+
+// Have is where a program is; a test that needs one that is not there is skipped.
+func Have(t interface {
+	Helper()
+	Skipf(format string, args ...any)
+}, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("NOT RUN: needs %s", program)
+	}
+	return path
+}

@@ -44,10 +44,7 @@ func TestPack(t *testing.T) {
 
 // TestPageReads: the page reads what is written here, and the other way round.
 func TestPageReads(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node here")
-	}
+	node := must.Have(t, "node")
 	page := must.Get(os.ReadFile("../../site/page/packed.js"))(t)
 	link := must.Get(Pack(example))(t)
 	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must.Get(json.Marshal(link))(t)) + ")));"

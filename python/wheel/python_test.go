@@ -212,10 +212,7 @@ func TestPython(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	mypy, err := exec.LookPath("mypy")
-	if err != nil {
-		t.Skip("mypy is missing: apt-get install mypy")
-	}
+	mypy := must.Have(t, "mypy")
 	c = exec.Command(mypy, "--cache-dir="+t.TempDir())
 	c.Dir = ".."
 	if out, err := c.CombinedOutput(); err != nil {

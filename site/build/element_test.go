@@ -35,10 +35,7 @@ console.log(JSON.stringify(names));
 
 // The types name every attribute that the element reads, and every property, and no other.
 func TestElementTypes(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("NOT RUN: needs node")
-	}
+	node := must.Have(t, "node")
 	t.Chdir("../..")
 	script := must.Get(bundleOne(filepath.Join("site", "embed", "dp-audit.js"), api.FormatESModule, ""))(t)
 	c := exec.Command(node, "--input-type=module")

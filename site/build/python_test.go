@@ -23,9 +23,7 @@ var pythonAsked string
 // function, and each fault in words with its line, in both interpreters.
 func TestPython(t *testing.T) {
 	files := withCode(t)
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("node, which runs the script, is missing: %v", err)
-	}
+	must.Have(t, "node")
 	folder := t.TempDir()
 	for _, f := range files {
 		if strings.HasPrefix(f.name, pythonFolder) {

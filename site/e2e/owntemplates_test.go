@@ -23,10 +23,7 @@ func templates(t *testing.T) []struct {
 	In                map[string][3]string // by language: the code, its bug, the mend
 } {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skipf("node, which reads the templates, is missing: %v", err)
-	}
+	node := must.Have(t, "node")
 	read := api.Build(api.BuildOptions{EntryPoints: []string{"../panel/templates.js"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "read", Footer: map[string]string{"js": "console.log(JSON.stringify(read.templates))"}})
 	if len(read.Errors) > 0 {
 		t.Fatal(read.Errors)

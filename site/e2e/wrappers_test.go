@@ -25,9 +25,7 @@ func TestWrappers(t *testing.T) {
 		{"mkdocs", "mkdocs", "mkdocs/dpaudit.py", "mkdocs.yml", []string{"build", "-q", "-s", "-d", "out"}},
 	} {
 		t.Run(c.docs, func(t *testing.T) {
-			if _, err := exec.LookPath(c.command); err != nil {
-				t.Skipf("%s is not installed; ./build.sh test-all installs it on Debian", c.command)
-			}
+			must.Have(t, c.command)
 			dir := t.TempDir()
 			copied := func(to, from string) string {
 				data := must.Get(os.ReadFile(from))(t)

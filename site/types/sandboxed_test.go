@@ -81,9 +81,7 @@ for (const [code, says, line] of [
 // A function may return one output or be asked for n, to the same numbers; a misspelt
 // name of its source of randomness is told with the right one.
 func TestSandboxed(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("node, which runs the script, is missing: %v", err)
-	}
+	must.Have(t, "node")
 	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
 	cmd := exec.Command("node", "--input-type=module")
 	cmd.Stdin = strings.NewReader(asked)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -323,9 +322,7 @@ func TestWorkers(t *testing.T) {
 
 // TestPython audits the example of the documentation.
 func TestPython(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT RUN: needs python3")
-	}
+	must.Have(t, "python3")
 	child.Reads(t, "../../../docs/examples")
 	script := must.Get(filepath.Abs("../../../docs/examples/count_mechanism.py"))(t)
 	for form, verdict := range map[string]audit.Verdict{"correct": audit.NoViolation, "half": audit.Violation, "words": audit.NoViolation} {

@@ -126,9 +126,7 @@ func TestExamplesCompiled(t *testing.T) {
 	} {
 		t.Run(c.source, func(t *testing.T) {
 			for _, need := range c.needs {
-				if _, err := exec.LookPath(need); err != nil {
-					t.Skip("no ", need)
-				}
+				must.Have(t, need)
 			}
 			source := must.Get(filepath.Abs(filepath.Join(examples, c.source)))(t)
 			out := filepath.Join(dir, c.source+".wasm")
