@@ -125,7 +125,6 @@ func TestCanaryIntervalsCheck(t *testing.T) {
 		if k > 1 && c.Check(k-1, k, 10_000, 1e-5, 0.05) == nil {
 			t.Errorf("%s with %d canaries: no error", c, k-1)
 		}
-		t.Logf("%s: from %d runs; 1024 show at most %.3f", c, least, CanaryCeiling(c, k, k, 1024, 1e-5, 0.05))
 	}
 	for _, bad := range []error{
 		CanaryInterval("student").Check(1, 1, 100, 0, 0.05),
@@ -353,7 +352,6 @@ func TestWilsonLimitFails(t *testing.T) {
 			failed += w
 		}
 	}
-	t.Logf("the lower limit at .025 fails with probability %.4f", failed)
 	if failed < 0.1 || CanaryWilson1.Valid() {
 		t.Errorf("failure %v, valid %v", failed, CanaryWilson1.Valid())
 	}

@@ -132,7 +132,6 @@ func TestCanaryCoverage(t *testing.T) {
 		}
 	}
 	for _, kind := range allCanaryIntervals() {
-		t.Logf("%-22s valid %-5v worst failure %.3f of nominal %v", kind, kind.Valid(), float64(worst[name{kind, true}])/float64(trials), nominal)
 		if asymptotic := canaryIntervals[kind].wilson; kind.Valid() == asymptotic {
 			t.Errorf("%s: valid is %v", kind, kind.Valid())
 		}
@@ -175,7 +174,6 @@ func TestPairedBettingOnTheGaussianSum(t *testing.T) {
 				mean[kind] += math.Max(-1, CanaryEpsilon(kind, table, 1e-5, nominal, stakes)) / float64(k.audits)
 			}
 		}
-		t.Logf("n %d, K %d, M %d: %v", k.n, k.k, k.m, mean)
 		for _, kind := range CanaryIntervals() {
 			if best := mean[CanaryPairedBetting]; best < k.least || kind.Valid() && mean[kind] > best {
 				t.Errorf("n %d: paired betting certifies %v, want %v; %s %v", k.n, best, k.least, kind, mean[kind])

@@ -23,7 +23,6 @@ func TestExactCoverage(t *testing.T) {
 		{30, 30, 0}, {30, 30, 0.01}, {30, 30, 0.2}, {12, 120, 0}, {120, 12, 0.02}, {80, 80, 0.01}, {90, 70, 1e-5},
 	} {
 		worst, where := worstOf(k.n1, k.n0, 60, -2.5, func(c Counts) float64 { return Exact(c, k.delta, nominal) }, straight(k.delta))
-		t.Logf("n %d, %d delta %v: worst failure %.4f at %s", k.n1, k.n0, k.delta, worst, where)
 		if worst > nominal {
 			t.Errorf("n %d, %d delta %v: failure %v at %s", k.n1, k.n0, k.delta, worst, where)
 		}
@@ -37,7 +36,6 @@ func TestClopperPearsonCoverage(t *testing.T) {
 	for _, split := range []float64{0.02, 0.5, 0.9} {
 		for _, delta := range []float64{0, 0.05} {
 			worst, where := worstOf(150, 40, 40, -2.5, func(c Counts) float64 { return ClopperPearson(c, delta, nominal, split) }, straight(delta))
-			t.Logf("split %v delta %v: worst failure %.4f at %s", split, delta, worst, where)
 			if worst > nominal {
 				t.Errorf("split %v delta %v: failure %v at %s", split, delta, worst, where)
 			}
@@ -100,7 +98,6 @@ func TestScoreFails(t *testing.T) {
 		{"score", 500, 0.01, Score, 0.055, 0.085},
 	} {
 		got := worst(k.n, k.delta, k.bound)
-		t.Logf("%s n %d delta %v: %.4f", k.name, k.n, k.delta, got)
 		if got < k.low || got > k.top {
 			t.Errorf("%s at n = %d, delta = %v fails with probability %v, want %v to %v", k.name, k.n, k.delta, got, k.low, k.top)
 		}
@@ -115,7 +112,6 @@ func TestExactCoverageAtTenThousand(t *testing.T) {
 	} {
 		p1 := math.Exp(k.eps)*k.p0 + k.delta
 		got := failureAt(10_000, p1, k.p0, k.delta, func(c Counts) float64 { return Exact(c, k.delta, nominal) })
-		t.Logf("%+v: failure %.4f", k, got)
 		if got > nominal {
 			t.Errorf("%+v: failure %v", k, got)
 		}

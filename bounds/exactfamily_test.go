@@ -272,7 +272,6 @@ func TestExactMuIsSharp(t *testing.T) {
 	exact := func(c Counts) float64 { return ExactMu(c, nominal) }
 	for _, k := range []struct{ p, mu, least float64 }{{0.3, 1, 0.51}, {0.16, 2, 1.44}} {
 		got := mean(40, k.p, k.mu, exact)
-		t.Logf("n 40, mu %v: mean bound %.4f, by Clopper-Pearson limits %.4f", k.mu, got, mean(40, k.p, k.mu, func(c Counts) float64 { return GaussianMu(c, nominal) }))
 		if got < k.least {
 			t.Errorf("n 40, mu %v: mean bound %v, want %v", k.mu, got, k.least)
 		}
@@ -297,7 +296,6 @@ func TestExactMuIsSharp(t *testing.T) {
 		return p * (1 - p) / n * 2 * math.Pi * math.Exp(u*u)
 	}
 	se := math.Sqrt(spread(p) + spread(q))
-	t.Logf("n 1000, mu 1: mean bound %.4f, ideal %.4f", sum, mu-1.645*se)
 	// Four standard errors of the mean of the runs.
 	if ideal := mu - 1.645*se; sum < ideal-0.1*1.645*se-4*se/math.Sqrt(runs) {
 		t.Errorf("mean bound %v, ideal %v", sum, ideal)

@@ -67,7 +67,6 @@ func TestGaussianMuCoverage(t *testing.T) {
 		}
 		worst = math.Max(worst, failed)
 	}
-	t.Logf("worst failure %.4f", worst)
 	if worst > beta || worst == 0 {
 		t.Errorf("worst failure %v, nominal %v", worst, beta)
 	}

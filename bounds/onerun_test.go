@@ -157,7 +157,6 @@ func TestOneRunOfTheGaussianSum(t *testing.T) {
 		pure += OneRunEpsilon(m, OneRunGuesses(m), right(OneRunGuesses(m)), 1e-5, nominal) / runs
 		gauss += OneRunGDPEpsilon(m, OneRunGDPGuesses(m), right(OneRunGDPGuesses(m)), 1e-5, nominal) / runs
 	}
-	t.Logf("means %.3f (pure), %.3f (Gaussian)", pure, gauss)
 	if pure < 2.147 || math.Abs(gauss-2.782) > 0.1 {
 		t.Errorf("means %v and %v, want more than the published 2.147, and 2.782", pure, gauss)
 	}

@@ -78,7 +78,6 @@ func TestCalibrateRenyiOrdered(t *testing.T) {
 	}
 	mean := sum / runs
 	se := math.Sqrt((squares/runs - mean*mean) / runs)
-	t.Logf("the ordered witness certifies %.5f more (standard error %.5f) of .0075", mean, se)
 	if mean < 3*se {
 		t.Errorf("the ordered witness certifies %v more, standard error %v", mean, se)
 	}
@@ -269,7 +268,6 @@ func TestRenyiOnTheCounterexample(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("D = %.4f, failures %v", truth, failed)
 	for name, probability := range failed {
 		if probability > beta {
 			t.Errorf("%s fails with probability %v", name, probability)
@@ -350,7 +348,6 @@ func TestTuneRenyiClipsFewBins(t *testing.T) {
 	for range runs {
 		sum += Renyi(pair.draw(r, 20_000), plan, 0.05)
 	}
-	t.Logf("%v certified of %v, witness %v", sum/runs, pair.renyi(counterexampleAlpha), plan.H)
 	if sum/runs < 0.1 {
 		t.Errorf("%v certified on average, want .1 or more", sum/runs)
 	}

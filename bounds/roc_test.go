@@ -165,7 +165,6 @@ func TestROCCoverage(t *testing.T) {
 				}
 			}
 			most := gear.Most(trials, beta, 1e-6)
-			t.Logf("%s, %v: of %d, the band lost %d, the area %d, rates %v; %d allowed", law.name, size, trials, lost, area, fails, most)
 			if lost > most || area > most || slices.Max(fails) > most {
 				t.Errorf("%s, %v: of %d, the band lost the truth %d times, the area %d, the rates %v; at most %d is chance", law.name, size, trials, lost, area, fails, most)
 			}

@@ -127,7 +127,6 @@ func TestRenyiWitness(t *testing.T) {
 	for _, spec := range gear.Of([]audit.LearnerSpec{chebyshev}, []audit.LearnerSpec{usualNetwork, small, chebyshev}) {
 		m := must.Get(spec.Learn(ex))(t)
 		got := renyiOf(t, c, m, 2)
-		t.Logf("%s: %.4f of 0.25", spec.Name, got)
 		if got < 0.92*0.25 || got > 1.06*0.25 {
 			t.Errorf("%s: R^h = %.4f, want 0.25 but for 8 %%", spec.Name, got)
 		}

@@ -347,7 +347,6 @@ func TestNothingToLearn(t *testing.T) {
 			most = max(most, large[k])
 		}
 		allowed := gear.Most(sets, math.Exp(-1), 1e-6)
-		t.Logf("%s at %v: mean growth less 4 deviations at most %.3f (%v, bet %d), above e at most %d of %d", c.o.name, c.epsilon, worst, which.candidate, which.bet, most, sets)
 		if worst > 0 || most > allowed {
 			t.Errorf("%s at %v: %v, bet %d grows by %v of nothing, or %d of %d times by e", c.o.name, c.epsilon, which.candidate, which.bet, worst, most, sets)
 		}
@@ -401,7 +400,6 @@ func TestPromises(t *testing.T) {
 				continue
 			}
 			p, e := promised[c]/float64(sets), earned[c]/float64(sets)
-			t.Logf("%s, %v: promises %.4f nats an output of each side, earns %.4f", o.name, c, p, e)
 			if math.Abs(p-e) > off*e+0.008 {
 				t.Errorf("%s, %v: promises %v nats an output of each side, earns %v", o.name, c, p, e)
 			}

@@ -35,9 +35,7 @@ func arriving(t *testing.T, size [2]int64, fragment string) *browser.Tab {
 	t.Helper()
 	tab := must.Get(browser.OpenLive(profile(t), "about:blank"))(t)
 	t.Cleanup(func() {
-		for _, e := range tab.Errors() {
-			t.Errorf("the page complains: %s", e)
-		}
+		quiet(t, tab)
 		tab.Close()
 	})
 	before(t, tab, noted)

@@ -127,8 +127,7 @@ func TestSavePage(t *testing.T) {
 		w.Write(saved.Data)
 	}))
 	defer server.Close()
-	alone := must.Get(browser.Open(profile(t), "about:blank"))(t)
-	defer alone.Close()
+	alone := visit(t, "about:blank")
 	must.Get(chromedp.Call(alone.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))(t)
 	dress(t, alone, 360, 900, true)
 	must.Do(t, chromedp.Do(alone.Ctx, chromedp.Navigate(server.URL)))
@@ -141,9 +140,7 @@ func TestSavePage(t *testing.T) {
 	if got := eval[string](t, alone, `[document.querySelectorAll(".picture svg").length > 1, [...document.querySelectorAll("main section")].filter((s) => !s.textContent.trim()).length, getComputedStyle(document.body).backgroundColor, document.documentElement.scrollWidth, document.querySelector(".raw pre").textContent.includes('"schemaVersion"')].join("; ")`); got != "true; 0; rgb(14, 18, 20); 360; true" {
 		t.Errorf("charts, empty sections, paper, width and the report itself: %s", got)
 	}
-	for _, e := range alone.Errors() {
-		t.Errorf("the saved page complains: %s", e)
-	}
+	quiet(t, alone)
 }
 
 // TestTheme: the choice holds at once, on the pages of docs and at the next visit;
@@ -182,8 +179,7 @@ func TestTheme(t *testing.T) {
 		again.Close()
 	}
 	// The user's own colours go before any theme, in the picture's document too.
-	picture := must.Get(browser.Open(profile(t), "about:blank"))(t)
-	defer picture.Close()
+	picture := visit(t, "about:blank")
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
 	must.Get(chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media))(t)
 	must.Do(t, chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")))
@@ -206,8 +202,7 @@ func before(t *testing.T, tab *browser.Tab, script string) {
 // the theme is said.
 func TestStorageDenied(t *testing.T) {
 	t.Parallel()
-	tab := must.Get(browser.Open(profile(t), "about:blank"))(t)
-	defer tab.Close()
+	tab := visit(t, "about:blank")
 	before(t, tab, `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError"); } });
 		navigator.serviceWorker.register = () => Promise.reject(new DOMException("storage is denied", "SecurityError"));`)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
@@ -218,9 +213,7 @@ func TestStorageDenied(t *testing.T) {
 	if theme := eval[string](t, tab, `document.documentElement.dataset.theme`); theme != "dark" {
 		t.Errorf("the theme is %q", theme)
 	}
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 }
 
 // TestHelp: the dialog opens by key and by button, says what epsilon means and

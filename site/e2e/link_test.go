@@ -22,9 +22,7 @@ func live(t *testing.T, address string) *browser.Tab {
 	t.Helper()
 	tab := must.Get(browser.OpenLive(profile(t), address))(t)
 	t.Cleanup(func() {
-		for _, e := range tab.Errors() {
-			t.Errorf("the page complains: %s", e)
-		}
+		quiet(t, tab)
 		tab.Close()
 	})
 	until(t, tab, `["ready", "running", "done"].includes(document.body.dataset.state)`, 30*time.Second)

@@ -18,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 // documents lists the pages of docs in the built site.
@@ -41,8 +40,7 @@ func documents(t *testing.T) []string {
 // than a small phone.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	tab := must.Get(browser.Open(profile(t), site+"docs/index.html"))(t)
-	defer tab.Close()
+	tab := visit(t, site+"docs/index.html")
 	must.Do(t, resize(tab, 360, 740))
 	for _, name := range documents(t) {
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+name)))
@@ -53,9 +51,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: %v px wide", name, n)
 		}
 	}
-	for _, e := range tab.Errors() {
-		t.Errorf("a page complains: %s", e)
-	}
+	quiet(t, tab)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, site) {
 			t.Errorf("a page asks for %s", url)
@@ -70,17 +66,14 @@ func TestBelowAPath(t *testing.T) {
 	const below = "/some/where/"
 	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(dist))))
 	defer server.Close()
-	tab := must.Get(browser.Open(profile(t), server.URL+below+"docs/museum/svt5.html"))(t)
-	defer tab.Close()
+	tab := visit(t, server.URL+below+"docs/museum/svt5.html")
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(eval[string](t, tab, `document.querySelector(".open-audit a").href`))))
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	click(t, tab, "#run")
 	if r := finish(t, tab, 30*time.Second); r.Verdict != audit.Violation || r.Subject != "svt5" {
 		t.Errorf("%s: %s", r.Subject, r.Summary)
 	}
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, server.URL+below) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 			t.Errorf("asked for %s", url)

@@ -120,8 +120,7 @@ func TestNotebook(t *testing.T) {
 		}
 	}
 
-	tab := must.Get(browser.Open(profile(t), address+"notebooks/audit.ipynb"))(t)
-	defer tab.Close()
+	tab := visit(t, address+"notebooks/audit.ipynb")
 	wait := func(expression string, limit time.Duration) {
 		t.Helper()
 		if err := tab.Until(expression, limit); err != nil {

@@ -160,9 +160,7 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
 	do(t, tab)
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 }
 
 // TestOfflinePanels: without the network, the picture that was opened once opens; the
@@ -277,9 +275,7 @@ func TestHalfPublishedBuild(t *testing.T) {
 	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting) && caches.keys().then((names) => names.length === 1)`, 20*time.Second)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 }
 
 // TestWebAssemblyForbidden: a server whose policy forbids WebAssembly is told the

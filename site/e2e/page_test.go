@@ -54,8 +54,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil || documents < 10 {
 		t.Errorf("%d documents: %v", documents, err)
 	}
-	tab := must.Get(browser.Open(profile(t), site))(t)
-	defer tab.Close()
+	tab := visit(t, site)
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)

@@ -107,8 +107,7 @@ func TestSamples(t *testing.T) {
 		if s := r.Inputs.Samples; s.Split == nil || *s.Split != *native.Inputs.Samples.Split || s.Rows != [2]int{4000, 4000} {
 			t.Errorf("%+v", s)
 		}
-		click(t, tab, "#verify")
-		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+		verified(t, tab)
 		for _, url := range tab.Requests()[requests:] {
 			// The browser asks for the page's icon by itself, when it pleases.
 			if name := strings.TrimPrefix(url, site); name != "worker.js" && name != "icon.svg" && !strings.HasPrefix(url, "blob:") {
@@ -124,8 +123,7 @@ func TestSamples(t *testing.T) {
 		until(t, tab, noticed+`.includes("The file is needed to verify")`, 5*time.Second)
 		drop(t, tab, "other.txt", data)
 		until(t, tab, samplesRead+` && document.querySelector("#needs-file").hidden`, 30*time.Second)
-		click(t, tab, "#verify")
-		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+		verified(t, tab)
 		// Another file is refused by its content.
 		drop(t, tab, "count.csv", noisyCounts(4000, 0.5, 2))
 		until(t, tab, samplesRead+` && !document.querySelector("#needs-file").hidden`, 30*time.Second)

@@ -64,8 +64,7 @@ func TestShareAtTheEdge(t *testing.T) {
 
 func sharing(t *testing.T, base string) {
 	t.Helper()
-	tab := must.Get(browser.Open(profile(t), base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2"))(t)
-	defer tab.Close()
+	tab := visit(t, base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	until(t, tab, `["ready", "done"].includes(document.body.dataset.state)`, time.Minute)
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
@@ -112,9 +111,7 @@ func sharing(t *testing.T, base string) {
 	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1))))
 	until(t, fresh, `document.querySelector("#badge").naturalWidth > 100`, 10*time.Second)
 	for _, tab := range []*browser.Tab{tab, fresh} {
-		for _, e := range tab.Errors() {
-			t.Errorf("a page complains: %s", e)
-		}
+		quiet(t, tab)
 	}
 
 	plain := open(t, "")

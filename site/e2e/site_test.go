@@ -150,9 +150,7 @@ func open(t *testing.T, fragment string) *browser.Tab {
 	t.Helper()
 	tab := must.Get(browser.Open(profile(t), site+fragment))(t)
 	t.Cleanup(func() {
-		for _, e := range tab.Errors() {
-			t.Errorf("the page complains: %s", e)
-		}
+		quiet(t, tab)
 		for _, url := range tab.Requests() {
 			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 				t.Errorf("the page asks for %s", url)
@@ -211,6 +209,21 @@ func finish(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	until(t, tab, `document.body.dataset.state === "done"`, limit)
 	noDrift(t, tab)
 	return reportOf(t, tab)
+}
+
+// quiet fails the test where the page complained.
+func quiet(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	for _, e := range tab.Errors() {
+		t.Errorf("the page complains: %s", e)
+	}
+}
+
+// verified has the page's result replayed, to the same.
+func verified(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	click(t, tab, "#verify")
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 }
 
 // noDrift fails the test where a result is said to be of other settings.

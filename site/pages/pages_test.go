@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/pair"
@@ -39,69 +38,14 @@ var update = flag.Bool("update", false, "write what the audits show into docs")
 
 const docsFolder = "../../docs"
 
-// settings makes the plan that a page's audit asks for, as the page of the site
-// does.
-func settings(a Audit) (pair.Plan, error) {
-	p := pair.Plan{Version: pair.PlanVersion, Parameters: audit.Params{}}
+// planOf makes the plan that a page's audit asks for, as the page of the site does.
+func planOf(a Audit) (pair.Plan, error) {
+	p, texts := pair.Plan{Version: pair.PlanVersion}, settings.Texts{}
 	for _, s := range a {
-		if name, ok := strings.CutPrefix(s.Name, "p."); ok {
-			_, value, err := audit.ParseParam(name + "=" + s.Value)
-			if err != nil {
-				return p, err
-			}
-			p.Parameters[name] = value
-			continue
-		}
-		number, err := strconv.ParseFloat(s.Value, 64)
-		text := err != nil
-		claim := func() *audit.Claim {
-			if p.Claim == nil {
-				p.Claim = &audit.Claim{}
-			}
-			return p.Claim
-		}
-		switch s.Name {
-		case "mechanism":
-			p.Mechanism = s.Value
-		case "learner":
-			p.Learner = s.Value
-		case "pair":
-			p.Pair = new(audit.Pair)
-			if err := json.Unmarshal([]byte(s.Value), p.Pair); err != nil {
-				return p, err
-			}
-		case "finder":
-			p.Finder = s.Value
-		case "fixed":
-			p.Mode = pair.Fixed
-		case "delta":
-			claim().Delta = number
-		case "relation":
-			p.Relation = audit.Relation(s.Value)
-		case "guarantee":
-			claim().Kind = audit.ClaimKind(s.Value)
-		case "epsilon":
-			claim().Epsilon = number
-		case "alpha":
-			claim().Alpha = number
-		case "samples":
-			p.Samples = int(number)
-		case "trials":
-			p.Trials = int(number)
-		case "beta":
-			p.Beta = number
-		case "seed":
-			p.Seed = uint64(number)
-		case "through-renyi":
-			p.ThroughRenyi = number
-		default:
-			return p, fmt.Errorf("no setting %s", s.Name)
-		}
-		if text != slices.Contains([]string{"mechanism", "learner", "relation", "guarantee", "pair", "fixed", "finder"}, s.Name) {
-			return p, fmt.Errorf("setting %s is %q", s.Name, s.Value)
-		}
+		texts[s.Name] = s.Value
 	}
-	return p, nil
+	err := settings.Read(pair.Keys(), texts, &p)
+	return p, err
 }
 
 // shown are the lines below the command.
@@ -258,7 +202,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	plan, err := settings(a)
+	plan, err := planOf(a)
 	if err != nil {
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}
@@ -269,7 +213,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 	}
 	t.Logf("%-40s %6.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
 	// The report's own address asks for the same, defaults left out.
-	again := must.Get(settings(audited(t, r.Reproduce.URL)))(t)
+	again := must.Get(planOf(audited(t, r.Reproduce.URL)))(t)
 	if one, two := resolved(t, plan, cat), resolved(t, again, cat); one != two {
 		t.Errorf("%s: %s is\n%s\nand the report's %s\n%s", name, command, one, r.Reproduce.URL, two)
 	}
