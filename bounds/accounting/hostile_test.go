@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -68,42 +67,19 @@ func anyQuery(r *rand.Rand) Query {
 	return q
 }
 
-// words is a query as a failure shows it.
-func (q Query) words() string {
-	show := func(p *float64) string {
-		if p == nil {
-			return "-"
-		}
-		return fmt.Sprint(*p)
-	}
-	s := string(q.Mechanism)
-	for _, p := range q.parameters() {
-		if p.value != nil {
-			s += fmt.Sprintf(" %s %v", p.name, *p.value)
-		}
-	}
-	count := func(p *int) string {
-		if p == nil {
-			return "-"
-		}
-		return fmt.Sprint(*p)
-	}
-	return fmt.Sprintf("%s, sensitivity %s, rate %s, steps %s, group %s, delta %s, at %s, orders %v", s, show(q.Sensitivity), show(q.Rate), count(q.Steps), count(q.Group), show(q.Delta), show(q.AtEpsilon), q.Orders)
-}
-
 // checkAnswer reports an answer that is no answer: one that is no JSON, whose query does
 // not give it again, or whose best is not the least of its ways.
 func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 	t.Helper()
 	defer func() {
 		if why := recover(); why != nil {
-			t.Errorf("%s: panic: %v", q.words(), why)
+			t.Errorf("%s: panic: %v", q.Command(), why)
 		}
 	}()
 	a, err := Answer(q)
 	if err != nil {
 		if !audit.IsInput(err) {
-			t.Errorf("%s: %v", q.words(), err)
+			t.Errorf("%s: %v", q.Command(), err)
 		}
 		return false
 	}
@@ -113,7 +89,7 @@ func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 		err = json.Unmarshal(data, &back)
 	}
 	if err != nil {
-		t.Errorf("%s: %v: %+v", q.words(), err, a)
+		t.Errorf("%s: %v: %+v", q.Command(), err, a)
 	}
 	if twice {
 		again, err := Answer(back.Query)
@@ -133,20 +109,20 @@ func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 	}
 	for _, g := range append(a.Epsilons, a.Deltas...) {
 		if !(g.Epsilon >= 0 && g.Delta >= 0 && g.Delta <= 1) || g.Delta == 1 && g.Method != MethodOptimal && len(a.Deltas) == 0 {
-			t.Errorf("%s: %+v", q.words(), g)
+			t.Errorf("%s: %+v", q.Command(), g)
 		}
 	}
 	last := 0.0
 	for _, p := range a.Curve {
 		if p.Divergence < last*(1-1e-6) {
-			t.Errorf("%s: the curve falls: %v", q.words(), a.Curve)
+			t.Errorf("%s: the curve falls: %v", q.Command(), a.Curve)
 			break
 		}
 		last = p.Divergence
 	}
 	for _, s := range a.Sigmas {
 		if !(s.Sigma > 0) {
-			t.Errorf("%s: %+v", q.words(), s)
+			t.Errorf("%s: %+v", q.Command(), s)
 		}
 	}
 	return true
