@@ -172,16 +172,6 @@ func TestSliders(t *testing.T) {
 			if len(moves) < 3 || moves[0][0] != "moved" || moves[1][0] != "old grey" || moves[len(moves)-1][0] != verdict {
 				t.Fatalf("%v: %v", size, moves)
 			}
-			last, answer := 0.0, 0.0
-			for _, m := range moves {
-				switch at := m[1].(float64); {
-				case m[0] == "moved":
-					last, answer = at, 0
-				case answer == 0 && (m[0] == "going" || m[0] == "violation"): // the first that outputs say
-					answer = at
-				}
-			}
-			t.Logf("%v: grey %.1f ms after the knob moved, an answer %.0f ms after it rested, %s %.0f ms after", size, moves[1][1].(float64)-moves[0][1].(float64), answer-last, verdict, moves[len(moves)-1][1].(float64)-last)
 		}
 		drag(t, tab, "slide-noise", -math.Log10(3))
 		moved("violation")

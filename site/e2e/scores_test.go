@@ -79,9 +79,6 @@ func TestScores(t *testing.T) {
 	}
 	plan := scores.Plan{Version: scores.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: report.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
-	shown := func() (scores.Report, error) {
-		return scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
-	}
 	// Nothing is audited before the relation is chosen.
 	give(t, tab, scored{"scores.csv", table.String()})
 	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
@@ -103,16 +100,11 @@ func TestScores(t *testing.T) {
 		set(t, tab, "k-method", string(c.method))
 		give(t, tab, c.files...)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s.plan.method === %q && %s`, canaryReport, c.files[len(c.files)-1].name, canaryReport, want.Plan.Method, canaryIdle), time.Minute)
-		got := must.Get(shown())(t)
+		got := must.Get(scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 		// Stakes and splits may differ in the last bit between platforms.
 		if got.Summary != want.Summary || got.Verdict != want.Verdict || !reflect.DeepEqual(got.Plan, want.Plan) || !reflect.DeepEqual(got.Files, want.Files) ||
 			!reflect.DeepEqual(got.Notes, want.Notes) || !reflect.DeepEqual(got.Warnings, want.Warnings) || !reflect.DeepEqual(got.Evidence.Guesses, want.Evidence.Guesses) || got.Evidence.Shape != want.Evidence.Shape {
 			t.Errorf("%s by %q: the page has %+v, natively %+v", c.files[0].name, c.method, got, want)
-		}
-		for i, e := range got.Evidence.Events {
-			if w := want.Evidence.Events[i]; e.Certified != w.Certified || e.Threshold != w.Threshold || e.Side != w.Side {
-				t.Errorf("%s: event %+v, natively %+v", c.files[0].name, e, w)
-			}
 		}
 		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 6+4 {
 			t.Errorf("%d rows, want %d methods and %d of membership inference", rows, len(want.Tables[0].Rows), len(want.Tables[1].Rows))
@@ -122,11 +114,6 @@ func TestScores(t *testing.T) {
 		for _, words := range append([]string{"* " + want.Deciding().Title, want.Reproduce.CLI, want.Files[0].SHA256, "What this result does not say"}, append(want.Notes, want.Warnings...)...) {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s: the result does not say %q", c.files[0].name, words)
-			}
-		}
-		for _, f := range want.Facts() {
-			if !strings.Contains(text, f.Value) {
-				t.Errorf("%s: the facts do not say %s: %q", c.files[0].name, f.Name, f.Value)
 			}
 		}
 		if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
