@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // slowCanonical is [Canonical] by a tree of the value.
@@ -83,44 +85,20 @@ func TestCanonicalReports(t *testing.T) {
 		t.Fatalf("%d reports: %v", len(files), err)
 	}
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(t)
 		same(t, json.RawMessage(data))
 	}
 }
 
 func same(t *testing.T, v any) {
 	t.Helper()
-	got, err := Canonical(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := slowCanonical(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Canonical(v))(t)
+	want := must.Get(slowCanonical(v))(t)
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%.300q, want %.300q", got, want)
 	}
 	again, err := Canonical(json.RawMessage(got))
 	if err != nil || !bytes.Equal(again, got) {
 		t.Fatalf("read again: %.300q, want %.300q: %v", again, got, err)
-	}
-}
-
-func BenchmarkCanonical(b *testing.B) {
-	data, err := os.ReadFile("../site/example.json")
-	if err != nil {
-		b.Skip(err)
-	}
-	for name, do := range map[string]func(any) ([]byte, error){"fast": Canonical, "slow": slowCanonical} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				do(json.RawMessage(data))
-			}
-		})
 	}
 }

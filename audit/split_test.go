@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestShellWords(t *testing.T) {
@@ -46,15 +47,9 @@ func TestShellWords(t *testing.T) {
 
 // TestShellWordsAgreeWithAShell: what is accepted, a POSIX shell reads in the same way.
 func TestShellWordsAgreeWithAShell(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("no sh here")
-	}
+	sh := must.Have(t, "sh")
 	for _, line := range []string{`a b`, `'a b'  c`, `a\ b "c\"d" 'e\f'`, `x"y"'z'\"`, `"a\b" "\\" ''`, `-e 'q="1"' --r=[3]`} {
-		words, err := audit.ShellWords("-exec", line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := must.Get(audit.ShellWords("-exec", line))(t)
 		out, err := exec.Command(sh, "-c", `for w in `+line+`; do printf '%s\000' "$w"; done`).Output()
 		if want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(words, want) {
 			t.Errorf("%q: %q, a shell reads %q (%v)", line, words, want, err)

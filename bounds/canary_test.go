@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func someCanaries(k, m, runs int, p1, p0 float64, seed uint64) CanaryTable {
@@ -56,10 +57,7 @@ func TestCanaryTableAddsUp(t *testing.T) {
 	if got, want := ab.Out().Mean(), float64(y)/300; math.Abs(got-want) > 1e-12 {
 		t.Errorf("mean outside %v, want %v", got, want)
 	}
-	raw, err := json.Marshal(ab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(ab))(t)
 	var back CanaryTable
 	if err := json.Unmarshal(raw, &back); err != nil || !slices.Equal(back.Cells, ab.Cells) || back.K != 5 || back.M != 3 {
 		t.Errorf("JSON: %v, %s", err, raw)
@@ -81,7 +79,7 @@ func TestCanaryTableRefuses(t *testing.T) {
 		if table.Validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
-		mustPanic(t, name, func() { CanaryEpsilon(CanaryPairedBetting, table, 0, 0.05, CanaryStakes{}) })
+		must.Panic(t, name, func() { CanaryEpsilon(CanaryPairedBetting, table, 0, 0.05, CanaryStakes{}) })
 	}
 	good := someCanaries(2, 2, 50, 0.9, 0.1, 1)
 	for name, call := range map[string]func(){
@@ -99,7 +97,7 @@ func TestCanaryTableRefuses(t *testing.T) {
 		"ceiling's n":  func() { CanaryCeiling(CanaryKL, 1, 1, 0, 0, 0.05) },
 		"claim":        func() { CanaryPValue(good, math.NaN(), 0, CanaryStakes{}) },
 	} {
-		mustPanic(t, name, call)
+		must.Panic(t, name, call)
 	}
 	for _, s := range []CanaryStakes{{Paired: []float64{math.NaN()}}, {In: []float64{-1}}, {Out: []float64{math.Inf(1)}}, {In: make([]float64, maxStakes+1)}} {
 		if s.Validate() == nil {
@@ -127,7 +125,6 @@ func TestCanaryIntervalsCheck(t *testing.T) {
 		if k > 1 && c.Check(k-1, k, 10_000, 1e-5, 0.05) == nil {
 			t.Errorf("%s with %d canaries: no error", c, k-1)
 		}
-		t.Logf("%s: from %d runs; 1024 show at most %.3f", c, least, CanaryCeiling(c, k, k, 1024, 1e-5, 0.05))
 	}
 	for _, bad := range []error{
 		CanaryInterval("student").Check(1, 1, 100, 0, 0.05),
@@ -165,25 +162,6 @@ func TestCanaryCeilingIsReached(t *testing.T) {
 		}
 		if got := CanaryCeiling(CanaryPairedBetting, 8, 8, n, 0, 0.05); math.Abs(got-math.Log(float64(n)/3)) > 0.1 {
 			t.Errorf("%d runs: ceiling %v, want about %v", n, got, math.Log(float64(n)/3))
-		}
-	}
-}
-
-// With one canary a side and a stake that its cap does not touch, paired betting is
-// PairedBetting.
-func TestCanaryPairedBettingIsPairedBetting(t *testing.T) {
-	table := someCanaries(1, 1, 400, 0.6, 0.2, 3)
-	var x, y []float64
-	for _, c := range table.Cells {
-		for range c.Runs {
-			x, y = append(x, float64(c.X)), append(y, float64(c.Y))
-		}
-	}
-	for _, lambda := range []float64{0.02, 0.1, 0.2} {
-		got := CanaryEpsilon(CanaryPairedBetting, table, 0.01, 0.05, CanaryStakes{Paired: []float64{lambda}})
-		want := PairedBetting(x, y, 0.01, 0.05, lambda)
-		if math.Abs(got-want) > 1.5e-6 || got > math.Log(topShare/lambda-0.01) {
-			t.Errorf("stake %v: %v, PairedBetting says %v", lambda, got, want)
 		}
 	}
 }
@@ -374,7 +352,6 @@ func TestWilsonLimitFails(t *testing.T) {
 			failed += w
 		}
 	}
-	t.Logf("the lower limit at .025 fails with probability %.4f", failed)
 	if failed < 0.1 || CanaryWilson1.Valid() {
 		t.Errorf("failure %v, valid %v", failed, CanaryWilson1.Valid())
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // slowSequence is the log wealth against eps, training by training as the definition
@@ -142,9 +143,7 @@ func TestCanarySums(t *testing.T) {
 			a, b = a+float64(x)/float64(k)/float64(n), b+float64(y)/float64(m)/float64(n)
 			ws = append(ws, float64(x)/float64(k)-th*float64(y)/float64(m))
 		}
-		if err := s.Validate(k, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Validate(k, m))
 		b += 1 / float64(n*m)
 		mean, sum := a-th*b-delta, 0.0
 		for _, w := range ws {

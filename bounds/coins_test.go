@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -178,5 +179,5 @@ func TestCoinCeiling(t *testing.T) {
 	if x := CoinCeiling(CanaryPairedBetting, k, 1, 1, delta, 0.05); x > 0 {
 		t.Errorf("one run: ceiling %v", x)
 	}
-	mustPanic(t, "members", func() { CoinCeiling(CanaryKL, 1, 3, 4, 0, 0.05) })
+	must.Panic(t, "members", func() { CoinCeiling(CanaryKL, 1, 3, 4, 0, 0.05) })
 }

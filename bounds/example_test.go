@@ -14,12 +14,6 @@ func ExampleExact() {
 	// Output: epsilon >= 1.436 with 95 % confidence
 }
 
-func ExampleExactPValue() {
-	c := bounds.Counts{X: 350, N1: 1000, Y: 100, N0: 1000}
-	fmt.Printf("claim 1: p-value at most %.4f\n", bounds.ExactPValue(c, 1, 1e-5, 1e-4))
-	// Output: claim 1: p-value at most 0.0067
-}
-
 func ExampleClopperPearson() {
 	explore := bounds.Counts{X: 1000, N1: 1000, Y: 0, N0: 1000}
 	split := bounds.TuneSplit(explore, 10_000, 10_000, 0, 0.05)

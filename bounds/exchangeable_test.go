@@ -3,11 +3,13 @@ package bounds
 import (
 	"encoding/json"
 	"math"
+	"math/bits"
 	"os"
 	"strconv"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The recurrence against the definition: sums over all sets of indices.
@@ -28,14 +30,14 @@ func TestMomentsAreSumsOverIndexSets(t *testing.T) {
 			}
 			e.Runs[count]++
 			for set := 1; set < 1<<k; set++ {
-				if size := popcount(set); set&ones == set {
+				if size := bits.OnesCount(uint(set)); set&ones == set {
 					sums[size]++
 				}
 			}
 		}
 		sets := make([]float64, k+1)
 		for set := range 1 << k {
-			sets[popcount(set)]++
+			sets[bits.OnesCount(uint(set))]++
 		}
 		for l := 1; l <= k; l++ {
 			if got, want := e.Moment(l), sums[l]/sets[l]/runs; math.Abs(got-want) > 1e-14 {
@@ -69,14 +71,6 @@ func TestMomentsAreSumsOverIndexSets(t *testing.T) {
 	}
 }
 
-func popcount(x int) int {
-	n := 0
-	for ; x > 0; x &= x - 1 {
-		n++
-	}
-	return n
-}
-
 type canaryVectors struct {
 	GDP []struct {
 		M, R, V      int
@@ -96,14 +90,9 @@ type canaryVectors struct {
 
 func loadCanaryVectors(t *testing.T) canaryVectors {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/canary-vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/canary-vectors.json"))(t)
 	var v canaryVectors
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &v))
 	if len(v.GDP) != 1 || len(v.XBern.Counts) != 8 || len(v.XBern.Wilson) != 4 {
 		t.Fatal("vectors are missing")
 	}
@@ -114,10 +103,7 @@ func TestGoldenExchangeable(t *testing.T) {
 	v := loadCanaryVectors(t).XBern
 	e := NewExchangeable(v.K)
 	for c, n := range v.Counts {
-		i, err := strconv.Atoi(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must.Get(strconv.Atoi(c))(t)
 		e.Runs[i] = n
 	}
 	bet := []float64{2}
@@ -217,16 +203,6 @@ func TestExchangeableRefuses(t *testing.T) {
 		"correlation": func() { good.Correlation(2) },
 		"no run":      func() { NewExchangeable(3).Mean() },
 	} {
-		mustPanic(t, name, call)
+		must.Panic(t, name, call)
 	}
-}
-
-func mustPanic(t *testing.T, name string, call func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	call()
 }

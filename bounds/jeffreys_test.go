@@ -3,6 +3,8 @@ package bounds
 import (
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Against limits by scipy 1.10, beta.ppf(.025, 40.5, 10.5), beta.ppf(.975, 2.5, 48.5),
@@ -27,5 +29,5 @@ func TestJeffreys(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", k, got, k.want)
 		}
 	}
-	mustPanic(t, "many", func() { Jeffreys(Counts{1, MostJeffreys + 1, 1, 1}, 0, nominal) })
+	must.Panic(t, "many", func() { Jeffreys(Counts{1, MostJeffreys + 1, 1, 1}, 0, nominal) })
 }

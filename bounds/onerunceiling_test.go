@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The most powerful test of G against N, both drawn: its power is at most what is
@@ -111,6 +112,6 @@ func TestOneRunMostPower(t *testing.T) {
 	if got := OneRunMostPower(50, 1, 1, 1, 0, nominal); !(got > nominal && got < 1) {
 		t.Errorf("delta 0: %v", got)
 	}
-	mustPanic(t, "mu", func() { OneRunMostPower(10, 1, 0, 1, 0, nominal) })
-	mustPanic(t, "runs", func() { OneRunMostPower(10, 9, 1, 1, 0, nominal) })
+	must.Panic(t, "mu", func() { OneRunMostPower(10, 1, 0, 1, 0, nominal) })
+	must.Panic(t, "runs", func() { OneRunMostPower(10, 9, 1, 1, 0, nominal) })
 }

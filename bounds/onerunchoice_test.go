@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // oneRunHalves guesses as many in as out, one more in where r is odd.
@@ -120,13 +122,7 @@ func exactOneRun(st *stream.Stream, m, outputs int, eps float64) (table [][]floa
 	return table, delta
 }
 
-func ones(x int) int {
-	n := 0
-	for ; x > 0; x &= x - 1 {
-		n++
-	}
-	return n
-}
+func ones(x int) int { return bits.OnesCount(uint(x)) }
 
 // By enumeration of all coins and outputs: whatever is guessed by the output and by the
 // coin of the first canary, which is not guessed, the p-values of exact (eps, delta)
@@ -279,20 +275,22 @@ func TestOneRunForecast(t *testing.T) {
 	}
 }
 
-// The one-sided recursion at the true mu, guesses in only. As TestOneRunGDPCoverage.
-func TestOneRunGDPOneSideCoverage(t *testing.T) {
+// The recursion at the true mu, of guesses on both sides and of guesses in only. Each trial
+// refutes it with probability at most .05; 34 or more of 400 then have probability 2e-3 at
+// most, measured none.
+func TestOneRunGDPCoverage(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 10, Purpose: "one run"})
 	for _, sigma := range []float64{0.5, 1, 3} {
-		for _, r := range []int{10, 50, 200} {
+		for _, k := range [][3]int{{400, 10, 10}, {400, 50, 50}, {400, 200, 200}, {200, 10, 0}, {200, 50, 0}, {200, 200, 0}} {
 			failed := 0
 			for range 400 {
 				scores, in := oneRunScores(st, 400, sigma)
-				if v := OneRunRight(scores, in, r, 0); oneRunRefutes(200, r, v, 1/sigma, nominal) {
+				if v := OneRunRight(scores, in, k[1], k[2]); oneRunRefutes(float64(k[0]), k[1]+k[2], v, 1/sigma, nominal) {
 					failed++
 				}
 			}
 			if failed >= 34 {
-				t.Errorf("sigma %v, r %d: %d of 400 refute the truth", sigma, r, failed)
+				t.Errorf("sigma %v, %d in and %d out: %d of 400 refute the truth", sigma, k[1], k[2], failed)
 			}
 		}
 	}
@@ -328,6 +326,6 @@ func TestOneRunChosenAtItsEdges(t *testing.T) {
 		}
 	}
 	for _, share := range []float64{0, 1, math.NaN()} {
-		mustPanic(t, fmt.Sprint("share ", share), func() { OneRunChosenPValue(20, 10, 5, 1, 1e-3, share) })
+		must.Panic(t, fmt.Sprint("share ", share), func() { OneRunChosenPValue(20, 10, 5, 1, 1e-3, share) })
 	}
 }

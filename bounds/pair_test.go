@@ -137,7 +137,6 @@ const falseAlarm = 1e-6
 // at error rate beta.
 func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
 	t.Helper()
-	t.Logf("%s: %d errors in %d runs, nominal %v", name, errors, runs, beta)
 	if errors == 0 {
 		return
 	}

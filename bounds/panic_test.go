@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // What only a programming error can cause panics, with a constant.
@@ -30,13 +31,6 @@ func TestTableBoundsRefuse(t *testing.T) {
 		"order's size":    func() { TradeoffBand(good, []int{0}, 0.05) },
 		"claim's epsilon": func() { ClaimPValue(Counts{1, 2, 1, 2}, math.NaN(), 0, 0.05) },
 	} {
-		func() {
-			defer func() {
-				if _, ok := recover().(string); !ok {
-					t.Errorf("%s: no panic with a constant", name)
-				}
-			}()
-			call()
-		}()
+		must.Panic(t, name, call)
 	}
 }

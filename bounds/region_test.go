@@ -67,41 +67,45 @@ func TestRegionAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// Both cell bounds hold at every point inside the cell.
+// Both cell bounds hold at every point inside the cell, of straight and of Gaussian edges.
 func TestCellBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	useful := 0
-	for range 400 {
+	useful := map[bool]int{}
+	for i := range 700 {
 		c := Counts{N1: 5 + r.IntN(200), N0: 5 + r.IntN(200)}
 		c.X, c.Y = 1+r.IntN(c.N1), r.IntN(c.N0+1)
-		delta := []float64{0, 1e-3, 0.05}[r.IntN(3)]
-		th := newNullFit(c, delta).limit(1.6)
+		delta, kink := []float64{0, 1e-3, 0.05}[r.IntN(3)], 1.0
+		var f family = gaussian{}
+		if i%2 == 0 {
+			f = ratioFamily(delta)
+		}
+		th := f.limit(c, 1.6)
 		if th == 0 {
 			continue
 		}
-		s := sweep{region: newRegion(c, ratioFamily(delta).edge(c, th, 1.6), 0, 1, 36), box: box{0, 1, 0, 1}, family: ratioFamily(delta), th: th}
-		kink := math.Min(1, (1-delta)/th)
-		l := kink * r.Float64()
+		if i%2 == 0 {
+			kink = math.Min(1, (1-delta)/th)
+		}
+		s := sweep{region: newRegion(c, f.edge(c, th, 1.6), 0, 1, 36), box: box{0, 1, 0, 1}, family: f, th: th}
+		l := kink * math.Pow(r.Float64(), 2)
 		h := (kink - l) * math.Pow(10, -3*r.Float64())
 		at := func(p0 float64) float64 { return s.region.prob(p0, s.p1(p0)) }
-		m := math.Max(at(l), at(l+h))
-		top := 1.0
+		m, top := max(at(l), at(l+h)), 1.0
 		if b := s.bend(l, l+h, m); b < 1 {
-			top = math.Min(1, m/(1-b))
+			top = min(1, m/(1-b))
 		}
 		wide := s.region.prob(l, s.p1(l+h))
 		if top < 1 {
-			useful++
+			useful[i%2 == 0]++
 		}
 		for i := range 11 {
-			v := at(l + h*float64(i)/10)
-			if v > top*(1+1e-8) || v > wide*(1+1e-8) {
-				t.Fatalf("%+v delta %v cell [%v, %v]: %v inside, bounds %v and %v", c, delta, l, l+h, v, top, wide)
+			if v := at(l + h*float64(i)/10); v > top*(1+1e-8) || v > wide*(1+1e-8) {
+				t.Fatalf("%T, %+v, delta %v, cell [%v, %v]: %v inside, bounds %v and %v", f, c, delta, l, l+h, v, top, wide)
 			}
 		}
 	}
-	if useful < 50 {
-		t.Errorf("the curvature bound said something for %d cells only", useful)
+	if useful[true] < 50 || useful[false] < 50 {
+		t.Errorf("the curvature bound said something for %v cells only", useful)
 	}
 }
 

@@ -6,21 +6,16 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, beta float64) RenyiPlan {
 	t.Helper()
-	p, err := TuneRenyi(explore, h, alpha, n, beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(TuneRenyi(explore, h, alpha, n, beta))(t)
+	must.Do(t, p.Validate())
 	return p
 }
 
@@ -83,7 +78,6 @@ func TestCalibrateRenyiOrdered(t *testing.T) {
 	}
 	mean := sum / runs
 	se := math.Sqrt((squares/runs - mean*mean) / runs)
-	t.Logf("the ordered witness certifies %.5f more (standard error %.5f) of .0075", mean, se)
 	if mean < 3*se {
 		t.Errorf("the ordered witness certifies %v more, standard error %v", mean, se)
 	}
@@ -274,7 +268,6 @@ func TestRenyiOnTheCounterexample(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("D = %.4f, failures %v", truth, failed)
 	for name, probability := range failed {
 		if probability > beta {
 			t.Errorf("%s fails with probability %v", name, probability)
@@ -301,9 +294,7 @@ func TestRenyiBadInput(t *testing.T) {
 		{[]float64{0, 1, 2}, 2, "one value for each bin"},
 		{nil, 2, "no values"},
 	} {
-		if _, err := TuneRenyi(explore, k.h, k.alpha, 100, 0.05); err == nil || !strings.Contains(err.Error(), k.want) {
-			t.Errorf("h %v alpha %v: error %v, want %q", k.h, k.alpha, err, k.want)
-		}
+		must.Refuse(t, must.Err(TuneRenyi(explore, k.h, k.alpha, 100, 0.05)), k.want, k.h, k.alpha)
 	}
 	// The widest that is allowed gives numbers.
 	for _, h := range [][]float64{{-149, 149}, {0, 0}, {-299, 0}} {
@@ -339,10 +330,7 @@ func TestRenyiBadInput(t *testing.T) {
 func TestRenyiPlanAsJSON(t *testing.T) {
 	explore := rarePair().draw(rand.New(rand.NewPCG(39, 40)), 1000)
 	plan := mustTune(t, explore, CalibrateRenyi(explore, 3), 3, 1000, 0.05)
-	raw, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(plan))(t)
 	var back RenyiPlan
 	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(back, plan) {
 		t.Errorf("%s came back as %+v (%v)", raw, back, err)
@@ -360,7 +348,6 @@ func TestTuneRenyiClipsFewBins(t *testing.T) {
 	for range runs {
 		sum += Renyi(pair.draw(r, 20_000), plan, 0.05)
 	}
-	t.Logf("%v certified of %v, witness %v", sum/runs, pair.renyi(counterexampleAlpha), plan.H)
 	if sum/runs < 0.1 {
 		t.Errorf("%v certified on average, want .1 or more", sum/runs)
 	}

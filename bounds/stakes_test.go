@@ -330,7 +330,6 @@ func TestStakesAreFair(t *testing.T) {
 		if largest < least {
 			t.Errorf("%s: the search finds no mean above %v, want at least %v", name, largest, least)
 		}
-		t.Logf("%s: largest mean 1 - %.3g", name, 1-largest)
 	}
 	for _, p := range stakePoints {
 		try(fmt.Sprint(p), NewStakes([]Point{p}, stakeGrid), p, 0.999)

@@ -3,8 +3,9 @@ package bounds
 import (
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Every sum of the table against a walk over its pairs.
@@ -64,8 +65,6 @@ func TestTableValidate(t *testing.T) {
 		{Table{Bins: 1, N: []int{maxTrials + 1}}, "at most"},
 		{NewTable(3), "no pair"},
 	} {
-		if err := k.table.Validate(); err == nil || !strings.Contains(err.Error(), k.want) {
-			t.Errorf("%+v: error %v, want %q", k.table, err, k.want)
-		}
+		must.Refuse(t, k.table.Validate(), k.want, k.table)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 )
 
@@ -22,17 +23,9 @@ import (
 // a parameter or a JSON pointer.
 func placed[P any](t *testing.T, plan P, keys []settings.Key[P], resolve func(data []byte) error) {
 	t.Helper()
-	data, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resolve(data); err != nil {
-		t.Fatal(err)
-	}
-	changed, err := mutate.All(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(plan))(t)
+	must.Do(t, resolve(data))
+	changed := must.Get(mutate.All(data))(t)
 	refused := 0
 	for _, m := range changed {
 		var in *audit.InputError

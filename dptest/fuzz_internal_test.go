@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -52,9 +53,7 @@ func TestFuzzPairsAreNeighbours(t *testing.T) {
 		}
 		relation := rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace, audit.BoundedReplace, audit.LInfinity}).Draw(t, "relation")
 		z := &fuzzer{relation: relation, domain: dom}
-		if err := z.checkDomain(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.checkDomain())
 		data := rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "data")
 		p, differ := z.pair(data)
 		if err := relation.Check(p, dom); err != nil {
@@ -91,10 +90,7 @@ func TestFuzzGrid(t *testing.T) {
 // to the false alarm of the call at most: the exact argument for Fuzz.
 func TestFuzzSpending(t *testing.T) {
 	for _, processes := range []int{1, 8} {
-		z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), FalseAlarm: 0.01}, processes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), FalseAlarm: 0.01}, processes))(t)
 		sum, k := 0.0, 1
 		for ; z.spend(k) >= leastBeta; k++ {
 			sum += z.spend(k)
@@ -112,10 +108,7 @@ func TestFuzzSpending(t *testing.T) {
 
 func TestFuzzFinds(t *testing.T) {
 	drawn := 0
-	z, err := newFuzzer(clipped{&drawn}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(newFuzzer(clipped{&drawn}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 1))(t)
 	// No rows against one of 0.21: quiet.
 	if _, err := z.try([]byte{0, 5}); err != nil {
 		t.Errorf("a quiet pair answers %v", err)
@@ -147,10 +140,7 @@ func TestFuzzFinds(t *testing.T) {
 		t.Errorf("tried again: %d outputs drawn, %d certified, %v", drawn-before, len(z.certified), err2)
 	}
 	// In another process that certified other pairs before, it fails too.
-	other, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 8))(t)
 	for _, data := range [][]byte{{1, 200}, {2, 180}, {3, 222}} {
 		if _, err := other.try(data); err == nil {
 			t.Errorf("%v is not found", data)
@@ -171,10 +161,7 @@ func TestFuzzFinds(t *testing.T) {
 // some: no input fails. With 60 certifications at most and error 0.001 for all of
 // them, that fails with probability 0.001 at most.
 func TestFuzzPrivate(t *testing.T) {
-	z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), Explore: 500, Samples: 2000, Learner: "histogram"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), Explore: 500, Samples: 2000, Learner: "histogram"}, 1))(t)
 	for i := range 60 {
 		data := []byte{byte(i), 0xff, byte(7 * i), byte(13 * i)}
 		if _, err := z.try(data); err != nil && !errors.As(err, new(skipError)) {
@@ -188,10 +175,7 @@ func TestFuzzPrivate(t *testing.T) {
 
 // When the error is spent, pairs are skipped, not certified at a larger one.
 func TestFuzzSpent(t *testing.T) {
-	z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Explore: 500, Samples: 500, FalseAlarm: 1e-8, Learner: "histogram"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Explore: 500, Samples: 500, FalseAlarm: 1e-8, Learner: "histogram"}, 1))(t)
 	var last error
 	for i := range 5 {
 		_, last = z.try([]byte{1, byte(150 + 10*i)})
@@ -223,32 +207,20 @@ func TestFuzzErrors(t *testing.T) {
 		{clipped{}, one, Options{Domain: wide(1), FalseAlarm: 1e-9}, "beta is"},
 		{From(mechanisms.All(), "svt9"), one, Options{}, `did you mean "svt`},
 	} {
-		if _, err := newFuzzer(c.m, c.claim, c.opts, 1); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v %+v: error %v, want %q", c.m, c.opts, err, c.says)
-		}
+		must.Refuse(t, must.Err(newFuzzer(c.m, c.claim, c.opts, 1)), c.says, c.m, c.opts)
 	}
 	// A claim that no screening of this size could refute is an error, not a pass.
-	z, err := newFuzzer(clipped{}, audit.DPClaim(9, 0), Options{Domain: wide(1)}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := z.try([]byte{1, 0xff}); err == nil || !strings.Contains(err.Error(), "below the claim of 9, which needs ") {
-		t.Errorf("error %v", err)
-	}
+	z := must.Get(newFuzzer(clipped{}, audit.DPClaim(9, 0), Options{Domain: wide(1)}, 1))(t)
+	must.Refuse(t, must.Err(z.try([]byte{1, 0xff})), "below the claim of 9, which needs ")
 }
 
 // Registered mechanisms bring their own domain and relation.
 func TestFuzzRegistered(t *testing.T) {
-	z, err := newFuzzer(From(mechanisms.All(), "svt4"), audit.DPClaim(1, 0), Options{Explore: 10_000, Learner: "histogram"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(newFuzzer(From(mechanisms.All(), "svt4"), audit.DPClaim(1, 0), Options{Explore: 10_000, Learner: "histogram"}, 1))(t)
 	if z.relation != audit.LInfinity || z.domain.Columns != 1 || z.domain.MinRows != 10 {
 		t.Errorf("relation %s, domain %+v", z.relation, z.domain)
 	}
 	up, down := []byte{132, 0}, []byte{108, 0xff} // 1 moved to 0, 0 moved to 1
 	data := append([]byte{0}, append(slices.Repeat(up, 5), slices.Repeat(down, 5)...)...)
-	if _, err := z.try(data); err == nil || !strings.Contains(err.Error(), "Violation: epsilon") {
-		t.Errorf("the known pair answers %v", err)
-	}
+	must.Refuse(t, must.Err(z.try(data)), "Violation: epsilon", "the known pair answers")
 }

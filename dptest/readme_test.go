@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -15,31 +16,21 @@ import (
 // compiles, and go vet has nothing to say.
 func TestReadmeCompiles(t *testing.T) {
 	nativetest.Only(t)
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../README.md"))(t)
 	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(snippets) == 0 {
 		t.Fatal("README shows no Go")
 	}
 	for _, s := range snippets {
 		file := filepath.Join(t.TempDir(), "readme_test.go")
-		if err := os.WriteFile(file, s[1], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, s[1], 0o600))
 		here, err := filepath.Abs("../docs") // a folder without Go, which the file seems to lie in
 		if err != nil {
 			t.Fatal(err)
 		}
-		overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "readme_test.go"): file}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		overlay := must.Get(json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "readme_test.go"): file}}))(t)
 		list := filepath.Join(t.TempDir(), "overlay.json")
-		if err := os.WriteFile(list, overlay, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(list, overlay, 0o600))
 		if out, err := child.Go(t, "vet", "-overlay", list, "./docs").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s\n%s", err, out, s[1])
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -82,10 +83,7 @@ func TestHelper(t *testing.T) {
 // run runs TestHelper with flags and returns what it prints.
 func run(t *testing.T, what string, flags ...string) (out string, passed bool) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	cmd := exec.Command(exe, append([]string{"-test.run=^TestHelper$", "-test.v"}, flags...)...)
 	cmd.Env = append(os.Environ(), helper+"="+what)
 	data, err := cmd.CombinedOutput()
@@ -117,10 +115,7 @@ func TestRunFails(t *testing.T) {
 		t.Fatalf("reports %v, want 2", reports)
 	}
 	for _, path := range reports {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
 		r, err := pair.ParseReport(data)
 		if err != nil || r.Verdict != audit.Violation || filepath.Base(path) != "dpscope-half-count-seed3.json" {
 			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -27,10 +28,7 @@ func TestReproduceOptions(t *testing.T) {
 		opts := Options{Mode: rapid.SampledFrom([]pair.Mode{"", pair.Fixed, pair.VerdictAndBound}).Draw(t, "mode"), Samples: rapid.IntRange(pair.MinSamples, 1_000_000).Draw(t, "samples"), Explore: rapid.SampledFrom([]int{0, 500}).Draw(t, "explore"), Trials: rapid.IntRange(1, 20).Draw(t, "trials"),
 			FalseAlarm: rapid.SampledFrom([]float64{0, 1e-6, 0.07}).Draw(t, "false alarm"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
 			Relation: rapid.SampledFrom(spec.Relations(defaults(spec))).Draw(t, "relation"), Learner: rapid.SampledFrom([]string{"", "logistic"}).Draw(t, "learner")}
-		cat, plan, err := prepare(From(specs, spec.Name), claim, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cat, plan := must.Get2(prepare(From(specs, spec.Name), claim, opts))(t)
 		plan.ThroughRenyi = rapid.SampledFrom([]float64{0, 2}).Draw(t, "through-renyi") // which is no option
 		a, err := plan.Resolve(cat)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -16,10 +17,7 @@ func TestEveryLearner(t *testing.T) {
 	// first gear.
 	large := map[string]bool{"renyi-tester": true, "hockeystick-tester": true}
 	for _, loss := range []estimators.Loss{estimators.HockeyStickLoss, estimators.RenyiLoss} {
-		spec, err := estimators.MLP("small", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: loss})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(estimators.MLP("small", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: loss}))(t)
 		t.Run("small, "+string(loss), func(t *testing.T) { dptest.TestLearner(t, spec) })
 	}
 	seen := map[string]bool{}

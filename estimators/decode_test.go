@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestDecodeRefuses(t *testing.T) {
@@ -61,14 +62,16 @@ func TestDecodeRefuses(t *testing.T) {
 		{logistic, `{"carriers":[1,0],"features":[]}`, "ascending"},
 		{logistic, logit(strings.Repeat(`{"kind":"sum","low":0,"high":1,"weight":1},`, 127) + `{"kind":"sum","low":0,"high":1,"weight":1}`), "at most 127"},
 	} {
-		_, err := c.spec.Decode(json.RawMessage(c.model), columns)
-		short := c.model[:min(len(c.model), 120)]
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
-		}
+		decodes(t, c.spec, columns, c.model, c.says)
+	}
+}
+
+// decodes wants a model to decode, or to be refused in these words.
+func decodes(t *testing.T, spec audit.LearnerSpec, columns []audit.Column, model, says string) {
+	t.Helper()
+	_, err := spec.Decode(json.RawMessage(model), columns)
+	if says == "" && err != nil || says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), says)) {
+		t.Errorf("%s: %.160s: error %v, want %q in it", spec.Name, model, err, says)
 	}
 }
 
@@ -76,10 +79,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeChecksTheColumns(t *testing.T) {
 	c := mixedScenario()
 	for _, spec := range All {
-		m, err := spec.Learn(c.exploration(2000))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(c.exploration(2000)))(t)
 		data, _ := json.Marshal(m)
 		if _, err := spec.Decode(data, realColumns(1)); err == nil {
 			t.Errorf("%s: a model of a symbol and a mixed column decodes for one real column", spec.Name)

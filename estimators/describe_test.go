@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestDescribe(t *testing.T) {
@@ -37,10 +38,7 @@ func TestDescribe(t *testing.T) {
 		{logistic, two, logit, 0.73, true, "logistic score of 2 features > 0.73: +0.8·[column 2 is ⊤] -0.1·[number of ⊥ in columns 1 to 1]"},
 		{logistic, two, `{"features":[]}`, 1, false, "constant score 0 <= 1"},
 	} {
-		m, err := c.spec.Decode(json.RawMessage(c.model), c.columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(c.spec.Decode(json.RawMessage(c.model), c.columns))(t)
 		if got := m.Describe(c.threshold, c.above); got != c.want {
 			t.Errorf("%s at %v, %v: %q, want %q", c.spec.Name, c.threshold, c.above, got, c.want)
 		}

@@ -1,6 +1,10 @@
 package estimators
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
+)
 
 // Two sides alike: nothing is gained on the held-out outputs for long, and
 // training ends after as many epochs as there is patience, or never before the
@@ -11,13 +15,8 @@ func TestPatience(t *testing.T) {
 		n := 0
 		ex.Check = func() error { n++; return nil }
 		o.Hidden, o.Rate = [2]int{8, 8}, 0.02
-		spec, err := MLP("x", o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := spec.Learn(ex); err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(MLP("x", o))(t)
+		must.Get(spec.Learn(ex))(t)
 		return n
 	}
 	const epochs = 40

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // words is a floatList as JSON.
@@ -81,14 +82,7 @@ func TestNamedDecodeRefuses(t *testing.T) {
 		{floatBits, one, `{"logistic":{"features":[{"kind":"is","column":56,"weight":1}]}}`, "in [0, 55]"},
 		{floatBits, mixed, `{"logistic":{"features":[]}}`, "one real column"},
 	} {
-		_, err := c.spec.Decode(json.RawMessage(c.model), c.columns)
-		short := c.model[:min(len(c.model), 160)]
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
-		}
+		decodes(t, c.spec, c.columns, c.model, c.says)
 	}
 }
 
@@ -96,14 +90,9 @@ func TestFloatListKeepsItsBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := floatList(rapid.SliceOf(rapid.Float32()).Draw(t, "list"))
 		in = append(in, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32)
-		data, err := json.Marshal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(in))(t)
 		var out floatList
-		if err := json.Unmarshal(data, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &out))
 		if !slices.EqualFunc(in, out, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }) {
 			t.Fatalf("%v became %v", in, out)
 		}
@@ -123,10 +112,7 @@ func TestLargestWeightsScoreFinitely(t *testing.T) {
 			m.Inputs = append(m.Inputs, input{feature{Kind: valueFeature, Column: i, Low: -1, High: 1, Weight: inputFar}, inputFar})
 		}
 		data, _ := json.Marshal(m)
-		again, err := usualNetwork.Decode(data, realColumns(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(usualNetwork.Decode(data, realColumns(3)))(t)
 		rows := []float64{1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 0, 5e-324}
 		out := make([]float64, 2)
 		again.Score(rows, out)
@@ -157,10 +143,7 @@ func TestNamedDescriptions(t *testing.T) {
 		{floatBits, realColumns(1), `{"logistic":{"features":[{"kind":"is","column":2,"symbol":-54,"weight":3}]}}`, true,
 			"by the bits of the floating-point number, logistic score of 1 features > 0.25: +3·[grid is -54]"},
 	} {
-		m, err := c.spec.Decode(json.RawMessage(c.model), c.columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(c.spec.Decode(json.RawMessage(c.model), c.columns))(t)
 		if got := m.Describe(0.25, c.above); got != c.want {
 			t.Errorf("%s: %q, want %q", c.spec.Name, got, c.want)
 		}

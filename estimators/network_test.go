@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func numbers[T matmul.Real](s *stream.Stream, n int) []T {
@@ -195,14 +196,8 @@ func TestSameBitsOfLearners(t *testing.T) {
 			if spec.Applies(c.columns) != nil {
 				continue
 			}
-			m, err := spec.Learn(c.exploration(120))
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := json.Marshal(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(spec.Learn(c.exploration(120)))(t)
+			data := must.Get(json.Marshal(m))(t)
 			fmt.Fprintf(&got, "%s on %s %x\n", spec.Name, c.name, sha256.Sum256(data))
 			if spec.ByName {
 				break
@@ -210,14 +205,9 @@ func TestSameBitsOfLearners(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got.String() != string(want) {
 		t.Errorf("models changed; digests are now\n%swant\n%s", got.String(), want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -110,10 +111,7 @@ func TestUnequalSides(t *testing.T) {
 		if spec.Applies(c.columns) != nil {
 			continue
 		}
-		m, err := spec.Learn(ex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.Learn(ex))(t)
 		out := make([]float64, 2)
 		m.Score([]float64{-1, 2}, out)
 		if out[0] <= out[1] {
@@ -124,12 +122,11 @@ func TestUnequalSides(t *testing.T) {
 
 func TestNothingToLearnFrom(t *testing.T) {
 	c := laplaceShift(1)
-	for _, spec := range All {
-		if _, err := spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
-			t.Errorf("%s: error %v", spec.Name, err)
+	for i, spec := range slices.Concat(All, Named()) {
+		if spec.ByName != (i >= len(All)) {
+			t.Errorf("%s is in the wrong list: by name %v", spec.Name, spec.ByName)
 		}
+		must.Refuse(t, must.Err(spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0)))), "10 and 0 outputs", spec.Name)
 	}
-	if err := outcomeTable.Applies(realColumns(9)); err == nil || !strings.Contains(err.Error(), "at most 8") {
-		t.Errorf("table of 9 real columns: error %v", err)
-	}
+	must.Refuse(t, outcomeTable.Applies(realColumns(9)), "at most 8", "table of 9 real columns")
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestSearchesAgreeWithScans(t *testing.T) {
@@ -146,10 +147,7 @@ func TestKeyTableAgreesWithAMap(t *testing.T) {
 // the signal is strong, next to nothing where there is none.
 func TestPenaltyFollowsTheSignal(t *testing.T) {
 	spread := func(first, second audit.Samples) float64 {
-		m, err := logistic.Learn(exploring(first, second))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(logistic.Learn(exploring(first, second)))(t)
 		out := make([]float64, 2)
 		m.Score([]float64{-1, 2}, out)
 		return out[0] - out[1]
@@ -185,18 +183,9 @@ func TestQuantiseKeepsTwentyBits(t *testing.T) {
 // error of a central difference.
 func TestObjectiveGradient(t *testing.T) {
 	ex := mixedScenario().exploration(900)
-	list, carriers, err := candidateFeatures(ex)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDesign(ex, list, carriers, designRows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	moments, err := d.secondMoments(ex.Check)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, carriers := must.Get2(candidateFeatures(ex))(t)
+	d := must.Get(newDesign(ex, list, carriers, designRows))(t)
+	moments := must.Get(d.secondMoments(ex.Check))(t)
 	n := len(d.features) + 1
 	o := &objective{design: d, moments: moments, penalty: 0.01, held: 1, check: ex.Check}
 	o.metric = newMetric(moments, n, o.penalty)
@@ -240,14 +229,8 @@ func TestObjectiveGradient(t *testing.T) {
 
 func TestStandardisedFeatures(t *testing.T) {
 	ex := svt6(5, 1).exploration(4000)
-	list, carriers, err := candidateFeatures(ex)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDesign(ex, list, carriers, designRows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, carriers := must.Get2(candidateFeatures(ex))(t)
+	d := must.Get(newDesign(ex, list, carriers, designRows))(t)
 	outputs, held := 0.0, 0.0
 	for _, w := range d.weights {
 		outputs += w.sum()

@@ -8,15 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
@@ -126,10 +128,7 @@ func ask(t testing.TB, h http.Handler, method, target string, body []byte, heade
 
 func said(t testing.TB, r *http.Response) string {
 	t.Helper()
-	data, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(r.Body))(t)
 	return string(data)
 }
 
@@ -149,20 +148,13 @@ const reports = "../core/testdata/reports/"
 
 func keptReport(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(reports + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(reports + name))(t)
 }
 
 // linked is code as an address holds it.
 func linked(t testing.TB, code string) []byte {
 	t.Helper()
-	out, err := packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)}))(t)
 	return []byte(out)
 }
 
@@ -221,13 +213,6 @@ func TestKinds(t *testing.T) {
 			}
 		})
 	}
-}
-
-func must(data []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 // TestOnce: the same content twice is one, and its token is told once; it goes with its
@@ -322,17 +307,11 @@ func TestEventually(t *testing.T) {
 func TestRefused(t *testing.T) {
 	h, m := aHost()
 	own := func(change func(*pair.Report)) []byte {
-		r, err := pair.ParseReport(keptReport(t, "approximate.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(pair.ParseReport(keptReport(t, "approximate.json")))(t)
 		change(&r)
-		return must(json.Marshal(r))
+		return must.Get(json.Marshal(r))(t)
 	}
-	parts, err := suite.ParseReport(keptReport(t, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(suite.ParseReport(keptReport(t, "plan.json")))(t)
 	parts.Summary = "All is private."
 	parts.Generator.Version = core.Kinds()[0].Name // no release
 	for name, c := range map[string]struct {
@@ -349,7 +328,7 @@ func TestRefused(t *testing.T) {
 		"no text":      {[]byte("{\xff}"), 422, "report"},
 		"too large":    {append(keptReport(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
 		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
-		"another link": {[]byte(must2(packed.Pack([]int{1}))), 422, "link"},
+		"another link": {[]byte(must.Get(packed.Pack([]int{1}))(t)), 422, "link"},
 		"bound": {own(func(r *pair.Report) {
 			*r.LowerBound += 0.01
 			r.Tables[0].Rows[0].LowerBound = r.LowerBound
@@ -367,13 +346,6 @@ func TestRefused(t *testing.T) {
 	if len(m.values) != 0 {
 		t.Errorf("%d values are kept", len(m.values))
 	}
-}
-
-func must2(s string, err error) string {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 // TestPaths: an id is one, and no path.
@@ -416,7 +388,7 @@ const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 func poison(value any, at *int, which int) any {
 	switch x := value.(type) {
 	case map[string]any:
-		for _, k := range sorted(x) {
+		for _, k := range slices.Sorted(maps.Keys(x)) {
 			x[k] = poison(x[k], at, which)
 		}
 	case []any:
@@ -430,19 +402,6 @@ func poison(value any, at *int, which int) any {
 		}
 	}
 	return value
-}
-
-func sorted(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	for i := range out {
-		for j := i; j > 0 && out[j] < out[j-1]; j-- {
-			out[j], out[j-1] = out[j-1], out[j]
-		}
-	}
-	return out
 }
 
 // TestHostileTexts: a script in any text of a report is refused, or comes out as text.
@@ -459,7 +418,7 @@ func TestHostileTexts(t *testing.T) {
 			var value any
 			json.Unmarshal(data, &value)
 			n := 0
-			bad := must(json.Marshal(poison(value, &n, i)))
+			bad := must.Get(json.Marshal(poison(value, &n, i)))(t)
 			// What the host checks is not asked here: a page must hold any report that can be
 			// read.
 			c, err := read(bad)
@@ -470,10 +429,7 @@ func TestHostileTexts(t *testing.T) {
 			holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
 		}
 	}
-	c, err := read(linked(t, hostile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(read(linked(t, hostile)))(t)
 	holdsTexts(t, "code", c)
 	if took < 20 {
 		t.Errorf("only %d texts came through", took)
@@ -546,177 +502,9 @@ func TestBadge(t *testing.T) {
 	}
 }
 
-// TestCost: what costs more than the host has is refused with what it costs, and kept where
-// the host replays nothing.
-func TestCost(t *testing.T) {
-	h, _ := aHost()
-	data := must(os.ReadFile("../site/example.json"))
-	r, err := core.ParseReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cost := core.CostOf(r, core.Given{Catalogue: h.Catalogue})
-	p := core.PlanOf(r).(pair.Plan)
-	if cost.Outputs < 2*(p.Samples+p.Explore) || cost.Bytes < 16*p.Explore {
-		t.Fatalf("%+v of %+v", cost, p)
-	}
-	for _, most := range []core.Cost{{Outputs: cost.Outputs - 1, Bytes: cost.Bytes}, {Outputs: cost.Outputs, Bytes: cost.Bytes - 1}} {
-		h.Most = most
-		r := ask(t, h, "POST", ReportsPath, data)
-		if got := said(t, r); r.StatusCode != 422 || !strings.Contains(got, fmt.Sprintf("an audit of %d outputs", cost.Outputs)) {
-			t.Errorf("%d %s", r.StatusCode, got)
-		}
-	}
-	h.Most = cost
-	upload(t, h, data)
-	upload(t, h, keptReport(t, "scores.json")) // recorded, so nothing of it is drawn again
-}
-
-// crowded is a store of which each answer waits until so many ask.
-type crowded struct {
-	Store
-	inside, most atomic.Int32
-	go_          chan struct{}
-}
-
-func (c *crowded) Get(ctx context.Context, key string) ([]byte, error) {
-	n := c.inside.Add(1)
-	defer c.inside.Add(-1)
-	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
-	}
-	<-c.go_
-	return c.Store.Get(ctx, key)
-}
-
-// TestCrowd: however many upload at once, few are worked on, and those that are too many are
-// told to come again.
-func TestCrowd(t *testing.T) {
-	h, m := aHost()
-	c := &crowded{Store: m, go_: make(chan struct{})}
-	h.Store, h.Random = c, repeated{}
-	var wait sync.WaitGroup
-	codes := make(chan int, 2*mostOpen)
-	data := linked(t, "x")
-	for range cap(codes) {
-		wait.Go(func() { codes <- ask(t, h, "POST", ReportsPath, data).StatusCode })
-	}
-	for range mostOpen { // all that are too many are answered while the others wait
-		if code := <-codes; code != 503 {
-			t.Errorf("%d", code)
-		}
-	}
-	close(c.go_)
-	wait.Wait()
-	if c.most.Load() > mostWorking {
-		t.Errorf("%d were worked on at once", c.most.Load())
-	}
-	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 200 {
-		t.Errorf("after the crowd: %d", r.StatusCode)
-	}
-}
-
-type repeated struct{}
-
-func (repeated) Read(b []byte) (int, error) { return len(b), nil }
-
-// TestStorm: who asks too often is told for how long to wait, and nobody else.
-func TestStorm(t *testing.T) {
-	h, _ := aHost()
-	now := h.Now()
-	h.Now = func() time.Time { return now }
-	h.Uploads, h.Reads = &Minute{Most: 5}, &Minute{Most: 3}
-	data := keptReport(t, "scores.json")
-	count := func(method, path string, n int) (codes map[int]int) {
-		codes = map[int]int{}
-		for range n {
-			r := ask(t, h, method, path, data)
-			if codes[r.StatusCode]++; r.StatusCode == 429 && r.Header.Get("Retry-After") != "60" {
-				t.Errorf("Retry-After is %q", r.Header.Get("Retry-After"))
-			}
-		}
-		return codes
-	}
-	if c := count("POST", ReportsPath, 50); c[201] != 1 || c[200] != 4 || c[429] != 45 {
-		t.Errorf("uploads: %v", c)
-	}
-	if c := count("GET", ReportsPath, 10); c[200] != 3 || c[429] != 7 {
-		t.Errorf("reads: %v", c)
-	}
-	who := h.Who
-	h.Who = func(*http.Request) string { return "another" }
-	if c := count("GET", ReportsPath, 1); c[200] != 1 {
-		t.Errorf("another address: %v", c)
-	}
-	h.Who = who
-	now = now.Add(time.Minute)
-	if c := count("GET", ReportsPath, 1); c[200] != 1 {
-		t.Errorf("a minute later: %v", c)
-	}
-	now = now.Add(-time.Hour)
-	if c := count("GET", ReportsPath, 1); c[200] != 1 {
-		t.Errorf("a clock that went back: %v", c)
-	}
-	m := Minute{Most: 1}
-	for i := range mostAddresses + 10 {
-		m.Take(fmt.Sprint(i), now)
-	}
-	if len(m.asked) > mostAddresses+1 {
-		t.Errorf("%d addresses are held", len(m.asked))
-	}
-	for in, want := range map[string]string{"192.0.2.1:9": "192.0.2.1", "[2001:db8:0:1:2:3:4:5]:9": "2001:db8:0:1::", "?": "?"} {
-		if got := Peer(&http.Request{RemoteAddr: in}); got != want {
-			t.Errorf("%s: %s", in, got)
-		}
-	}
-}
-
-// TestSums: base58 of SHA-256, of one length, as an independent reading has it.
-func TestSums(t *testing.T) {
-	for i := range 200 {
-		sum := sumOf([]byte(fmt.Sprint(i)))
-		if len(sum) != longest || !IsID(sum) || !Is(sum[:shortest], []byte(fmt.Sprint(i))) {
-			t.Fatal(sum)
-		}
-	}
-	// SHA-256 of nothing is e3b0c442...; its base58 is known.
-	if got := sumOf(nil); got != "GKot5hBsd81kMupNCXHaqbhv3huEbxAFMLnpcX2hniwn" {
-		t.Error(got)
-	}
-}
-
-func FuzzHost(f *testing.F) {
-	for _, name := range []string{"scores.json", "plan-only.json"} {
-		f.Add("POST", ReportsPath, keptReport(f, name), "")
-	}
-	f.Add("POST", ReportsPath, linked(f, "x"), "")
-	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
-	h, m := aHost()
-	f.Fuzz(func(t *testing.T, method, path string, body []byte, token string) {
-		clear(m.values)
-		r := &http.Request{Method: method, Header: http.Header{"Authorization": {token}}, Body: io.NopCloser(bytes.NewReader(body)), RemoteAddr: "192.0.2.1:1"}
-		r.URL = httptest.NewRequest("GET", "/", nil).URL
-		r.URL.Path, r.URL.RawQuery = path, string(body[:min(len(body), 200)])
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code >= 500 && w.Code != 501 || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)
-		}
-		for key, value := range m.values {
-			var k kept
-			head, data, _ := bytes.Cut(value, []byte("\n"))
-			if json.Unmarshal(head, &k) != nil || !Is(key, data) {
-				t.Fatalf("%q is kept under %q", value, key)
-			}
-		}
-	})
-}
-
 // TestReportsShown: every report that is kept is taken and shown, or refused with a remedy.
 func TestReportsShown(t *testing.T) {
-	files, err := filepath.Glob(reports + "*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(reports + "*.json"))(t)
 	h, _ := aHost()
 	took := 0
 	every := gear.Of(4, 1)
@@ -724,7 +512,7 @@ func TestReportsShown(t *testing.T) {
 		if i%every != 0 {
 			continue
 		}
-		data := must(os.ReadFile(name))
+		data := must.Get(os.ReadFile(name))(t)
 		r := ask(t, h, "POST", ReportsPath, data)
 		got := said(t, r)
 		switch r.StatusCode {

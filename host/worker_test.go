@@ -16,27 +16,19 @@ import (
 
 	"github.com/dpscope/dpscope/host/edge/edgetest"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asked is a request to a server and what it answered.
 func asked(t *testing.T, method, address string, body []byte, header ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequest(method, address, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, address, bytes.NewReader(body)))(t)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	out, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(http.DefaultClient.Do(r))(t)
 	defer out.Body.Close()
-	text, err := io.ReadAll(out.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(out.Body))(t)
 	if !strings.HasPrefix(out.Header.Get("Content-Security-Policy"), "default-src 'none'") || out.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%s %s: policies %v", method, address, out.Header)
 	}
@@ -59,7 +51,7 @@ func TestServed(t *testing.T) {
 }
 
 func served(t *testing.T, base string) {
-	for name, data := range map[string][]byte{"pair": must(os.ReadFile("../site/example.json")), "scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
+	for name, data := range map[string][]byte{"pair": must.Get(os.ReadFile("../site/example.json"))(t), "scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
 		r, said := asked(t, "POST", base+ReportsPath, data)
 		var out stored
 		if err := json.Unmarshal([]byte(said), &out); err != nil || r.StatusCode != 201 || !Is(out.ID, data) || out.Address != base+ShownPath+out.ID || r.Header.Get("RateLimit") == "" && t.Name() == "TestServed/native" {
@@ -119,22 +111,16 @@ func served(t *testing.T, base string) {
 // it, for one request: what is kept, and what Go makes.
 func BenchmarkEdge(b *testing.B) {
 	w := edgetest.Start(b)
-	data := must(os.ReadFile("../site/example.json"))
+	data := must.Get(os.ReadFile("../site/example.json"))(b)
 	get := func(b *testing.B, path string, status int) {
 		b.Helper()
-		r, err := http.Get(w.Base + path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must.Get(http.Get(w.Base + path))(b)
 		defer r.Body.Close()
 		if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != status {
 			b.Fatalf("%s: %d %v", path, r.StatusCode, err)
 		}
 	}
-	r, err := http.Post(w.Base+ReportsPath, "application/json", bytes.NewReader(data))
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(http.Post(w.Base+ReportsPath, "application/json", bytes.NewReader(data)))(b)
 	r.Body.Close()
 	id := sumOf(data)[:shortest]
 	time.Sleep(2 * time.Second) // the page is made after the answer
@@ -156,13 +142,10 @@ func BenchmarkEdge(b *testing.B) {
 // TestFront: the Worker's front counts an address, of IPv6 its network, and refuses a bad
 // id, a body without a length and one that is too large before it asks Go or the store.
 func TestFront(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip(err)
-	}
+	node := must.Have(t, "node")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"front.mjs":         string(must(os.ReadFile("edge/front.mjs"))),
+		"front.mjs":         string(must.Get(os.ReadFile("edge/front.mjs"))(t)),
 		"build/version.mjs": "export default 'x'", "build/worker.mjs": "export default { fetch() { globalThis.woken++; return new Response('{}', { status: 404 }); } }",
 		"test.mjs": `import front from "./front.mjs";
 globalThis.woken = 0;
@@ -180,12 +163,8 @@ await say("/api/reports", "1.2.3.4", { method: "POST", body: "{}", headers: { "c
 await say("/api/reports/abcdefghij/", "::1", { method: "DELETE" });
 `} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	out, err := exec.Command(node, filepath.Join(dir, "test.mjs")).CombinedOutput()
 	const want = `404 false 1.2.3.4

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -240,18 +241,12 @@ func defaults(spec audit.MechanismSpec) audit.Params {
 
 func mustNew(t testing.TB, spec audit.MechanismSpec, p audit.Params) audit.Mechanism {
 	t.Helper()
-	m, err := spec.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(spec.New(p))(t)
 }
 
 func sample(t testing.TB, m audit.Mechanism, d audit.Dataset, rows, shard int) audit.Samples {
 	t.Helper()
 	s := audit.Samples{Columns: m.Columns(), Rows: make([]float64, rows*audit.Width(m.Columns()))}
-	if err := m.Sample(d, stream.New(stream.Key{Seed: 42, Purpose: "test", Shard: shard}), s.Rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Sample(d, stream.New(stream.Key{Seed: 42, Purpose: "test", Shard: shard}), s.Rows))
 	return s
 }

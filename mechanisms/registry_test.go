@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -117,9 +118,7 @@ func TestSameBitsOfMechanisms(t *testing.T) {
 		parts := make([]float64, len(whole))
 		s := stream.New(stream.Key{Seed: 42, Purpose: "test"})
 		for _, part := range [][]float64{parts[:blockRows*width], parts[blockRows*width:]} {
-			if err := m.Sample(d, s, part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.Sample(d, s, part))
 		}
 		sum := fnv.New64a()
 		for i, v := range whole {
@@ -132,17 +131,10 @@ func TestSameBitsOfMechanisms(t *testing.T) {
 		fmt.Fprintf(&got, "%s %016x\n", spec.Name, sum.Sum64())
 	}
 	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o777))
+		must.Do(t, os.WriteFile(file, []byte(got.String()), 0o666))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got.String() != string(want) {
 		t.Errorf("outputs changed; digests are now\n%swant\n%s", got.String(), want)
 	}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func svtByName(name string) svtVariant {
@@ -99,9 +98,7 @@ func TestSVTOutcomesAreExact(t *testing.T) {
 			want := svtOutcomes(d.Values, run.threshold, run.rho, run.nu, run.cutoff)
 			seen := map[string]float64{}
 			out := make([]float64, rows*10)
-			if err := m.Sample(d, stream.New(stream.Key{Seed: 3, Purpose: name, Side: side}), out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.Sample(d, stream.New(stream.Key{Seed: 3, Purpose: name, Side: side}), out))
 			for i := 0; i < len(out); i += 10 {
 				word := make([]byte, 10)
 				for k, symbol := range out[i : i+10] {
@@ -109,27 +106,13 @@ func TestSVTOutcomesAreExact(t *testing.T) {
 				}
 				seen[string(word)]++
 			}
-			var x2, rareSeen, rareWant float64
-			cells := 0
+			var counts, prob []float64
 			for word, p := range want {
-				if rows*p < 10 {
-					rareSeen += seen[word]
-					rareWant += rows * p
-				} else {
-					x2 += (seen[word] - rows*p) * (seen[word] - rows*p) / (rows * p)
-					cells++
-				}
+				counts, prob = append(counts, seen[word]), append(prob, p)
 				delete(seen, word)
 			}
-			if rareWant >= 10 {
-				x2 += (rareSeen - rareWant) * (rareSeen - rareWant) / rareWant
-				cells++
-			}
-			for word := range seen {
-				t.Errorf("%s: outcome %s cannot be", name, word)
-			}
-			if p := (distuv.ChiSquared{K: float64(cells - 1)}).Survival(x2); p < falseAlarm {
-				t.Errorf("%s, dataset %v: p = %.2g over %d cells", name, d.Values, p, cells)
+			if p := fits(counts, prob, rows); p < falseAlarm || len(seen) > 0 {
+				t.Errorf("%s, dataset %v: p = %.2g, and %v cannot be", name, d.Values, p, seen)
 			}
 		}
 	}

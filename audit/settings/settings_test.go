@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 type plan struct {
@@ -75,9 +76,7 @@ func TestRefused(t *testing.T) {
 // What is not given has its preset, where there is one.
 func TestPreset(t *testing.T) {
 	var p plan
-	if err := settings.Read(keys(), settings.Texts{"p.c": "2", "limits": "-1,1"}, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, settings.Read(keys(), settings.Texts{"p.c": "2", "limits": "-1,1"}, &p))
 	if p.Whole != 42 || p.Params["c"].Number != 2 || p.Lower != -1 || p.Upper != 1 || p.On {
 		t.Errorf("%+v", p)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // decides are the packages, as patterns of the go command, whose code comes before a
@@ -134,10 +135,7 @@ func list(t *testing.T, patterns ...string) map[string][]string {
 	packages := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		parts := strings.Split(strings.TrimSpace(line), "|")
-		folder, err := filepath.Rel(cmd.Dir, parts[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must.Get(filepath.Rel(cmd.Dir, parts[0]))(t)
 		packages["./"+filepath.ToSlash(folder)] = parts[1:]
 	}
 	return packages

@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew; that changes every saved report")
@@ -74,14 +76,9 @@ func TestSameBitsOfStreams(t *testing.T) {
 	const file = "testdata/golden.txt"
 	got := golden()
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, got, 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	if len(gotLines) != len(wantLines) {
 		t.Fatalf("%d lines, golden file has %d", len(gotLines), len(wantLines))

@@ -3,6 +3,8 @@ package stream
 import (
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestDegenerate(t *testing.T) {
@@ -23,15 +25,7 @@ func TestDegenerate(t *testing.T) {
 
 func TestBadParametersPanic(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	bad := func(name string, f func()) {
-		t.Helper()
-		defer func() {
-			if _, ok := recover().(string); !ok {
-				t.Errorf("%s: no panic", name)
-			}
-		}()
-		f()
-	}
+	bad := func(name string, f func()) { t.Helper(); must.Panic(t, name, f) }
 	s, dst := New(Key{}), make([]float64, 3)
 	for _, v := range []float64{nan, inf, -inf, -1, -5e-324, 0x1p1001} {
 		bad("Laplace", func() { s.Laplace(dst, v) })

@@ -125,9 +125,3 @@ func TestPublishedAdvancedEpsilonRefuses(t *testing.T) {
 		t.Errorf("corollary without its condition: %v", err)
 	}
 }
-
-func BenchmarkOptimalEpsilon(b *testing.B) {
-	for b.Loop() {
-		OptimalEpsilon(0.01, 0, 10_000, 1e-5)
-	}
-}

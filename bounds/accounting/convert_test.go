@@ -33,38 +33,6 @@ func TestConversionsAgainstDPAccounting(t *testing.T) {
 	near(t, "gaussian delta", BestDelta(g, 1, Tight).Delta, 1e-6, 1e-6)
 }
 
-// The forms for n = 100 mechanisms of epsilon .1 at delta 1e-5, from the loosest:
-// the corollary on the slides, zCDP, the tight conversion of it and of the exact
-// curve, the optimum.
-func TestHundredMechanisms(t *testing.T) {
-	const eps, n, delta = 0.1, 100, 1e-5
-	var steps stepwise
-	steps.add(eps, 0, n)
-	published, err := PublishedAdvancedEpsilon(eps, n, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain := []struct {
-		what        string
-		value, want float64
-	}{
-		{"published corollary", published, 19.194},
-		{"advanced", steps.advanced(delta), 5.850},
-		{"zCDP", ConcentratedEpsilon(n*PureRho(eps), delta), 5.299},
-		{"tight conversion of zCDP", BestEpsilon(Concentrated{n * PureRho(eps)}, delta, Tight).Epsilon, 4.728},
-		{"tight conversion of the exact curve", BestEpsilon(Repeat{PureDP{eps}, n}, delta, Tight).Epsilon, 4.615},
-		{"optimal", OptimalEpsilon(eps, 0, n, delta), 4.307},
-	}
-	for i, c := range chain {
-		if math.Abs(c.value-c.want) > 0.0006 {
-			t.Errorf("%s: %v, want %v", c.what, c.value, c.want)
-		}
-		if i > 0 && c.value > chain[i-1].value {
-			t.Errorf("%s: %v above %s", c.what, c.value, chain[i-1].what)
-		}
-	}
-}
-
 // The best order is the best: a fine scan finds nothing below, tight is never
 // above classical, and delta and epsilon are inverse.
 func TestBestAgainstScan(t *testing.T) {

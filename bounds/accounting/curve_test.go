@@ -158,17 +158,3 @@ func TestComposition(t *testing.T) {
 		near(t, "gaussians", Sum{Gaussian{3, 1}, Gaussian{4, 1}}.At(alpha), Gaussian{2.4, 1}.At(alpha), 1e-12)
 	}
 }
-
-func BenchmarkSubsampled(b *testing.B) {
-	for _, k := range []struct {
-		name  string
-		curve SubsampledGaussian
-		alpha float64
-	}{{"sum", SubsampledGaussian{1, 1, 0.01}, 64}, {"quadrature", SubsampledGaussian{1, 1, 0.01}, 63.5}, {"large-order", SubsampledGaussian{1, 1, 0.01}, 1e6}, {"little-noise", SubsampledGaussian{0.05, 1, 0.01}, 500.5}} {
-		b.Run(k.name, func(b *testing.B) {
-			for b.Loop() {
-				k.curve.At(k.alpha)
-			}
-		})
-	}
-}

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -68,81 +67,83 @@ func anyQuery(r *rand.Rand) Query {
 	return q
 }
 
-// words is a query as a failure shows it.
-func (q Query) words() string {
-	show := func(p *float64) string {
-		if p == nil {
-			return "-"
-		}
-		return fmt.Sprint(*p)
-	}
-	s := string(q.Mechanism)
-	for _, p := range q.parameters() {
-		if p.value != nil {
-			s += fmt.Sprintf(" %s %v", p.name, *p.value)
-		}
-	}
-	count := func(p *int) string {
-		if p == nil {
-			return "-"
-		}
-		return fmt.Sprint(*p)
-	}
-	return fmt.Sprintf("%s, sensitivity %s, rate %s, steps %s, group %s, delta %s, at %s, orders %v", s, show(q.Sensitivity), show(q.Rate), count(q.Steps), count(q.Group), show(q.Delta), show(q.AtEpsilon), q.Orders)
-}
-
-// checkAnswer reports an answer that is no answer.
-func checkAnswer(t *testing.T, q Query) (answered bool) {
+// checkAnswer reports an answer that is no answer: one that is no JSON, whose query does
+// not give it again, or whose best is not the least of its ways.
+func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 	t.Helper()
 	defer func() {
 		if why := recover(); why != nil {
-			t.Errorf("%s: panic: %v", q.words(), why)
+			t.Errorf("%s: panic: %v", q.Command(), why)
 		}
 	}()
 	a, err := Answer(q)
 	if err != nil {
 		if !audit.IsInput(err) {
-			t.Errorf("%s: %v", q.words(), err)
+			t.Errorf("%s: %v", q.Command(), err)
 		}
 		return false
 	}
-	if _, err := json.Marshal(a); err != nil { // which refuses NaN and infinities
-		t.Errorf("%s: %v: %+v", q.words(), err, a)
+	data, err := json.Marshal(a) // which refuses NaN and infinities
+	var back Account
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil {
+		t.Errorf("%s: %v: %+v", q.Command(), err, a)
+	}
+	if twice {
+		again, err := Answer(back.Query)
+		if data2, _ := json.Marshal(again); err != nil || string(data2) != string(data) {
+			t.Errorf("%s\nagain %s, %v", data, data2, err)
+		}
+	}
+	for _, g := range a.Epsilons {
+		if g.Epsilon < *a.Epsilon || g.Delta > *a.Query.Delta*(1+1e-6) || g.Source == "" {
+			t.Errorf("%s: %+v", data, g)
+		}
+	}
+	for _, g := range a.Deltas {
+		if g.Delta < *a.Delta || g.Source == "" {
+			t.Errorf("%s: %+v", data, g)
+		}
 	}
 	for _, g := range append(a.Epsilons, a.Deltas...) {
 		if !(g.Epsilon >= 0 && g.Delta >= 0 && g.Delta <= 1) || g.Delta == 1 && g.Method != MethodOptimal && len(a.Deltas) == 0 {
-			t.Errorf("%s: %+v", q.words(), g)
+			t.Errorf("%s: %+v", q.Command(), g)
 		}
 	}
 	last := 0.0
 	for _, p := range a.Curve {
 		if p.Divergence < last*(1-1e-6) {
-			t.Errorf("%s: the curve falls: %v", q.words(), a.Curve)
+			t.Errorf("%s: the curve falls: %v", q.Command(), a.Curve)
 			break
 		}
 		last = p.Divergence
 	}
 	for _, s := range a.Sigmas {
 		if !(s.Sigma > 0) {
-			t.Errorf("%s: %+v", q.words(), s)
+			t.Errorf("%s: %+v", q.Command(), s)
 		}
 	}
 	return true
 }
 
-// TestAnyQuery: whatever is asked, the answer is finite or says what is wrong with
-// the question.
+// TestAnyQuery: whatever is asked, the answer is finite, is JSON and gives itself again, or
+// says what is wrong with the question.
 func TestAnyQuery(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 4))
-	answered := 0
+	answered, all := map[Kind]int{}, 0
 	queries := gear.Of(500, 2000)
-	for range queries {
-		if checkAnswer(t, anyQuery(r)) {
-			answered++
+	for i := range queries {
+		if q := anyQuery(r); checkAnswer(t, q, i%4 == 0) {
+			answered[q.Mechanism]++
+			all++
 		}
 	}
-	if answered < queries/10 {
-		t.Errorf("%d of %d answered", answered, queries)
+	for _, k := range Kinds() {
+		if answered[k] < 2 || all < queries/10 {
+			t.Errorf("%s: %d of %d answered, in all %d", k, answered[k], queries, all)
+		}
 	}
 }
 
@@ -165,14 +166,14 @@ func TestNastyValues(t *testing.T) {
 						*p = new(1e-7)
 					}
 				}
-				checkAnswer(t, q)
+				checkAnswer(t, q, false)
 				q.AtEpsilon = new(v)
-				checkAnswer(t, q)
+				checkAnswer(t, q, false)
 				if k == KindGaussian {
 					q.Rate, q.Steps = new(0.3), new(1000)
-					checkAnswer(t, q)
+					checkAnswer(t, q, false)
 					q.Sigma, q.Rate = new(1.0), new(v)
-					checkAnswer(t, q)
+					checkAnswer(t, q, false)
 				}
 			}
 		}

@@ -100,7 +100,6 @@ func TestCompositionAgainstEnumeration(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("widest bracket of delta %.4f", widest)
 }
 
 // Composed Gaussian noise is one Gaussian mechanism.
@@ -195,7 +194,6 @@ func TestCompositionAgainstOptimal(t *testing.T) {
 func TestCompositionOfTraining(t *testing.T) {
 	lower, upper := (Composition{{SubsampledGaussian{1, 1, 0.01}, 1000}}).Epsilon(1e-5)
 	renyi := BestEpsilon(Repeat{SubsampledGaussian{1, 1, 0.01}, 1000}, 1e-5, Tight).Epsilon
-	t.Logf("[%.5f, %.5f], Renyi %.4f", lower, upper, renyi)
 	if !(upper < renyi) || upper-lower > 0.01 || !(lower > 1.82) {
 		t.Errorf("[%v, %v], Renyi %v", lower, upper, renyi)
 	}

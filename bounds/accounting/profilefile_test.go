@@ -6,13 +6,11 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestReadProfile(t *testing.T) {
-	account, err := Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Profile: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Profile: true}))(t)
 	own, _ := json.Marshal(account)
 	account.Profile = nil
 	single, _ := json.Marshal(account)
@@ -64,10 +62,7 @@ func TestReadProfile(t *testing.T) {
 
 func accountPoints(t *testing.T) []audit.ProfilePoint {
 	t.Helper()
-	a, err := Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Profile: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Profile: true}))(t)
 	for i, x := range a.Profile {
 		// Of Gaussian noise every point is exact, rounded up.
 		if d := GaussianDelta(1, 1, x.Epsilon); d > x.Delta || d < x.Delta*(1-1e-4) && x.Epsilon > 0 {

@@ -6,8 +6,8 @@ package published
 
 import "fmt"
 
-// must panics with the first error: arguments out of range are the programmer's.
-func must(errs ...error) {
+// refuse panics with the first error: arguments out of range are the programmer's.
+func refuse(errs ...error) {
 	for _, err := range errs {
 		if err != nil {
 			panic("published: " + err.Error())

@@ -24,7 +24,7 @@ const (
 // It panics if the bins differ in number, a count is negative or a side is empty.
 func HistogramDivergence(first, second []int, eps float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	must(bounds.CheckEpsilon(eps))
+	refuse(bounds.CheckEpsilon(eps))
 	th, sum := math.Exp(eps), 0.0
 	for j := range first {
 		sum += math.Max(0, float64(first[j])/n1-th*float64(second[j])/n0)
@@ -47,7 +47,7 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 // of one event does not depend on m. Rounded down, at least 0.
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	must(bounds.CheckBeta(beta))
+	refuse(bounds.CheckBeta(beta))
 	s := 1/n1 + math.Exp(2*eps)/n0
 	slack := math.Sqrt(float64(len(first))*s)/2 + math.Sqrt(s*math.Log(1/beta)/2)
 	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))

@@ -22,7 +22,7 @@ func HockeyStickEstimate(c bounds.Counts, eps float64) float64 {
 // of either it errs less, so the bound is valid. What is wrong: nothing, but an exact test
 // of the event shows several times more.
 func HockeyStickSlack(n int, eps, beta float64) float64 {
-	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
+	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
 	e := math.Exp(eps)
 	return (1 + e) * math.Sqrt(math.Log(1/beta)*e/(2*float64(n)*(1+e)))
 }

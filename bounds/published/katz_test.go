@@ -8,13 +8,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestGoldenKatz(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/bounds-vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../testdata/bounds-vectors.json"))(t)
 	var v struct {
 		Ratio []struct {
 			X, Y, N1, N0 int
@@ -37,56 +35,6 @@ func TestGoldenKatz(t *testing.T) {
 	}
 }
 
-// Worst one-sided failures at nominal .05 over a grid of p0 and epsilon: Katz fails
-// where p1 is near delta.
-func TestKatzFails(t *testing.T) {
-	for _, k := range []struct {
-		n        int
-		delta    float64
-		low, top float64
-	}{{500, 0, 0, 0.051}, {500, 0.01, 0, 0.06}, {10_000, 0.01, 0.1, 0.2}} {
-		worst := 0.0
-		for _, p0 := range []float64{0.0003, 0.001, 0.002, 0.004, 0.01, 0.03, 0.1, 0.3} {
-			for _, eps := range []float64{0.1, 0.7, 1.5, 2.5, 4} {
-				if p1 := math.Exp(eps)*p0 + k.delta; p1 < 1 {
-					worst = math.Max(worst, failureAt(k.n, p1, p0, k.delta))
-				}
-			}
-		}
-		t.Logf("n %d delta %v: %.4f", k.n, k.delta, worst)
-		if worst < k.low || worst > k.top {
-			t.Errorf("n = %d, delta = %v: fails with probability %v, want %v to %v", k.n, k.delta, worst, k.low, k.top)
-		}
-	}
-}
-
-// failureAt returns the probability that Katz exceeds
-// log((p1-delta)/p0), looking for the first such x of each likely y.
-func failureAt(n int, p1, p0, delta float64) float64 {
-	truth := math.Log((p1 - delta) / p0)
-	wx := pmf(n, p1)
-	above := make([]float64, n+2)
-	for x := n; x >= 0; x-- {
-		above[x] = above[x+1] + wx[x]
-	}
-	failed := 0.0
-	for y, w := range pmf(n, p0) {
-		if w < 1e-9 {
-			continue
-		}
-		lo, hi := -1, n+1 // bound <= truth at lo, > truth at hi
-		for hi-lo > 1 {
-			if mid := (lo + hi) / 2; Katz(bounds.Counts{X: mid, N1: n, Y: y, N0: n}, delta, 0.05) > truth {
-				hi = mid
-			} else {
-				lo = mid
-			}
-		}
-		failed += w * above[hi]
-	}
-	return failed
-}
-
 func TestPanics(t *testing.T) {
 	good := bounds.NewTable(2)
 	good.N = []int{10, 20, 30, 40}
@@ -101,14 +49,7 @@ func TestPanics(t *testing.T) {
 		"histogram empty": func() { HistogramDivergence([]int{0}, []int{1}, 0) },
 		"histogram count": func() { HistogramDivergence([]int{-1, 3}, []int{1, 1}, 0) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
+		must.Panic(t, name, call)
 	}
 }
 

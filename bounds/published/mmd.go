@@ -61,7 +61,7 @@ func (s MMDSummary) lower(beta float64) float64 {
 // discrepancy is at most twice that, or sqrt 2 times for kernels in [0, 1]
 // (there the cross term of the two parts of P - Q only lowers it).
 func TightMMDThreshold(eps, delta float64, signed bool) float64 {
-	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
+	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
 }
 
@@ -77,7 +77,7 @@ func mmdFactor(signed bool) float64 {
 // 1.718, more than sqrt 2, the largest discrepancy that kernels in [0, 1] have,
 // so that nothing can ever be rejected.
 func MMDThreshold(eps, delta float64) float64 {
-	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
+	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return math.Expm1(eps) + (1+math.Exp(-eps))*delta
 }
 
@@ -127,6 +127,6 @@ func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 }
 
 func mustBeMMD(s MMDSummary, eps, beta float64) float64 {
-	must(s.Validate(), bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
+	refuse(s.Validate(), bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
 	return s.lower(beta)
 }

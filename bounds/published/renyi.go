@@ -34,7 +34,7 @@ const (
 // down. Valid at every sample size if bins and h were fixed beforehand, and far
 // looser than [bounds.Renyi]. It panics on arguments out of range.
 func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
-	must(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
+	refuse(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
 	osc := slices.Max(h) - slices.Min(h)
 	scale := math.Log(2/beta) / float64(t.Pairs())
 	eta1 := math.Sqrt(3 * math.Exp((alpha-1)*osc) * scale)
@@ -55,7 +55,7 @@ func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 // be centred: R^{h,n} stays, and no other C gives more. On a pair of two-point distributions it exceeds
 // D_alpha with probability .92 at beta = .05 ([CorrectedRenyi] mends it).
 func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
-	must(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
+	refuse(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
 	c := (slices.Max(h) - slices.Min(h)) / 2
 	eta := RenyiEta(alpha, c, t.Pairs(), beta)
 	if eta >= 1 {
@@ -90,7 +90,7 @@ func CorrectedRenyiSamples(alpha, c, eta, beta float64) float64 {
 // exact one, so that violations in between go unseen: at alpha = 1.5, eps = .1 it
 // is .03 against .0075.
 func PureThreshold(eps, alpha float64) float64 {
-	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckAlpha(alpha))
+	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckAlpha(alpha))
 	return math.Min(eps, 2*alpha*eps*eps)
 }
 
@@ -118,7 +118,7 @@ func checkWitness(t bounds.Table, h []float64) error {
 // 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and finite and the rest is in range,
 // see [bounds.CheckOneRun].
 func SteinkePValue(m, r, v int, eps, delta float64) float64 {
-	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckEpsilon(eps), notBelow(eps, 0))
+	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckEpsilon(eps), notBelow(eps, 0))
 	wrong := r - v
 	w, lo, total := bounds.WrongGuesses(r, eps)
 	hi := lo + len(w) - 1
@@ -156,7 +156,7 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 //
 // Cost: 40 p-values. It panics on arguments out of range.
 func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
-	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
+	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	beta = math.Min(beta, 0.2)
 	refutes := func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta }
 	if !refutes(0) {
@@ -179,7 +179,7 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 // [bounds.OneRunRecursion]. [bounds.OneRunEpsilon] is never below it, as its comment
 // proves. It panics on arguments out of range.
 func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
-	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
+	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	lo, hi := -1e-9, 60.0
 	for hi-lo > 1e-9 {
 		eps := lo + (hi-lo)/2
@@ -218,7 +218,7 @@ const (
 // returns -Inf; and it is not valid when the event, or its complement, was
 // chosen on the same counts. -Inf if X/N1 <= delta.
 func Katz(c bounds.Counts, delta, beta float64) float64 {
-	must(c.Validate(), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
+	refuse(c.Validate(), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	n1, n0 := float64(c.N1), float64(c.N0)
 	p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 	if c.Y == 0 || p1 <= delta {

@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // actionScripts are the shell scripts of the steps of action.yml, in order.
 func actionScripts(t *testing.T) (scripts []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../action.yml"))(t)
 	for _, m := range regexp.MustCompile(`(?m)^      run: (.*)\n((?:        .*\n)*)`).FindAllStringSubmatch(string(text), -1) {
 		if m[1] != "|" {
 			scripts = append(scripts, m[1])
@@ -32,10 +30,7 @@ func actionScripts(t *testing.T) (scripts []string) {
 
 // What the last step is given stands in inputs, and nothing else does.
 func TestActionInputs(t *testing.T) {
-	data, err := os.ReadFile("../../action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../../action.yml"))(t)
 	text := string(data)
 	var declared, used []string
 	block := text[strings.Index(text, "inputs:\n"):strings.Index(text, "runs:\n")]
@@ -72,10 +67,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("%d steps with a script, want 2: %q", len(scripts), scripts)
 	}
 	gear.Long(t)
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	temp, work := t.TempDir(), t.TempDir()
 	run := func(script string, more ...string) (int, string) {
 		c := exec.Command("bash", "-eo", "pipefail", "-c", script)
@@ -102,9 +94,7 @@ func TestAction(t *testing.T) {
 	} {
 		if c.mechanism != "" {
 			plan := `{"version": 1, "audits": [{"name": "mean", "mechanism": "` + c.mechanism + `", "location": "mean.py:3", "samples": 5000}]}`
-			if err := os.WriteFile(filepath.Join(work, c.name), []byte(plan), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(work, c.name), []byte(plan), 0o644))
 		}
 		code, out := run(scripts[1], "PLAN="+c.name, "SARIF="+c.name+".sarif", "FLAGS="+c.flags)
 		if code != c.code || !strings.Contains(out, c.says) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestContinue: a canary audit goes on from its report; what the report says cannot be
@@ -21,13 +22,8 @@ func TestContinue(t *testing.T) {
 		if out.Len() == 0 {
 			return canary.Report{}, errs.String()
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		r, err := canary.ParseReport(out.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o666))
+		r := must.Get(canary.ParseReport(out.Bytes()))(t)
 		return r, errs.String()
 	}
 	first := filepath.Join(dir, "first.json")

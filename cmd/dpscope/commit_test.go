@@ -1,21 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // said runs a command, wants its exit code and returns what it printed.
 func said(t *testing.T, code int, args ...string) string {
 	t.Helper()
-	var out, errs bytes.Buffer
-	if got := run(args, strings.NewReader(""), &out, &errs); got != code {
-		t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, out.String(), errs.String())
+	got, out, errs := dpscope(t, args...)
+	if got != code {
+		t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, out, errs)
 	}
-	return out.String() + errs.String()
+	return out + errs
 }
 
 // TestCommit: what was committed before a run holds for its report, and for no other.
@@ -24,9 +25,7 @@ func TestCommit(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	committed := func(args ...string) string {
 		t.Helper()
@@ -42,7 +41,7 @@ func TestCommit(t *testing.T) {
 	} {
 		text := committed(settings...)
 		write(name, text)
-		run(append([]string{"audit", "-output", "json=" + at(name+".json")}, settings...), strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+		dpscope(t, append([]string{"audit", "-output", "json=" + at(name+".json")}, settings...)...)
 		verify := []string{"verify", "-quick", "-commitment"}
 		for _, given := range []string{at(name), text} {
 			if out := said(t, 0, append(verify, given, at(name+".json"))...); !strings.Contains(out, "The commitment holds") {

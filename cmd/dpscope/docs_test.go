@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write what commands print into docs")
@@ -21,27 +22,15 @@ var update = flag.Bool("update", false, "write what commands print into docs")
 // their fault, and with the lines that mend them none is found (in the first gear, of
 // every eighth page).
 func TestMuseumCode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("NOT RUN: needs node")
-	}
-	runner, err := filepath.Abs("../../docs/examples/zoo/run.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := filepath.Glob("../../docs/museum/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := must.Have(t, "node")
+	runner := must.Get(filepath.Abs("../../docs/examples/zoo/run.js"))(t)
+	pages := must.Get(filepath.Glob("../../docs/museum/*.md"))(t)
 	pages = append(pages, "../../docs/tutorial.md")
 	block := regexp.MustCompile("(?ms)^```js ([^\n]*)\n(.*?)^```$")
 	mark := regexp.MustCompile(`(?m)^.*// mend\n`)
 	found := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		blocks := block.FindAllStringSubmatch(string(text), -1)
 		if len(blocks) == 0 {
 			continue // its fault shows in bits, which no setting of the editor looks at
@@ -67,9 +56,7 @@ func TestMuseumCode(t *testing.T) {
 				want int
 			}{{broken, cli.ExitViolation}, {mended, cli.ExitOK}} {
 				file := filepath.Join(t.TempDir(), "mechanism.js")
-				if err := os.WriteFile(file, []byte(c.code), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, []byte(c.code), 0o600))
 				// Beta is small, so that no sound function is called broken by chance.
 				args := []string{"audit", "-exec", "'" + node + "' '" + runner + "' '" + file + "'", "-beta", "1e-4", "-seed", "5", "-workers", "2"}
 				samples := "30000"

@@ -16,21 +16,17 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // started starts dpscope as a process of its own.
 func started(t *testing.T, stderr io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), "DPSCOPE_MAIN=1")
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	return cmd
 }
@@ -57,29 +53,26 @@ func onLinux(t *testing.T) {
 // ends; what the program starts outlives it only where dpscope is killed.
 func TestCommandEndsWithUs(t *testing.T) {
 	onLinux(t)
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("NOT RUN: needs sh")
-	}
+	must.Have(t, "sh")
 	for _, c := range []struct {
 		name   string
 		does   string // after it has started a process of its own
 		signal syscall.Signal
 		code   int
 		left   int // processes
+		says   string
 	}{
-		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0},
-		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0},
-		{"killed", "wait", syscall.SIGKILL, -1, 1},
-		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0},
-		{"its own end", "exit 3", 0, cli.ExitUsage, 0},
-		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0},
+		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0, "dpscope: stopped before the first pair of datasets\n"},
+		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0, "stopped before the first pair"},
+		{"killed", "wait", syscall.SIGKILL, -1, 1, ""},
+		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0, "dpscope: "},
+		{"its own end", "exit 3", 0, cli.ExitUsage, 0, "exit code 3"},
+		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			notes, script := filepath.Join(dir, "processes"), filepath.Join(dir, "script")
-			if err := os.WriteFile(script, []byte("sleep 1000 & echo $$ $! >> '"+notes+"'\n"+c.does+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(script, []byte("sleep 1000 & echo $$ $! >> '"+notes+"'\n"+c.does+"\n"), 0o600))
 			var stderr bytes.Buffer
 			cmd := started(t, &stderr, "audit", "-exec", "sh '"+script+"'", "-epsilon", "1", "-samples", "200", "-trials", "1", "-workers", "1")
 			var pids []string
@@ -92,16 +85,13 @@ func TestCommandEndsWithUs(t *testing.T) {
 				cmd.Process.Signal(c.signal)
 			}
 			cmd.Wait()
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
-				t.Errorf("exit code %d, want %d: %s", got, c.code, stderr.String())
+			if got := cmd.ProcessState.ExitCode(); got != c.code || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", got, c.code, c.says, stderr.String())
 			}
 			data, _ := os.ReadFile(notes)
 			pids = strings.Fields(string(data))
 			for i, word := range pids {
-				pid, err := strconv.Atoi(word)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pid := must.Get(strconv.Atoi(word))(t)
 				if c.left > 0 && i%2 == 1 {
 					syscall.Kill(pid, syscall.SIGKILL) // the system does not
 				} else if alive(pid) {
@@ -116,10 +106,7 @@ func TestCommandEndsWithUs(t *testing.T) {
 // TestModuleStops: SIGTERM ends an audit while the module is compiled.
 func TestModuleStops(t *testing.T) {
 	onLinux(t)
-	data, err := os.ReadFile("../../docs/examples/abi/count.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../../docs/examples/abi/count.wasm"))(t)
 	// 100,000 nested blocks in the function width.
 	const n, width, section = 100_000, "\x04\x00\x41\x01\x0b", "\x0a\x80\x02" // the code's, of 256 bytes
 	sized := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
@@ -127,9 +114,7 @@ func TestModuleStops(t *testing.T) {
 	nested := "\x00" + strings.Repeat("\x02\x40", n) + strings.Repeat("\x0b", n) + "\x41\x01\x0b"
 	hostile := before + "\x0a" + sized(strings.Replace(code[:256], width, sized(nested), 1))
 	path := filepath.Join(t.TempDir(), "nested.wasm")
-	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(hostile), 0o600))
 	var stderr bytes.Buffer
 	cmd := started(t, &stderr, "audit", "-wasm", path, "-epsilon", "1")
 	pid := strconv.Itoa(cmd.Process.Pid)

@@ -9,15 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // docs/coming-from.md shows the ends of docs/examples/from as they are, and the audits
 // that it says find their faults.
 func TestComingFrom(t *testing.T) {
-	page, err := os.ReadFile("../../docs/coming-from.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/coming-from.md"))(t)
 	python := "/usr/bin/python3"
 	numpy := exec.Command(python, "-c", "import numpy").Run() == nil
 	for name, flags := range map[string]string{
@@ -25,14 +24,8 @@ func TestComingFrom(t *testing.T) {
 		"auditorium": "-rows 1:5",
 		"estimator":  "-relation replace -rows 3 -domain 0:1,-1:1",
 	} {
-		path, err := filepath.Abs("../../docs/examples/from/" + name + ".py")
-		if err != nil {
-			t.Fatal(err)
-		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(filepath.Abs("../../docs/examples/from/" + name + ".py"))(t)
+		source := must.Get(os.ReadFile(path))(t)
 		_, loop, _ := strings.Cut(string(source), "\nfor line in sys.stdin:")
 		if loop == "" || !strings.Contains(string(page), "for line in sys.stdin:"+loop) {
 			t.Errorf("the page does not show the end of %s.py as it is", name)

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // hostileCommand is a command with arguments with which it is done at once.
@@ -129,9 +130,7 @@ func hostileArgs(r *rand.Rand, c hostileCommand, flags []string, kinds map[strin
 func TestHostileFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := filepath.Join(t.TempDir(), "scores.csv")
-	if err := os.WriteFile(file, []byte("member,score\n"+strings.Repeat("1,0.5\n0,0.25\n1,2\n0,-1\n", 10)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("1,0.5\n0,0.25\n1,2\n0,-1\n", 10)), 0o600))
 	r := rand.New(rand.NewPCG(14, 4))
 	for _, c := range hostileCommands {
 		flags, kinds := flagsOf(t, c.args[:1])

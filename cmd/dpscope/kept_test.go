@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 const (
@@ -76,18 +76,11 @@ func TestKeptReports(t *testing.T) {
 	listed := listReports(t)
 	for _, file := range slices.Sorted(maps.Keys(listed)) {
 		t.Run(file, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			var r keptReport
-			if err := json.Unmarshal(data, &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(data, &r))
 			if r.Kind != suite.ReportKind {
-				if r.view, err = core.ParseReport(data); err != nil {
-					t.Fatal(err)
-				}
+				r.view = must.Get(core.ParseReport(data))(t)
 			}
 			seen[r.Schema] = true
 			if got := r.Generator.Release(); got != audit.Version {
@@ -114,9 +107,7 @@ func TestKeptReports(t *testing.T) {
 func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 	runsCommand := slices.Contains(args, "-exec") || slices.ContainsFunc(r.Audits, func(a struct{ Report keptReport }) bool { return a.Report.Verdict == audit.Invalid })
 	if runsCommand {
-		if _, err := exec.LookPath("python3"); err != nil {
-			t.Skip("NOT RUN: needs Python")
-		}
+		must.Have(t, "python3")
 	}
 	modes := [][]string{{"-quick"}, nil}
 	slow := runsCommand || file == "page.json" || filepath.Dir(file) == "pair" // which core/pair replays
@@ -177,10 +168,7 @@ func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 // of verify. Every report in the folder must be listed.
 func listReports(t *testing.T) map[string][]string {
 	t.Helper()
-	data, err := os.ReadFile("reports.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("reports.txt"))(t)
 	listed := map[string][]string{}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		words, err := audit.ShellWords("reports.txt", lines.Text())
@@ -192,7 +180,7 @@ func listReports(t *testing.T) map[string][]string {
 	if len(listed) == 0 {
 		t.Fatal("reports.txt names no report")
 	}
-	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -204,10 +192,7 @@ func listReports(t *testing.T) map[string][]string {
 			t.Errorf("reports.txt does not name %s", path)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return listed
 }
 
@@ -225,19 +210,14 @@ func compileSchemas(t *testing.T) map[string]*check.Schema {
 			continue // of plans, not of their reports
 		}
 		c := check.NewCompiler()
-		if out[name], err = c.Compile(file); err != nil {
-			t.Fatal(err)
-		}
+		out[name] = must.Get(c.Compile(file))(t)
 	}
 	return out
 }
 
 // TestChangelog: this version is the first that the change log names.
 func TestChangelog(t *testing.T) {
-	data, err := os.ReadFile(root + "/CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(root + "/CHANGELOG.md"))(t)
 	_, first, _ := strings.Cut(string(data), "\n## [")
 	if version, _, _ := strings.Cut(first, "]"); version != audit.Version {
 		t.Errorf("the change log names %q first, must be %s", version, audit.Version)

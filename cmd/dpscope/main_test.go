@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // commands are what tests run as processes of their own.
@@ -32,10 +33,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command as a user does; the scripts say what it prints
 // and its exit code.
 func TestScripts(t *testing.T) {
-	examples, err := filepath.Abs("../../docs/examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := must.Get(filepath.Abs("../../docs/examples"))(t)
 	child.Reads(t, examples)
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv("EXAMPLES", examples)

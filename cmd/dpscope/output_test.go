@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // A file is written whole or not at all, where a link points, with its own mode,
@@ -15,17 +16,13 @@ import (
 func TestWriteWhole(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old.txt")
-	if err := os.WriteFile(old, []byte("a long text that was there before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(old, []byte("a long text that was there before"), 0o600))
 	link := filepath.Join(dir, "link.txt")
 	if err := os.Symlink(old, link); err != nil {
 		t.Skip(err)
 	}
 	for _, path := range []string{old, link, filepath.Join(dir, "new.txt")} {
-		if err := cli.WriteWhole(path, []byte(path)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cli.WriteWhole(path, []byte(path)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != path {
 			t.Errorf("%s holds %q, %v", path, got, err)
 		}

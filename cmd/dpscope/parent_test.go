@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // answering answers requests in frames with Laplace noise of that scale on the number of
@@ -69,14 +70,9 @@ func TestExecParent(t *testing.T) {
 	if code != cli.ExitViolation || outputs < 10_000 || !strings.Contains(stderr, "\r") {
 		t.Fatalf("exit code %d after %d outputs: %s", code, outputs, stderr)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	var r map[string]any
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &r))
 	if name := r["inputs"].(map[string]any)["brought"].(map[string]any)["name"]; name != "python3 -m dpscope mine:half" {
 		t.Error(name)
 	}
@@ -86,22 +82,17 @@ func TestExecParent(t *testing.T) {
 	if code, _, stderr := asParent(t, 1, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitViolation {
 		t.Errorf("another mechanism: exit code %d: %s", code, stderr)
 	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"verify", "-quick", file}, nil, &out, &errs); code != cli.ExitOK || !strings.Contains(out.String(), "Recomputed") {
-		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
+	if code, out, errs := dpscope(t, "verify", "-quick", file); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 	bound, _ := json.Marshal(r["lowerBound"])
-	if err := os.WriteFile(file, bytes.Replace(data, append([]byte(`"lowerBound": `), bound...), []byte(`"lowerBound": 1.999999`), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out.Reset()
-	if code := run([]string{"verify", "-quick", file}, nil, &out, &errs); code != cli.ExitViolation {
-		t.Errorf("a forged bound: exit code %d: %s", code, out.String())
+	must.Do(t, os.WriteFile(file, bytes.Replace(data, append([]byte(`"lowerBound": `), bound...), []byte(`"lowerBound": 1.999999`), 1), 0o644))
+	if code, out, _ := dpscope(t, "verify", "-quick", file); code != cli.ExitViolation {
+		t.Errorf("a forged bound: exit code %d: %s", code, out)
 	}
 	for _, args := range [][]string{{"audit", "-exec-parent", "-mechanism", "svt4"}, {"audit", "-exec-parent", "-wasm", "x.wasm", "-epsilon", "1"}} {
-		errs.Reset()
-		if code := run(args, strings.NewReader(""), io.Discard, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "exec-parent") {
-			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		if code, _, errs := dpscope(t, args...); code != cli.ExitUsage || !strings.Contains(errs, "exec-parent") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestRecomputeKept: what every kept report says follows from its counts without a
@@ -22,10 +23,7 @@ func TestRecomputeKept(t *testing.T) {
 	}
 	right := 0
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(t)
 		var all []report.View
 		if report.KindOf(data) == suite.ReportKind {
 			r, err := suite.ParseReport(data)

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -99,10 +100,7 @@ func TestReproduceBrought(t *testing.T) {
 		if p.Mode != pair.UntilRefuted {
 			p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
 		}
-		a, err := p.Resolve(cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(p.Resolve(cat))(t)
 		cli := a.Reproduce().CLI
 		if most := 500 + runs*shortest*80; len(cli) > most {
 			t.Fatalf("%d bytes, must be at most %d: %s", len(cli), most, cli)
@@ -128,10 +126,7 @@ func inPlan(t *rapid.T, o pair.Outside) {
 		delete(e, "recorded")
 		e["brought"] = o.Brought
 	}
-	text, err := json.Marshal(map[string]any{"version": suite.Version, "audits": []any{e}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"version": suite.Version, "audits": []any{e}}))(t)
 	f, err := suite.Parse(text, "the plan")
 	if err != nil || !audit.EqualJSON(f.Audits[0].Outside(), o) || f.Audit(0).(pair.Plan).Mechanism != o.Mechanism() {
 		t.Fatalf("%s: %v\n%+v\nwant\n%+v", text, err, f, o)
@@ -153,14 +148,8 @@ func TestReproduceRecorded(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%97, i%5, i%2)
 	}
-	file, err := recorded.Read(strings.NewReader(text.String()), recorded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := recorded.Pair([]*recorded.File{file}, audit.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(recorded.Read(strings.NewReader(text.String()), recorded.Options{}))(t)
+	samples := must.Get(recorded.Pair([]*recorded.File{file}, audit.Reading{}))(t)
 	rapid.Check(t, func(t *rapid.T) {
 		spec := samples.Spec()
 		rec := *spec.Recording
@@ -179,10 +168,7 @@ func TestReproduceRecorded(t *testing.T) {
 		if p.Mode != pair.UntilRefuted && rapid.Bool().Draw(t, "own split") {
 			p.Samples, p.Explore = 600, 300
 		}
-		a, err := p.Resolve(cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(p.Resolve(cat))(t)
 		cli := a.Reproduce().CLI
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)

@@ -6,20 +6,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestScaleExamples runs the examples of docs/scale.md that need no cluster, and holds
 // that they give the report of one machine; a share that is lost is drawn again.
 func TestScaleExamples(t *testing.T) {
-	examples, err := filepath.Abs("../../docs/examples/scale")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := must.Get(filepath.Abs("../../docs/examples/scale"))(t)
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	if err := os.Symlink(self, filepath.Join(dir, "dpscope")); err != nil {
 		t.Skip("NOT RUN: needs links: ", err)
 	}
@@ -33,10 +29,7 @@ func TestScaleExamples(t *testing.T) {
 		}
 	}
 	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		return timing.ReplaceAll(data, nil)
 	}
 	audit := []string{"dpscope", "audit", "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "50000", "-trials", "2", "-fixed"}
@@ -44,25 +37,19 @@ func TestScaleExamples(t *testing.T) {
 	want := read("one.json")
 	for _, shell := range []string{"sh", "bash", "parallel"} {
 		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skip("NOT RUN: needs " + shell)
-			}
+			must.Have(t, shell)
 			switch shell {
 			case "sh":
 				loop := append([]string{"sh", filepath.Join(examples, "loop.sh"), "loop", "4"}, audit...)
 				sh(t, nil, loop...)
-				if err := os.Remove(filepath.Join(dir, "loop", "2")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filepath.Join(dir, "loop", "2")))
 				sh(t, nil, loop...)
 				if !bytes.Equal(want, read("loop.json")) {
 					t.Error("the loop gives another report")
 				}
 			case "bash": // Slurm's part is played by its variables
 				sh(t, nil, append(audit, "-search-only", "-partial", "search")...)
-				if err := os.MkdirAll(filepath.Join(dir, "array"), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Join(dir, "array"), 0o755))
 				sh(t, nil, "cp", "search", "array/search")
 				for _, i := range []string{"0", "1", "2"} {
 					sh(t, []string{"SLURM_ARRAY_TASK_ID=" + i, "SLURM_ARRAY_TASK_COUNT=3"}, append([]string{"bash", filepath.Join(examples, "slurm.sh"), "array"}, audit...)...)

@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestServeUsage(t *testing.T) {
 	site := t.TempDir()
-	if err := os.WriteFile(filepath.Join(site, "build-info.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(site, "build-info.json"), []byte("{}"), 0o644))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -43,18 +42,12 @@ func TestFindSite(t *testing.T) {
 	if site, err := findSite(""); err == nil {
 		t.Errorf("found %v in an empty folder", site)
 	}
-	if err := os.Mkdir("dist", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("dist/index.html", []byte("of something else"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("dist", 0o755))
+	must.Do(t, os.WriteFile("dist/index.html", []byte("of something else"), 0o644))
 	if _, err := findSite(""); err == nil {
 		t.Error("a folder of another program is taken for the site")
 	}
-	if err := os.WriteFile("dist/build-info.json", []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("dist/build-info.json", []byte("{}"), 0o644))
 	if _, err := findSite(""); err != nil {
 		t.Error(err)
 	}
@@ -74,9 +67,7 @@ func TestServeSource(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := serveSource(ctx, from, "", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "install Go") {
-		t.Errorf("without a go command: %v", err)
-	}
+	must.Refuse(t, serveSource(ctx, from, "", io.Discard, io.Discard), "install Go", "without a go command")
 }
 
 // A source that does not compile is an error that names it.
@@ -90,12 +81,8 @@ func TestServeBrokenSource(t *testing.T) {
 	broken := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module broken\n", "site/build/main.go": "package main\n\nfunc main() { mistake }\n"} {
 		path := filepath.Join(broken, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	var out, errs bytes.Buffer
 	err = serveSource(context.Background(), broken, "", &out, &errs)

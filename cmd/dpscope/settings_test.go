@@ -220,17 +220,12 @@ func TestReproducePair(t *testing.T) {
 			p.Mode = ""
 		}
 		a, err := p.Resolve(catalogue)
-		if err != nil && p.Learner != "" { // few learners fit all outputs
-			p.Learner = ""
-			a, err = p.Resolve(catalogue)
-		}
-		if err != nil && p.Group > 1 { // few claims and relations know groups
-			p.Group = 0
-			a, err = p.Resolve(catalogue)
-		}
-		if err != nil && p.ThroughRenyi > 0 {
-			p.ThroughRenyi = 0
-			a, err = p.Resolve(catalogue)
+		// Few learners fit all outputs, few claims and relations know groups.
+		for _, without := range []func(){func() { p.Learner = "" }, func() { p.Group = 0 }, func() { p.ThroughRenyi = 0 }} {
+			if err != nil {
+				without()
+				a, err = p.Resolve(catalogue)
+			}
 		}
 		if err != nil {
 			return

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // timing is the one field of a report that a merge does not give as one machine does.
@@ -68,9 +68,7 @@ func TestMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(c.args)
 			if c.exec != "" {
-				if _, err := exec.LookPath("python3"); err != nil {
-					t.Skip(err)
-				}
+				must.Have(t, "python3")
 				args = append(args, "-exec", c.exec)
 			}
 			code, one, errs := dpscope(t, append(args, "-format", "json")...)
@@ -107,17 +105,11 @@ func TestMergeRefuses(t *testing.T) {
 	dir := sharesDrawn(t, 6, args...)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	read := func(name string) []byte {
-		data, err := os.ReadFile(at(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(os.ReadFile(at(name)))(t)
 	}
 	with := func(t *testing.T, name string, data []byte) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o644))
 		return path
 	}
 	all := []string{at("search"), at("part-0"), at("part-1"), at("part-2"), at("part-3"), at("part-4"), at("part-5")}
@@ -225,9 +217,7 @@ func resealed(t *testing.T, data []byte, before, after string) []byte {
 // program; a share that is drawn twice is another one, and a search of another program is
 // refused.
 func TestProgramInShares(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip(err)
-	}
+	must.Have(t, "python3")
 	program := func(form string) []string {
 		return append(strings.Fields("audit -epsilon 1 -beta 1e-6 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
 	}

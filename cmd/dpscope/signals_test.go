@@ -24,6 +24,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func init() { commands["waits"] = waits }
@@ -52,9 +53,7 @@ func start(t *testing.T, name string, args ...string) *process {
 	p := &process{Cmd: exec.CommandContext(ctx, name, args...), ended: make(chan struct{})}
 	r, w := io.Pipe()
 	p.Stdout, p.Stderr, p.lines = w, os.Stderr, bufio.NewScanner(r)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Start())
 	go func() {
 		p.Wait()
 		w.Close()
@@ -96,46 +95,25 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Skip(err)
 	}
 	report := func(name string, value any) string {
-		data, err := audit.Canonical(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(value))(t)
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		return path
 	}
 	samples := filepath.Join(dir, "outputs.csv")
-	if err := os.WriteFile(samples, []byte("x,dataset\n"+strings.Repeat("1,0\n0,1\n", 300)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(samples, []byte("x,dataset\n"+strings.Repeat("1,0\n0,1\n", 300)), 0o600))
 	ofSamples := filepath.Join(dir, "samples.json")
 	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == cli.ExitUsage {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "trials": 1}]}`), "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
-	single, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	canaries := must.Get(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
+	one := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
+	plan := must.Get(suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "trials": 1}]}`), "plan"))(t)
+	single := must.Get(pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
 	planned := report("planned.json", suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: single}}))
 	recorded := filepath.Join(dir, "plan.json")
-	if err := os.WriteFile(recorded, []byte(`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["pipe"]}, "claim": {"epsilon": 1}}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(recorded, []byte(`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["pipe"]}, "claim": {"epsilon": 1}}]}`), 0o600))
 	for _, args := range [][]string{
 		{"audit", "-samples-file", pipe, "-epsilon", "1"},
 		{"audit", "-plan", pipe},
@@ -170,14 +148,8 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 // TestSignalsWhileVerifying: so they do while a replay computes, that of an audit that
 // takes minutes.
 func TestSignalsWhileVerifying(t *testing.T) {
-	plan, err := suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "explore": 100, "trials": 1}]}`), "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "explore": 100, "trials": 1}]}`), "plan"))(t)
+	r := must.Get(pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
 	r.Plan.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
 	more, e := pair.MaxSamples-r.Evidence.Table.Pairs(), r.Evidence
 	e.Table.N[0] += more
@@ -187,14 +159,9 @@ func TestSignalsWhileVerifying(t *testing.T) {
 		e.Chart.FirstIn[0] += more
 		e.Chart.SecondIn[0] += more
 	}
-	data, err := audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}})))(t)
 	path := filepath.Join(t.TempDir(), "report.json")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	for _, sig := range ends() {
 		p := start(t, "dpscope", "verify", path)
 		if !p.lines.Scan() || p.lines.Text() != "== a" {
@@ -213,9 +180,7 @@ func TestSecondSignal(t *testing.T) {
 				t.Fatalf("said %q, want %q", p.lines.Text(), want)
 			}
 			if want == "waits" {
-				if err := p.Process.Signal(sig); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Process.Signal(sig))
 			}
 		}
 		// The second one may come before the first one is let go, so there are more.

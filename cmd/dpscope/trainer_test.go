@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // trainFor answers requests for trainings with a canary's membership and Gaussian noise of
@@ -70,10 +71,7 @@ func trainFor(args []string, in io.Reader, out io.Writer) {
 // trainerLine is the command line of such a program.
 func trainerLine(t *testing.T, args ...string) string {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	return "'" + exe + "' trains " + strings.Join(args, " ")
 }
 
@@ -90,10 +88,7 @@ func audited(t *testing.T, code int, args ...string) string {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	return string(data)
 }
 
@@ -120,9 +115,7 @@ func TestTrained(t *testing.T) {
 				Limitations []string
 				Reproduce   struct{ CLI, URL string }
 			}
-			if err := json.Unmarshal([]byte(read(t, file)), &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(read(t, file)), &r))
 			if p := r.Plan; p.Source != "trainer" || p.Trainer.Command != loud || p.Trainer.Repeats != "same" || r.Reproduce.URL != "" || !strings.Contains(strings.Join(r.Limitations, " "), "ran outside dpscope") {
 				t.Errorf("%+v", r)
 			}
@@ -143,17 +136,12 @@ func TestTrained(t *testing.T) {
 			}
 			// The report holds by its counts: another bound does not.
 			forged := filepath.Join(t.TempDir(), "forged.json")
-			if err := os.WriteFile(forged, []byte(strings.Replace(read(t, file), `"lowerBound": `, `"lowerBound": 9`, 1)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(forged, []byte(strings.Replace(read(t, file), `"lowerBound": `, `"lowerBound": 9`, 1)), 0o600))
 			if code, out, errs := dpscope(t, "verify", "-quick", forged); code != cli.ExitViolation {
 				t.Errorf("a forged bound: %d: %s%s", code, out, errs)
 			}
 			// The command that it names asks for the same audit.
-			words, err := shell(r.Reproduce.CLI)
-			if err != nil {
-				t.Fatal(err)
-			}
+			words := must.Get(shell(r.Reproduce.CLI))(t)
 			again := audited(t, cli.ExitViolation, words[1:]...)
 			if timing.ReplaceAllString(read(t, again), "") != timing.ReplaceAllString(read(t, file), "") {
 				t.Errorf("%s gives another report", r.Reproduce.CLI)
@@ -253,10 +241,7 @@ func TestTrainedFails(t *testing.T) {
 // TestTrainedStops: Ctrl-C ends a training that is under way, and keeps the bound so far.
 func TestTrainedStops(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "trainings")
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.FindProcess(os.Getpid()))(t)
 	go func() {
 		for data := []byte{}; len(data) < 33; data, _ = os.ReadFile(count) {
 			time.Sleep(time.Millisecond)
@@ -284,9 +269,7 @@ func TestTrainedPlan(t *testing.T) {
 		map[string]any{"name": "many", "canaries": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "runs": 60, "k": 8}},
 		map[string]any{"name": "one", "oneRun": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "canaries": 300}},
 	}})
-	if err := os.WriteFile(plan, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(plan, text, 0o600))
 	file := audited(t, cli.ExitViolation, "audit", "-plan", plan)
 	if text := read(t, file); strings.Count(text, `"repeats": "same"`) != 2 || strings.Count(text, `"verdict": "violation"`) != 3 {
 		t.Errorf("the report is %.300q", text)
@@ -380,10 +363,7 @@ func TestTrainerExample(t *testing.T) {
 	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
 		t.Skip("NOT RUN: needs numpy at " + python)
 	}
-	script, err := filepath.Abs("../../docs/examples/trainers/dp_sgd.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(filepath.Abs("../../docs/examples/trainers/dp_sgd.py"))(t)
 	t.Setenv("OPENBLAS_NUM_THREADS", "1") // the matrices are small
 	line := python + " '" + script + "'"
 	args := func(more ...string) []string {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // A report that holds is written in another format; one that does not is not.
@@ -21,14 +23,9 @@ func TestVerifyOutput(t *testing.T) {
 	if data, err := os.ReadFile(page); err != nil || !bytes.HasPrefix(data, []byte("<!doctype html>")) {
 		t.Errorf("wrote %.40q, %v", data, err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	data = bytes.Replace(data, []byte(`"lowerBound": 0.`), []byte(`"lowerBound": 0.0`), 1)
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o644))
 	os.Remove(page)
 	if code := run([]string{"verify", "-quick", "-output", page, file}, nil, &out, &errs); code == 0 {
 		t.Error("a changed report holds")

@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -76,10 +77,7 @@ func TestCellsCoverTheRegistries(t *testing.T) {
 		if !auto.Met != strings.HasPrefix(m.Name, "gaussian-mean") {
 			t.Errorf("%s: the claim is met: %v", m.Name, auto.Met)
 		}
-		a, err := auto.Plan.Resolve(catalogue)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(auto.Plan.Resolve(catalogue))(t)
 		for _, l := range catalogue.Learners {
 			if _, ok := seen[fmt.Sprintf("learner %s on %s", l.Name, m.Name)]; ok != (l.Applies(a.Columns) == nil) {
 				t.Errorf("%s, learner %s: a cell %v", m.Name, l.Name, ok)
@@ -170,15 +168,10 @@ func TestSelections(t *testing.T) {
 // outputs are rows of a mechanism on both sides of a pair.
 func outputs(t *testing.T, c calibration.Cell, pair audit.Pair, rows int) (sides [2]audit.Samples) {
 	t.Helper()
-	a, err := c.Plan.Resolve(catalogue)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(c.Plan.Resolve(catalogue))(t)
 	for side, d := range []audit.Dataset{pair.First, pair.Second} {
 		sides[side] = audit.Samples{Columns: a.Columns, Rows: make([]float64, rows*audit.Width(a.Columns))}
-		if err := a.Mechanism.Sample(d, stream.New(stream.Key{Seed: 11, Purpose: c.Name, Side: side}), sides[side].Rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Mechanism.Sample(d, stream.New(stream.Key{Seed: 11, Purpose: c.Name, Side: side}), sides[side].Rows))
 	}
 	return sides
 }
@@ -231,10 +224,7 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 			continue
 		}
 		checked++
-		a, err := c.Plan.Resolve(catalogue)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(c.Plan.Resolve(catalogue))(t)
 		pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[pairAt[c.Plan.Mechanism]]
 		if c.Plan.Pair != nil && c.Plan.Pair.Label != pair.Label {
 			t.Errorf("%s is audited on %q", c.Plan.Mechanism, c.Plan.Pair.Label)
@@ -409,10 +399,7 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	p.Only, p.Learners, p.Samples, p.Explore = "noisy-histogram", []string{"histogram", "logistic-vector"}, 500, 500
 	cells := cellsOf(t, p)
 	judge := func(c calibration.Cell, seed uint64, run int) float64 {
-		o, err := c.Audit(context.Background(), catalogue, seed, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(c.Audit(context.Background(), catalogue, seed, run))(t)
 		if o.Verdict == audit.Violation != (o.Share > 1) {
 			t.Errorf("%+v", o)
 		}
@@ -449,16 +436,10 @@ func TestFailuresAreTold(t *testing.T) {
 		Learn: func(audit.Exploration) (audit.Model, error) { return nil, errors.New("has nothing to say") }})
 	p := plan()
 	p.Only, p.Learners, p.Runs, p.Samples = "randomised-response", []string{"silent"}, 2, 500
-	cells, _, err := p.Cells(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells, _ := must.Get2(p.Cells(cat))(t)
 	var outcomes []calibration.Outcome
 	for run := range cells[0].Runs {
-		o, err := cells[0].Audit(context.Background(), cat, 1, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(cells[0].Audit(context.Background(), cat, 1, run))(t)
 		outcomes = append(outcomes, o)
 	}
 	if r := calibration.Tally(cells[0], outcomes); r.Failed != 2 || r.Alarms != 0 || !strings.Contains(r.Note, "has nothing to say") {

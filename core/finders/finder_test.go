@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/finders"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var relations = []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}
@@ -113,10 +114,7 @@ func checkPairs(t *testing.T, spec audit.FinderSpec) {
 func TestTheStreamAloneDecides(t *testing.T) {
 	for _, r := range relations {
 		propose := func(name string, seed uint64, budgets ...int) (all []audit.Pair) {
-			f, err := named(t, name).New(audit.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed), Trials: 40})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(named(t, name).New(audit.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed), Trials: 40}))(t)
 			var history []audit.Trial
 			for _, b := range budgets {
 				for _, p := range f.Propose(history, b) {
@@ -150,10 +148,7 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 	found := map[string]bool{}
 	for _, r := range relations {
 		d := unit()
-		f, err := named(t, "random").New(audit.FinderProblem{Relation: r, Domain: d, Stream: seeded(3)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(named(t, "random").New(audit.FinderProblem{Relation: r, Domain: d, Stream: seeded(3)}))(t)
 		for _, p := range f.Propose(nil, 400) {
 			found[fmt.Sprintf("%s, %d rows", r, p.First.Len())] = true
 			for i, v := range p.First.Values {
@@ -195,10 +190,7 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 // it.
 func TestSmallDomainRunsOut(t *testing.T) {
 	bit := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	f, err := named(t, "random").New(audit.FinderProblem{Relation: audit.Replace, Domain: bit, Stream: seeded(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(named(t, "random").New(audit.FinderProblem{Relation: audit.Replace, Domain: bit, Stream: seeded(1)}))(t)
 	if got := f.Propose(nil, 10); len(got) != 1 {
 		t.Fatalf("%d pairs, want 1: %v", len(got), got)
 	}
@@ -213,10 +205,7 @@ func TestAutoTakesCandidatesFirst(t *testing.T) {
 		{Label: "again", First: audit.Records(1), Second: audit.Records(1, 0)},
 		{Label: "b", First: audit.Records(), Second: audit.Records(1)},
 	}
-	f, err := named(t, "auto").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own, Stream: seeded(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(named(t, "auto").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own, Stream: seeded(1)}))(t)
 	pairs := append(f.Propose(nil, 1), f.Propose(nil, 6)...)
 	if len(pairs) != 7 || pairs[0].Label != "a" || pairs[1].Label != "b" {
 		t.Fatalf("got %d pairs: %v", len(pairs), pairs)
@@ -276,10 +265,7 @@ func TestAutoOpens(t *testing.T) {
 
 func TestCandidatesRunOut(t *testing.T) {
 	own := []audit.Pair{{Label: "a", First: audit.Records(1), Second: audit.Records(1, 0)}}
-	f, err := named(t, "candidates").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(named(t, "candidates").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own}))(t)
 	if a, b := f.Propose(nil, 3), f.Propose(nil, 3); len(a) != 1 || len(b) != 0 {
 		t.Fatalf("%d and %d pairs, want 1 and 0", len(a), len(b))
 	}
@@ -314,9 +300,7 @@ func TestImpossibleDomains(t *testing.T) {
 			}
 		}
 	}
-	if _, err := named(t, "candidates").New(audit.FinderProblem{Relation: audit.Replace, Domain: unit()}); err == nil || !strings.Contains(err.Error(), "random") {
-		t.Errorf("no candidates: error %v, want one that names a remedy", err)
-	}
+	must.Refuse(t, must.Err(named(t, "candidates").New(audit.FinderProblem{Relation: audit.Replace, Domain: unit()})), "random", "no candidates")
 	// Candidates do not hide a domain that is none.
 	crossed := audit.FinderProblem{Relation: audit.Replace, Domain: change(func(d *audit.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
 		Candidates: []audit.Pair{{Label: "a", First: audit.Records(0), Second: audit.Records(1)}}}
@@ -327,9 +311,7 @@ func TestImpossibleDomains(t *testing.T) {
 	}
 	far := []audit.Pair{{Label: "far", First: audit.Records(1), Second: audit.Records(9)}}
 	for _, spec := range []string{"candidates", "auto"} {
-		if _, err := named(t, spec).New(audit.FinderProblem{Relation: audit.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)}); err == nil || !strings.Contains(err.Error(), "far") {
-			t.Errorf("%s: candidate outside the domain: error %v", spec, err)
-		}
+		must.Refuse(t, must.Err(named(t, spec).New(audit.FinderProblem{Relation: audit.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)})), "far", spec)
 	}
 }
 

@@ -2,13 +2,6 @@ package finders_test
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -18,18 +11,18 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.All, Finders: finders.Registry()}
 
-// trialsToFind explores with a finder that is told no pairs, unless hinted,
-// until a trial's value exceeds the claim and an audit of its pair on other
+// trialsToFind explores with a finder that is told no pairs until a trial's value exceeds the claim and an audit of its pair on other
 // outputs refutes the claim: the k-th such audit with an error of
 // 0.05/(k(k+1)). It returns that trial's number; most+1 if none of the first
 // most does.
-func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
+func trialsToFind(finderName string, plan pair.Plan) (int, error) {
 	a, err := plan.Resolve(catalogue)
 	if err != nil {
 		return 0, err
@@ -40,9 +33,6 @@ func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 		return 0, err
 	}
 	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain, Trials: most, Stream: stream.New(stream.Key{Seed: p.Seed, Purpose: "find"})}
-	if hinted {
-		problem.Candidates = a.Spec.Pairs(p.Parameters, p.Relation)
-	}
 	f, err := spec.New(problem)
 	if err != nil {
 		return 0, err
@@ -89,10 +79,7 @@ func TestMicrobatchIsFoundSoon(t *testing.T) {
 		sum := 0
 		for k := range 4 {
 			seed := uint64(10*i + k)
-			n, err := trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}))(t)
 			if n > 25 {
 				t.Errorf("%s, seed %d: not found", name, seed)
 			}
@@ -100,86 +87,6 @@ func TestMicrobatchIsFoundSoon(t *testing.T) {
 		}
 		if mean := float64(sum) / 4; mean > 10 {
 			t.Errorf("%s: %.1f trials on average, want at most 10", name, mean)
-		}
-	}
-}
-
-// TestMeasureTrials prints how many trials each finder takes until it refutes a
-// claim. It runs where DPSCOPE_MEASURE is set, to
-// "finders;mechanisms;claim;explore;most;seeds", each list separated by commas.
-// A mechanism is name, name/relation or name/relation/parameter=value/...;
-// "broken" stands for all that have a fault. The claim is an epsilon, or "own".
-// A finder with a + is told the mechanism's pairs.
-func TestMeasureTrials(t *testing.T) {
-	setting := os.Getenv("DPSCOPE_MEASURE")
-	if setting == "" {
-		t.Skip("DPSCOPE_MEASURE is not set")
-	}
-	part := strings.Split(setting, ";")
-	number := func(i int) int {
-		n, err := strconv.Atoi(part[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	explore, most, seeds := number(3), number(4), number(5)
-	var claim *audit.Claim
-	if part[2] != "own" {
-		epsilon, err := strconv.ParseFloat(part[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		claim = &audit.Claim{Epsilon: epsilon}
-	}
-	names := strings.Split(part[1], ",")
-	if i := slices.Index(names, "broken"); i >= 0 {
-		var broken []string
-		for _, m := range mechanisms.All() {
-			if m.Fault != "" {
-				broken = append(broken, m.Name)
-			}
-		}
-		names = slices.Replace(names, i, i+1, broken...)
-	}
-	turn := make(chan bool, runtime.GOMAXPROCS(0))
-	for _, m := range names {
-		plan := pair.Plan{Version: pair.PlanVersion, Claim: claim, Explore: explore, Samples: 10 * explore, Trials: most, Parameters: audit.Params{}}
-		for i, word := range strings.Split(m, "/") {
-			if name, value, err := audit.ParseParam(word); err == nil {
-				plan.Parameters[name] = value
-			} else if i == 0 {
-				plan.Mechanism = word
-			} else {
-				plan.Relation = audit.Relation(word)
-			}
-		}
-		for _, name := range strings.Split(part[0], ",") {
-			all := make([]int, seeds)
-			var all1 sync.WaitGroup
-			for seed := range seeds {
-				all1.Add(1)
-				turn <- true
-				go func() {
-					defer func() { <-turn; all1.Done() }()
-					p := plan
-					p.Seed = uint64(seed + 1)
-					n, err := trialsToFind(strings.TrimSuffix(name, "+"), p, strings.HasSuffix(name, "+"))
-					if err != nil {
-						t.Errorf("%s, %s: %v", m, name, err)
-					}
-					all[seed] = n
-				}()
-			}
-			all1.Wait()
-			sum, found := 0, 0
-			for _, n := range all {
-				if n <= most {
-					found++
-				}
-				sum += min(n, most)
-			}
-			fmt.Printf("%-36s %-9s found %d of %d, mean %.1f trials %v\n", m, name, found, seeds, float64(sum)/float64(seeds), all)
 		}
 	}
 }

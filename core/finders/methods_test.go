@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The process agrees with the textbook: mean k'(K+rI)⁻¹y and variance
@@ -33,9 +34,7 @@ func TestProcessAgainstTextbook(t *testing.T) {
 		}
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(k); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(k))
 	at := []float64{0.2, 0.4, 0.6, 0.8}
 	row := mat.NewVecDense(n, nil)
 	for i := range n {

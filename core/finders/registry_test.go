@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/dptest"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/mechanisms/learners"
@@ -86,10 +87,7 @@ func TestEveryFinderOnEveryMechanism(t *testing.T) {
 func TestEveryFinderOnEveryLearner(t *testing.T) {
 	nativetest.Only(t)
 	for _, m := range learners.All() {
-		params, err := audit.ResolveParams(m.Params, nil, audit.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		params := must.Get(audit.ResolveParams(m.Params, nil, audit.Claim{}))(t)
 		for _, r := range m.Relations(params) {
 			for _, spec := range finders.Registry() {
 				for _, group := range []int{1, 8} {
@@ -247,10 +245,7 @@ func TestSameBitsOfProposals(t *testing.T) {
 		for _, r := range relations {
 			p := audit.FinderProblem{Relation: r, Domain: audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}, Reach: 1}, Stream: seeded(7), Trials: 40}
 			for _, trial := range search(t, spec, p, needle) {
-				data, err := json.Marshal(trial.Pair)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(json.Marshal(trial.Pair))(t)
 				h.Write(data)
 			}
 		}

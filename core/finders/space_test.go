@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // anyDomain draws a domain of any shape, for any relation.
@@ -50,9 +51,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 		if !ok && !same(p) {
 			t.Fatalf("%v is refused: %v", u, r.Check(p, d))
 		}
-		if err := r.Check(p, d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Check(p, d))
 		for i, f := range s.features(u) {
 			if !(f >= 0 && f <= 1) {
 				t.Fatalf("feature %d is %v", i, f)
@@ -71,10 +70,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 func TestFeaturesTellThePair(t *testing.T) {
 	r := stream.New(stream.Key{Seed: 1, Purpose: "test"})
 	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace} {
-		s, err := newSpace(relation, audit.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != audit.LInfinity, Reach: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(newSpace(relation, audit.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != audit.LInfinity, Reach: 1}))(t)
 		byFeatures := map[string]audit.Pair{}
 		repeats := 0
 		for range 20000 {
@@ -101,10 +97,7 @@ func TestFeaturesTellThePair(t *testing.T) {
 // Known shapes are points of the space: one against the rest, halves against
 // each other, one record added at the end, at every size.
 func TestSpaceHoldsKnownShapes(t *testing.T) {
-	s, err := newSpace(audit.LInfinity, audit.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newSpace(audit.LInfinity, audit.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}))(t)
 	u := slices.Repeat([]float64{0.5}, s.dim())
 	u[s.runsAt], u[s.placeAt] = 1.5/4, 0
 	u[s.rowAt(0)+1], u[s.rowAt(1)+1] = 0, 1
@@ -121,10 +114,7 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 	}
 
 	sizes := map[int]bool{}
-	s, err = newSpace(audit.AddRemove, audit.Domain{Columns: 1, MinRows: 1, MaxRows: 30, Lower: []float64{0}, Upper: []float64{1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(newSpace(audit.AddRemove, audit.Domain{Columns: 1, MinRows: 1, MaxRows: 30, Lower: []float64{0}, Upper: []float64{1}}))(t)
 	v := s.openings()[0]
 	if p, _ := s.pair(v); !reflect.DeepEqual(p.Second, audit.Records(0, 1)) {
 		t.Errorf("the first opening is %v", p)
@@ -142,10 +132,7 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 // opened are the pairs of a domain's openings, and an error where one is none.
 func opened(t *testing.T, r audit.Relation, d audit.Domain) [][2][]float64 {
 	t.Helper()
-	s, err := newSpace(r, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newSpace(r, d))(t)
 	var pairs [][2][]float64
 	for _, u := range s.openings() {
 		p, ok := s.pair(u)

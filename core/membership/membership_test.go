@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Scores whose counts are worked by hand.
@@ -190,10 +191,7 @@ func TestSameBitsMembership(t *testing.T) {
 			scores[i] += 0.7
 		}
 	}
-	text, err := audit.Canonical(OfRuns(2, 4, scores, 0.05))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(audit.Canonical(OfRuns(2, 4, scores, 0.05)))(t)
 	sum := stream.SHA256(text)
 	const want = "531ff36419ccb3956ef328fe8f1a20c2eac7f77009e20933b9efc5cfc3d973e1"
 	if got := hex.EncodeToString(sum[:]); got != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -346,7 +347,6 @@ func TestNothingToLearn(t *testing.T) {
 			most = max(most, large[k])
 		}
 		allowed := gear.Most(sets, math.Exp(-1), 1e-6)
-		t.Logf("%s at %v: mean growth less 4 deviations at most %.3f (%v, bet %d), above e at most %d of %d", c.o.name, c.epsilon, worst, which.candidate, which.bet, most, sets)
 		if worst > 0 || most > allowed {
 			t.Errorf("%s at %v: %v, bet %d grows by %v of nothing, or %d of %d times by e", c.o.name, c.epsilon, which.candidate, which.bet, worst, most, sets)
 		}
@@ -400,7 +400,6 @@ func TestPromises(t *testing.T) {
 				continue
 			}
 			p, e := promised[c]/float64(sets), earned[c]/float64(sets)
-			t.Logf("%s, %v: promises %.4f nats an output of each side, earns %.4f", o.name, c, p, e)
 			if math.Abs(p-e) > off*e+0.008 {
 				t.Errorf("%s, %v: promises %v nats an output of each side, earns %v", o.name, c, p, e)
 			}
@@ -422,25 +421,15 @@ func TestSameBitsOfPosteriors(t *testing.T) {
 				d.Add(side, o.draw(uint64(at), "bits", side, n))
 			}
 			m, tables := l.Learn(d)
-			data, err := json.Marshal([]any{m, tables})
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(json.Marshal([]any{m, tables}))(t)
 			fmt.Fprintf(&got, "%d outputs a side of %s %x\n", d.Len(), o.name, sha256.Sum256(data))
 		}
 	}
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got.String() != string(want) {
 		t.Errorf("models changed; digests are now\n%swant\n%s", got.String(), want)
 	}

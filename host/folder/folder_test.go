@@ -22,6 +22,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 )
 
@@ -29,10 +30,7 @@ import (
 // opened again; what was not written to its end is cleared away.
 func TestStore(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "new", "store")
-	s, err := Open(dir, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir, 1<<40))(t)
 	if _, err := s.Get(ctx, "a"); !errors.Is(err, host.ErrAbsent) {
 		t.Error(err)
 	}
@@ -50,13 +48,9 @@ func TestStore(t *testing.T) {
 	if err := s.Delete(ctx, "A"); err != nil || s.Delete(ctx, "A") != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "1-1"+ending), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "1-1"+ending), []byte("half"), 0o600))
 	s.Close()
-	if s, err = Open(dir, 1<<40); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Open(dir, 1<<40))(t)
 	defer s.Close()
 	for key, want := range map[string]string{"a": "1", "../a": "3", "a.png": "5"} {
 		if got, err := s.Get(ctx, key); err != nil || string(got) != want {
@@ -73,15 +67,10 @@ func TestStore(t *testing.T) {
 // cleared away meanwhile. A full one takes nothing new until something is deleted.
 func TestOneProcess(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	s, err := Open(dir, 2*blockSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir, 2*blockSize))(t)
 	defer s.Close()
 	part := filepath.Join(dir, "1-1"+ending)
-	if err := os.WriteFile(part, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(part, nil, 0o600))
 	if _, err := Open(dir, 1<<40); err == nil && runtime.GOOS != "windows" {
 		t.Error("it was opened twice")
 	}
@@ -198,10 +187,7 @@ func TestKilled(t *testing.T) {
 		kill()
 		next = upTo
 	}
-	s, err := Open(dir, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir, 1<<40))(t)
 	defer s.Close()
 	for id, content := range told {
 		value, err := s.Get(context.Background(), id)
@@ -209,10 +195,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s was acknowledged and is not there: %v", id, err)
 		}
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(dir))(t)
 	for _, f := range files {
 		value, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		head, content, ok := bytes.Cut(value, []byte("\n"))

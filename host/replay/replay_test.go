@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/host/folder"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 )
 
@@ -40,10 +41,7 @@ func child(t *testing.T) Child {
 // stored is a host over a folder, and how to ask it.
 func stored(t *testing.T) (*folder.Store, func(method, path string, body []byte) (int, string)) {
 	t.Helper()
-	store, err := folder.Open(t.TempDir(), 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(folder.Open(t.TempDir(), 1<<30))(t)
 	t.Cleanup(func() { store.Close() })
 	most := &host.Minute{Most: 1 << 20}
 	h := &host.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: host.Peer, Now: clock, Random: rand.NewChaCha8([32]byte{1}),
@@ -62,16 +60,9 @@ func clock() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 func TestJob(t *testing.T) {
 	store, ask := stored(t)
 	file := func(name string) []byte {
-		data, err := os.ReadFile(reports + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(os.ReadFile(reports + name))(t)
 	}
-	code, err := packed.Pack(packed.Code{Code: "function mechanism() { return 1 }", Language: "javascript", Settings: map[string]string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := must.Get(packed.Pack(packed.Code{Code: "function mechanism() { return 1 }", Language: "javascript", Settings: map[string]string{}}))(t)
 	// Its seed is another one, and all that follows from its counts is as it was.
 	forged := bytes.ReplaceAll(file("approximate.json"), []byte(`"seed": 42`), []byte(`"seed": 43`))
 	forged = bytes.ReplaceAll(forged, []byte("seed 42"), []byte("seed 43"))
@@ -97,9 +88,7 @@ func TestJob(t *testing.T) {
 	}
 	job := Job{Store: store, Child: child(t), Now: clock}
 	for range want {
-		if err := job.Once(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, job.Once(context.Background()))
 	}
 	for id, outcome := range want {
 		status, said := ask("GET", host.ReportsPath+"/"+id+"/replay", nil)
@@ -114,21 +103,15 @@ func TestJob(t *testing.T) {
 		}
 	}
 	job.Child.Host = []string{"/no/program"} // nothing is left to replay
-	if err := job.Once(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job.Once(context.Background()))
 
 	// What another version replayed is replayed again.
 	for id := range want {
-		if err := host.KeepReplay(context.Background(), store, id, host.Replayed{Outcome: host.Same, Day: "2026-01-01", Version: "0.1.0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, host.KeepReplay(context.Background(), store, id, host.Replayed{Outcome: host.Same, Day: "2026-01-01", Version: "0.1.0"}))
 		break
 	}
 	job.Child = child(t)
-	if err := job.Once(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job.Once(context.Background()))
 	for id, outcome := range want {
 		if r, err := host.LastReplay(context.Background(), store, id); err != nil || r.Version != audit.Version || r.Outcome != outcome {
 			t.Errorf("%s: %+v %v", id, r, err)
@@ -143,15 +126,10 @@ func TestJob(t *testing.T) {
 // context ended keeps nothing.
 func TestTooLong(t *testing.T) {
 	store, ask := stored(t)
-	data, err := os.ReadFile(reports + "approximate.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(reports + "approximate.json"))(t)
 	_, said := ask("POST", host.ReportsPath, data)
 	var out struct{ ID string }
-	if err := json.Unmarshal([]byte(said), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(said), &out))
 	job := Job{Store: store, Child: child(t), Now: clock}
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -173,12 +151,8 @@ func TestTooLong(t *testing.T) {
 		}
 		job.Child = child(t)
 		c.limit(&job.Child)
-		if err := host.DropReplay(context.Background(), store, out.ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := job.Once(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, host.DropReplay(context.Background(), store, out.ID))
+		must.Do(t, job.Once(context.Background()))
 		if r, err := host.LastReplay(context.Background(), store, out.ID); err != nil || r.Outcome != host.Cannot || !strings.Contains(r.Says, c.says) {
 			t.Errorf("%s: %+v %v", c.says, r, err)
 		}
@@ -200,10 +174,7 @@ func (w watched) Replace(ctx context.Context, key string, value []byte) error {
 // ended on it does not begin with it again.
 func TestEndsOnIt(t *testing.T) {
 	store, ask := stored(t)
-	data, err := os.ReadFile(reports + "approximate.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(reports + "approximate.json"))(t)
 	ask("POST", host.ReportsPath, data)
 	var kept []string
 	job := Job{Store: watched{store, func(_ string, value []byte) { kept = append(kept, string(value)) }}, Child: child(t), Now: clock}

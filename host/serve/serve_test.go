@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // testSite writes a small built site beside a file that is not part of it.
@@ -40,25 +42,16 @@ func testSite(t *testing.T) string {
 	}
 	for name, text := range files {
 		path := filepath.Join(top, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	if err := os.Symlink(filepath.Join(top, "secret.txt"), filepath.Join(dir, "link.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(top, "secret.txt"), filepath.Join(dir, "link.json")))
 	return dir
 }
 
 func siteIn(t *testing.T, dir string) http.Handler {
 	t.Helper()
-	files, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Open(dir))(t)
 	return Site(files, nil)
 }
 
@@ -75,10 +68,7 @@ func get(site http.Handler, method, target string, header ...string) *http.Respo
 
 func body(t *testing.T, r *http.Response) string {
 	t.Helper()
-	data, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(r.Body))(t)
 	return string(data)
 }
 
@@ -180,9 +170,7 @@ func TestSiteRevalidates(t *testing.T) {
 	if r.StatusCode != 304 || body(t, r) != "" {
 		t.Errorf("unchanged: status %d, want 304", r.StatusCode)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "page.js"), []byte("changed"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "page.js"), []byte("changed"), 0o644))
 	r = get(site, "GET", "/page.js", "If-None-Match", plain)
 	if r.StatusCode != 200 || body(t, r) != "changed" {
 		t.Errorf("changed: status %d, want 200", r.StatusCode)
@@ -194,20 +182,14 @@ func TestSiteRevalidates(t *testing.T) {
 }
 
 func TestListenElsewhere(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	addr := taken.Addr().String()
 	if l, err := listen(addr, false); err == nil {
 		l.Close()
 		t.Errorf("listened on %s, which is taken", addr)
 	}
-	l, err := listen(addr, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(listen(addr, true))(t)
 	defer l.Close()
 	if host, _, _ := net.SplitHostPort(l.Addr().String()); host != "127.0.0.1" || l.Addr().String() == addr {
 		t.Errorf("listens on %s beside %s", l.Addr(), addr)
@@ -215,19 +197,13 @@ func TestListenElsewhere(t *testing.T) {
 }
 
 func TestServeUntil(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	site := siteIn(t, testSite(t))
 	ended := make(chan error, 1)
 	go func() { ended <- serveUntil(ctx, l, site) }()
-	r, err := http.Get("http://" + l.Addr().String() + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get("http://" + l.Addr().String() + "/"))(t)
 	if text := body(t, r); text != "<!doctype html>" {
 		t.Errorf("served %q", text)
 	}
@@ -290,9 +266,7 @@ func (n nowhere) WriteHeader(int)             {}
 func TestSiteMemory(t *testing.T) {
 	dir := testSite(t)
 	const size, clients = 4 << 20, 50
-	if err := os.WriteFile(filepath.Join(dir, "large.wasm"), make([]byte, size), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "large.wasm"), make([]byte, size), 0o644))
 	site := siteIn(t, dir)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -323,21 +297,13 @@ func TestServerTimeouts(t *testing.T) {
 // The zip of a site is served as the site; what is no site is refused.
 func TestOpen(t *testing.T) {
 	dir := testSite(t)
-	if err := os.Remove(filepath.Join(dir, "link.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "link.json")))
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
-	if err := w.AddFS(os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.AddFS(os.DirFS(dir)))
+	must.Do(t, w.Close())
 	name := filepath.Join(t.TempDir(), "site.zip")
-	if err := os.WriteFile(name, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, packed.Bytes(), 0o644))
 	site := siteIn(t, name)
 	for path, want := range map[string]string{"/": "<!doctype html>", "/sub/a.css": "deep"} {
 		if text := body(t, get(site, "GET", path)); text != want {
@@ -353,18 +319,13 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for _, name := range []string{t.TempDir(), filepath.Join(dir, "page.js"), filepath.Join(dir, "nowhere")} {
-		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s as a site: %v", name, err)
-		}
+		must.Refuse(t, must.Err(Open(name)), name)
 	}
 }
 
 // While programs are built, who asks for one is told; all else is served.
 func TestSiteWhileItIsBuilt(t *testing.T) {
-	files, err := Open(testSite(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Open(testSite(t)))(t)
 	words := "The core is being built."
 	site := Site(files, func() string { return words })
 	for _, name := range []string{"/core.wasm", "/view.wasm"} {
@@ -398,10 +359,7 @@ func TestSay(t *testing.T) {
 
 // The Worker's files have the policies that this server sends.
 func TestEdgeHeaders(t *testing.T) {
-	data, err := os.ReadFile("../edge/_headers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../edge/_headers"))(t)
 	rules, path := map[string]string{}, ""
 	for line := range strings.Lines(string(data)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(line, "  ") {

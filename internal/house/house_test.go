@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 const module = "github.com/dpscope/dpscope/"
@@ -36,6 +37,7 @@ var outside = map[string]string{
 	"internal/recordings":     "reads files",
 	"internal/mutate":         "of tests",
 	"internal/timings":        "a command of the tests: standard input",
+	"internal/must":           "of tests",
 	"internal/shares":         "what commands share: parts of an audit, their files and their merge",
 	"internal/training":       "what commands share: starts the user's program",
 	"mechanisms/google":       "Google's library draws its noise from the system's generator, and logs",
@@ -351,7 +353,7 @@ func TestNoLargeRoom(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	lines, all := map[string]int{}, 0
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -381,10 +383,7 @@ func TestNoLargeRoom(t *testing.T) {
 		lines[at] += n
 		all += n
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if all < 30_000 {
 		t.Fatalf("%d lines of Go below %s", all, root)
 	}

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestAll(t *testing.T) {
 	const doc = `{"a":[1,"x"],"b":{"c":true}}`
-	all, err := All([]byte(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(All([]byte(doc)))(t)
 	var got []string
 	for _, m := range all {
 		got = append(got, string(m.JSON))
@@ -35,10 +34,7 @@ func TestAll(t *testing.T) {
 }
 
 func TestFew(t *testing.T) {
-	all, err := All([]byte(`{"a":[1,2,3,4,5],"b":7}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(All([]byte(`{"a":[1,2,3,4,5],"b":7}`)))(t)
 	seen := map[string]bool{}
 	for _, m := range Few(all) {
 		seen[m.Path] = true

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var example = Code{
@@ -27,9 +29,7 @@ func TestPack(t *testing.T) {
 	}
 	bad := func(text, says string) {
 		t.Helper()
-		if err := Unpack(text, new(Code)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60s: %v, want %q", text, err, says)
-		}
+		must.Refuse(t, Unpack(text, new(Code)), says, text)
 	}
 	for end := 4; end < len(link); end++ {
 		bad(link[:end], "cut short")
@@ -38,28 +38,16 @@ func TestPack(t *testing.T) {
 	bad("2"+link[1:], "newer version")
 	data := "bm90IGRlZmxhdGVk"
 	bad("1."+check(data)+"."+data, "unpacked")
-	long, err := Pack(strings.Repeat(" ", 2<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := must.Get(Pack(strings.Repeat(" ", 2<<20)))(t)
 	bad(long, "unfolds to more")
 }
 
 // TestPageReads: the page reads what is written here, and the other way round.
 func TestPageReads(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node here")
-	}
-	page, err := os.ReadFile("../../site/page/packed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, err := Pack(example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must(json.Marshal(link))) + ")));"
+	node := must.Have(t, "node")
+	page := must.Get(os.ReadFile("../../site/page/packed.js"))(t)
+	link := must.Get(Pack(example))(t)
+	script := string(page) + "\nconsole.log(await pack(await unpackCode(" + string(must.Get(json.Marshal(link))(t)) + ")));"
 	run := exec.Command(node, "--input-type=module")
 	run.Stdin = strings.NewReader(script)
 	var said bytes.Buffer
@@ -72,11 +60,4 @@ func TestPageReads(t *testing.T) {
 	if err := Unpack(strings.TrimSpace(string(out)), &back); err != nil || !reflect.DeepEqual(back, example) {
 		t.Error(back, err)
 	}
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -16,9 +17,7 @@ import (
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -34,14 +33,8 @@ func TestRead(t *testing.T) {
 		}
 		last = p
 	}}
-	file, err := r.Read(path, recorded.Options{Name: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := recorded.Read(strings.NewReader(text), recorded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(r.Read(path, recorded.Options{Name: path}))(t)
+	want := must.Get(recorded.Read(strings.NewReader(text), recorded.Options{}))(t)
 	if file.SHA256 != want.SHA256 || file.Tables[0].Rows() != 100_000 || last.Bytes != int64(len(text)) || last.Of != last.Bytes {
 		t.Errorf("%+v, %+v", file, last)
 	}

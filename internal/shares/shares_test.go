@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // part is share i of 10 pieces, which come to their numbers and more.
@@ -129,9 +130,7 @@ func TestMergeOrder(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	files := written(t, 1)
 	whole := files["part-00"]
-	if _, err := merged(files, "part-00"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(merged(files, "part-00"))(t)
 	for n := range whole {
 		files["part-00"] = whole[:n]
 		if _, err := merged(files, "part-00"); err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -24,18 +25,10 @@ var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Registry
 // draw makes n outputs.
 func draw(t *testing.T, name string, params audit.Params, d audit.Dataset, n int) []float64 {
 	t.Helper()
-	spec, err := catalogue.Mechanism(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := spec.Build(params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(catalogue.Mechanism(name))(t)
+	m := must.Get(spec.Build(params))(t)
 	out := make([]float64, n*audit.Width(m.Columns()))
-	if err := m.Sample(d, nil, out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Sample(d, nil, out))
 	return out
 }
 
@@ -210,10 +203,7 @@ func TestEveryMechanism(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			set := of[spec.Name]
-			p, err := audit.ResolveParams(spec.Params, set.params, audit.Claim{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(audit.ResolveParams(spec.Params, set.params, audit.Claim{}))(t)
 			samples := max(set.samples, gear.Of(1000, 3000))
 			neighbours := spec.Pairs(p, audit.AddRemove)[0]
 			r := dptest.TestMechanism(t, spec, pair.Plan{Parameters: set.params, Pair: &neighbours, Trials: 1, Samples: samples, Explore: samples, Beta: 1e-6})
@@ -249,35 +239,10 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	spec := countSpec.spec()
-	m, err := spec.Build(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(spec.Build(nil))(t)
 	for _, d := range []audit.Dataset{{Columns: 2}, audit.Records(math.NaN())} {
 		if err := m.Sample(d, stream.New(stream.Key{}), make([]float64, 1)); err == nil {
 			t.Errorf("%v was taken", d)
 		}
-	}
-}
-
-func BenchmarkSample(b *testing.B) {
-	for _, spec := range All() {
-		b.Run(spec.Name, func(b *testing.B) {
-			m, err := spec.Build(nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			p, err := audit.ResolveParams(spec.Params, nil, audit.Claim{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			d := spec.Pairs(p, audit.AddRemove)[0].Second
-			out := make([]float64, audit.Width(m.Columns()))
-			for b.Loop() {
-				if err := m.Sample(d, nil, out); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

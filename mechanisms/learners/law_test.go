@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -45,19 +46,13 @@ func set(t testing.TB, name string, nameValue ...any) audit.Params {
 
 func made(t testing.TB, name string, nameValue ...any) audit.Mechanism {
 	t.Helper()
-	m, err := specOf(t, name).New(set(t, name, nameValue...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(specOf(t, name).New(set(t, name, nameValue...)))(t)
 }
 
 func draw(t testing.TB, m audit.Mechanism, d audit.Dataset, n int) []float64 {
 	t.Helper()
 	out := make([]float64, n*audit.Width(m.Columns()))
-	if err := m.Sample(d, stream.New(stream.Key{Seed: 5, Purpose: "law"}), out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Sample(d, stream.New(stream.Key{Seed: 5, Purpose: "law"}), out))
 	return out
 }
 
@@ -270,16 +265,10 @@ func TestLogisticInOneDimension(t *testing.T) {
 		Rows: audit.Dataset{Columns: 2, Values: []float64{-0.5, 0, 0.25, 1, 0.75, 1, 1, 0}}}
 	for _, spec := range On(table)[:4] {
 		p := resolved(t, spec, audit.Params{"lambda": {Number: 0.3}})
-		built, err := spec.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := must.Get(spec.New(p))(t)
 		m := built.(*logisticModel)
 		n := 4.0
-		center, err := m.Train(table.Rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		center := must.Get(m.Train(table.Rows))(t)
 		noise, cdf := 0.0, func(w float64) float64 { return 0 }
 		switch spec.Name {
 		case "logistic-output":
@@ -410,10 +399,7 @@ func TestNaiveBayesTwin(t *testing.T) {
 	}
 	// The twin without noise has the means of the table.
 	m := made(t, "naive-bayes").(*bayesModel)
-	model, err := m.Train(m.table.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(m.Train(m.table.Rows))(t)
 	if length := 6 + 2*model[0]; math.Abs(length-5.936) > 1e-9 || model[16] != 0.5 { // Fisher 1936, table II: 5.936
 		t.Errorf("the mean sepal length of versicolor is %v, its share %v", length, model[16])
 	}
@@ -439,129 +425,6 @@ func TestExposedCounts(t *testing.T) {
 	}
 }
 
-// tree is a tree of a forest, all of its leaves labelled.
-type tree struct {
-	feature     int
-	at          float64
-	left, right *tree
-	label       float64
-}
-
-// grow builds a whole tree, splits first, rows after them: slow and as the comment has
-// it.
-func grow(r *rand.Rand, lower, upper []float64, rows [][]float64, depth int, weight float64) *tree {
-	d := len(lower)
-	if depth == 0 {
-		n := [2]float64{}
-		for _, row := range rows {
-			n[int(row[d])]++
-		}
-		one := math.Exp(weight*n[1]) / (math.Exp(weight*n[0]) + math.Exp(weight*n[1]))
-		return &tree{feature: -1, label: pick(r.Float64() < one, 1.0, 0)}
-	}
-	t := &tree{feature: r.IntN(d)}
-	t.at = lower[t.feature] + r.Float64()*(upper[t.feature]-lower[t.feature])
-	var below, above [][]float64
-	for _, row := range rows {
-		if row[t.feature] < t.at {
-			below = append(below, row)
-		} else {
-			above = append(above, row)
-		}
-	}
-	up, low := slices.Clone(upper), slices.Clone(lower)
-	up[t.feature], low[t.feature] = t.at, t.at
-	t.left, t.right = grow(r, lower, up, below, depth-1, weight), grow(r, low, upper, above, depth-1, weight)
-	return t
-}
-
-func (t *tree) vote(x []float64) float64 {
-	for t.feature >= 0 {
-		t = pick(x[t.feature] < t.at, t.left, t.right)
-	}
-	return t.label
-}
-
-// Votes have the frequency of those of whole trees, for either relation; and with one
-// feature and one split, exactly the probability that an integral over the split gives.
-func TestForestTwin(t *testing.T) {
-	for _, c := range []struct {
-		name, neighbours string
-		share            float64 // of epsilon that weighs a row
-	}{{"random-forest", "replace", 0.5}, {"random-forest", "add-remove", 1}, {"random-forest-wrong-neighbours", "", 1}} {
-		args := []any{"epsilon", 2.0, "trees", 2.0, "depth", 4.0}
-		if c.neighbours != "" {
-			args = append(args, "neighbours", c.neighbours)
-		}
-		spec := specOf(t, c.name)
-		m := made(t, c.name, args...).(*forestModel)
-		two := spec.Pairs(set(t, c.name, args...), spec.Relations(set(t, c.name, args...))[0])[1]
-		of := m.For(two).(*forestModel)
-		r, twin := rand.New(rand.NewPCG(9, 10)), []float64{}
-		for range drawn / 2 {
-			twin = append(twin, grow(r, m.table.Lower, m.table.Upper, without(two.Second, nil), 4, c.share*2/2).vote(of.point))
-		}
-		rows := draw(t, of, two.Second, drawn/2)
-		for k := range 2 {
-			alike(t, c.name+" "+c.neighbours, column(rows, 2, k), slices.Clone(twin))
-		}
-	}
-	table := &Table{Name: "one", Features: []string{"x"}, Classes: [2]string{"a", "b"}, Lower: []float64{-1}, Upper: []float64{1},
-		Rows: audit.Dataset{Columns: 2, Values: []float64{-0.8, 0, -0.5, 1, 0.25, 1, 0.25, 1, 0.75, 0}}}
-	m := &forestModel{table: table, trees: 1, depth: 1, weight: 0.7, point: []float64{0.25}}
-	want, last := 0.0, -1.0
-	for _, at := range []float64{-0.8, -0.5, 0.25, 0.75, 1} { // splits in (last, at]
-		margin := 0.0
-		for i := range 5 {
-			if x := table.Rows.Row(i); (x[0] < at) == (0.25 < at) {
-				margin += 2*x[1] - 1
-			}
-		}
-		want += (at - last) / 2 / (1 + math.Exp(-0.7*margin))
-		last = at
-	}
-	ones := 0
-	for _, v := range draw(t, m, table.Rows, 10*drawn) {
-		ones += int(v)
-	}
-	if limit := math.Sqrt(math.Log(2/1e-6) / (2 * 10 * drawn)); math.Abs(float64(ones)/(10*drawn)-want) > limit { // Hoeffding
-		t.Errorf("the vote is 1 in a share of %v, want %v", float64(ones)/(10*drawn), want)
-	}
-}
-
-// The odds of a leaf's label move by at most exp(epsilon/trees) over all counts of
-// neighbours; by twice that where a row is replaced in the broken twin.
-func TestLossOfVotes(t *testing.T) {
-	for _, c := range []struct {
-		name, neighbours string
-		most             float64
-	}{{"random-forest", "replace", 1}, {"random-forest", "add-remove", 1}, {"random-forest-wrong-neighbours", "replace", 2}} {
-		args := []any{"epsilon", 1.5, "trees", 1.0}
-		if c.name == "random-forest" {
-			args = append(args, "neighbours", c.neighbours)
-		}
-		m, worst := made(t, c.name, args...).(*forestModel), 0.0
-		logs := func(margin int) [2]float64 {
-			p := stream.Logistic(m.weight * float64(margin))
-			q := stream.Logistic(-m.weight * float64(margin))
-			return [2]float64{math.Log(p), math.Log(q)}
-		}
-		step := pick(c.neighbours == "replace", 2, 1) // of n1 - n0 in a leaf
-		for margin := -60; margin <= 60; margin++ {
-			a, b := logs(margin), logs(margin+step)
-			worst = max(worst, math.Abs(a[0]-b[0]), math.Abs(a[1]-b[1]))
-			// Replaced by a row of another leaf: both leaves move by 1.
-			if c.neighbours == "replace" {
-				e, f := logs(margin), logs(margin+1)
-				worst = max(worst, 2*math.Abs(e[0]-f[0]), 2*math.Abs(e[1]-f[1]))
-			}
-		}
-		if want := c.most * 1.5; worst > want*(1+1e-9) || worst < 0.99*want {
-			t.Errorf("%s under %s: the loss is at most %v, want %v", c.name, c.neighbours, worst, want)
-		}
-	}
-}
-
 // A row moves the sum of clipped gradients by at most the clipping norm, one that is
 // replaced by twice that, at random weights; by more without clipping.
 func TestSensitivityOfGradients(t *testing.T) {
@@ -581,9 +444,7 @@ func TestSensitivityOfGradients(t *testing.T) {
 			model.At(weights)
 			for side, d := range []audit.Dataset{two.First, two.Second} {
 				var rows train.Rows
-				if err := m.table.take(without(d, nil), 5, &rows); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.table.take(without(d, nil), 5, &rows))
 				model.ClippedSum(rows, sums[side])
 			}
 			square := 0.0
@@ -626,15 +487,10 @@ func TestFurtherRowsAreRows(t *testing.T) {
 	for _, name := range []string{"sgd-linear", "sgd-perceptron"} {
 		m := made(t, name).(*descentModel)
 		d := m.table.Rows
-		want, err := m.Train(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(m.Train(d))(t)
 		common, further := m.table.shape(), train.Rows{}
 		var rows train.Rows
-		if err := m.table.take(without(d, nil), 5, &rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.table.take(without(d, nil), 5, &rows))
 		common.X, common.Labels = rows.X[:4*92], rows.Labels[:92]
 		further.X, further.Labels = rows.X[4*92:], rows.Labels[92:]
 		model := train.NewModel(m.config, common, d.Len())

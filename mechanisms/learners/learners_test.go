@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -56,10 +57,7 @@ func TestEveryTable(t *testing.T) {
 		}
 		for _, name := range tables {
 			p := resolved(t, spec, audit.Params{"table": {Text: name}})
-			m, err := spec.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(spec.New(p))(t)
 			for _, r := range spec.Relations(p) {
 				for _, two := range spec.Pairs(p, r) {
 					if err := r.Check(two, spec.Domain(p, r)); err != nil {
@@ -85,11 +83,7 @@ func TestEveryTable(t *testing.T) {
 
 func resolved(t testing.TB, spec audit.MechanismSpec, given audit.Params) audit.Params {
 	t.Helper()
-	p, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(audit.ResolveParams(spec.Params, given, audit.Claim{}))(t)
 }
 
 // TestSameBitsOfLearners: a digest of the outputs at the defaults, in view of the default
@@ -100,10 +94,7 @@ func TestSameBitsOfLearners(t *testing.T) {
 	var got strings.Builder
 	for _, spec := range All() {
 		p := resolved(t, spec, nil)
-		m, err := spec.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.New(p))(t)
 		two := spec.Pairs(p, spec.Relations(p)[0])[0]
 		if s, ok := m.(audit.Summariser); ok {
 			m = s.For(two)
@@ -115,14 +106,9 @@ func TestSameBitsOfLearners(t *testing.T) {
 		fmt.Fprintf(&got, "%s %016x\n", spec.Name, sum.Sum64())
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(got.String()), 0o666))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got.String() != string(want) {
 		t.Errorf("outputs changed; digests are now\n%swant\n%s", got.String(), want)
 	}

@@ -8,17 +8,15 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // A file becomes a table whose features are scaled by the declared bounds; what lies
 // outside is moved, counted and said.
 func TestRead(t *testing.T) {
-	table, err := Read("people", []byte("age,income,kind\n0,1000,no\n120,0,yes\n30,5000,no\n90,500,yes\n"), train.CSV{
-		Label: "kind", Bounds: map[string][2]float64{"age": {0, 120}, "income": {0, 2000}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Read("people", []byte("age,income,kind\n0,1000,no\n120,0,yes\n30,5000,no\n90,500,yes\n"), train.CSV{
+		Label: "kind", Bounds: map[string][2]float64{"age": {0, 120}, "income": {0, 2000}}}))(t)
 	want := []float64{-1, 0, 0, 1, -1, 1, -0.5, 1, 0, 0.5, -0.5, 1}
 	if fmt.Sprint(table.Rows.Values) != fmt.Sprint(want) || table.Rows.Columns != 3 || table.Clamped != 1 || table.Classes != [2]string{"no", "yes"} {
 		t.Errorf("%+v", table)
@@ -31,10 +29,7 @@ func TestRead(t *testing.T) {
 		if p.Word("table") != "people" {
 			t.Errorf("%s is of %s", spec.Name, p.Word("table"))
 		}
-		m, err := spec.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.New(p))(t)
 		if err := m.Sample(table.Rows, stream.New(stream.Key{}), make([]float64, 3*audit.Width(m.Columns()))); err != nil {
 			t.Errorf("%s: %v", spec.Name, err)
 		}
@@ -78,10 +73,7 @@ func refused(t *testing.T, what string, err error, want ...string) {
 // the error says the smallest allowed, and a little more than that passes.
 func TestRefused(t *testing.T) {
 	for _, spec := range All() {
-		m, err := spec.New(resolved(t, spec, audit.Params{"table": {Text: "iris"}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.New(resolved(t, spec, audit.Params{"table": {Text: "iris"}})))(t)
 		out := make([]float64, audit.Width(m.Columns()))
 		s := stream.New(stream.Key{})
 		refused(t, spec.Name, m.Sample(audit.Records(1, 2), s, out), "dataset.columns is 1", "4 features, then the label")

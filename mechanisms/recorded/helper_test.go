@@ -10,16 +10,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 func read(t testing.TB, data string, o recorded.Options) *recorded.File {
 	t.Helper()
-	f, err := recorded.Read(strings.NewReader(data), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(recorded.Read(strings.NewReader(data), o))(t)
 }
 
 // dump prints all values of a file, for comparisons.
@@ -154,11 +151,7 @@ func csv(n int) string {
 
 func readPair(t testing.TB, c audit.Reading, files ...*recorded.File) *recorded.Samples {
 	t.Helper()
-	s, err := recorded.Pair(files, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(recorded.Pair(files, c))(t)
 }
 
 // sums are the sums of the first column on both datasets, and the row counts.

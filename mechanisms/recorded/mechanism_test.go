@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -36,11 +37,7 @@ func runAudit(t testing.TB, s audit.MechanismSpec, p pair.Plan, workers int) pai
 	t.Helper()
 	p.Version, p.Mechanism = pair.PlanVersion, audit.RecordedName
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(workers)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(workers)}.Do(context.Background()))(t)
 }
 
 // watched records which outputs were asked for.
@@ -74,10 +71,7 @@ func TestNoRowTwice(t *testing.T) {
 		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: new(audit.DPClaim(5, 0)), Mode: pair.UntilRefuted}, n},
 	} {
 		spec := s.Spec()
-		m, err := spec.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.New(nil))(t)
 		w := &watched{Mechanism: m}
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return w, nil }
 		r := runAudit(t, spec, x.plan, 2)
@@ -124,16 +118,11 @@ func TestNoRowTwice(t *testing.T) {
 func TestOrder(t *testing.T) {
 	const n = 1000
 	s := readPair(t, audit.Reading{}, read(t, laplace(n, 1, 6), recorded.Options{}))
-	m, err := s.Spec().New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.Spec().New(nil))(t)
 	take := func(seed uint64, side, step int) []float64 {
 		out := make([]float64, n)
 		for at := 0; at < n; at += step {
-			if err := m.(audit.Recorded).Recorded(seed, side, at, out[at:min(at+step, n)]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.(audit.Recorded).Recorded(seed, side, at, out[at:min(at+step, n)]))
 		}
 		return out
 	}
@@ -176,10 +165,7 @@ func TestReplay(t *testing.T) {
 		if string(a) != string(b) {
 			t.Error("the report depends on the workers")
 		}
-		parsed, err := pair.ParseReport(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(pair.ParseReport(a))(t)
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 		for _, whole := range []bool{true, false} {
 			v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), parsed, whole)
@@ -231,5 +217,4 @@ func TestFalseAlarms(t *testing.T) {
 	if alarms >= 12 {
 		t.Errorf("%d of 60 audits flagged equal laws", alarms)
 	}
-	t.Logf("%d of 60", alarms)
 }

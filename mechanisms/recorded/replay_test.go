@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -19,11 +20,7 @@ import (
 func readText(t *testing.T, name, text string, o recorded.Options) *recorded.File {
 	t.Helper()
 	o.Name = name
-	f, err := recorded.Read(strings.NewReader(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(recorded.Read(strings.NewReader(text), o))(t)
 }
 
 // A report's samples are taken again from the same files, under other names and in
@@ -31,17 +28,11 @@ func readText(t *testing.T, name, text string, o recorded.Options) *recorded.Fil
 func TestReplayTakesTheSameFiles(t *testing.T) {
 	a, b := "x,y\n"+many("1,2\n3,4\n", 150), "y,x\n"+many("5,6\n", 250)
 	first, second := readText(t, "a.csv", a, recorded.Options{}), readText(t, "b.csv", b, recorded.Options{})
-	samples, err := recorded.Pair([]*recorded.File{first, second}, audit.Reading{Outputs: []string{"y"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := must.Get(recorded.Pair([]*recorded.File{first, second}, audit.Reading{Outputs: []string{"y"}}))(t)
 	rec := samples.Spec().Recording
 	p, q := readText(t, "p", a, recorded.Options{}), readText(t, "q", b, recorded.Options{})
 	for _, files := range [][]*recorded.File{{p, q}, {q, p}} {
-		again, err := recorded.Replay(rec, files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(recorded.Replay(rec, files))(t)
 		if fmt.Sprint(again.Columns) != fmt.Sprint(samples.Columns) || again.Rows(0) != 300 || again.Rows(1) != 250 || again.Files[0].Name != "a.csv" || again.Files[1].Name != "b.csv" || again.Datasets != samples.Datasets {
 			t.Errorf("%+v", again)
 		}
@@ -129,10 +120,7 @@ func TestMutatedRecordings(t *testing.T) {
 	nativetest.Only(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
 	reading := audit.Reading{Header: "yes", Dataset: "dataset", Outputs: []string{"x"}, Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
-	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.Options{Reading: reading})}, reading)
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := must.Get(recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.Options{Reading: reading})}, reading))(t)
 	good := runAudit(t, samples.Spec(), pair.Plan{Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
 	good.Generator.Version = audit.Version
 	accepts := func(data []byte) bool {
@@ -153,10 +141,7 @@ func TestMutatedRecordings(t *testing.T) {
 		v, err := pair.Verify(t.Context(), cat, engine.LocalPool(1), r, true)
 		return err == nil && v.OK()
 	}
-	doc, err := audit.Canonical(good.Inputs.Samples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(audit.Canonical(good.Inputs.Samples))(t)
 	if !accepts(doc) {
 		t.Fatal("the report as it is does not pass")
 	}

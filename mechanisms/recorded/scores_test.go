@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -130,10 +131,7 @@ func TestScoreNotes(t *testing.T) {
 		{"in,out\n" + strings.Repeat("0,1\n", 50), "a higher score means in"},
 		{"in,out\n5,1\n6,\n", "2 scores of canaries that were in, 1 of"},
 	} {
-		s, err := scores(t, x.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(scores(t, x.data))(t)
 		hasNote(t, s.Notes, x.want)
 	}
 }
@@ -142,26 +140,17 @@ func TestScoreNotes(t *testing.T) {
 // the scores that columns score and member give.
 func TestScoreColumns(t *testing.T) {
 	read := func(data string, columns recorded.ScoreColumns) (*recorded.Scores, error) {
-		f, err := recorded.Read(strings.NewReader(data), recorded.ScoreOptions(recorded.Options{Name: "losses"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(recorded.Read(strings.NewReader(data), recorded.ScoreOptions(recorded.Options{Name: "losses"})))(t)
 		return recorded.ReadScores([]*recorded.File{f}, columns)
 	}
 	named := recorded.ScoreColumns{Score: "loss", Member: "is_member", Lower: true}
 	for _, data := range []string{"loss,is_member,x\n-3,1,7\n0,0,7\n-4.5,1,7\n", `{"loss": [-3, 0, -4.5], "is_member": [1, 0, 1]}`} {
-		s, err := read(data, named)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(read(data, named))(t)
 		if in, out := scoresOf(s, recorded.In), scoresOf(s, recorded.Out); !slices.Equal(slices.Sorted(slices.Values(in)), []float64{3, 4.5}) || !slices.Equal(out, []float64{0}) || !strings.Contains(s.Notes[0], "a lower score") {
 			t.Errorf("%s: in %v, out %v, %q", data, in, out, s.Notes)
 		}
 	}
-	s, err := read("run,loss,is_member\n1,-3,1\n1,1,0\n2,-2,1\n2,0,0\n", named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(read("run,loss,is_member\n1,-3,1\n1,1,0\n2,-2,1\n2,0,0\n", named))(t)
 	if want := []float64{3, -1, 2, 0}; !slices.Equal(s.Matrix.Score, want) {
 		t.Errorf("of two runs %v, want %v", s.Matrix.Score, want)
 	}
@@ -169,9 +158,7 @@ func TestScoreColumns(t *testing.T) {
 		`"losses", must be a column of losses: "loss", "is_member"`: {Score: "losses", Member: "is_member"},
 		"name the column of the scores":                             {},
 	} {
-		if _, err := read("loss,is_member\n1,1\n2,0\n", columns); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: error %v, want %q", columns, err, says)
-		}
+		must.Refuse(t, must.Err(read("loss,is_member\n1,1\n2,0\n", columns)), says, columns)
 	}
 }
 
@@ -180,10 +167,7 @@ func TestTwoValued(t *testing.T) {
 	for data, want := range map[string][]string{
 		"value,arm\n1,a\n2,b\n3,a\n": {"arm"}, "x,y,z\n1,0,p\n2,0,q\n1,0,r\n": {"x"}, "x\n1\n2\n": nil, "x,y\n1,1\n2,2\n": {"x", "y"},
 	} {
-		f, err := recorded.Read(strings.NewReader(data), recorded.Options{Name: "f"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(recorded.Read(strings.NewReader(data), recorded.Options{Name: "f"}))(t)
 		if got := f.TwoValued(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", data, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -101,14 +102,8 @@ func TestOwnData(t *testing.T) {
 		}
 	}
 	for _, scaling := range []string{"box", "unit"} {
-		d, err := ReadCSV([]byte(text.String()), CSV{Upper: 10, Scaling: scaling})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := New(Config{Hidden: [2]int{4, 4}, Canary: Poison}, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(ReadCSV([]byte(text.String()), CSV{Upper: 10, Scaling: scaling}))(t)
+		s := must.Get(New(Config{Hidden: [2]int{4, 4}, Canary: Poison}, d))(t)
 		if o, err := s.Train(stream.New(stream.Key{})); err != nil || o.Accuracy != 1 {
 			t.Errorf("%s: %+v, %v", scaling, o, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // A preview names the columns as ReadCSV does, whichever column holds the label.
@@ -38,11 +40,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"": "empty", "\n\n": "empty", "1\n2\n": "one column"} {
-		if _, err := Look([]byte(text), "", 2); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Refuse(t, must.Err(Look([]byte(text), "", 2)), want, text)
 	}
-	if _, err := Look([]byte("a,b\n1,2\n"), "c", 2); err == nil || !strings.Contains(err.Error(), "label") {
-		t.Errorf("a label that is not there: %v", err)
-	}
+	must.Refuse(t, must.Err(Look([]byte("a,b\n1,2\n"), "c", 2)), "label", "a label that is not there")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // kinds are all sorts of canaries, access and relation.
@@ -210,9 +211,7 @@ func TestFaultsShow(t *testing.T) {
 		var ins, outs []float64
 		in, out := make([]float64, 8), make([]float64, 8)
 		for i := range 25 {
-			if _, err := s.Run(stream.New(stream.Key{Seed: 9, Trial: i}), in, out); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Run(stream.New(stream.Key{Seed: 9, Trial: i}), in, out))(t)
 			ins, outs = append(ins, in...), append(outs, out...)
 		}
 		a, _ := moments(ins)
@@ -242,10 +241,7 @@ func TestDivergence(t *testing.T) {
 	in, out := make([]float64, 1), make([]float64, 3)
 	one := 0
 	for i := range 20 {
-		diverged, err := s.Run(stream.New(stream.Key{Purpose: "diverge", Trial: i}), in, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		diverged := must.Get(s.Run(stream.New(stream.Key{Purpose: "diverge", Trial: i}), in, out))(t)
 		bad := [2]bool{in[0] == -math.MaxFloat64, slices.Contains(out, -math.MaxFloat64)}
 		if diverged != (bad[0] || bad[1]) {
 			t.Errorf("diverged %v, scores %v %v", diverged, in, out)

@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // small is quick and has every part.
@@ -17,11 +18,7 @@ func small() Config {
 
 func source(t testing.TB, c Config) *Source {
 	t.Helper()
-	s, err := New(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(New(c, nil))(t)
 }
 
 func TestNoiselessModelsLearn(t *testing.T) {
@@ -50,17 +47,14 @@ func TestPoissonSampling(t *testing.T) {
 	inside := s.t.draw(stream.New(stream.Key{Purpose: "canaries"}), 5)
 	n, k := 0.0, 0.0
 	squares := 0.0
-	_, err := s.t.run(stream.New(stream.Key{Purpose: "sampling"}), inside, 1, func(at step) {
+	must.Get(s.t.run(stream.New(stream.Key{Purpose: "sampling"}), inside, 1, func(at step) {
 		size := float64(len(s.t.labels))
 		n += size
 		squares += (size - 60*c.Rate) * (size - 60*c.Rate)
 		for _, v := range at.present {
 			k += v
 		}
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, nil))(t)
 	trials := float64(c.Steps) * 60
 	if z := (n - trials*c.Rate) / math.Sqrt(trials*c.Rate*(1-c.Rate)); math.Abs(z) > 5 {
 		t.Errorf("examples took part %v times of %v", n, trials)
@@ -90,7 +84,7 @@ func TestStep(t *testing.T) {
 			inside := tr.draw(stream.New(stream.Key{Purpose: "canaries"}), 4)
 			var energy, count float64
 			sum, own := make([]float64, s.Parameters()), make([]float64, s.Parameters())
-			_, err := tr.run(stream.New(stream.Key{Purpose: "steps"}), inside, tr.noise(), func(at step) {
+			must.Get(tr.run(stream.New(stream.Key{Purpose: "steps"}), inside, tr.noise(), func(at step) {
 				// Gradients of all who took part, at the weights of the step.
 				if !equal(tr.model.theta, before) {
 					t.Fatal("the weights did not move by the noisy sum")
@@ -122,10 +116,7 @@ func TestStep(t *testing.T) {
 					count++
 					before[i] += -c.move(60) * v
 				}
-			}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, nil))(t)
 			want := c.Sigma * c.NoiseFactor * c.Clip
 			if got := math.Sqrt(energy / count); math.Abs(got/want-1) > 5/math.Sqrt(2*count) {
 				t.Errorf("%+v: the noise has deviation %v, want %v", c, got, want)
@@ -161,10 +152,7 @@ func TestSigma(t *testing.T) {
 		}
 	}
 	for _, c := range []Config{{}, {Rate: 0.02, Steps: 1000, Epsilon: 4}, {Epsilon: 0.1}, {Epsilon: 20, Delta: 1e-9}, {Relation: Replace, Rate: 0.5}} {
-		r, err := c.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(c.Resolve(nil))(t)
 		if got := r.Guarantee(); got > r.Epsilon {
 			t.Errorf("%+v: epsilon %v, claimed %v", r, got, r.Epsilon)
 		}
@@ -235,10 +223,7 @@ func TestParams(t *testing.T) {
 			p[s.Name] = audit.ParamValue{Text: s.Choices[0]}
 		}
 	}
-	want, err := Config{}.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Config{}.Resolve(nil))(t)
 	if got, err := FromParams(p, true).Resolve(nil); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}

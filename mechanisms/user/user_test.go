@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // laplace is a sound mechanism: a count with noise from the seed.
@@ -25,9 +26,7 @@ func TestSample(t *testing.T) {
 	})
 	s := stream.New(stream.Key{Seed: 1})
 	for range 1000 {
-		if err := m.Sample(audit.Records(1), s, make([]float64, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Sample(audit.Records(1), s, make([]float64, 1)))
 	}
 	seeds = seeds[1:] // that of the runs which tell whether runs fail
 	most := uint64(0)
@@ -47,10 +46,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestTry(t *testing.T) {
-	space, err := audit.ParseSpace("", "", "", false, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := must.Get(audit.ParseSpace("", "", "", false, 0))(t)
 	calls := uint64(0)
 	for _, c := range []struct {
 		name     string

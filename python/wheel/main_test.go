@@ -15,24 +15,16 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func contents(t *testing.T, data []byte) (names []string, files map[string][]byte, modes map[string]os.FileMode) {
 	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	files, modes = map[string][]byte{}, map[string]os.FileMode{}
 	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(f.Open())(t)
+		b := must.Get(io.ReadAll(r))(t)
 		names, files[f.Name], modes[f.Name] = append(names, f.Name), b, f.Mode()
 	}
 	return names, files, modes
@@ -43,20 +35,14 @@ func contents(t *testing.T, data []byte) (names []string, files map[string][]byt
 func TestWheel(t *testing.T) {
 	src := os.DirFS("../src")
 	for _, p := range platforms {
-		w, err := wheel(src, nil, p, []byte("binary of "+p.goos), flate.BestSpeed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(wheel(src, nil, p, []byte("binary of "+p.goos), flate.BestSpeed))(t)
 		again, err := wheel(src, nil, p, []byte("binary of "+p.goos), flate.BestSpeed)
 		if err != nil || !bytes.Equal(w, again) {
 			t.Errorf("%s/%s: other bytes for the same input (%v)", p.goos, p.goarch, err)
 		}
 		names, files, modes := contents(t, w)
 		info := "dpscope-" + audit.Version + ".dist-info/"
-		rows, err := csv.NewReader(bytes.NewReader(files[info+"RECORD"])).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(bytes.NewReader(files[info+"RECORD"])).ReadAll())(t)
 		if len(rows) != len(names) {
 			t.Errorf("%d rows of RECORD for %d files", len(rows), len(names))
 		}
@@ -107,10 +93,6 @@ func TestChoose(t *testing.T) {
 	if got, err := choose("linux/arm64,windows/amd64"); err != nil || len(got) != 2 {
 		t.Error(got, err)
 	}
-	if _, err := choose("plan9/mips"); err == nil || !strings.Contains(err.Error(), "linux/amd64") {
-		t.Error(err)
-	}
-	if err := run(t.TempDir(), "", "x", ""); err == nil || !strings.Contains(err.Error(), "-only") {
-		t.Error(err)
-	}
+	must.Refuse(t, must.Err(choose("plan9/mips")), "linux/amd64")
+	must.Refuse(t, run(t.TempDir(), "", "x", ""), "-only")
 }

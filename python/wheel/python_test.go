@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -50,24 +51,16 @@ func binary(t testing.TB) string {
 // returns its Python.
 func environment(t *testing.T, python string) string {
 	t.Helper()
-	data, err := os.ReadFile(binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(binary(t)))(t)
 	chosen, err := choose(runtime.GOOS + "/" + runtime.GOARCH)
 	if err != nil {
 		t.Skip(err)
 	}
 	child.Reads(t, "../src", "../tests")
-	w, err := wheel(os.DirFS("../src"), nil, chosen[0], data, flate.NoCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(wheel(os.DirFS("../src"), nil, chosen[0], data, flate.NoCompression))(t)
 	dir := t.TempDir()
 	file, venv := filepath.Join(dir, chosen[0].name()), filepath.Join(dir, "venv")
-	if err := os.WriteFile(file, w, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, w, 0o644))
 	inside := filepath.Join(venv, "bin", "python")
 	if runtime.GOOS == "windows" {
 		inside = filepath.Join(venv, "Scripts", "python.exe")
@@ -185,14 +178,9 @@ print(result.violation, f"{result.bound:.2f}", bool(result.verify()))
 			}
 			other := platforms[slices.IndexFunc(platforms, func(p platform) bool { return p.goos != runtime.GOOS })]
 			child.Reads(t, "../src", "../tests")
-			w, err := wheel(os.DirFS("../src"), nil, other, nil, flate.NoCompression)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(wheel(os.DirFS("../src"), nil, other, nil, flate.NoCompression))(t)
 			file := filepath.Join(t.TempDir(), other.name())
-			if err := os.WriteFile(file, w, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, w, 0o644))
 			c = exec.Command(inside, "-m", "pip", "install", "-q", "--no-index", "--force-reinstall", file)
 			c.Env = clean()
 			if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "is not a supported wheel on this platform") {
@@ -226,19 +214,13 @@ except SyntaxError:
 func TestPython(t *testing.T) {
 	gear.Long(t)
 	inside := environment(t, python(t, "numpy", "venv", "pip", "pytest", "hypothesis"))
-	tests, err := filepath.Abs("../tests")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := must.Get(filepath.Abs("../tests"))(t)
 	c := exec.Command(inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests)
 	c.Env, c.Dir = append(clean(), "PYTHONPATH="+tests, "PYTHONDONTWRITEBYTECODE=1"), t.TempDir()
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	mypy, err := exec.LookPath("mypy")
-	if err != nil {
-		t.Skip("mypy is missing: apt-get install mypy")
-	}
+	mypy := must.Have(t, "mypy")
 	c = exec.Command(mypy, "--cache-dir="+t.TempDir())
 	c.Dir = ".."
 	if out, err := c.CombinedOutput(); err != nil {
@@ -250,10 +232,7 @@ func TestPython(t *testing.T) {
 // JSON as a program prints them by json.dumps.
 func BenchmarkOutputs(b *testing.B) {
 	py := python(b, "numpy")
-	src, err := filepath.Abs("../src")
-	if err != nil {
-		b.Fatal(err)
-	}
+	src := must.Get(filepath.Abs("../src"))(b)
 	b.Setenv("PYTHONPATH", src)
 	file := filepath.Join(b.TempDir(), "mechanism.py")
 	code := `
@@ -269,29 +248,19 @@ if __name__ == "__main__":
         rng = np.random.default_rng(q["seed"])
         print(json.dumps({"outputs": count(q["dataset"], q["n"], rng).tolist()}), flush=True)
 `
-	if err := os.WriteFile(file, []byte(code), 0o644); err != nil {
-		b.Fatal(err)
-	}
-	space, err := audit.ParseSpace("", "", "", false, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(file, []byte(code), 0o644))
+	space := must.Get(audit.ParseSpace("", "", "", false, 0))(b)
 	for _, way := range []struct{ name, command string }{
 		{"frames", py + " -m dpscope '" + file + ":count'"},
 		{"lines", py + " '" + file + "'"},
 	} {
 		b.Run(way.name, func(b *testing.B) {
-			p, err := command.Open(b.Context(), command.Options{Command: way.command, Space: space})
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(command.Open(b.Context(), command.Options{Command: way.command, Space: space}))(b)
 			defer p.Close()
 			out, s := make([]float64, 4096), stream.New(stream.Key{Seed: 1})
 			b.ResetTimer()
 			for range b.N {
-				if err := p.Sample(audit.Records(1, 0), s, out); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, p.Sample(audit.Records(1, 0), s, out))
 			}
 			b.ReportMetric(float64(b.N)*float64(len(out))/b.Elapsed().Seconds(), "outputs/s")
 		})

@@ -9,16 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestCodingsReturnWhatTheyWereGiven(t *testing.T) {
 	text := bytes.Repeat([]byte("a bound is a number; "), 500)
 	for _, c := range []coding{gzipCoding, brotliCoding} {
 		for _, data := range [][]byte{{}, {0}, text} {
-			packed, err := c.pack(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			packed := must.Get(c.pack(data))(t)
 			back, err := c.unpack(packed)
 			if err != nil || !bytes.Equal(back, data) {
 				t.Errorf("%s: %d bytes come back as %d, %v", c.suffix, len(data), len(back), err)
@@ -52,9 +51,7 @@ func TestSiblingIsKeptWhileItFits(t *testing.T) {
 			t.Errorf("step %d: %d bytes, reported %d, %v", i, len(on), n, err)
 		}
 	}
-	if err := os.WriteFile(path+".gz", []byte("broken"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path+".gz", []byte("broken"), 0o644))
 	if _, err := c.sibling(path, one); err != nil || made != 4 {
 		t.Errorf("over a broken sibling: packed %d times, want 4; %v", made, err)
 	}
@@ -62,35 +59,20 @@ func TestSiblingIsKeptWhileItFits(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	out := t.TempDir()
-	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}, true); err != nil {
-		t.Fatal(err)
-	}
-	info, err := write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644))
+	must.Get(write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}, true))(t)
+	info := must.Get(write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}}, true))(t)
 	var names []string
-	entries, err := os.ReadDir(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(out))(t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
 	if got, want := strings.Join(names, " "), "a.html a.html.br a.html.gz build-info.json c.css c.css.br c.css.gz mine.txt"; got != want {
 		t.Errorf("files %q, want %q", got, want)
 	}
-	data, err := os.ReadFile(filepath.Join(out, infoName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(out, infoName)))(t)
 	var onDisk buildInfo
-	if err := json.Unmarshal(data, &onDisk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &onDisk))
 	// sha256 of "abc", from FIPS 180-2.
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if f := onDisk.Files[0]; f.Name != "a.html" || f.SHA256 != abc || f.Bytes != 3 || f != info.Files[0] {
@@ -133,14 +115,8 @@ func TestBudgets(t *testing.T) {
 // all in the budgets.
 func TestBudgetsCoverTheSite(t *testing.T) {
 	t.Chdir("../..")
-	goroot, err := goEnv("GOROOT")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := bundle(goroot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	goroot := must.Get(goEnv("GOROOT"))(t)
+	files := must.Get(bundle(goroot))(t)
 	for _, b := range binaries {
 		files = append(files, file{name: b.name})
 	}
@@ -164,23 +140,15 @@ func TestCompareNamesTheDifference(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {
 		for _, name := range []string{"x", "y"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
 		}
 	}
 	if n, err := compare(a, b); n != 2 || err != nil {
 		t.Errorf("equal folders: %d, %v", n, err)
 	}
-	if err := os.WriteFile(filepath.Join(b, "y"), []byte("z"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := compare(a, b); err == nil || !strings.Contains(err.Error(), "y differs") {
-		t.Errorf("a changed file: %v", err)
-	}
-	if err := os.Remove(filepath.Join(b, "x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(b, "y"), []byte("z"), 0o644))
+	must.Refuse(t, must.Err(compare(a, b)), "y differs", "a changed file")
+	must.Do(t, os.Remove(filepath.Join(b, "x")))
 	if _, err := compare(a, b); err == nil {
 		t.Error("a missing file was not seen")
 	}
@@ -189,18 +157,9 @@ func TestCompareNamesTheDifference(t *testing.T) {
 // The worker's script holds Go's own part and runs without modules.
 func TestBundleWorker(t *testing.T) {
 	t.Chdir("../..")
-	goroot, err := goEnv("GOROOT")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := bundle(goroot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := bundle(goroot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	goroot := must.Get(goEnv("GOROOT"))(t)
+	all := must.Get(bundle(goroot))(t)
+	again := must.Get(bundle(goroot))(t)
 	for i, f := range all {
 		if !bytes.Equal(f.data, again[i].data) {
 			t.Errorf("%s differs between two builds", f.name)
@@ -220,9 +179,7 @@ func TestBundleWorker(t *testing.T) {
 			t.Error("worker.js imports")
 		}
 	}
-	if _, err := bundleOne("site/absent.js", 0, goroot); err == nil || !strings.Contains(err.Error(), "absent.js") {
-		t.Errorf("a missing script: %v", err)
-	}
+	must.Refuse(t, must.Err(bundleOne("site/absent.js", 0, goroot)), "absent.js", "a missing script")
 }
 
 func TestUsage(t *testing.T) {

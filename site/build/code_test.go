@@ -7,16 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // withCode makes the files of the editor and of Python, where their packages are.
 func withCode(t *testing.T) []file {
 	t.Helper()
 	t.Chdir("../..")
-	files, err := code()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(code())(t)
 	if files == nil {
 		t.Skipf("npm has not installed the packages of %s", codeFolder)
 	}
@@ -50,9 +49,7 @@ func TestCode(t *testing.T) {
 func TestCodeLicences(t *testing.T) {
 	withCode(t)
 	var out bytes.Buffer
-	if err := codeLicences(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, codeLicences(&out))
 	for _, want := range []string{"@codemirror/view 6.", "@lezer/python 1.", "style-mod 4.", "@micropython/micropython-webassembly-pyscript 1.", "Damien P. George", "pyodide 314.", "Mozilla Public License Version 2.0", "PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not there", want)
@@ -72,12 +69,8 @@ func TestCodePackages(t *testing.T) {
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	put("package-lock.json", `{"packages": {"": {}, "node_modules/a": {"version": "1.0.0", "integrity": "sha512-x"}}}`)
 	if there, err := codePackages(dir); err != nil || there.Packages != nil {
@@ -116,10 +109,7 @@ func TestPackageOf(t *testing.T) {
 // Neither the addresses of a registry nor a machine's folders are in the lock file.
 func TestLockNamesNoPlace(t *testing.T) {
 	for _, name := range []string{"../code/package-lock.json", "../types/package-lock.json"} {
-		lock, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock := must.Get(os.ReadFile(name))(t)
 		for _, place := range []string{`"resolved"`, "://registry", "file:"} {
 			if bytes.Contains(lock, []byte(place)) {
 				t.Errorf("%s contains %s", name, place)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // observed defines the element where there is no page, and prints which attribute each
@@ -33,15 +35,9 @@ console.log(JSON.stringify(names));
 
 // The types name every attribute that the element reads, and every property, and no other.
 func TestElementTypes(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("NOT RUN: needs node")
-	}
+	node := must.Have(t, "node")
 	t.Chdir("../..")
-	script, err := bundleOne(filepath.Join("site", "embed", "dp-audit.js"), api.FormatESModule, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(bundleOne(filepath.Join("site", "embed", "dp-audit.js"), api.FormatESModule, ""))(t)
 	c := exec.Command(node, "--input-type=module")
 	c.Stdin, c.Env = strings.NewReader(observed), append(os.Environ(), "ELEMENT="+base64.StdEncoding.EncodeToString(script))
 	out, err := c.Output()
@@ -52,10 +48,7 @@ func TestElementTypes(t *testing.T) {
 	if err := json.Unmarshal(out, &is); err != nil || len(is) == 0 {
 		t.Fatalf("%v: %s", err, out)
 	}
-	types, err := os.ReadFile(elementTypes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	types := must.Get(os.ReadFile(elementTypes))(t)
 	declared := func(name string) (found []string) {
 		block := regexp.MustCompile(`(?s)export interface ` + name + ` .*?\n}\n`).Find(types)
 		for _, m := range regexp.MustCompile(`(?m)^  (?:readonly )?"?([\w-]+)"?\??: `).FindAllSubmatch(block, -1) {

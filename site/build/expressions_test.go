@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // expressions are the regular expressions that scripts may use, by file, each with
@@ -70,7 +72,7 @@ var expression = regexp.MustCompile(`[=(,:!&|?>]\s*(/(?:\\.|\[(?:\\.|[^\]\\])*\]
 func TestExpressions(t *testing.T) {
 	site := os.DirFS("..")
 	used := map[string]map[string]bool{}
-	err := fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -98,10 +100,7 @@ func TestExpressions(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for name, list := range expressions {
 		for e := range list {
 			if !used[name][e] {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The scripts know the settings that Go declares.
@@ -12,17 +14,11 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../" + keysFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile("../../" + keysFile))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys", keysFile)
 	}
-	types, err := os.ReadFile("../../" + elementTypes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	types := must.Get(os.ReadFile("../../" + elementTypes))(t)
 	if want, err = elementScript(types); err != nil || !bytes.Equal(types, want) {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", elementTypes, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/catalogue"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
@@ -54,10 +55,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 			if name != "" {
 				values[name] = value
 			}
-			data, err := json.Marshal(values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(json.Marshal(values))(t)
 			var q accounting.Query
 			if err := json.Unmarshal(data, &q); err != nil {
 				t.Fatalf("%s: %v", data, err)
@@ -130,10 +128,7 @@ func TestCanariesAreOffered(t *testing.T) {
 	vectors := 0
 	for _, s := range c.Sources {
 		plan := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}}
-		a, err := plan.Resolve(source.Sources(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(plan.Resolve(source.Sources(), nil))(t)
 		if a.Plan.Relation != s.Relations[0] || a.Plan.Design != s.Designs[0].Name || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
 			t.Errorf("%s: offered %+v, by default %+v", s.Name, s, a.Plan)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // pythonAsked asks the sandbox's program for outputs of Python, as the core does.
@@ -22,25 +23,16 @@ var pythonAsked string
 // function, and each fault in words with its line, in both interpreters.
 func TestPython(t *testing.T) {
 	files := withCode(t)
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("node, which runs the script, is missing: %v", err)
-	}
+	must.Have(t, "node")
 	folder := t.TempDir()
 	for _, f := range files {
 		if strings.HasPrefix(f.name, pythonFolder) {
-			if err := os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600))
 		}
 	}
 	for _, name := range []string{"worker/sandboxed.js", "worker/python.js", "panel/templates.js"} {
-		data, err := bundleOne(filepath.Join("site", name), api.FormatESModule, ".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), ".js")+".mjs"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(bundleOne(filepath.Join("site", name), api.FormatESModule, "."))(t)
+		must.Do(t, os.WriteFile(filepath.Join(folder, strings.TrimSuffix(filepath.Base(name), ".js")+".mjs"), data, 0o600))
 	}
 	for _, runtime := range []string{"micropython", "pyodide"} {
 		t.Run(runtime, func(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // printed collects what is printed, for whoever waits for a line.
@@ -41,9 +43,7 @@ func (p printed) until(t *testing.T, words string) string {
 func TestServesWhileItBuilds(t *testing.T) {
 	t.Chdir("../..")
 	out := t.TempDir()
-	if err := os.WriteFile(filepath.Join(out, "core.wasm"), []byte("of an earlier build"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(out, "core.wasm"), []byte("of an earlier build"), 0o644))
 	said := printed{make(chan string, 1000)}
 	goOn, ended := make(chan bool), make(chan error, 1)
 	ctx, stop := context.WithCancel(context.Background())
@@ -57,24 +57,16 @@ func TestServesWhileItBuilds(t *testing.T) {
 	address := strings.Fields(said.until(t, "dpscope: http://"))[1]
 	get := func(name string) (*http.Response, string) {
 		t.Helper()
-		r, err := http.Get(address + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.Get(address + name))(t)
 		defer r.Body.Close()
-		data, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(io.ReadAll(r.Body))(t)
 		return r, string(data)
 	}
 	names := func() string {
 		t.Helper()
 		_, text := get("build-info.json")
 		var info buildInfo
-		if err := json.Unmarshal([]byte(text), &info); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &info))
 		all := " "
 		for _, f := range info.Files {
 			all += f.Name + " "

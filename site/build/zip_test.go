@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The site, but for the cores, packed, unpacked and served below a path: every
@@ -21,52 +23,29 @@ import (
 // same bytes.
 func TestZipBelowAPath(t *testing.T) {
 	t.Chdir("../..")
-	goroot, err := goEnv("GOROOT")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := bundle(goroot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	goroot := must.Get(goEnv("GOROOT"))(t)
+	files := must.Get(bundle(goroot))(t)
 	for i, f := range files {
 		if strings.HasPrefix(f.name, pythonFolder) {
 			files[i].data = []byte(f.name) // megabytes take minutes to compress
 		}
 	}
-	docs, err := document(os.DirFS("docs"), files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	terms, err := licences(goroot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(document(os.DirFS("docs"), files))(t)
+	terms := must.Get(licences(goroot))(t)
 	files = append(append(files, docs...), terms, file{"catalogue.json", []byte("{}")}, file{"core.wasm", []byte("\x00asm")})
 	out, unpacked := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := write(out, "go1", files, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644))
+	must.Get(write(out, "go1", files, true))(t)
 	var zips [2][]byte
 	for i := range zips {
 		name := filepath.Join(unpacked, "site.zip")
-		if err := pack(out, name, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		if zips[i], err = os.ReadFile(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pack(out, name, io.Discard))
+		zips[i] = must.Get(os.ReadFile(name))(t)
 	}
 	if !bytes.Equal(zips[0], zips[1]) {
 		t.Error("two zips of one site differ")
 	}
-	r, err := zip.NewReader(bytes.NewReader(zips[0]), int64(len(zips[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(zip.NewReader(bytes.NewReader(zips[0]), int64(len(zips[0]))))(t)
 	if want := 3*len(files) + 1; len(r.File) != want {
 		t.Errorf("%d files, want %d", len(r.File), want)
 	}
@@ -75,21 +54,11 @@ func TestZipBelowAPath(t *testing.T) {
 	}
 
 	for _, f := range r.File {
-		packed, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(packed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packed := must.Get(f.Open())(t)
+		data := must.Get(io.ReadAll(packed))(t)
 		to := filepath.Join(unpacked, "site", filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must.Do(t, os.WriteFile(to, data, 0o644))
 	}
 
 	const below = "/some/where/"
@@ -101,10 +70,7 @@ func TestZipBelowAPath(t *testing.T) {
 		at := queue[0]
 		queue = queue[1:]
 		// index.html is where the server sends others from; the folder is what it answers.
-		answer, err := http.Get(server.URL + strings.TrimSuffix(at, "index.html"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.Get(server.URL + strings.TrimSuffix(at, "index.html")))(t)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK {
@@ -114,10 +80,7 @@ func TestZipBelowAPath(t *testing.T) {
 			continue
 		}
 		for _, m := range link.FindAllStringSubmatch(string(body), -1) {
-			u, err := url.Parse(m[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(url.Parse(m[1]))(t)
 			if u.IsAbs() || u.Path == "" {
 				continue
 			}

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"reflect"
 	"strings"
@@ -16,10 +14,9 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
-
-var acceptance = flag.Bool("acceptance", false, "audit the perceptron and its faulty copies in the page, with figures; takes minutes")
 
 // The panel of canary audits.
 const (
@@ -39,22 +36,14 @@ func planting(t *testing.T, settings string) *browser.Tab {
 func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report {
 	t.Helper()
 	until(t, tab, canaryReport+` && `+canaryIdle, limit)
-	r, err := canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 }
 
 // natively does the audit of a plan without a browser.
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := source.Sources()
-	r, err := canary.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(workers)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(canary.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(workers)}.Do(context.Background()))(t)
 }
 
 // sameEvidence compares what was drawn and chosen, bit by bit.
@@ -69,8 +58,8 @@ func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 }
 
 // TestCanaries: by the keyboard alone, a Gaussian sum is audited in the page as
-// natively with one worker and with two; chart, tables and words are there, on a
-// small phone too; the report verifies, and a dropped one opens in its panel.
+// natively with one worker and with two; chart, tables and words are there; the report
+// verifies, and is saved as a page.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&n=256&k=16&seed=3&quantile=0.1")
@@ -99,14 +88,8 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("%d intervals, want %d", rows, len(r.Tables[0].Rows))
 	}
 	// A line has its letter, or is named as one at 0.
-	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length + document.querySelector("#planted .contents .chart-words").textContent.split(", ").filter(Boolean).length`); lines < 9 {
-		t.Errorf("%d lines in the chart", lines)
-	}
-	if heads := eval[int](t, tab, box+`.querySelectorAll(".picture ~ div thead th").length`); heads < 10 {
-		t.Errorf("%d columns beside the chart", heads)
-	}
-	if points := eval[int](t, tab, box+`.querySelectorAll(".picture ~ div tbody tr").length`); points < 10 {
-		t.Errorf("the chart has %d points", points)
+	if has := eval[[3]int](t, tab, `((box) => [box.querySelectorAll(".picture > svg .target").length + box.querySelector(".contents .chart-words").textContent.split(", ").filter(Boolean).length, box.querySelectorAll(".picture ~ div thead th").length, box.querySelectorAll(".picture ~ div tbody tr").length])(`+box+`)`); has[0] < 9 || has[1] < 10 || has[2] < 10 {
+		t.Errorf("the chart has %d lines, beside it are %d columns of %d points", has[0], has[1], has[2])
 	}
 	text := eval[string](t, tab, box+`.textContent`)
 	for _, want := range []string{"asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", r.Reproduce.CLI, "What this result does not say", "* A paired betting", "Reference simulations gave 0.340"} {
@@ -122,69 +105,9 @@ func TestCanaries(t *testing.T) {
 	pressKey(t, tab, kb.Enter)
 	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
-	eval[bool](t, tab, `(document.querySelectorAll("#canaries details").forEach(d => { d.open = true }), true)`)
-	until(t, tab, box+`.querySelector(".picture > svg").clientWidth < 360`, 5*time.Second)
-	if wide := eval[string](t, tab, overflowing); wide != "" {
-		t.Errorf("wider than 360 px: %s", wide)
-	}
-}
-
-// TestCanaryReportOpens: a canary report that is dropped anywhere opens in the
-// panel, and the audit's result stays; it verifies, and a forged one does not.
-func TestCanaryReportOpens(t *testing.T) {
-	t.Parallel()
-	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: 60, K: 3, Seed: 5}
-	good := natively(t, p, 1)
-	good.Generator = audit.Generator{Name: "dpscope", Version: audit.Version}
-	forged := good
-	more := *good.LowerBound + 0.1
-	forged.LowerBound = &more
-	tab := open(t, "")
-	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	const box = `document.querySelector("#result")`
-	for _, c := range []struct {
-		report       canary.Report
-		says, stands string
-	}{{good, "is the same as in the report", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
-		data, err := audit.Canonical(c.report)
-		if err != nil {
-			t.Fatal(err)
-		}
-		drop(t, tab, "canaries.json", string(data))
-		until(t, tab, fmt.Sprintf(`!document.querySelector("#canaries").hidden && %s?.lowerBound === %v && %s`, canaryReport, *c.report.LowerBound, canaryIdle), 30*time.Second)
-		if got := eval[string](t, tab, `JSON.stringify(`+canaryReport+`.evidence)`); !json.Valid([]byte(got)) {
-			t.Error("no evidence")
-		}
-		stands(t, tab, box, "Not verified here")
-		click(t, tab, "#verify")
-		until(t, tab, fmt.Sprintf(`document.querySelector("#result .verification").textContent.includes(%q) && %s`, c.says, canaryIdle), time.Minute)
-		stands(t, tab, box, c.stands)
-	}
-	eval[bool](t, tab, `(document.querySelector('#doors a[href="#door=explore"]').click(), true)`)
-	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
-		t.Errorf("the audit's result became %q", now)
-	}
-	drop(t, tab, "canaries.json", `{"kind": "canary", "schemaVersion": 99}`)
-	until(t, tab, `document.querySelector("#notice").textContent.includes("schemaVersion")`, 5*time.Second)
-}
-
-// TestCanariesOfAModel: a small perceptron is audited in the page as natively.
-func TestCanariesOfAModel(t *testing.T) {
-	t.Parallel()
-	tab := planting(t, "&source=dp-sgd&n=12&k=3&m=5&p.steps=8&p.hidden=4&p.examples=40&seed=2&p.fault=no-clipping")
-	if !eval[bool](t, tab, `document.querySelector("#k-params").open && document.querySelector("#k-p-fault").value === "no-clipping"`) {
-		t.Error("the address does not set the fault")
-	}
-	click(t, tab, "#canaries-run")
-	r := planted(t, tab, 2*time.Minute)
-	if r.Plan.Source != "dp-sgd" || r.Plan.Parameters.Word("fault") != "no-clipping" || r.Plan.Parameters.Int("steps") != 8 || r.Plan.M != 5 {
-		t.Errorf("%+v", r.Plan)
-	}
-	for _, workers := range []int{1, 2} {
-		sameEvidence(t, fmt.Sprintf("natively with %d workers", workers), r, natively(t, r.Plan, workers))
+	eval[bool](t, tab, catchFiles)
+	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {
+		t.Errorf("saved as %q, %.300s", saved.Name, saved.Data)
 	}
 }
 
@@ -208,10 +131,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 	sameEvidence(t, "with a file", r, want)
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
@@ -259,16 +179,14 @@ func TestCanariesRefuse(t *testing.T) {
 	tab := planting(t, "&n=100&k=3&source=nothing")
 	until(t, tab, `document.querySelector("#notice").textContent.includes("nothing")`, 5*time.Second)
 	for _, c := range []struct{ id, value, says string }{
-		{"k-epsilon", "0", "above 0"}, {"k-delta", "1", "[0, 1)"}, {"k-n", "1.5", "whole number"}, {"k-k", "0", "in [1, 65536]"},
-		{"k-n", "2", "no outcome of fewer"}, {"k-interval", "wilson-4", "at least 4 each"}, {"k-quantile", "0.5", "[0, 0.5)"}, {"k-beta", "0.7", "[1e-9, 0.5]"},
-		{"k-p-d", "0.5", "whole"}, {"k-m", "5000", "at most 4096"},
+		{"k-epsilon", "0", "above 0"}, {"k-p-d", "0.5", "whole"}, {"k-n", "2", "no outcome of fewer"}, {"k-interval", "wilson-4", "at least 4 each"},
 	} {
 		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c.id))
 		set(t, tab, c.id, c.value)
 		until(t, tab, canaryIdle, 30*time.Second)
 		eval[bool](t, tab, `(document.querySelector("#canaries-form").requestSubmit(), true)`)
 		at := c.id
-		if at == "k-interval" || at == "k-m" {
+		if at == "k-interval" {
 			at = "k-k" // the core names the number
 		}
 		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.activeElement.id === "%[1]s"`, at, c.says), 30*time.Second)
@@ -277,34 +195,5 @@ func TestCanariesRefuse(t *testing.T) {
 	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")].find(b => b.textContent.includes("quarter")).click(), true)`)
 	if got := eval[string](t, tab, `["source", "n", "k", "m", "p-fault"].map(x => document.querySelector("#k-" + x).value).join()`); got != "dp-sgd,256,11,64,quarter-noise" {
 		t.Errorf("the preset sets %s", got)
-	}
-}
-
-// TestCanariesAcceptance audits the built-in perceptron at (2, 1e-5) in the page
-// on two workers, and its faulty copies.
-func TestCanariesAcceptance(t *testing.T) {
-	if !*acceptance {
-		t.Skip("no -acceptance")
-	}
-	for _, c := range []struct {
-		name, settings string
-		refuted        bool
-	}{
-		{"sound", "", false}, {"sound, M = K", "&m=11", false}, {"no clipping", "&p.fault=no-clipping", true}, {"a quarter of the noise", "&p.fault=quarter-noise", true},
-	} {
-		settings := c.settings
-		if !strings.Contains(settings, "&m=") {
-			settings += "&m=64"
-		}
-		tab := planting(t, "&source=dp-sgd&epsilon=2&delta=1e-5&n=256&k=11&seed=42"+settings)
-		eval[bool](t, tab, `(window.dpscope.engine.resize(2), true)`)
-		start := time.Now()
-		click(t, tab, "#canaries-run")
-		r := planted(t, tab, 20*time.Minute)
-		took := time.Since(start)
-		t.Logf("%s: %.1f s with %d workers, bound %v, %s", c.name, took.Seconds(), r.Timing.Workers, *r.LowerBound, r.Summary)
-		if refuted := r.Verdict == audit.Violation; refuted != c.refuted || *r.LowerBound <= 0 || took > 10*time.Minute {
-			t.Errorf("%s: refuted %v, want %v", c.name, refuted, c.refuted)
-		}
 	}
 }

@@ -30,33 +30,6 @@ func TestPasteOverAll(t *testing.T) {
 	}
 }
 
-// TestFound: who mends the template's bug found it; who raises the claim until the leak
-// passes did not.
-func TestFound(t *testing.T) {
-	t.Parallel()
-	tab := owning(t)
-	until(t, tab, editor+` !== null`, 10*time.Second)
-	m := templates(t)[0]
-	in := m.In["javascript"]
-	template(t, tab, m.Name)
-	set(t, tab, "own-samples", "5000")
-	set(t, tab, "own-seed", "")
-	const told = `document.querySelector("#own-told").textContent`
-	for _, c := range []struct {
-		epsilon, scale string
-		found          bool
-	}{{"3", "0.5 / epsilon", false}, {"1", in[2], true}} {
-		set(t, tab, "own-epsilon", c.epsilon)
-		write(t, tab, strings.Replace(in[0], in[1], c.scale, 1))
-		if r := runOwn(t, tab); r.Verdict == audit.Violation {
-			t.Errorf("claim %s, scale %s: %s", c.epsilon, c.scale, r.Summary)
-		}
-		if said := eval[string](t, tab, told); strings.HasPrefix(said, "You found it.") != c.found {
-			t.Errorf("claim %s, scale %s: it says %q", c.epsilon, c.scale, said)
-		}
-	}
-}
-
 // TestNoiseWords: of a broken mechanism the slider says what its code adds and what that
 // is worth; where more epsilon is more noise there is no slider.
 func TestNoiseWords(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/webdriver"
 )
 
@@ -108,25 +109,16 @@ func TestEngines(t *testing.T) {
 	tab.Close()
 	for _, engine := range webdriver.Engines {
 		t.Run(engine, func(t *testing.T) {
-			b, err := webdriver.Start(engine)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(webdriver.Start(engine))(t)
 			t.Cleanup(b.Close)
 			t.Log(b.Name)
 			step := func(name string, do func(other), allowed ...string) {
 				t.Run(name, func(t *testing.T) {
-					before, err := b.Console()
-					if err != nil {
-						t.Fatal(err)
-					}
+					before := must.Get(b.Console())(t)
 					o := other{b, t}
 					o.must(b.Resize(o.within(20*time.Second), 1280, 800))
 					do(o)
-					all, err := b.Console()
-					if err != nil {
-						t.Fatal(err)
-					}
+					all := must.Get(b.Console())(t)
 					for _, said := range all[len(before):] {
 						if !regexp.MustCompile("^$|"+strings.Join(allowed, "|")).MatchString(said) || len(allowed) == 0 {
 							t.Errorf("the page complains: %s", said)

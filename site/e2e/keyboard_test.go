@@ -1,14 +1,12 @@
 package e2e
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -47,44 +45,6 @@ func allTheWay(t *testing.T, tab *browser.Tab, where string, least int) {
 
 // starts are the buttons by which an audit of a door starts, to be reached by Tab.
 var starts = map[string]string{"explore": "run", "code": "own-run", "data": "yours-choose", "training": "canaries-run", "accounting": "account", "errors": "calibrate"}
-
-// TestKeyboardDoors: in every door, by the keyboard alone, Tab comes to what starts an
-// audit, past every control and out of the page; in the second gear on a phone too, and
-// with a result.
-func TestKeyboardDoors(t *testing.T) {
-	t.Parallel()
-	for i, r := range rooms {
-		for j, size := range windows {
-			if !gear.All() && j != i%2 {
-				continue
-			}
-			tab := open(t, "")
-			if r.door != "explore" {
-				enter(t, tab, r.door)
-			}
-			dress(t, tab, size[0], size[1], false)
-			where := fmt.Sprintf("%s, %v", r.door, size)
-			walk := func() {
-				t.Helper()
-				eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), document.querySelector(".logo").focus(), true)`)
-				for n := 0; eval[[]any](t, tab, focused)[0] != starts[r.door]; n++ {
-					if n == 120 {
-						t.Fatalf("%s: Tab does not come to #%s", where, starts[r.door])
-					}
-					pressKey(t, tab, kb.Tab)
-				}
-				allTheWay(t, tab, where, 3)
-			}
-			walk()
-			if gear.All() {
-				where += ", with a result"
-				r.result(t, tab)
-				walk()
-			}
-			tab.Close()
-		}
-	}
-}
 
 // TestKeyboard: an audit by the keyboard alone, from the top of the page to the
 // verdict; Tab comes past every control, shows where it is, and is caught nowhere.

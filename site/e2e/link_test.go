@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -19,14 +20,9 @@ const (
 // live opens the page as a visitor does.
 func live(t *testing.T, address string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.OpenLive(profile(t), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.OpenLive(profile(t), address))(t)
 	t.Cleanup(func() {
-		for _, e := range tab.Errors() {
-			t.Errorf("the page complains: %s", e)
-		}
+		quiet(t, tab)
 		tab.Close()
 	})
 	until(t, tab, `["ready", "running", "done"].includes(document.body.dataset.state)`, 30*time.Second)
@@ -60,22 +56,13 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forget()
-	fresh, err := browser.OpenLive(elsewhere, "about:blank")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := must.Get(browser.OpenLive(elsewhere, "about:blank"))(t)
 	defer fresh.Close()
-	if err := resize(fresh, 360, 740); err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Do(fresh.Ctx, chromedp.Navigate(link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(fresh, 360, 740))
+	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(link)))
 	until(t, fresh, `document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet")`, time.Minute)
 	for _, size := range windows {
-		if err := resize(fresh, size[0], size[1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, resize(fresh, size[0], size[1]))
 		if got := inSight(t, fresh, "#verdict"); !strings.HasPrefix(got, said) {
 			t.Errorf("%v: in sight is %q, its sender saw %q", size, got, said)
 		}

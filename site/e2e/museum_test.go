@@ -17,7 +17,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/site/e2e/browser"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // documents lists the pages of docs in the built site.
@@ -40,18 +40,10 @@ func documents(t *testing.T) []string {
 // than a small phone.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	tab, err := browser.Open(profile(t), site+"docs/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	tab := visit(t, site+"docs/index.html")
+	must.Do(t, resize(tab, 360, 740))
 	for _, name := range documents(t) {
-		if err := chromedp.Do(tab.Ctx, chromedp.Navigate(site+name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+name)))
 		if wide := eval[string](t, tab, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, pre, .skip") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80)).join("\n")`); wide != "" {
 			t.Errorf("%s: wider than the screen:\n%s", name, wide)
 		}
@@ -59,9 +51,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: %v px wide", name, n)
 		}
 	}
-	for _, e := range tab.Errors() {
-		t.Errorf("a page complains: %s", e)
-	}
+	quiet(t, tab)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, site) {
 			t.Errorf("a page asks for %s", url)
@@ -76,22 +66,14 @@ func TestBelowAPath(t *testing.T) {
 	const below = "/some/where/"
 	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(dist))))
 	defer server.Close()
-	tab, err := browser.Open(profile(t), server.URL+below+"docs/museum/svt5.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	if err := chromedp.Do(tab.Ctx, chromedp.Navigate(eval[string](t, tab, `document.querySelector(".open-audit a").href`))); err != nil {
-		t.Fatal(err)
-	}
+	tab := visit(t, server.URL+below+"docs/museum/svt5.html")
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(eval[string](t, tab, `document.querySelector(".open-audit a").href`))))
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	click(t, tab, "#run")
 	if r := finish(t, tab, 30*time.Second); r.Verdict != audit.Violation || r.Subject != "svt5" {
 		t.Errorf("%s: %s", r.Subject, r.Summary)
 	}
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, server.URL+below) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 			t.Errorf("asked for %s", url)
@@ -110,10 +92,7 @@ func TestMuseum(t *testing.T) {
 		if !strings.HasPrefix(name, "docs/museum/") {
 			continue
 		}
-		page, err := os.ReadFile(path.Join(dist, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(os.ReadFile(path.Join(dist, name)))(t)
 		for _, m := range link.FindAllStringSubmatch(string(page), -1) {
 			if audits++; !gear.All() && audits%6 != 1 {
 				continue
@@ -148,10 +127,7 @@ func TestMuseum(t *testing.T) {
 // needs; a press of Run refutes it there.
 func TestMend(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(path.Join(dist, "docs/museum/noisy-max-value.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(path.Join(dist, "docs/museum/noisy-max-value.html")))(t)
 	link := regexp.MustCompile(`href="../../index\.html(#door=code&amp;code=[^"]+)"`).FindSubmatch(page)
 	if link == nil {
 		t.Fatal("no link to the editor")

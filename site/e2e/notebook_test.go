@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -78,16 +79,10 @@ func TestNotebook(t *testing.T) {
 	for _, code := range notebookCells {
 		cells = append(cells, cell{"code", nil, map[string]any{}, []any{}, code})
 	}
-	text, err := json.Marshal(map[string]any{"cells": cells, "metadata": map[string]any{"kernelspec": map[string]any{"display_name": "Python 3", "language": "python", "name": "python3"}}, "nbformat": 4, "nbformat_minor": 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"cells": cells, "metadata": map[string]any{"kernelspec": map[string]any{"display_name": "Python 3", "language": "python", "name": "python3"}}, "nbformat": 4, "nbformat_minor": 4}))(t)
 	writeText(t, filepath.Join(dir, "work", "audit.ipynb"), string(text))
 
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := fmt.Sprintf("http://%s/", free.Addr())
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
@@ -97,9 +92,7 @@ func TestNotebook(t *testing.T) {
 	server.Env = append(os.Environ(), "HOME="+home, "JUPYTER_CONFIG_DIR="+home, "JUPYTER_DATA_DIR="+home, "JUPYTER_RUNTIME_DIR="+home, "IPYTHONDIR="+home, "PYTHONPATH=", "DPSCOPE_BINARY=")
 	var log strings.Builder
 	server.Stdout, server.Stderr = &log, &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Start())
 	stop := func() {
 		server.Process.Signal(os.Interrupt) // the first one asks, the second ends it with its kernels
 		server.Process.Signal(os.Interrupt)
@@ -127,11 +120,7 @@ func TestNotebook(t *testing.T) {
 		}
 	}
 
-	tab, err := browser.Open(profile(t), address+"notebooks/audit.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
+	tab := visit(t, address+"notebooks/audit.ipynb")
 	wait := func(expression string, limit time.Duration) {
 		t.Helper()
 		if err := tab.Until(expression, limit); err != nil {

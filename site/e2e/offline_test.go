@@ -19,6 +19,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -73,17 +74,12 @@ func (h *host) address() string { return h.server.URL + strings.ReplaceAll(under
 func (h *host) publish(t *testing.T, mark string) {
 	t.Helper()
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dist, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dist, name)))(t)
 		return string(data)
 	}
 	page := strings.Replace(read("index.html"), "<body ", `<body data-build="`+mark+`" `, 1)
 	var info map[string]any
-	if err := json.Unmarshal([]byte(read("build-info.json")), &info); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(read("build-info.json")), &info))
 	old := info["build"].(string)
 	sum := sha256.Sum256([]byte(page))
 	info["build"] = hex.EncodeToString(sum[:8])
@@ -92,10 +88,7 @@ func (h *host) publish(t *testing.T, mark string) {
 			f["sha256"] = hex.EncodeToString(sum[:])
 		}
 	}
-	said, err := json.Marshal(info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(json.Marshal(info))(t)
 	worker := read("sw.js")
 	if !strings.Contains(worker, old) {
 		t.Fatalf("sw.js does not name build %s", old)
@@ -110,10 +103,7 @@ func (h *host) publish(t *testing.T, mark string) {
 // visit opens a tab that service workers serve.
 func (h *host) visit(t *testing.T, name string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.OpenKept(profile(t), h.address()+name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.OpenKept(profile(t), h.address()+name))(t)
 	t.Cleanup(tab.Close)
 	return tab
 }
@@ -133,9 +123,7 @@ func TestOffline(t *testing.T) {
 	online := finish(t, tab, time.Minute)
 
 	h.away.Store(true)
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
 	if !eval[bool](t, tab, `navigator.serviceWorker.controller !== null`) {
 		t.Error("no service worker serves the page")
@@ -164,21 +152,15 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 	tab := h.visit(t, fragment)
 	until(t, tab, pageReady, 30*time.Second)
 	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil { // no worker serves the first visit
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload())) // no worker serves the first visit
 	until(t, tab, pageReady, 30*time.Second)
 	do(t, tab)
 	until(t, tab, fmt.Sprintf(`caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match(%q)))`, loads), 20*time.Second)
 	h.away.Store(true)
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
 	do(t, tab)
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 }
 
 // TestOfflinePanels: without the network, the picture that was opened once opens; the
@@ -278,9 +260,7 @@ func TestHalfPublishedBuild(t *testing.T) {
 	h.changed["page.js"] = []byte("throw new Error('a page of yet another build')")
 	h.asked = nil
 	h.mu.Unlock()
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
 	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting && Boolean(r.active))`, 30*time.Second)
 	deadline := time.Now().Add(20 * time.Second)
@@ -293,30 +273,19 @@ func TestHalfPublishedBuild(t *testing.T) {
 		}
 	}
 	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting) && caches.keys().then((names) => names.length === 1)`, 20*time.Second)
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
-	for _, e := range tab.Errors() {
-		t.Errorf("the page complains: %s", e)
-	}
+	quiet(t, tab)
 }
 
 // TestWebAssemblyForbidden: a server whose policy forbids WebAssembly is told the
 // header that it lacks.
 func TestWebAssemblyForbidden(t *testing.T) {
 	t.Parallel()
-	files := http.FileServer(http.Dir(dist))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tab := visit(t, altered(t, func(w http.ResponseWriter, _ string) bool {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
-		files.ServeHTTP(w, r)
+		return false
 	}))
-	defer server.Close()
-	tab, err := browser.Open(profile(t), server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
 	until(t, tab, `document.body.dataset.state === "failed"`, 30*time.Second)
 	words := eval[string](t, tab, `document.querySelector("#notice").textContent`)
 	for _, want := range []string{"forbids WebAssembly", "Content-Security-Policy", "'wasm-unsafe-eval'"} {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestEditor: the editor with a mouse and keys, wide and on a phone. A click sets the
@@ -22,15 +23,11 @@ func TestEditor(t *testing.T) {
 	t.Parallel()
 	for _, size := range windows {
 		tab := owning(t)
-		if err := resize(tab, size[0], size[1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, resize(tab, size[0], size[1]))
 		until(t, tab, editor+` !== null`, 10*time.Second)
 		before := eval[string](t, tab, written)
 		at := eval[[]float64](t, tab, `(() => { const r = [...`+editor+`.children][2].getBoundingClientRect(); return [r.left + 200, r.top + r.height / 2]; })()`) // past the end of the third line
-		if err := chromedp.Do(tab.Ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseClickXY(at[0], at[1])))
 		if !eval[bool](t, tab, `document.activeElement === `+editor+` && parseFloat(getComputedStyle(`+editor+`).fontSize) >= `+map[bool]string{true: "16", false: "13"}[size[0] < 761]) {
 			t.Errorf("%v: a click does not go into the editor, or its letters are small", size)
 		}
@@ -47,9 +44,7 @@ func TestEditor(t *testing.T) {
 			if eval[string](t, tab, written) == before {
 				break
 			}
-			if err := chromedp.Do(tab.Ctx, chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl))))
 		}
 		if got := eval[string](t, tab, written); got != before {
 			t.Errorf("%v: undone stands %q", size, got)
@@ -79,15 +74,13 @@ func TestEditor(t *testing.T) {
 // cursor where it was.
 func TestEditorComesLater(t *testing.T) {
 	t.Parallel()
-	files, gate := http.FileServer(http.Dir(dist)), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/editor.js" {
+	gate := make(chan struct{})
+	tab := live(t, altered(t, func(_ http.ResponseWriter, name string) bool {
+		if name == "editor.js" {
 			<-gate
 		}
-		files.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	tab := live(t, server.URL+"/#door=code")
+		return false
+	})+"#door=code")
 	until(t, tab, `document.querySelector("#own-code")?.checkVisibility()`, 30*time.Second)
 	eval[bool](t, tab, `((e) => { e.focus(); e.setSelectionRange(3, 3); return true; })(document.querySelector("#own-code"))`)
 	pressKey(t, tab, "early ")
@@ -101,34 +94,22 @@ func TestEditorComesLater(t *testing.T) {
 // and says so; the code in it is audited, and its error is marked.
 func TestWithoutEditor(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile(filepath.Join(dist, "build-info.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dist, "build-info.json")))(t)
 	var info map[string]any
-	if err := json.Unmarshal(data, &info); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &info))
 	absent := func(name string) bool { return name == "editor.js" || strings.HasPrefix(name, "python/") }
 	info["files"] = slices.DeleteFunc(info["files"].([]any), func(f any) bool { return absent(f.(map[string]any)["name"].(string)) })
-	if data, err = json.Marshal(info); err != nil {
-		t.Fatal(err)
-	}
-	files := http.FileServer(http.Dir(dist))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch name := strings.TrimPrefix(r.URL.Path, "/"); {
-		case name == "build-info.json":
-			w.Header().Set("Content-Type", "application/json")
+	data = must.Get(json.Marshal(info))(t)
+	tab := live(t, altered(t, func(w http.ResponseWriter, name string) bool {
+		if name == "build-info.json" {
 			w.Write(data)
-		case absent(name):
-			t.Errorf("%s was asked for, which the site does not have", name)
-			http.NotFound(w, r)
-		default:
-			files.ServeHTTP(w, r)
+			return true
 		}
-	}))
-	defer server.Close()
-	tab := live(t, server.URL+"/#door=code")
+		if absent(name) {
+			t.Errorf("%s was asked for, which the site does not have", name)
+		}
+		return false
+	})+"#door=code")
 	until(t, tab, headline+`.startsWith("Violation") && `+ownIdle, time.Minute)
 	if !eval[bool](t, tab, `document.querySelector("#own-code").checkVisibility() && document.querySelector("#own-without").checkVisibility() && document.querySelector("#own-python").hidden`) {
 		t.Error("there is no text field, or the page does not say what is absent")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -32,9 +33,7 @@ func overwrite(t *testing.T, tab *browser.Tab, from, to string) {
 	})(`+editor+`, %q)`, from)) {
 		t.Fatalf("%q is not in the editor: %s", from, eval[string](t, tab, editor+`.innerText`))
 	}
-	if err := chromedp.Do(tab.Ctx, chromedp.KeyEvent(to)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(to)))
 	until(t, tab, fmt.Sprintf(`%s.includes(%q)`, written, to), 5*time.Second)
 }
 
@@ -91,8 +90,6 @@ func TestCodeAsYouType(t *testing.T) {
 		t.Error("a link that was cut took the code away")
 	}
 
-	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, written+`.includes("0.5 / epsilon") && `+editor+`?.textContent.includes("0.5 / epsilon") && document.querySelector("#own-template").value === "noisy count"`, 30*time.Second)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -61,10 +62,7 @@ func (s *sfc32) gaussian(sigma float64) float64 {
 // with probability 1e-6 each.
 func TestOwnRandom(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../worker/sandboxed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
 	tab, err := browser.Open(profile(t), "about:blank") // it has no policy
 	if err != nil {
 		t.Fatal(err)

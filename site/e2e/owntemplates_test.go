@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // templates are those of site/panel/templates.js.
@@ -22,27 +23,19 @@ func templates(t *testing.T) []struct {
 	In                map[string][3]string // by language: the code, its bug, the mend
 } {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skipf("node, which reads the templates, is missing: %v", err)
-	}
+	node := must.Have(t, "node")
 	read := api.Build(api.BuildOptions{EntryPoints: []string{"../panel/templates.js"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "read", Footer: map[string]string{"js": "console.log(JSON.stringify(read.templates))"}})
 	if len(read.Errors) > 0 {
 		t.Fatal(read.Errors)
 	}
 	script := exec.Command(node, "-")
 	script.Stdin = strings.NewReader(string(read.OutputFiles[0].Contents))
-	out, err := script.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(script.Output())(t)
 	var all []struct {
 		Name, Hint, Fault string
 		In                map[string][3]string
 	}
-	if err := json.Unmarshal(out, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &all))
 	return all
 }
 
@@ -91,6 +84,13 @@ func TestTemplates(t *testing.T) {
 				t.Errorf("%s, %s: %s", m.Name, language, r.Summary)
 			} else {
 				t.Log(m.Name, language, r.Summary, fmt.Sprintf("(%.1f s)", r.Timing.Total))
+			}
+			if i == 0 { // who raises the claim until the leak passes did not find it
+				set(t, tab, "own-epsilon", "9")
+				if r := runOwn(t, tab); r.Verdict == audit.Violation || strings.HasPrefix(eval[string](t, tab, told), "You found it.") {
+					t.Errorf("at a claim of 9: %s, and it tells %q", r.Summary, eval[string](t, tab, told))
+				}
+				template(t, tab, m.Name)
 			}
 			write(t, tab, strings.Replace(code, bug, mend, 1))
 			if r := runOwn(t, tab); r.Verdict == audit.Violation {

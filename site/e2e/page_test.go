@@ -12,6 +12,13 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -48,11 +55,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil || documents < 10 {
 		t.Errorf("%d documents: %v", documents, err)
 	}
-	tab, err := browser.Open(profile(t), site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
+	tab := visit(t, site)
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)
@@ -127,9 +130,7 @@ func inSight(t *testing.T, tab *browser.Tab, selector string) string {
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
-	if err := resize(tab, 360, 740); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resize(tab, 360, 740))
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("before a run, wider than 360 px: %s", wide)
 	}
@@ -181,27 +182,50 @@ func TestFormAndResult(t *testing.T) {
 	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`, 5*time.Second)
 }
 
-// TestVerifyInThePage: a report replays to the same, an edited one does not.
-func TestVerifyInThePage(t *testing.T) {
+// TestForgedReports: a report of each kind that is dropped opens where it belongs, says that
+// it is not verified, and verifies; one with another bound fails, and says where.
+func TestForgedReports(t *testing.T) {
 	t.Parallel()
-	ran := runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1")
-	good, err := audit.Canonical(ran)
-	if err != nil {
-		t.Fatal(err)
+	ours := audit.Generator{Name: "dpscope", Version: audit.Version}
+	subject := source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
+	many := natively(t, canary.Plan{Version: canary.PlanVersion, Subject: subject, Runs: 60, K: 3, Seed: 5}, 1)
+	many.Generator = ours
+	subject.Design = source.Orthogonal
+	one := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: subject, Canaries: 600, Seed: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1), Generator: ours}.Do(t.Context()))(t)
+	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
+	for i := range given.In {
+		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
+	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: subject.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, ours))(t)
 	tab := open(t, "")
-	const box = `document.querySelector("#verdict")`
-	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
-		drop(t, tab, "report.json", c.text)
-		until(t, tab, `window.dpscope.report.subject === "svt1" && window.dpscope.report.lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
-		stands(t, tab, box, "Not verified here")
-		click(t, tab, "#verify")
-		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
-		differs := eval[bool](t, tab, fmt.Sprintf(`document.querySelector(".verification").textContent.includes(%q)`, fmt.Sprint("lowerBound: the report says 0.987, a replay ", *ran.LowerBound)))
-		if differs != (c.text == forged) {
-			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
+	for _, c := range []struct {
+		name         string
+		report       any
+		panel        [4]string // where the report, the verdict, what came of a replay, and the button are
+		says, stands string
+	}{
+		{"pair", runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"), [4]string{"report", "#verdict", "#verification", "#verify"}, "same", "Verified here"},
+		{"canary", many, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "is the same as in the report", "Verified here"},
+		{"one-run", one, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "is the same as in the report", "Verified here"},
+		{"scores", of, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "Recomputed in this browser", "Recomputed here"},
+	} {
+		good := string(must.Get(audit.Canonical(c.report))(t))
+		forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(good, `"lowerBound": 0.0987`)
+		for _, text := range []string{good, forged} {
+			name, says, on := c.name, c.says, c.stands
+			if text == forged {
+				name, says, on = c.name+"-forged", "lowerBound", "Failed verification here"
+			}
+			drop(t, tab, name+".json", text)
+			until(t, tab, fmt.Sprintf(`((r) => r && (r.lowerBound === 0.0987) === %v)(window.dpscope.%s) && document.body.innerText.includes("Opened: %s.json") && document.body.dataset.state !== "running"`, text == forged, c.panel[0], name), 20*time.Second)
+			box := fmt.Sprintf(`document.querySelector(%q)`, c.panel[1])
+			stands(t, tab, box, "Not verified here")
+			click(t, tab, c.panel[3])
+			until(t, tab, fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q) && document.body.dataset.state !== "running"`, c.panel[2], says), time.Minute)
+			stands(t, tab, box, on)
 		}
-		stands(t, tab, box, c.stands)
+	}
+	if now := eval[string](t, tab, `window.dpscope.report.subject`); now != "svt1" {
+		t.Errorf("reports of canaries took the place of %s", now)
 	}
 }

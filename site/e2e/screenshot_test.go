@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"flag"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -12,62 +11,42 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-var (
-	screenshots = flag.String("screenshots", "", "folder to write screenshots of the page to")
-	everything  = flag.Bool("everything", false, "with -screenshots: more than the README's")
-)
+var screenshots = flag.String("screenshots", "", "folder to write screenshots of the page to")
 
 func resize(tab *browser.Tab, width, height int64) error {
 	return chromedp.Do(tab.Ctx, chromedp.EmulateViewport(width, height))
 }
 
 // TestScreenshots writes the README's picture of the page, page.png, and five of each door
-// of the page: wide, on a laptop, on a phone, dark, and with a result; with
-// -everything also the page after runs with each kind of chart, light and dark, wide and
-// on a small phone:
+// of the page: wide, on a laptop, on a phone, dark, and with a result; and one of an
+// element in a page:
 //
 //	go test ./site/e2e -run TestScreenshots -screenshots ../screens
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no -screenshots folder")
 	}
-	shoot(t, "page", "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2", 1280, 800, false, false)
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2")
+	dress(t, tab, 1280, 800, false)
+	click(t, tab, "#run")
+	finish(t, tab, 2*time.Minute)
+	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	until(t, tab, drawn, 20*time.Second)
+	develop(t, tab, "page", chromedp.CaptureScreenshot())
 	for _, r := range rooms[:4] {
 		shootRoom(t, r)
 	}
-	if !*everything {
-		return
-	}
-	for _, dark := range []bool{false, true} {
-		for _, width := range []int64{360, 1400} {
-			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
-			shootSamples(t, fmt.Sprintf("samples-%d-dark-%v", width, dark), width, dark)
-			shootTable(t, fmt.Sprintf("table-%d-dark-%v", width, dark), width, dark)
-			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
-			shootDocuments(t, width, dark)
-			shootEmbed(t, fmt.Sprintf("embed-%d-dark-%v", width, dark), width, dark)
-		}
-	}
-	for _, run := range []struct{ name, mechanism string }{
-		{"outcomes", "svt4"}, {"histogram", "laplace-mean"}, {"score", "svt3"}, {"few", "randomised-response"}, {"learner", "naive-bayes&finder=corner-flip&p.table=iris-petals"},
-	} {
-		for _, dark := range []bool{false, true} {
-			for _, width := range []int64{360, 1400} {
-				name := fmt.Sprintf("%s-%d-dark-%v", run.name, width, dark)
-				shoot(t, name, "#v=1&epsilon=1&samples=20000&trials=2&workers=2&mechanism="+run.mechanism, width, 900, dark, true)
-			}
-		}
-	}
+	shootEmbed(t, "embed", 1280, false)
 }
 
 // drawn is whether the picture has the width of its place, and is of a run that has ended.
@@ -102,115 +81,6 @@ func shootRoom(t *testing.T, r room) {
 	tab.Close()
 }
 
-// shoot runs the audit at a state and writes a picture of the page.
-func shoot(t *testing.T, name, fragment string, width, height int64, dark, whole bool) {
-	t.Helper()
-	tab := open(t, fragment)
-	dress(t, tab, width, height, dark)
-	click(t, tab, "#run")
-	finish(t, tab, 2*time.Minute)
-	until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
-	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
-	capture := chromedp.CaptureScreenshot()
-	if whole {
-		capture = chromedp.FullScreenshot(100)
-	}
-	develop(t, tab, name, capture)
-}
-
-// shootCalibration measures the tool's own error rate, and writes a picture of
-// its panel on the way and at the end.
-func shootCalibration(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := calibrating(t, "40", "1")
-	dress(t, tab, width, 900, dark)
-	click(t, tab, "#calibrate")
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left")`, time.Minute)
-	develop(t, tab, name+"-running", chromedp.Screenshot("#calibration"))
-	until(t, tab, calibrationDone, 5*time.Minute)
-	develop(t, tab, name, chromedp.Screenshot("#calibration"))
-}
-
-// shootTable writes a picture of the dialog of a table, and of the page after an audit.
-func shootTable(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := open(t, "")
-	dress(t, tab, width, 900, dark)
-	enter(t, tab, "data")
-	tableDialog(t, tab, writeTable(t))
-	for id, text := range map[string]string{"mechanism": "naive-bayes-counts", "epsilon": "1", "samples": "20000", "lower-0": "0", "upper-0": "120", "lower-1": "1"} {
-		fill(t, tab, "table-"+id, text)
-	}
-	click(t, tab, "#table button.primary")
-	until(t, tab, `document.querySelector("#table-lower-1-error").textContent !== ""`, 20*time.Second)
-	eval[bool](t, tab, `(document.querySelector("#table").scrollTop = 0, true)`)
-	develop(t, tab, name+"-dialog", chromedp.CaptureScreenshot())
-	eval[bool](t, tab, `(document.querySelector("#table").scrollTop = 9999, true)`)
-	develop(t, tab, name+"-dialog-end", chromedp.CaptureScreenshot())
-	fill(t, tab, "table-upper-1", "2.2")
-	click(t, tab, "#table button.primary")
-	until(t, tab, `!document.querySelector("#table").open`, 20*time.Second)
-	finish(t, tab, time.Minute)
-	develop(t, tab, name, chromedp.FullScreenshot(100))
-}
-
-// shootSamples writes a picture of the panel of samples with a file in it, and of
-// the page after their audit.
-func shootSamples(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := open(t, "")
-	dress(t, tab, width, 900, dark)
-	drop(t, tab, "count.csv", noisyCounts(3000, 0.5, 1))
-	until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, time.Minute)
-	develop(t, tab, name+"-preview", chromedp.Screenshot("#yours"))
-	fill(t, tab, "epsilon", "1")
-	runSamples(t, tab, time.Minute)
-	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
-	develop(t, tab, name, chromedp.FullScreenshot(100))
-}
-
-// shootCanaries audits a small model with canaries, and writes a picture of the
-// panel on the way and at the end, and of a Gaussian sum's.
-func shootCanaries(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := planting(t, "&source=dp-sgd&n=60&k=8&m=32&p.steps=20&p.hidden=8&p.examples=200")
-	dress(t, tab, width, 900, dark)
-	click(t, tab, "#canaries-run")
-	until(t, tab, `document.querySelector("#planted .chart-words") && document.querySelectorAll("#planted .picture ~ div tbody tr").length > 0`, time.Minute)
-	develop(t, tab, name+"-running", chromedp.Screenshot("#canaries"))
-	planted(t, tab, 5*time.Minute)
-	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")][0].click(), true)`)
-	click(t, tab, "#canaries-run")
-	until(t, tab, canaryReport+`?.plan.source === "gaussian-sum" && `+canaryIdle, 5*time.Minute)
-	develop(t, tab, name, chromedp.Screenshot("#canaries"))
-	click(t, tab, "#canaries-one")
-	until(t, tab, canaryReport+`?.kind === "one-run" && `+canaryIdle, time.Minute)
-	develop(t, tab, name+"-one", chromedp.Screenshot("#canaries"))
-	var given strings.Builder
-	given.WriteString("in,out\n")
-	for i := range 300 {
-		fmt.Fprintf(&given, "%d,%d\n", i%97+40, i%89)
-	}
-	set(t, tab, "k-scores-relation", "add-remove")
-	give(t, tab, scored{"scores.csv", given.String()})
-	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
-	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))
-}
-
-// shootDocuments writes pictures of some pages of docs.
-func shootDocuments(t *testing.T, width int64, dark bool) {
-	t.Helper()
-	for _, name := range []string{"museum/index", "museum/svt3", "findings/pure-threshold", "bounds/divergences"} {
-		tab, err := browser.Open(profile(t), site+"docs/"+name+".html")
-		if err != nil {
-			t.Fatal(err)
-		}
-		dress(t, tab, width, 900, dark)
-		develop(t, tab, fmt.Sprintf("docs-%s-%d-dark-%v", filepath.Base(name), width, dark), chromedp.FullScreenshot(100))
-		tab.Close()
-	}
-}
-
 // dress sets a tab's size and its colours.
 func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
 	t.Helper()
@@ -219,37 +89,21 @@ func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
 		scheme = "dark"
 	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if _, err := chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, media); err != nil {
-		t.Fatal(err)
-	}
-	if err := resize(tab, width, height); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, media))(t)
+	must.Do(t, resize(tab, width, height))
 }
 
 // develop writes a picture, of 256 colours where that is most of them.
 func develop(t *testing.T, tab *browser.Tab, name string, capture chromedp.Action[[]byte]) {
 	t.Helper()
-	data, err := chromedp.Run(tab.Ctx, capture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(chromedp.Run(tab.Ctx, capture))(t)
+	full := must.Get(png.Decode(bytes.NewReader(data)))(t)
 	var small bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(&small, fewColours(full)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(&small, fewColours(full)))
 	path := filepath.Join(*screenshots, name+".png")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, small.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, small.Bytes(), 0o644))
 }
 
 // fewColours is a picture in its 256 most frequent colours: a page has few, and the

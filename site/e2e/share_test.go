@@ -19,20 +19,15 @@ import (
 	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 // aHost is the site together with a store of reports, as dpscope serve -store has them.
 func aHost(t *testing.T) string {
 	t.Helper()
-	files, err := serve.Open(dist)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := folder.Open(t.TempDir(), 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(serve.Open(dist))(t)
+	store := must.Get(folder.Open(t.TempDir(), 1<<40))(t)
 	most, site := &reports.Minute{Most: 1000}, serve.Site(files, nil)
 	kept := &reports.Host{Store: store, Catalogue: cli.Catalogue(), Uploads: most, Reads: most, Who: reports.Peer, Now: time.Now, Random: rand.Reader,
 		Origin: func(r *http.Request) string { return "http://" + r.Host }}
@@ -69,11 +64,7 @@ func TestShareAtTheEdge(t *testing.T) {
 
 func sharing(t *testing.T, base string) {
 	t.Helper()
-	tab, err := browser.Open(profile(t), base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
+	tab := visit(t, base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	until(t, tab, `["ready", "done"].includes(document.body.dataset.state)`, time.Minute)
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
@@ -86,34 +77,23 @@ func sharing(t *testing.T, base string) {
 	if !strings.HasPrefix(address, base+reports.ShownPath) || !strings.Contains(words, "dpscope share -host "+base+"/ -delete ") {
 		t.Fatalf("%q, %q", address, words)
 	}
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(address))(t)
 	page, _ := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	if answer.StatusCode != 200 || !bytes.Contains(page, []byte(`<meta property="og:title" content="Violation: ε ≥ `)) {
 		t.Errorf("%d %.900s", answer.StatusCode, page)
 	}
 
-	elsewhere, forget, err := browser.Profile(chromium)
-	if err != nil {
-		t.Fatal(err)
-	}
+	elsewhere, forget := must.Get2(browser.Profile(chromium))(t)
 	defer forget()
-	fresh, err := browser.OpenLive(elsewhere, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := must.Get(browser.OpenLive(elsewhere, address))(t)
 	defer fresh.Close()
 	until(t, fresh, `document.querySelector(".headline") !== null`, 10*time.Second)
 	if got := eval[string](t, fresh, `document.querySelector(".headline").innerText`); !strings.Contains(got, "Violation") {
 		t.Errorf("the page in words says %q", got)
 	}
 	instrument := eval[string](t, fresh, `document.querySelector("header a").href`)
-	if err := chromedp.Do(fresh.Ctx, chromedp.Navigate(instrument)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(instrument)))
 	until(t, fresh, `document.body.dataset.state === "done" && document.querySelector("#verdict").dataset.standing === "unverified"`, time.Minute)
 	if got := eval[string](t, fresh, headline); !strings.Contains(got, strings.SplitN(said, "\n", 2)[0]) {
 		t.Errorf("it shows %q, its sender saw %q", got, said)
@@ -128,14 +108,10 @@ func sharing(t *testing.T, base string) {
 		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><img id="badge" src="%s/badge.svg">`, address)
 	}))
 	defer foreign.Close()
-	if err := chromedp.Do(fresh.Ctx, chromedp.Navigate(strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1))))
 	until(t, fresh, `document.querySelector("#badge").naturalWidth > 100`, 10*time.Second)
 	for _, tab := range []*browser.Tab{tab, fresh} {
-		for _, e := range tab.Errors() {
-			t.Errorf("a page complains: %s", e)
-		}
+		quiet(t, tab)
 	}
 
 	plain := open(t, "")

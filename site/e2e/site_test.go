@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -113,10 +114,7 @@ func profile(t *testing.T) context.Context {
 		}
 		ctx = made
 		// As long as a tab holds the programs, no other tab compiles them again.
-		holder, err := browser.Open(ctx, site+"build-info.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		holder := must.Get(browser.Open(ctx, site+"build-info.json"))(t)
 		eval[bool](t, holder, `Promise.all(["core.wasm", "view.wasm"].map((name) => WebAssembly.compileStreaming(fetch(name)))).then((all) => { window.held = all; return true; })`)
 	}
 	taken.Store(t, ctx)
@@ -150,14 +148,9 @@ func goCommand(args ...string) *exec.Cmd {
 // complains about, and whatever it asks of another host, fails the test.
 func open(t *testing.T, fragment string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(profile(t), site+fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(browser.Open(profile(t), site+fragment))(t)
 	t.Cleanup(func() {
-		for _, e := range tab.Errors() {
-			t.Errorf("the page complains: %s", e)
-		}
+		quiet(t, tab)
 		for _, url := range tab.Requests() {
 			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 				t.Errorf("the page asks for %s", url)
@@ -216,6 +209,21 @@ func finish(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	until(t, tab, `document.body.dataset.state === "done"`, limit)
 	noDrift(t, tab)
 	return reportOf(t, tab)
+}
+
+// quiet fails the test where the page complained.
+func quiet(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	for _, e := range tab.Errors() {
+		t.Errorf("the page complains: %s", e)
+	}
+}
+
+// verified has the page's result replayed, to the same.
+func verified(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	click(t, tab, "#verify")
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 }
 
 // noDrift fails the test where a result is said to be of other settings.

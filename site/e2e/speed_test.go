@@ -1,21 +1,16 @@
 package e2e
 
 import (
-	"context"
-	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -23,8 +18,7 @@ const (
 	slowBits    = 10e6 // a second
 	slowLatency = 40   // ms
 	readyWithin = 3 * time.Second
-	longTask    = 50.0 // ms
-	tries       = 3    // the best counts: other programs use the machine too
+	tries       = 3 // the best counts: other programs use the machine too
 )
 
 // throttle is a command that Chromium has and cdproto no longer lists.
@@ -38,10 +32,7 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 	}
 	best := time.Hour
 	for range tries {
-		tab, err := browser.Open(profile(t), "about:blank")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(browser.Open(profile(t), "about:blank"))(t)
 		for _, err := range []error{
 			second(chromedp.Call(tab.Ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})),
 			second(chromedp.Call(tab.Ctx, throttle, map[string]any{"offline": false, "latency": slowLatency, "downloadThroughput": slowBits / 8, "uploadThroughput": slowBits / 8})),
@@ -55,9 +46,7 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 			globalThis.readyAfter = performance.now();
 			watch.disconnect();
 		}).observe(document.body, { attributes: true }))`)
-		if err := chromedp.Do(tab.Ctx, chromedp.Navigate(site)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
 		until(t, tab, `globalThis.readyAfter`, time.Minute)
 		took := time.Duration(eval[float64](t, tab, `readyAfter`) * float64(time.Millisecond))
 		core := eval[[]float64](t, tab, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("core.wasm")).flatMap((e) => [e.startTime, e.responseEnd, e.encodedBodySize])`)
@@ -76,147 +65,11 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// traced runs f and returns how long, in ms of its own time, each task of a tab's
-// main thread took that took longer than 50, and logs the longest. A wait for a
-// processor that others use does not count, nor does the protocol's own work on
-// what the network brings, which is off meanwhile.
-func traced(t *testing.T, tab *browser.Tab, f func()) []float64 {
+// longTasks runs f and returns how many ms each task of a tab's main thread took that was
+// longer than 50.
+func longTasks(t *testing.T, tab *browser.Tab, f func()) []float64 {
 	t.Helper()
-	var (
-		mu     sync.Mutex
-		events []traceEvent
-		ended  = make(chan struct{})
-	)
-	listening, stop := context.WithCancel(tab.Ctx)
-	defer stop()
-	if err := chromedp.Listen(listening, func(ev any) {
-		switch ev := ev.(type) {
-		case *tracing.EventDataCollected:
-			mu.Lock()
-			defer mu.Unlock()
-			for _, raw := range ev.Value {
-				var e traceEvent
-				if json.Unmarshal(raw, &e) == nil {
-					events = append(events, e)
-				}
-			}
-		case *tracing.EventTracingComplete:
-			close(ended)
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	config := tracing.StartParams{TraceConfig: &tracing.TraceConfig{IncludedCategories: []string{"-*", "__metadata", "toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"}}}
-	if _, err := chromedp.Call(tab.Ctx, network.Disable, cdp.Empty{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(tab.Ctx, tracing.Start, config); err != nil {
-		t.Fatal(err)
-	}
+	eval[bool](t, tab, `(window.longTasks = [], new PerformanceObserver((list) => { for (const e of list.getEntries()) window.longTasks.push(e.duration); }).observe({ type: "longtask" }), true)`)
 	f()
-	if _, err := chromedp.Call(tab.Ctx, tracing.End, cdp.Empty{}); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the trace did not end")
-	}
-	if _, err := chromedp.Call(tab.Ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	type thread struct{ pid, tid int }
-	main := map[thread]bool{}
-	for _, e := range events {
-		if e.Name == "thread_name" && e.Args.Name == "CrRendererMain" {
-			main[thread{e.Pid, e.Tid}] = true
-		}
-	}
-	var long []float64
-	var longest float64
-	seen := 0
-	for _, e := range events {
-		if !main[thread{e.Pid, e.Tid}] || e.Name != "RunTask" {
-			continue
-		}
-		seen++
-		ms := e.Tdur / 1000
-		longest = max(longest, ms)
-		if ms > longTask {
-			long = append(long, math.Round(ms))
-		}
-	}
-	if seen < 50 || longest < 1 {
-		t.Fatalf("the trace has %d tasks of main threads, the longest of %v ms", seen, longest)
-	}
-	t.Logf("%d tasks, the longest took %.0f ms; over %v ms: %v", seen, longest, longTask, long)
-	return long
-}
-
-type traceEvent struct {
-	Name string  `json:"name"`
-	Pid  int     `json:"pid"`
-	Tid  int     `json:"tid"`
-	Tdur float64 `json:"tdur"` // microseconds of the thread's time
-	Args struct {
-		Name string `json:"name"`
-	} `json:"args"`
-}
-
-// TestLongTasks measures, while audits run, while samples are read and when results
-// appear, the longest tasks of the main thread, which should stay below 50 ms (-v
-// prints them). It asserts nothing of time: a machine that is shared has its own.
-func TestLongTasks(t *testing.T) {
-	gear.Long(t)
-	runAudit := func(tab *browser.Tab) {
-		click(t, tab, "#run")
-		finish(t, tab, 2*time.Minute)
-		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
-	}
-	file := filepath.Join(t.TempDir(), "count.csv")
-	if err := os.WriteFile(file, []byte(noisyCounts(500_000, 0.5, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		fragment string
-		run      func(*browser.Tab)
-	}{
-		{"#v=1&mechanism=svt4&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
-		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
-		{"", func(tab *browser.Tab) {
-			enter(t, tab, "data")
-			if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)); err != nil {
-				t.Fatal(err)
-			}
-			until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, time.Minute)
-			fill(t, tab, "epsilon", "1")
-			runSamples(t, tab, time.Minute)
-		}},
-		{"#v=1&view=canaries&source=dp-sgd&n=60&k=8&m=32&p.steps=20&p.hidden=8&p.examples=200", func(tab *browser.Tab) {
-			until(t, tab, `!document.querySelector("#canaries-run").disabled`, time.Minute)
-			click(t, tab, "#canaries-run")
-			planted(t, tab, 5*time.Minute)
-		}},
-	} {
-		var least []float64
-		times := tries
-		if !testing.Verbose() {
-			times = 1 // nobody reads the best of them
-		}
-		for try := range times {
-			tab := open(t, c.fragment)
-			long := traced(t, tab, func() { c.run(tab) })
-			if try == 0 || len(long) < len(least) {
-				least = long
-			}
-			if len(least) == 0 {
-				break
-			}
-		}
-		if len(least) > 0 {
-			t.Logf("%q: the main thread was blocked for %v ms", c.fragment, least)
-		}
-	}
+	return eval[[]float64](t, tab, `window.longTasks`)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -28,9 +29,7 @@ func labelledPeople(rows int) string {
 func writeTable(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "people.csv")
-	if err := os.WriteFile(file, []byte(labelledPeople(100)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(labelledPeople(100)), 0o644))
 	return file
 }
 
@@ -43,9 +42,7 @@ func tableDialog(t *testing.T, tab *browser.Tab, file string) {
 
 func chooseTable(t *testing.T, tab *browser.Tab, file string) {
 	t.Helper()
-	if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles(`input[aria-label="File of a table with labels"]`, []string{file}, chromedp.NodeReady)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.SetUploadFiles(`input[aria-label="File of a table with labels"]`, []string{file}, chromedp.NodeReady)))
 }
 
 // TestTable: a table with labels is audited by what its dialog is told, with the counts
@@ -98,16 +95,12 @@ func TestTable(t *testing.T) {
 	}
 	verify := func() {
 		t.Helper()
-		click(t, tab, "#verify")
-		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+		verified(t, tab)
 	}
 	verify()
 
 	// Elsewhere the report names the file that it needs.
-	text, err := audit.Canonical(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(audit.Canonical(native))(t)
 	tab = open(t, "#v=1&mechanism=svt1&workers=2")
 	drop(t, tab, "report.json", string(text))
 	until(t, tab, `document.body.dataset.door === "data" && !document.querySelector("#needs-file").hidden`, 20*time.Second)
@@ -122,9 +115,7 @@ func TestTable(t *testing.T) {
 
 	// Another file of that size is refused.
 	other := filepath.Join(t.TempDir(), "people.csv")
-	if err := os.WriteFile(other, []byte(strings.Replace(labelledPeople(100), "1.50", "1.60", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte(strings.Replace(labelledPeople(100), "1.50", "1.60", 1)), 0o644))
 	tab = open(t, "#v=1&mechanism=svt1&workers=2")
 	drop(t, tab, "report.json", string(text))
 	until(t, tab, `!document.querySelector("#needs-file").hidden`, 20*time.Second)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestWidgetModule: a page that hosts the Python package's module, as anywidget does,
@@ -13,10 +15,7 @@ import (
 // without the site the picture stands there; what it returns takes it away, for good.
 func TestWidgetModule(t *testing.T) {
 	t.Parallel()
-	module, err := os.ReadFile("../../python/src/dpscope/widget.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(os.ReadFile("../../python/src/dpscope/widget.js"))(t)
 	page := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Notebook</title><body>%s<div id="a"></div><div id="b"></div>
 <script type="module">
 import widget from "/widget.js";

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestWrappers: what docs tell readers of Sphinx and MkDocs to write becomes a page with
@@ -24,15 +25,10 @@ func TestWrappers(t *testing.T) {
 		{"mkdocs", "mkdocs", "mkdocs/dpaudit.py", "mkdocs.yml", []string{"build", "-q", "-s", "-d", "out"}},
 	} {
 		t.Run(c.docs, func(t *testing.T) {
-			if _, err := exec.LookPath(c.command); err != nil {
-				t.Skipf("%s is not installed; ./build.sh test-all installs it on Debian", c.command)
-			}
+			must.Have(t, c.command)
 			dir := t.TempDir()
 			copied := func(to, from string) string {
-				data, err := os.ReadFile(from)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(os.ReadFile(from))(t)
 				writeText(t, filepath.Join(dir, to), strings.ReplaceAll(string(data), "https://dpscope.example/", site))
 				return string(data)
 			}
@@ -57,16 +53,14 @@ func TestWrappers(t *testing.T) {
 			}
 			files := map[string]string{}
 			root := os.DirFS(filepath.Join(dir, "out"))
-			if err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+			must.Do(t, fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
 					return err
 				}
 				data, err := fs.ReadFile(root, path)
 				files["/"+path] = string(data)
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			files["/"] = files["/index.html"]
 			tab := hostingFiles(t, "127.0.0.1", files, "cdnjs.cloudflare.com", "hljs") // what MkDocs's own theme asks for
 			until(t, tab, `document.querySelector("dp-audit").shadowRoot.querySelector("img")?.naturalWidth === 592`, 10*time.Second)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The sources that pages on embeds tell readers to write are files that are tried.
@@ -15,15 +17,9 @@ func TestEmbedSources(t *testing.T) {
 		"mkdocs.md": {"mkdocs/mkdocs.yml", "mkdocs/docs/index.markdown"},
 		"hugo.md":   {"hugo/layouts/shortcodes/dp-audit.html", "hugo/hugo.toml", "hugo/content/_index.markdown"},
 	} {
-		text, err := os.ReadFile(filepath.Join(docsFolder, "embed", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(docsFolder, "embed", page)))(t)
 		for _, name := range sources {
-			source, err := os.ReadFile(filepath.Join(docsFolder, "embed", filepath.FromSlash(name)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must.Get(os.ReadFile(filepath.Join(docsFolder, "embed", filepath.FromSlash(name))))(t)
 			if !strings.Contains(string(text), "```\n"+string(source)+"```") {
 				t.Errorf("docs/embed/%s does not show %s as it is", page, name)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // findings is a page of findings or of the museum, whose figures are computed
@@ -29,10 +30,7 @@ type findings struct {
 
 func open(t *testing.T, name string) findings {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name))))(t)
 	return findings{t, name, string(data)}
 }
 
@@ -310,10 +308,7 @@ func TestCeiling(t *testing.T) {
 // them, though not a hundredth below, no test has power 1/2.
 func TestOneRunCeilingPage(t *testing.T) {
 	f := open(t, "findings/one-run-ceiling.md")
-	data, err := os.ReadFile(filepath.Join(docsFolder, "results", "one-run.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(docsFolder, "results", "one-run.txt")))(t)
 	const beta, delta = 0.05, 1e-5
 	rows := 0
 	for line := range strings.Lines(string(data)) {
@@ -478,10 +473,7 @@ func TestKatzPage(t *testing.T) {
 func TestAccountingSlides(t *testing.T) {
 	f := open(t, "findings/renyi-slides.md")
 	const k, eps, delta = 100, 0.1, 1e-5
-	published, err := accounting.PublishedAdvancedEpsilon(eps, k, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Get(accounting.PublishedAdvancedEpsilon(eps, k, delta))(t)
 	f.says("| the slides' corollary | %.2f |", published)
 	account, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindPure, Epsilon: new(eps), Steps: new(k), Event: []float64{0.001}})
 	if err != nil {
@@ -538,20 +530,12 @@ func TestMuseumProofs(t *testing.T) {
 		}
 	}
 
-	spec, err := catalogue.All().Mechanism("laplace-float")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := spec.New(audit.Params{"epsilon": audit.ParamValue{Number: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(catalogue.All().Mechanism("laplace-float"))(t)
+	m := must.Get(spec.New(audit.Params{"epsilon": audit.ParamValue{Number: 1}}))(t)
 	odd := [2]int{} // outputs in (-1/2, 1/2) that are no multiples of 2^-53, by value
 	for value := range odd {
 		out := make([]float64, 20_000)
-		if err := m.Sample(audit.Records(float64(value)), stream.New(stream.Key{Seed: 7, Purpose: "museum", Side: value}), out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Sample(audit.Records(float64(value)), stream.New(stream.Key{Seed: 7, Purpose: "museum", Side: value}), out))
 		for _, y := range out {
 			if scaled := y * 0x1p53; math.Abs(y) < 1 && scaled != math.Trunc(scaled) && (value == 1 || math.Abs(y) < 0.5) {
 				odd[value]++
@@ -565,10 +549,7 @@ func TestMuseumProofs(t *testing.T) {
 
 func TestMuseumFigures(t *testing.T) {
 	// What the registry holds for true stands on the pages.
-	museum, err := Museum(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	museum := must.Get(Museum(os.DirFS(docsFolder)))(t)
 	listed := map[string]audit.MechanismListing{}
 	for _, m := range catalogue.All().Listing().Mechanisms {
 		listed[m.Name] = m

@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/engine"
@@ -30,6 +29,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/wasm/stills"
@@ -39,69 +39,14 @@ var update = flag.Bool("update", false, "write what the audits show into docs")
 
 const docsFolder = "../../docs"
 
-// settings makes the plan that a page's audit asks for, as the page of the site
-// does.
-func settings(a Audit) (pair.Plan, error) {
-	p := pair.Plan{Version: pair.PlanVersion, Parameters: audit.Params{}}
+// planOf makes the plan that a page's audit asks for, as the page of the site does.
+func planOf(a Audit) (pair.Plan, error) {
+	p, texts := pair.Plan{Version: pair.PlanVersion}, settings.Texts{}
 	for _, s := range a {
-		if name, ok := strings.CutPrefix(s.Name, "p."); ok {
-			_, value, err := audit.ParseParam(name + "=" + s.Value)
-			if err != nil {
-				return p, err
-			}
-			p.Parameters[name] = value
-			continue
-		}
-		number, err := strconv.ParseFloat(s.Value, 64)
-		text := err != nil
-		claim := func() *audit.Claim {
-			if p.Claim == nil {
-				p.Claim = &audit.Claim{}
-			}
-			return p.Claim
-		}
-		switch s.Name {
-		case "mechanism":
-			p.Mechanism = s.Value
-		case "learner":
-			p.Learner = s.Value
-		case "pair":
-			p.Pair = new(audit.Pair)
-			if err := json.Unmarshal([]byte(s.Value), p.Pair); err != nil {
-				return p, err
-			}
-		case "finder":
-			p.Finder = s.Value
-		case "fixed":
-			p.Mode = pair.Fixed
-		case "delta":
-			claim().Delta = number
-		case "relation":
-			p.Relation = audit.Relation(s.Value)
-		case "guarantee":
-			claim().Kind = audit.ClaimKind(s.Value)
-		case "epsilon":
-			claim().Epsilon = number
-		case "alpha":
-			claim().Alpha = number
-		case "samples":
-			p.Samples = int(number)
-		case "trials":
-			p.Trials = int(number)
-		case "beta":
-			p.Beta = number
-		case "seed":
-			p.Seed = uint64(number)
-		case "through-renyi":
-			p.ThroughRenyi = number
-		default:
-			return p, fmt.Errorf("no setting %s", s.Name)
-		}
-		if text != slices.Contains([]string{"mechanism", "learner", "relation", "guarantee", "pair", "fixed", "finder"}, s.Name) {
-			return p, fmt.Errorf("setting %s is %q", s.Name, s.Value)
-		}
+		texts[s.Name] = s.Value
 	}
-	return p, nil
+	err := settings.Read(pair.Keys(), texts, &p)
+	return p, err
 }
 
 // shown are the lines below the command.
@@ -138,18 +83,12 @@ func shown(r pair.Report) string {
 //	go test ./site/pages -run Audits -update
 func TestAudits(t *testing.T) {
 	cat := catalogue.All()
-	names, err := markdown(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	fence := regexp.MustCompile("(?ms)^```audit((?: [\\w:-]+)*)\n(.*?)^```$")
 	violations, at := 0, 0
 	for _, name := range names {
 		file := filepath.Join(docsFolder, filepath.FromSlash(name))
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(file))(t)
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			info, text := fence.FindStringSubmatch(block)[1], fence.FindStringSubmatch(block)[2]
 			command, written, _ := strings.Cut(text, "\n")
@@ -171,9 +110,7 @@ func TestAudits(t *testing.T) {
 			return "```audit" + info + "\n" + command + "\n" + shown(r) + "```"
 		})
 		if *update && changed != string(source) {
-			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(changed), 0o644))
 		}
 	}
 	if least := gear.Of(7, 20); violations < least {
@@ -202,17 +139,11 @@ func keep(t *testing.T, name string, r report.View) {
 //
 //	go test ./site/pages -run Pictures -update
 func TestPictures(t *testing.T) {
-	names, err := markdown(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	block := regexp.MustCompile("(?m)^```(audit|picture) ([\\w:-]+) ([\\w-]+)\n(.*dpscope .*)$")
 	made, cat := map[string]string{}, catalogue.All()
 	for _, name := range names {
-		source, err := os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name))))(t)
 		for _, m := range block.FindAllStringSubmatch(string(source), -1) {
 			of, command := m[3], m[4]
 			if made[of] != "" && made[of] != command {
@@ -231,10 +162,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	files, err := os.ReadDir(filepath.Join(docsFolder, kept))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(filepath.Join(docsFolder, kept)))(t)
 	for _, f := range files {
 		if of := strings.TrimSuffix(f.Name(), ".json"); made[of] == "" {
 			t.Errorf("%s is kept, and no page has a picture of it", f.Name())
@@ -275,7 +203,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	plan, err := settings(a)
+	plan, err := planOf(a)
 	if err != nil {
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}
@@ -286,10 +214,7 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 	}
 	t.Logf("%-40s %6.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
 	// The report's own address asks for the same, defaults left out.
-	again, err := settings(must(t, r.Reproduce.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(planOf(audited(t, r.Reproduce.URL)))(t)
 	if one, two := resolved(t, plan, cat), resolved(t, again, cat); one != two {
 		t.Errorf("%s: %s is\n%s\nand the report's %s\n%s", name, command, one, r.Reproduce.URL, two)
 	}
@@ -299,33 +224,19 @@ func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Repo
 // resolved is a plan with its defaults filled in.
 func resolved(t *testing.T, p pair.Plan, cat audit.Catalogue) string {
 	t.Helper()
-	a, err := p.Resolve(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := audit.Canonical(a.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.Resolve(cat))(t)
+	data := must.Get(audit.Canonical(a.Plan))(t)
 	return string(data)
 }
 
-func must(t *testing.T, fragment string) Audit {
+func audited(t *testing.T, fragment string) Audit {
 	t.Helper()
-	a, err := ParseFragment(fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(ParseFragment(fragment))(t)
 }
 
 func build(t *testing.T, withElement bool) []File {
 	t.Helper()
-	files, err := Build(os.DirFS(docsFolder), withElement, stills.Draw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return must.Get(Build(os.DirFS(docsFolder), withElement, stills.Draw))(t)
 }
 
 var (
@@ -360,10 +271,7 @@ func TestLinks(t *testing.T) {
 		}
 		for _, m := range attribute.FindAllStringSubmatch(string(f.Data), -1) {
 			to := html.UnescapeString(m[1])
-			u, err := url.Parse(to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(url.Parse(to))(t)
 			if u.Scheme == "https" {
 				continue
 			}
@@ -385,7 +293,7 @@ func TestLinks(t *testing.T) {
 					}
 				}
 				if door != "" && !doors.MatchString(door) {
-					must(t, "#"+u.EscapedFragment())
+					audited(t, "#"+u.EscapedFragment())
 				}
 			case u.Fragment != "" && !ids[u.Fragment]:
 				t.Errorf("%s: link to %s, a place that is not there", f.Name, to)
@@ -456,7 +364,7 @@ func TestElement(t *testing.T) {
 				a = append(a, Setting{s[1], html.UnescapeString(s[2])})
 			}
 			_, fragment, _ := strings.Cut(html.UnescapeString(m[2]), "#")
-			if got := must(t, "#"+fragment); !slices.Equal(got, a) {
+			if got := audited(t, "#"+fragment); !slices.Equal(got, a) {
 				t.Errorf("%s: attributes %v, link %v", f.Name, a, got)
 			}
 		}
@@ -469,10 +377,7 @@ func TestElement(t *testing.T) {
 // Every known fault has a page, and no page is about a mechanism that there is
 // not or that keeps its claim. Misuses of Google's library have docs/google.md.
 func TestMuseum(t *testing.T) {
-	museum, err := Museum(os.DirFS(docsFolder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	museum := must.Get(Museum(os.DirFS(docsFolder)))(t)
 	for _, m := range mechanisms.All() {
 		if link := museum[m.Name]; (link != "") != (m.Fault != "") {
 			t.Errorf("%s: fault %q, page %q", m.Name, m.Fault, link)
@@ -498,19 +403,13 @@ func TestBounds(t *testing.T) {
 	} {
 		named, told := map[string]bool{}, map[string]bool{}
 		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			for _, m := range pattern.FindAllStringSubmatch(string(data), -1) {
 				into[m[1]] = true
 			}
 		}
 		for _, folder := range c.folders {
-			sources, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			sources := must.Get(filepath.Glob(filepath.Join("../..", folder, "*.go")))(t)
 			for _, file := range sources {
 				if !strings.HasSuffix(file, "_test.go") {
 					collect(constant, file, named)
@@ -568,9 +467,7 @@ func TestBuildRefuses(t *testing.T) {
 		t.Errorf("%v, %v", museum, err)
 	}
 	docs["d.md"] = &fstest.MapFile{Data: []byte("<!-- mechanisms: x -->\n")}
-	if _, err := Museum(docs); err == nil || !strings.Contains(err.Error(), "x has a page already") {
-		t.Errorf("two pages: %v", err)
-	}
+	must.Refuse(t, must.Err(Museum(docs)), "x has a page already", "two pages")
 }
 
 // What somebody wrote by hand is counted: no code, table, quotation, target or mark.
@@ -597,10 +494,7 @@ func TestBuild(t *testing.T) {
 		"x.json":        {Data: []byte("{}")},
 		"unlinked.json": {Data: []byte("{}")},
 	}
-	files, err := Build(docs, true, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Build(docs, true, nil))(t)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
@@ -623,7 +517,5 @@ func TestBuild(t *testing.T) {
 			t.Errorf("docs/index.html lacks %s", want)
 		}
 	}
-	if _, err := fs.Stat(docs, "unlinked.json"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fs.Stat(docs, "unlinked.json"))(t)
 }

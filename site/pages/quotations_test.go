@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // quotation is a sentence of somebody else's that a page of docs quotes.
@@ -33,14 +35,9 @@ func bare(s string) string { return removed.ReplaceAllString(marks.Replace(s), "
 
 func quotations(t *testing.T) []quotation {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(docsFolder, "findings", "quotations.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(docsFolder, "findings", "quotations.json")))(t)
 	var all []quotation
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &all))
 	return all
 }
 
@@ -61,10 +58,7 @@ func TestFindingsQuote(t *testing.T) {
 			t.Errorf("%s does not quote %q", q.Page, q.Quote)
 		}
 	}
-	pages, err := filepath.Glob(filepath.Join(docsFolder, "findings", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob(filepath.Join(docsFolder, "findings", "*.md")))(t)
 	for _, file := range pages {
 		name := "findings/" + filepath.Base(file)
 		if name == "findings/index.md" {
@@ -100,10 +94,7 @@ func TestQuotationsStandInTheirSources(t *testing.T) {
 			if err != nil || len(files) != 1 {
 				t.Fatalf("source %s: %v, %v", q.Source, files, err)
 			}
-			data, err := os.ReadFile(files[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(files[0]))(t)
 			texts[q.Source] = bare(string(data))
 		}
 		look := q.Quote

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // linked holds links against what they came of, and against what may befall one.
@@ -50,13 +52,8 @@ await refused(forged(deflateRawSync(Buffer.alloc(2 ** 24, 32))), "unfolds to mor
 // A link gives back the code, and one that is cut, changed, newer or forged is refused
 // in words for its reader.
 func TestCodeLink(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("node, which runs the script, is missing: %v", err)
-	}
-	source, err := os.ReadFile("../page/packed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Have(t, "node")
+	source := must.Get(os.ReadFile("../page/packed.js"))(t)
 	cmd := exec.Command("node", "--input-type=module")
 	cmd.Stdin = strings.NewReader(linked)
 	cmd.Env = append(os.Environ(), "CODELINK="+base64.StdEncoding.EncodeToString(source))

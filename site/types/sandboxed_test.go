@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asked asks the sandbox's program for outputs of functions, as the core does.
@@ -59,6 +61,16 @@ for (const [code, says, line] of [
   ["function mechanism(rows, random) {\n  return rows.nothing(1);\n}", "TypeError: rows.nothing is not a function", 2],
   ["function mechanism(rows, random) {}", "output 1 is undefined", 0],
   ["const x = 1", "no function mechanism(rows, random)", 0],
+  ["\nnothing();\nfunction mechanism() {}", "ReferenceError: nothing is not defined", 2],
+  ["function mechanism() { throw 'no' }", "it threw no", 0],
+  ["function mechanism() { throw Object.create(null) }", "it threw an object (Object)", 0],
+  ["function mechanism() { throw {line: () => 1} }", "it threw an object (Object)", 0],
+  ["async function mechanism(d, n) { return Array(n).fill(1) }", "must not be async", 0],
+  ["function mechanism(d, n) { return Array.from({length: n}, (_, i) => i % 2 ? [1] : [1, 2]) }", "output 2 is not an array of 2 numbers", 0],
+  ["function mechanism(d, n) { return Array(n).fill(0 / 0) }", "output 1 is NaN", 0],
+  ["function mechanism(d, n) { return Array(n - 1).fill(0) }", "outputs, must return n = ", 0],
+  ["function mechanism(d, n) { return new BigInt64Array(n).fill(9007199254740993n) }", "output 1 is the BigInt 9007199254740993n, must be a finite number", 0],
+  ["function mechanism(d, n) { return Array(n).fill('a') }", 'output 1 is "a", must be a finite number', 0],
 ]) {
   const told = await ask(code, 2, 1);
   assert.ok(told.fault.includes(says), told.fault + ", want " + says);
@@ -69,13 +81,8 @@ for (const [code, says, line] of [
 // A function may return one output or be asked for n, to the same numbers; a misspelt
 // name of its source of randomness is told with the right one.
 func TestSandboxed(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("node, which runs the script, is missing: %v", err)
-	}
-	source, err := os.ReadFile("../worker/sandboxed.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Have(t, "node")
+	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
 	cmd := exec.Command("node", "--input-type=module")
 	cmd.Stdin = strings.NewReader(asked)
 	cmd.Env = append(os.Environ(), "SANDBOXED="+base64.StdEncoding.EncodeToString(source))

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Scripts keep the types that they declare. npm installs the compiler that
@@ -41,10 +43,8 @@ func TestTypes(t *testing.T) {
 
 // read reads what the compiler will, so that go test knows that a result is out of date.
 func read(t *testing.T) {
-	if _, err := os.ReadFile("../../python/src/dpscope/widget.js"); err != nil {
-		t.Fatal(err)
-	}
-	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, d fs.DirEntry, err error) error {
+	must.Get(os.ReadFile("../../python/src/dpscope/widget.js"))(t)
+	must.Do(t, fs.WalkDir(os.DirFS(".."), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -54,10 +54,7 @@ func read(t *testing.T) {
 			_, err = os.ReadFile(filepath.Join("..", path))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // installed says whether what is in the folder is what its lock file asks for.

@@ -15,32 +15,23 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // canaryAudit audits a small Gaussian sum.
 func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := source.Sources()
-	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5},
-		Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5},
+		Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background()))(t)
 	return r, canaryInput(t, r).Canary
 }
 
 // canaryInput is what the page sends of a canary report.
 func canaryInput(t *testing.T, report any) Input {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"canary": report})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in
+	data := must.Get(json.Marshal(map[string]any{"canary": report}))(t)
+	return must.Get(Parse(string(data)))(t)
 }
 
 // TestCanaryViews: all pictures are sound, whatever is chosen, and the variance of the rate of
@@ -98,11 +89,8 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-		Pool: engine.LocalPool(1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
+		Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
 	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {

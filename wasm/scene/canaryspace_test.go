@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestPrincipal: the plane is that of a singular value decomposition.
@@ -283,10 +284,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 		}
 	}
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{}))(t)
 	var ids []string
 	all := Views(canaryInput(t, r))
 	everyChoice(t, "", all...)

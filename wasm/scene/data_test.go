@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -128,9 +129,7 @@ func TestDataTwin(t *testing.T) {
 		for _, row := range v.table(Exact).Rows {
 			for side := range 2 {
 				var n int
-				if _, err := fmt.Sscan(row[3+side], &n); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(fmt.Sscan(row[3+side], &n))(t)
 				shown[side] += n
 			}
 		}
@@ -144,10 +143,7 @@ func TestDataTwin(t *testing.T) {
 func TestDataOfEveryLearner(t *testing.T) {
 	seen := map[string]bool{}
 	for _, spec := range learners.All() {
-		params, err := audit.ResolveParams(spec.Params, nil, audit.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		params := must.Get(audit.ResolveParams(spec.Params, nil, audit.Claim{}))(t)
 		for _, relation := range spec.Relations(params) {
 			known, domain := spec.Table(params), spec.Domain(params, relation)
 			d := len(known.Features)

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // scored is what the page sends of a report of scores.
@@ -20,19 +21,11 @@ func scored(t *testing.T, in, out []float64, basis membership.Basis) *CanaryRepo
 	e := membership.Count(in, out, 0.05)
 	claim := audit.DPClaim(1, 1e-5)
 	r := report.Report{Claim: claim, Tables: []report.Table{e.Table(claim, audit.AddRemove, basis, 0.05)}}
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(r))(t)
+	more := must.Get(json.Marshal(e))(t)
 	var c CanaryReport
 	text = fmt.Appendf(nil, `%s,"plan":{"relation":"add-remove","beta":0.05},"evidence":{"membership":%s}}`, text[:len(text)-1], more)
-	if err := json.Unmarshal(text, &c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &c))
 	return &c
 }
 

@@ -340,24 +340,3 @@ func TestSpark(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkOutputs(b *testing.B) {
-	wide := someHistogram(true, 1.5) // as many bins as in a report
-	wide.chart.Edges, wide.chart.First, wide.chart.Second = nil, []int{50}, []int{500}
-	for i := range 49 {
-		wide.chart.Edges = append(wide.chart.Edges, float64(i)/10)
-		wide.chart.First, wide.chart.Second = append(wide.chart.First, 100+60*i), append(wide.chart.Second, 3000-60*i)
-	}
-	for name, of := range map[string]outputsOf{"histogram": wide, "answers": someAnswers(true, 1.5)} {
-		for _, anytime := range []bool{false, true} {
-			of.anytime = anytime
-			b.Run(fmt.Sprintf("%s/anytime=%v", name, anytime), func(b *testing.B) {
-				for b.Loop() {
-					if p := Draw(newOutputs(of).view(), Request{Width: 912}); p.SVG == nil {
-						b.Fatal("nothing")
-					}
-				}
-			})
-		}
-	}
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
@@ -32,9 +33,7 @@ func stillViews(t *testing.T) map[string]*View {
 	t.Helper()
 	read := func(text string, into any) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), into))
 	}
 	var course CanaryCourse
 	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "letter": "A", "valid": true}, {"name": "b", "letter": "B", "valid": true}, {"name": "c", "letter": "C"}, {"name": "d", "letter": "D"}],
@@ -114,10 +113,7 @@ func TestMarkup(t *testing.T) {
 		t.Errorf("%d elements with the text %q", elements, texts)
 	}
 	page := Draw(v, Request{Width: 640})
-	data, err := json.Marshal(page.SVG)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(page.SVG))(t)
 	var tree []any
 	if err := json.Unmarshal(data, &tree); err != nil || tree[0] != "svg" || tree[1].(map[string]any)["width"] != "640" || len(tree) != 2+len(page.SVG.Children) {
 		t.Errorf("as JSON it is %.200s, %v", data, err)
@@ -147,14 +143,9 @@ func TestGoldenPictures(t *testing.T) {
 		got := strings.ReplaceAll(Draw(views[name], Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
 		file := filepath.Join("testdata", name+".svg")
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(got), 0o644))
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(file))(t)
 		if got != string(want) {
 			t.Errorf("%s is drawn otherwise; if that is meant, run go test -update and look at it", name)
 		}

@@ -153,7 +153,6 @@ func TestPlaneFalseAlarms(t *testing.T) {
 			alarms++
 		}
 	}
-	t.Logf("%d of 400 planes show a cell beyond epsilon, %d of 40000 cells look unequal", alarms, unequal)
 	if alarms > 38 || unequal > 2120 {
 		t.Errorf("%d of 400 planes show a cell beyond epsilon, %d of 40000 cells look unequal", alarms, unequal)
 	}

@@ -14,15 +14,13 @@ import (
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing
 // library. The view carries the values of reports, and nothing that makes them.
 func TestPure(t *testing.T) {
-	out, err := child.Go(t, "list", "-deps", "./wasm/scene").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(child.Go(t, "list", "-deps", "./wasm/scene").Output())(t)
 	for dep := range strings.FieldsSeq(string(out)) {
 		if dep == "syscall/js" || dep == "net" || dep == "os/exec" || strings.HasPrefix(dep, "github.com/hajimehoshi/") || slices.ContainsFunc([]string{"core/canary", "mechanisms", "estimators", "finders"}, func(room string) bool {
 			// The values of a sequential stage name the learners that it bets by.
@@ -42,14 +40,8 @@ func reports(t *testing.T) map[string]pair.Report {
 	}
 	all := map[string]pair.Report{}
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := pair.ParseReport(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(f))(t)
+		r := must.Get(pair.ParseReport(data))(t)
 		all[filepath.Base(f)] = r
 	}
 	return all
@@ -59,15 +51,8 @@ func reports(t *testing.T) map[string]pair.Report {
 func input(t *testing.T, r pair.Report) Input {
 	t.Helper()
 	course := Course{Claimed: 1, Quantity: "epsilon", Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}, {9000, 1.3}}, Valid: len(r.Trials)%2 == 0}
-	data, err := json.Marshal(map[string]any{"report": r, "curves": pair.ReportCurves(r), "course": course})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in
+	data := must.Get(json.Marshal(map[string]any{"report": r, "curves": pair.ReportCurves(r), "course": course}))(t)
+	return must.Get(Parse(string(data)))(t)
 }
 
 // TestEveryViewOfEveryReport: what the reports are of has its pictures, all sound.
@@ -274,14 +259,8 @@ func TestViewer(t *testing.T) {
 		t.Error("a run's beginning takes the picture away")
 	}
 	r := all["histogram.json"]
-	data, err := json.Marshal(pair.Progress{Phase: pair.Certifying, Live: &pair.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: report.FirstOverSecond, Rows: 1000, Samples: 5000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Parse(`{"progress":` + string(data) + `}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(pair.Progress{Phase: pair.Certifying, Live: &pair.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: report.FirstOverSecond, Rows: 1000, Samples: 5000}}))(t)
+	in := must.Get(Parse(`{"progress":` + string(data) + `}`))(t)
 	v.Take(in)
 	if !strings.HasPrefix(v.View().Caption, "So far, 1\u202f000 of 5\u202f000 outputs a side.") {
 		t.Errorf("live, it says %q", v.View().Caption)
@@ -297,14 +276,9 @@ func TestViewer(t *testing.T) {
 	}
 	// A picture that begins anew is where it was; a place that is none is the whole.
 	place := v.Place()
-	back, err := json.Marshal(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(json.Marshal(place))(t)
 	var again Place
-	if err := json.Unmarshal(back, &again); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(back, &again))
 	var other Viewer
 	other.Resize(800)
 	other.Take(in)

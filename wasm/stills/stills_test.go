@@ -10,22 +10,17 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // TestKeep: what is kept of a report of any kind draws the pictures that the report does,
 // is a function of what it was kept of, and is a part of it.
 func TestKeep(t *testing.T) {
-	files, err := filepath.Glob("../../core/testdata/reports/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../../core/testdata/reports/*.json"))(t)
 	kinds := map[string]bool{}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		for _, k := range core.Kinds() {
 			r, err := k.Parse(data)
 			if err != nil {
@@ -41,10 +36,7 @@ func TestKeep(t *testing.T) {
 			if whole, err := json.Marshal(r); err != nil || len(kept) >= len(whole) {
 				t.Errorf("%s: %d bytes of %d are kept, %v", file, len(kept), len(whole), err)
 			}
-			views, err := scene.ReportViews(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			views := must.Get(scene.ReportViews(r))(t)
 			drawn, err := Of(r)
 			if err != nil || len(drawn) != len(views) {
 				t.Fatalf("%s: %d pictures of %d views, %v", file, len(drawn), len(views), err)
@@ -68,9 +60,7 @@ func TestKeep(t *testing.T) {
 					}
 				}
 			}
-			if _, err := Draw(kept, "nothing"); err == nil || !strings.Contains(err.Error(), `no picture "nothing", must be one of `) {
-				t.Errorf("%s: a view that it has not: %v", file, err)
-			}
+			must.Refuse(t, must.Err(Draw(kept, "nothing")), `no picture "nothing", must be one of `, file)
 		}
 	}
 	if len(kinds) < 4 {
@@ -85,9 +75,5 @@ func TestKeep(t *testing.T) {
 
 func mustRead(t *testing.T, kept []byte) report.View {
 	t.Helper()
-	r, err := read(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(read(kept))(t)
 }

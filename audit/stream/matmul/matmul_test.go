@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // slowProduct is a times b by definition, entry (i, k) of a at a[i*depth+k] and
@@ -76,14 +77,7 @@ func TestProductRefusesWhatDoesNotFit(t *testing.T) {
 		"another inner dimension":     func() { Product(&left, &short, nil, make([]float64, 4)) },
 		"too short a result":          func() { Product(&left, &right, nil, make([]float64, 3)) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		must.Panic(t, name, f)
 	}
 }
 
@@ -109,18 +103,4 @@ func TestDotAndAddScaled(t *testing.T) {
 			}
 		}
 	}
-}
-
-func BenchmarkProduct(b *testing.B) {
-	const rows, depth, columns = 256, 100, 100
-	s := stream.New(stream.Key{Seed: 1, Purpose: "product"})
-	var left, right Packed[float32]
-	a, w := numbers[float32](s, rows*depth), numbers[float32](s, depth*columns)
-	c := make([]float32, rows*columns)
-	for b.Loop() {
-		left.Left(a, rows, depth, depth, 1)
-		right.Right(w, columns, depth, 1, columns)
-		Product(&left, &right, nil, c)
-	}
-	b.ReportMetric(float64(rows*depth*columns)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "products/ns")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -22,10 +23,7 @@ func at(t testing.TB, mechanism, table string, group int) audit.FinderProblem {
 		if m.Name != mechanism {
 			continue
 		}
-		p, err := audit.ResolveParams(m.Params, audit.Params{"table": {Text: table}}, audit.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(audit.ResolveParams(m.Params, audit.Params{"table": {Text: table}}, audit.Claim{}))(t)
 		r := m.Relations(p)[0]
 		return audit.FinderProblem{Relation: r, Domain: m.Domain(p, r), Table: m.Table(p), Stream: stream.New(stream.Key{Seed: 2, Purpose: "attack"}), Trials: 8, Group: group}
 	}
@@ -48,9 +46,7 @@ func proposed(t testing.TB, name string, p audit.FinderProblem) []audit.Pair {
 func looked(t testing.TB, p audit.FinderProblem) *problem {
 	t.Helper()
 	var q *problem
-	if _, err := (attack{of: every, points: func(x *problem) ([]point, error) { q = x; return nil, nil }}).pairs(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((attack{of: every, points: func(x *problem) ([]point, error) { q = x; return nil, nil }}).pairs(p))(t)
 	return q
 }
 
@@ -96,23 +92,14 @@ func disc(visit func(x []float64)) {
 func TestInfluenceIsTheDerivative(t *testing.T) {
 	for _, table := range []string{"iris", "stretched"} {
 		q := looked(t, at(t, "logistic-output", table, 1))
-		f, err := q.fit(q.table.Base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(q.fit(q.table.Base))(t)
 		many := audit.Dataset{Columns: q.d + 1, Values: slices.Repeat(q.table.Base.Values, 200)}
-		before, err := q.table.Train(many)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(q.table.Train(many))(t)
 		for i, x := range [][]float64{{0.9, 0, 0, 0}, {0, -0.3, 0.5, 0.1}, {-0.2, 0.1, 0, 0.9}} {
 			y := float64(i % 2)
 			changed := audit.Dataset{Columns: many.Columns, Values: slices.Clone(many.Values)}
 			copy(changed.Row(i), append(slices.Clone(x), y))
-			after, err := q.table.Train(changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := must.Get(q.table.Train(changed))(t)
 			got, want := less(f.influence(x, y), f.influence(q.x[i], q.y[i])), less(after, before)
 			for j := range want {
 				want[j] *= 200
@@ -130,17 +117,11 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 func TestInfluenceFindsTheLargest(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
-	f, err := q.fit(q.table.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(q.fit(q.table.Base))(t)
 	pairs := proposed(t, "influence", p)
 	_, to := change(t, pairs[0])
 	distance := func(d audit.Dataset) float64 {
-		w, err := q.table.Train(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(q.table.Train(d))(t)
 		return norm(less(w, f.w))
 	}
 	most, moved := 0.0, 0.0
@@ -181,16 +162,10 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 func TestCoefficientsAreDrawn(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
-	w, err := q.table.Train(q.table.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(q.table.Train(q.table.Base))(t)
 	targets := [][]float64{{-w[1], w[0]}, {w[1], -w[0]}}
 	nearest := func(d audit.Dataset) (best [2]float64) {
-		to, err := q.table.Train(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must.Get(q.table.Train(d))(t)
 		for k, target := range targets {
 			best[k] = norm(less(to, target))
 		}
@@ -390,10 +365,7 @@ func TestClipBKDIsTheLeastAxis(t *testing.T) {
 	if got, want := norm(to[:2]), norms[len(norms)/2]; math.Abs(got-want) > 1e-3 {
 		t.Errorf("it is %v long, the median row %v", got, want)
 	}
-	w, err := q.table.Train(q.table.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(q.table.Train(q.table.Base))(t)
 	if likely := linalg.Dot(w, to[:2]) > 0; likely == (to[2] == 1) {
 		t.Errorf("the label of %v is the likelier one", to)
 	}
@@ -416,10 +388,7 @@ func TestShadowsAreWrong(t *testing.T) {
 	if from[2] != to[2] {
 		t.Errorf("%v became %v, want the label kept", from, to)
 	}
-	w, err := p.Table.Train(p.Table.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(p.Table.Train(p.Table.Base))(t)
 	wrong := func(x []float64) float64 { return math.Abs(to[2] - p.Table.Probability(w, x)) }
 	most := 0.0
 	disc(func(x []float64) { most = max(most, wrong(x)) })
@@ -442,10 +411,7 @@ func TestCopies(t *testing.T) {
 			}
 			var sizes []int
 			for _, pair := range proposed(t, a.name, p) {
-				k, err := r.Steps(pair, p.Domain, 8)
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := must.Get(r.Steps(pair, p.Domain, 8))(t)
 				if sizes = append(sizes, k); k > 1 && !strings.Contains(pair.Label, fmt.Sprintf("%d copies", k)) {
 					t.Errorf("%s, %s: %d rows differ", a.name, pair.Label, k)
 				}
@@ -478,10 +444,7 @@ func TestSameBitsOfAttacks(t *testing.T) {
 				if !slices.Contains(a.of, p.Table.Learning) {
 					continue
 				}
-				data, err := json.Marshal(proposed(t, a.name, p))
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(json.Marshal(proposed(t, a.name, p)))(t)
 				h.Write(data)
 			}
 		}

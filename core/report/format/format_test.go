@@ -24,6 +24,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -40,10 +41,7 @@ func (broken) Sample(audit.Dataset, *stream.Stream, []float64) error {
 func catalogue(t *testing.T) audit.Catalogue {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
-	spec, err := cat.Mechanism("laplace-mean")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(cat.Mechanism("laplace-mean"))(t)
 	spec.Name, spec.New = "broken", func(audit.Params) (audit.Mechanism, error) { return broken{}, nil }
 	cat.Mechanisms = append(cat.Mechanisms, spec)
 	return cat
@@ -89,9 +87,7 @@ func each(t *testing.T) format.Run {
 func write(t *testing.T, name string, run format.Run) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := format.Write(&out, name, run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, format.Write(&out, name, run))
 	return out.String()
 }
 
@@ -103,14 +99,9 @@ func TestGolden(t *testing.T) {
 		path := filepath.Join("testdata", "each."+format)
 		got := write(t, format, run)
 		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(path))(t)
 		if got != string(want) {
 			t.Errorf("%s differs; go test ./core/report/format -run TestGolden -update writes it:\n%s", path, got)
 		}
@@ -119,25 +110,13 @@ func TestGolden(t *testing.T) {
 
 func sarifSchema(t *testing.T) *check.Schema {
 	t.Helper()
-	f, err := os.Open("testdata/sarif-schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/sarif-schema-2.1.0.json"))(t)
 	defer f.Close()
-	doc, err := check.UnmarshalJSON(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(check.UnmarshalJSON(f))(t)
 	c := check.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("sarif.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("sarif.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	must.Do(t, c.AddResource("sarif.json", doc))
+	return must.Get(c.Compile("sarif.json"))(t)
 }
 
 func valid(s *check.Schema, data string) error {
@@ -178,9 +157,7 @@ func TestSARIF(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(out), &log); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(out), &log))
 		r := log.Runs[0]
 		if len(r.Results) != 2 || r.Invocations[0].ExecutionSuccessful {
 			t.Fatalf("%d results, successful %v; want the violation and the inconclusive audit, and the failure said", len(r.Results), r.Invocations[0].ExecutionSuccessful)
@@ -246,7 +223,6 @@ func TestSARIFSchemaRefuses(t *testing.T) {
 }
 
 func TestJUnit(t *testing.T) {
-	schema := readXSD(t, "testdata/junit-10.xsd")
 	run := each(t)
 	run.Audits[1].Name = "control \x00\x1b\u202e & \"quoted\" <name>"
 	run.Summary = "all \u2066sound"
@@ -257,8 +233,8 @@ func TestJUnit(t *testing.T) {
 			t.Error("marks that turn text around stand in JUnit XML")
 		}
 		doc := readXML(t, strings.NewReader(text))
-		if err := schema.validate(doc); err != nil {
-			t.Errorf("not JUnit XML: %v", err)
+		if why := junitFault(doc); doc.name != "testsuites" || why != "" {
+			t.Errorf("not JUnit XML: %s: %s", doc.name, why)
 		}
 		suite := doc.kid("testsuite")
 		want := map[string]string{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
@@ -361,10 +337,7 @@ func TestOneAudit(t *testing.T) {
 	if got := write(t, format.Text, run); got != report.Text(r) {
 		t.Errorf("text is not the report's own:\n%s", got)
 	}
-	want, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(audit.Canonical(r))(t)
 	if got := write(t, format.JSON, run); got != string(want) {
 		t.Errorf("JSON is not the report's own:\n%s", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // hostile is what would be markup, an address, a script or a template, were it not
@@ -119,14 +120,9 @@ func TestHTMLEscapes(t *testing.T) {
 			t.Errorf("%d hostile words are shown", words)
 		}
 		for _, raw := range find(root, "details", "raw") {
-			want, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(audit.Canonical(r))(t)
 			var back evil
-			if err := audit.DecodeStrict([]byte(raw.kid("pre").text), "report", &back.Report); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, audit.DecodeStrict([]byte(raw.kid("pre").text), "report", &back.Report))
 			if got, err := audit.Canonical(back); err != nil || string(got) != string(want) {
 				t.Errorf("the report's JSON is another: %v", err)
 			}
@@ -182,10 +178,7 @@ var (
 
 // The page has the colours of the site's pages, each of them in both themes.
 func TestHTMLColours(t *testing.T) {
-	css, err := os.ReadFile("../../../site/page/page.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := must.Get(os.ReadFile("../../../site/page/page.css"))(t)
 	style := find(page(t, each(t)), "style", "")[0].text
 	themes := func(text string) (out [2]map[string]string) { // light, dark
 		blocks := strings.SplitAfter(text, "}")

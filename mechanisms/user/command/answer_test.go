@@ -172,24 +172,3 @@ func flat(line []byte) (rows [][]any, ok bool) {
 	}
 	return rows, true
 }
-
-func BenchmarkScan(b *testing.B) {
-	line, err := json.Marshal(map[string]any{"outputs": make([]float64, 0)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	values := make([]string, 4096)
-	for i := range values {
-		values[i] = fmt.Sprint(math.Sqrt(float64(i)))
-	}
-	line = bytes.Replace(line, []byte("[]"), []byte("["+strings.Join(values, ", ")+"]"), 1)
-	p := &Program{columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
-	out := make([]float64, 4096)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := p.fill(answer{json: line}, 4096, out); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/output")
-}

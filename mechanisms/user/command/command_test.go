@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,16 +21,13 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
 func space(t testing.TB) audit.Space {
 	t.Helper()
-	s, err := audit.ParseSpace("", "", "", false, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(audit.ParseSpace("", "", "", false, 0))(t)
 }
 
 // open runs a form of the test's program until the test ends.
@@ -50,11 +46,7 @@ func open(t testing.TB, form string, change ...func(*command.Options)) (*command
 
 func mustOpen(t testing.TB, form string, change ...func(*command.Options)) *command.Program {
 	t.Helper()
-	p, err := open(t, form, change...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(open(t, form, change...))(t)
 }
 
 func sample(p *command.Program, d audit.Dataset, seed uint64, n int) ([]float64, error) {
@@ -67,10 +59,7 @@ func TestProgram(t *testing.T) {
 	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != audit.Real {
 		t.Errorf("%q %v", p.Unseeded(), p.Columns())
 	}
-	a, err := sample(p, audit.Records(1, 0), 1, 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(sample(p, audit.Records(1, 0), 1, 5000))(t)
 	// Another process and another size of block: the seed alone fixes outputs.
 	q := mustOpen(t, "correct")
 	b, err := sample(q, audit.Records(1, 0), 1, 5000)
@@ -138,10 +127,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	p := mustOpen(t, "mixed")
-	out, err := sample(p, audit.Records(1), 3, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(sample(p, audit.Records(1), 3, 1000))(t)
 	for i := 0; i < len(out); i += 4 {
 		row, none := out[i:i+4], audit.SymbolOf("none")
 		if row[3] != 1 || !(row[0] == 1000 && row[1] == none && row[2] == 0 || row[0] < 1 && row[1] == 0 && row[2] > 0) {
@@ -230,9 +216,7 @@ func TestDependentOutputs(t *testing.T) {
 		"start":   "its first answer is the same in two processes, though the seed does not fix the outputs",
 		"again":   "outputs for one seed is one output, repeated, and another one for another seed",
 	} {
-		if _, err := open(t, form); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", form, err)
-		}
+		must.Refuse(t, must.Err(open(t, form)), says, form)
 	}
 	// The same in all answers is no fault: a constant leaks what it leaks.
 	if p, err := open(t, "constant"); err != nil || p.Unseeded() != "" {
@@ -250,9 +234,7 @@ func TestDependentOutputs(t *testing.T) {
 	// Rare symbols come alike by chance, and are not refused.
 	q := mustOpen(t, "rare")
 	for i := range 40 {
-		if _, err := sample(q, audit.Records(1), uint64(i), 200); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(sample(q, audit.Records(1), uint64(i), 200))(t)
 	}
 }
 
@@ -270,10 +252,7 @@ func TestUnseeded(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p, err := command.Open(ctx, command.Options{Command: line(t, "hangs"), Space: space(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(command.Open(ctx, command.Options{Command: line(t, "hangs"), Space: space(t)}))(t)
 	defer p.Close()
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := sample(p, audit.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
@@ -294,11 +273,8 @@ func TestStop(t *testing.T) {
 func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit.Catalogue) {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
-		Pool: engine.LocalPool(workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
+		Pool: engine.LocalPool(workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context()))(t)
 	return r, cat
 }
 
@@ -347,14 +323,9 @@ func TestWorkers(t *testing.T) {
 
 // TestPython audits the example of the documentation.
 func TestPython(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT RUN: needs python3")
-	}
+	must.Have(t, "python3")
 	child.Reads(t, "../../../docs/examples")
-	script, err := filepath.Abs("../../../docs/examples/count_mechanism.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(filepath.Abs("../../../docs/examples/count_mechanism.py"))(t)
 	for form, verdict := range map[string]audit.Verdict{"correct": audit.NoViolation, "half": audit.Violation, "words": audit.NoViolation} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
 		r, cat := runAudit(t, p, 2)
@@ -372,45 +343,17 @@ func TestPython(t *testing.T) {
 		t.Error("noise of the operating system is not seen")
 	}
 	// The program in the text is the first form of the example.
-	page, err := os.ReadFile("../../../docs/command.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/command.md"))(t)
 	_, rest, _ := strings.Cut(string(page), "```python\n")
 	code, _, _ := strings.Cut(rest, "```")
 	file := filepath.Join(t.TempDir(), "mechanism.py")
-	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(code), 0o600))
 	var outs [2][]float64
 	for i, line := range []string{"python3 '" + file + "'", "python3 '" + script + "' correct"} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = line })
-		if outs[i], err = sample(p, audit.Records(1, 0), 1, 300); err != nil {
-			t.Fatal(err)
-		}
+		outs[i] = must.Get(sample(p, audit.Records(1, 0), 1, 300))(t)
 	}
 	if !slices.Equal(outs[0], outs[1]) {
 		t.Error("the program in docs/command.md is another mechanism than the example")
-	}
-}
-
-// BenchmarkPython draws blocks by the example, in one process.
-func BenchmarkPython(b *testing.B) {
-	script, err := filepath.Abs("../../../docs/examples/count_mechanism.py")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, form := range []string{"correct", "words"} {
-		b.Run(form, func(b *testing.B) {
-			p := mustOpen(b, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
-			rng := stream.New(stream.Key{Seed: 1})
-			out := make([]float64, pair.BlockRows)
-			for b.Loop() {
-				if err := p.Sample(audit.Records(1, 0), rng, out); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.N)*pair.BlockRows/b.Elapsed().Seconds(), "outputs/s")
-		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -128,10 +129,7 @@ func framesProgram(form string, in *bufio.Reader, out *bufio.Writer) {
 // The same numbers come as frames, as JSON in frames, and as lines.
 func TestFrames(t *testing.T) {
 	plain := mustOpen(t, "sum")
-	want, err := sample(plain, audit.Records(1, 0, 1), 3, 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(sample(plain, audit.Records(1, 0, 1), 3, 5000))(t)
 	for _, form := range []string{"frames-floats", "frames-json"} {
 		p := mustOpen(t, form)
 		got, err := sample(p, audit.Records(1, 0, 1), 3, 5000)
@@ -142,10 +140,7 @@ func TestFrames(t *testing.T) {
 			t.Errorf("%s: %s", form, p.Unseeded())
 		}
 	}
-	ints, err := sample(mustOpen(t, "frames-ints"), audit.Records(1, 0, 1), 3, 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ints := must.Get(sample(mustOpen(t, "frames-ints"), audit.Records(1, 0, 1), 3, 5000))(t)
 	for i, v := range ints {
 		if v != math.Floor(want[i]) {
 			t.Fatalf("output %d is %v, of %v", i, v, want[i])
@@ -185,12 +180,9 @@ func TestParentFault(t *testing.T) {
 		program("late-long", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
 		mine.Close()
 	}()
-	p, err := open(t, "late-long", func(o *command.Options) {
+	p := must.Get(open(t, "late-long", func(o *command.Options) {
 		o.Parent = &command.Parent{Requests: theirs, Answers: answers}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	done := make(chan error)
 	for range 4 {
 		go func() {
@@ -199,9 +191,7 @@ func TestParentFault(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		if err := <-done; err == nil || !strings.Contains(err.Error(), `c1 is "9007199254740993"`) {
-			t.Error(err)
-		}
+		must.Refuse(t, <-done, `c1 is "9007199254740993"`)
 	}
 }
 
@@ -214,19 +204,13 @@ func TestParent(t *testing.T) {
 		program("half", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
 		mine.Close()
 	}()
-	p, err := open(t, "half", func(o *command.Options) {
+	p := must.Get(open(t, "half", func(o *command.Options) {
 		o.Command, o.Parent = "python3 -m dpscope mine:half", &command.Parent{Requests: theirs, Answers: answers}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if got := p.Brought().Name; got != "python3 -m dpscope mine:half" {
 		t.Error(got)
 	}
-	want, err := sample(mustOpen(t, "half"), audit.Records(1, 0), 2, 9000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(sample(mustOpen(t, "half"), audit.Records(1, 0), 2, 9000))(t)
 	done := make(chan bool)
 	for range 3 {
 		go func() {

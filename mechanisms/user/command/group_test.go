@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -42,15 +43,9 @@ func TestNoOrphans(t *testing.T) {
 			p.Close()
 		}
 		cancel()
-		data, err := os.ReadFile(notes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(notes))(t)
 		for _, word := range strings.Fields(string(data)) {
-			pid, err := strconv.Atoi(word)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := must.Get(strconv.Atoi(word))(t)
 			if !gone(pid) {
 				t.Errorf("stopped %v: process %d still runs", stopped, pid)
 				syscall.Kill(pid, syscall.SIGKILL)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -118,10 +119,7 @@ func openTrainer(t testing.TB, form string, change ...func(*command.TrainerOptio
 	for _, f := range change {
 		f(&o)
 	}
-	p, err := command.OpenTrainer(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(command.OpenTrainer(t.Context(), o))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -228,31 +226,21 @@ func TestTrainerCheck(t *testing.T) {
 	}
 	for _, form := range []string{"ignores", "start"} {
 		for _, n := range []int{2, 12} {
-			if _, err := openTrainer(t, form).Check(some(n), 12, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n)) {
-				t.Errorf("%s, %d canaries: %v", form, n, err)
-			}
+			must.Refuse(t, must.Err(openTrainer(t, form).Check(some(n), 12, nil)), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n), form, n)
 		}
 	}
 	// Seeds that give the same scores later are seen, too.
 	p := openTrainer(t, "ignores")
 	scores := make([]float64, 12)
-	if _, err := p.Train(some(12), 1, scores, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Train(some(12), 2, scores, nil); err == nil || !strings.Contains(err.Error(), "the same 12 scores for the seeds 1 and 2") {
-		t.Error(err)
-	}
+	must.Get(p.Train(some(12), 1, scores, nil))(t)
+	must.Refuse(t, must.Err(p.Train(some(12), 2, scores, nil)), "the same 12 scores for the seeds 1 and 2")
 	// What was asked for the check is not asked again: a program that gives another answer
 	// each time gives that one.
 	q := openTrainer(t, "own")
-	if _, err := q.Check(some(12), 12, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(q.Check(some(12), 12, nil))(t)
 	a, b, c := make([]float64, 12), make([]float64, 12), make([]float64, 12)
 	for _, s := range [][]float64{a, b, c} {
-		if _, err := q.Train(some(12), 12, s, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(q.Train(some(12), 12, s, nil))(t)
 	}
 	if slices.Equal(a, b) || slices.Equal(b, c) {
 		t.Error("an answer is given twice")
@@ -265,9 +253,7 @@ func TestTrainerStops(t *testing.T) {
 	enough := errors.New("refuted already")
 	p := openTrainer(t, "hangs")
 	scores := make([]float64, 4)
-	if _, err := p.Train(some(4), 1, scores, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.Train(some(4), 1, scores, nil))(t)
 	if _, err := p.Train(some(4), 2, scores, func() error { return enough }); err != enough {
 		t.Errorf("%v, must be %v", err, enough)
 	}
@@ -276,14 +262,9 @@ func TestTrainerStops(t *testing.T) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	q, err := command.OpenTrainer(ctx, command.TrainerOptions{Command: line(t, "train-hangs")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(command.OpenTrainer(ctx, command.TrainerOptions{Command: line(t, "train-hangs")}))(t)
 	defer q.Close()
-	if _, err := q.Train(some(4), 1, scores, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(q.Train(some(4), 1, scores, nil))(t)
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := q.Train(some(4), 2, scores, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that is stopped answers %v", err)
@@ -311,10 +292,7 @@ func TestTrainerParent(t *testing.T) {
 			fmt.Fprintf(answers, "{\"seed\": %d, \"scores\": %s}\n", q.Seed, array(len(noise), func(i int) string { return number(noise[i]) }))
 		}
 	}()
-	p, err := command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "mine:train", Parent: &command.Parent{Requests: in, Answers: out}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "mine:train", Parent: &command.Parent{Requests: in, Answers: out}}))(t)
 	if same, err := p.Check(some(12), 12, nil); !same || err != nil || asked != 3 {
 		t.Errorf("%v %v after %d requests", same, err, asked)
 	}

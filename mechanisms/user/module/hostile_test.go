@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // many is a number as it is written in a module.
@@ -119,10 +120,7 @@ func TestLimits(t *testing.T) {
 // a call that has no end.
 func TestEndsWithStdin(t *testing.T) {
 	m := &Module{o: Options{Host: self, CompilePatience: time.Minute}, ctx: t.Context(), job: job{"m.wasm", doubling(), time.Minute}}
-	h, err := m.start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(m.start())(t)
 	defer h.End(0)
 	time.AfterFunc(100*time.Millisecond, func() { h.In.Close() })
 	if err := h.Ask(t.Context(), question{Columns: 1, N: 1, Seed: 60}, &answer{}); err == nil || err.Error() != "it ended with exit code 0" {

@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	pool "github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Programs that run modules for the tests.
@@ -43,11 +43,7 @@ func TestMain(m *testing.M) {
 const examples = "../../../docs/examples/abi"
 
 func space(t testing.TB) audit.Space {
-	s, err := audit.ParseSpace("", "", "", false, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(audit.ParseSpace("", "", "", false, 0))(t)
 }
 
 func open(t testing.TB, name string, data []byte, o Options) *Module {
@@ -57,10 +53,7 @@ func open(t testing.TB, name string, data []byte, o Options) *Module {
 	if o.Patience == 0 {
 		o.Patience = time.Minute // a machine with much to do is not an endless loop
 	}
-	m, err := Open(t.Context(), name, data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(t.Context(), name, data, o))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -75,11 +68,7 @@ func compiled(data []byte) (*engine, error) {
 
 func example(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(examples, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(filepath.Join(examples, name)))(t)
 }
 
 // slowCount is what the examples compute.
@@ -107,9 +96,7 @@ func requireCount(t *testing.T, m *Module) {
 	for _, rows := range []int{0, 1, 5, 20_000} { // 20 000 rows make the memory grow
 		for _, seed := range []uint64{0, 1, 1<<53 - 1} {
 			got, want := make([]float64, pair.BlockRows), make([]float64, pair.BlockRows)
-			if err := m.call(audit.Records(make([]float64, rows)...), seed, got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.call(audit.Records(make([]float64, rows)...), seed, got))
 			slowCount(rows, seed, want)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d rows, seed %d: other outputs", rows, seed)
@@ -140,14 +127,9 @@ func TestExamplesCompiled(t *testing.T) {
 	} {
 		t.Run(c.source, func(t *testing.T) {
 			for _, need := range c.needs {
-				if _, err := exec.LookPath(need); err != nil {
-					t.Skip("no ", need)
-				}
+				must.Have(t, need)
 			}
-			source, err := filepath.Abs(filepath.Join(examples, c.source))
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must.Get(filepath.Abs(filepath.Join(examples, c.source)))(t)
 			out := filepath.Join(dir, c.source+".wasm")
 			cmd := exec.Command(c.needs[0], append(c.args, "-o", out, source)...)
 			cmd.Dir = dir
@@ -157,10 +139,7 @@ func TestExamplesCompiled(t *testing.T) {
 				}
 				t.Fatalf("%v\n%s", err, said)
 			}
-			data, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(out))(t)
 			if c.same != "" && !slices.Equal(data, example(t, c.same)) {
 				t.Errorf("%s is not what %s makes of %s", c.same, c.needs[0], c.source)
 			}
@@ -183,11 +162,8 @@ func TestAudit(t *testing.T) {
 		epsilon float64
 		want    audit.Verdict
 	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
-		r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
-			Catalogue: cat, Pool: pool.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
+			Catalogue: cat, Pool: pool.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
 		if r.Verdict != c.want || *r.Rows(report.Bounds)[0].LowerBound < 0.9 {
 			t.Errorf("claim %v: %s", c.epsilon, r.Summary)
 		}
@@ -358,16 +334,4 @@ func TestBroken(t *testing.T) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 	}
-}
-
-func BenchmarkSample(b *testing.B) {
-	m := open(b, "count.wasm", example(b, "count.wasm"), Options{})
-	out := make([]float64, pair.BlockRows)
-	s := stream.New(stream.Key{Seed: 1})
-	for b.Loop() {
-		if err := m.Sample(audit.Records(1, 2), s, out); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(out)), "ns/output")
 }

@@ -1,0 +1,76 @@
+// Package must ends a test where a call fails that has to succeed.
+package must
+
+import (
+	"os/exec"
+	"strings"
+)
+
+// TB is what ends: a test of package testing, or one of a property.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Do is for calls that return an error alone: must.Do(t, os.Mkdir(name, 0o700)).
+func Do(t TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Get is for calls that return a value: data := must.Get(os.ReadFile(name))(t).
+func Get[T any](value T, err error) func(TB) T {
+	return func(t TB) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
+
+// Get2 is for calls that return two.
+func Get2[T, U any](first T, second U, err error) func(TB) (T, U) {
+	return func(t TB) (T, U) {
+		t.Helper()
+		Do(t, err)
+		return first, second
+	}
+}
+
+// Panic is for calls that only a programming error makes: they panic with a text.
+func Panic(t TB, what string, call func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if why, ok := recover().(string); !ok || why == "" {
+			t.Errorf("%s: no panic with a text", what)
+		}
+	}()
+	call()
+}
+
+// Refuse is for errors that have to be there and to say so; of is what they are of.
+func Refuse(t TB, err error, says string, of ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v: error %v, want one that says %q", of, err, says)
+	}
+}
+
+// Err is the error of a call that returns a value too.
+func Err[T any](_ T, err error) error { return err }
+
+// Have is where a program is; a test that needs one that is not there is skipped.
+func Have(t interface {
+	Helper()
+	Skipf(format string, args ...any)
+}, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("NOT RUN: needs %s", program)
+	}
+	return path
+}
