@@ -151,7 +151,7 @@ func TestQueryRefuses(t *testing.T) {
 		{good(func(q *Query) { q.Delta = new(math.NaN()) }), "delta", "below 1"},
 		{good(func(q *Query) { q.AtEpsilon = new(-0.1) }), "atEpsilon", "at least 0"},
 		{good(func(q *Query) { q.Orders = []float64{2, 1} }), "orders[1]", "above 1"},
-		{good(func(q *Query) { q.Orders = []float64{2, 2} }), "orders[1]", "above the one before"},
+		{good(func(q *Query) { q.Orders = []float64{2, 2} }), "orders[1]", "above the previous order"},
 		{good(func(q *Query) { q.Orders = []float64{math.Inf(1)} }), "orders[0]", "above 1"},
 		{good(func(q *Query) { q.Orders = make([]float64, 1001) }), "orders", "at most 1000"},
 		{Query{Mechanism: KindRandomisedResponse, P: new(0.7), Rate: new(0.5)}, "rate", "absent for randomised"},

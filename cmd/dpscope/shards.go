@@ -23,7 +23,7 @@ func endShare(ctx context.Context, f *shares.Flags, err error, stderr io.Writer)
 // drew.
 func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := cli.NewFlags("dpscope merge", stderr)
-	workers := s.Workers(0, "parallel workers; 0: one a processor")
+	workers := s.Workers(0, "parallel workers; 0: one per processor")
 	var out formatFlags
 	out.register(s)
 	s.Func("o", "short for -output", func(v string) error { return s.Set("output", v) })

@@ -134,7 +134,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	own := spec.Claim(params)
 	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own)}
 	if err := a.Claim.Validate(); err != nil {
-		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
+		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies no such claim)", err, spec.Name, own)
 	}
 	a.Plan.Parameters, a.Plan.Claim = params, &a.Claim
 	if a.Claim.Kind == audit.Pure && own.Kind == audit.Approximate && given.Kind == audit.Pure {
@@ -402,20 +402,20 @@ func Keys() []settings.Key[Plan] {
 			Usage: `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`,
 			Form:  &settings.Form{Place: "search", Label: "Pair", Hint: `two datasets as JSON, instead of a search: {"first": {"columns": …, "values": […]}, "second": {…}}`, Wide: true}},
 		{Name: "group", At: settings.Whole(func(p *Plan) *int { return &p.Group }), Range: settings.In(0, maxGroup), Default: "1",
-			Usage: "by how many rows a pair may differ, at most; its bound is divided back (group privacy)",
-			Form:  &settings.Form{Place: "more", Label: "Group", Hint: "rows that a pair may differ by; the bound is divided back", Empty: "1"}},
+			Usage: "largest number of rows by which a pair may differ; the bound is converted back to one row (group privacy)",
+			Form:  &settings.Form{Place: "more", Label: "Group", Hint: "rows by which a pair may differ; the bound is converted to one row", Empty: "1"}},
 		{Name: "finder", At: settings.Word(func(p *Plan) *string { return &p.Finder }), Default: audit.Auto,
 			Usage: "how pairs are found",
 			Form:  &settings.Form{Place: "search", Label: "Finder", Wide: true}},
 		{Name: "learner", Option: "Learner", At: settings.Word(func(p *Plan) *string { return &p.Learner }), Default: audit.Auto,
-			Usage: "what learns the test; auto: a portfolio of all that apply",
+			Usage: "learner of the test; auto: a portfolio of all that apply",
 			Form:  &settings.Form{Place: "search", Label: "Learner", Wide: true}},
 		{Name: "samples", Option: "Samples", At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(MinSamples, MaxSamples), Default: "100000",
 			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
 		{Name: "explore", Option: "Explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "exploration outputs a side, of all pairs; 0: one and a half times -samples, up to 2^24 numbers a side; at most 2^26",
-			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, of all pairs; 0: one and a half times as many as above"}},
+			Usage: "exploration outputs a side, over all pairs; 0: one and a half times -samples, up to 2^24 numbers a side; at most 2^26",
+			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, over all pairs; 0: one and a half times as many as above"}},
 		{Name: "trials", Option: "Trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",
 			Form:  &settings.Form{Place: "more", Label: "Pairs to explore", Empty: "10"}},
@@ -426,11 +426,11 @@ func Keys() []settings.Key[Plan] {
 			Usage: "test a pure claim through its Rényi divergence of this order, above 1, instead of an event",
 			Form:  &settings.Form{Place: "more", Label: "Through Rényi", Hint: "order alpha; tests a pure claim by its Rényi divergence at that order", Empty: "no"}},
 		{Name: "until-refuted", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, UntilRefuted),
-			Usage: "end when the claim is refuted: all of the error is for the sequential verdict, which may be stopped (Ctrl-C) at any time; -samples is then the most that it draws a side, of all pairs",
-			Form:  &settings.Form{Place: "budget", Label: "Until refuted", Hint: "the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
+			Usage: "stop when the claim is refuted: the sequential test gets all of the error and may be stopped (Ctrl-C) at any time; -samples is then the most that it draws a side, over all pairs",
+			Form:  &settings.Form{Place: "budget", Label: "Until refuted", Hint: "the run ends when the claim is refuted; its result holds whenever you stop it"}},
 		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
-			Usage: "no sequential verdict: all of the error is for the exact bound at this number of samples",
-			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "no sequential verdict: the tightest bound at this number of samples"}},
+			Usage: "no sequential test: the exact bound at this number of samples gets all of the error",
+			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "no sequential test: the tightest bound at this number of samples"}},
 		{Name: "seed", Option: "Seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
 			Usage: "seed of all randomness",
 			Form:  &settings.Form{Place: "budget", Label: "Seed"}},

@@ -247,7 +247,7 @@ func TestClaims(t *testing.T) {
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
 	}
-	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default because none was given, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
 		t.Error(report.Text(r))
 	}

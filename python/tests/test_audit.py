@@ -272,7 +272,7 @@ def test_interrupt():
 
 def test_binary_missing_and_of_another_platform(tmp_path, monkeypatch):
     monkeypatch.setenv("DPSCOPE_BINARY", str(tmp_path / "none"))
-    with pytest.raises(dpscope.Error, match="where no file is"):
+    with pytest.raises(dpscope.Error, match="but there is no such file"):
         dpscope.audit(mechanisms.half, epsilon=1)
     other = tmp_path / "dpscope"
     other.write_bytes(b"\x7fELF of another machine")
