@@ -344,7 +344,7 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 		a, errA := strconv.ParseFloat(strings.TrimSpace(low), 64)
 		b, errB := strconv.ParseFloat(strings.TrimSpace(high), 64)
 		if errA != nil || errB != nil {
-			return want(strconv.Quote(text), "two numbers separated by a comma, for example 0,255")
+			return want(strconv.Quote(text), "two numbers with a comma between, for example 0,255")
 		}
 		lower, upper := at(p)
 		*lower, *upper = a, b

@@ -57,7 +57,7 @@ func TestRefused(t *testing.T) {
 		{"optional", "10", "optional is 10, must be a whole number in [0, 9]"},
 		{"kinds", "c1", `kind is "c1", must be name=kind; for example -kind answer=symbol, or -kind c1..c8=real`},
 		{"above", "1e999", "above is 1e999, must be a finite number above 0"},
-		{"limits", "1", `limits is "1", must be two numbers separated by a comma, for example 0,255`},
+		{"limits", "1", `limits is "1", must be two numbers with a comma between, for example 0,255`},
 	} {
 		var p plan
 		err := settings.Read(keys(), settings.Texts{c.name: c.text}, &p)

@@ -66,7 +66,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
 	}
 	if p.Relation == audit.Replace {
-		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 	}
 	spec.Relations = []audit.Relation{audit.AddRemove}
 	setup, err := p.Setup(spec, one.Designs, nil)

@@ -147,7 +147,7 @@ func TestParseSpace(t *testing.T) {
 		{ranges: "0:1", rows: "0:3", relation: audit.BoundedReplace, says: "at least 1"},
 		{ranges: "0:1", relation: audit.BoundedReplace, reach: -1, says: "how far one value may move"},
 		{ranges: "0:1", rows: "5:2", says: "the least first"},
-		{ranges: "0:1", rows: "x", says: "the least and the most rows"},
+		{ranges: "0:1", rows: "x", says: "the smallest and the largest number of rows"},
 		{ranges: "0:1", relation: audit.Given, says: "recorded"},
 	} {
 		s, err := audit.ParseSpace(c.ranges, c.rows, c.relation, c.integer, c.reach)

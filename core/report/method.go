@@ -121,7 +121,7 @@ var MethodWords = map[Method]struct {
 }
 
 // OneRunOfReplace says why there is no bound in one run for a claim under replace.
-const OneRunOfReplace = "coins of an audit in one run include a canary or leave it out, which adds or removes a record; a mechanism that is private under replace may reveal the number of records"
+const OneRunOfReplace = "an audit in one run includes or leaves out a canary by a coin, which adds or removes a record; a mechanism that is private under replace may reveal the number of records"
 
 // NewRow is the row of a method for single trainings, under a relation, without bounds.
 func NewRow(m Method, relation audit.Relation) Row {

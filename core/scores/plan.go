@@ -113,8 +113,8 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
 	}
 	if s.assumes(p.Method)[p.Relation] == "" {
-		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + report.OneRunOfReplace,
-			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", report.MethodExact)}
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another method: " + report.OneRunOfReplace,
+			Remedy: fmt.Sprintf("if each score is from a separate training, with its canary or with another record in its place, use the method %s; otherwise record several runs in one file, with columns run, score and member", report.MethodExact)}
 	}
 	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}

@@ -129,7 +129,7 @@ func TestRelationRefused(t *testing.T) {
 				r, err := Run(p, x.s, audit.Generator{})
 				byCoins := m == report.MethodOneRun || m == report.MethodOneRunGDP
 				if byCoins && relation == audit.Replace {
-					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
+					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may reveal the number of records") {
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
@@ -256,7 +256,7 @@ func TestClaims(t *testing.T) {
 	}
 	once := oneRunPlan(2, 400, nil)
 	once.Relation = audit.Replace
-	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
+	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may reveal the number of records") {
 		t.Error(err)
 	}
 }

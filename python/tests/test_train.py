@@ -64,7 +64,7 @@ def test_numbers_of_other_kinds():
 
 
 def test_noise_of_its_own_is_said():
-    with pytest.warns(UserWarning, match="the same request gave other scores"):
+    with pytest.warns(UserWarning, match="the same request gave different scores"):
         r = dpscope.canaries(mechanisms.train_unseeded, epsilon=1, **small)
     assert r.violation and r.notes and r.verify(mechanisms.train_unseeded)
 

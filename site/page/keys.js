@@ -19,7 +19,7 @@ export const AUDIT = [
   {"name":"finder","fields":["/finder"],"type":"word","form":{"place":"search","label":"Finder","wide":true}},
   {"name":"learner","fields":["/learner"],"type":"word","form":{"place":"search","label":"Learner","wide":true}},
   {"name":"samples","fields":["/samples"],"type":"whole","want":"a whole number in [100, 1000000000]","range":{"min":100,"max":1000000000},"form":{"place":"budget","label":"Samples","hint":"to certify, a side","empty":"100000"}},
-  {"name":"explore","fields":["/explore"],"type":"whole","want":"a whole number in [0, 1000000000]","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side, over all pairs; 0: one and a half times as many as above"}},
+  {"name":"explore","fields":["/explore"],"type":"whole","want":"a whole number in [0, 1000000000]","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side, of all pairs; 0: one and a half times as many as above"}},
   {"name":"trials","fields":["/trials"],"type":"whole","want":"a whole number in [1, 10000]","range":{"min":1,"max":10000},"form":{"place":"more","label":"Pairs to explore","empty":"10"}},
   {"name":"beta","fields":["/beta"],"type":"number","want":"a number in [1e-9, 0.5]","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"through-renyi","fields":["/throughRenyi"],"type":"number","want":"a finite number above 1","range":{"min":1,"above":true},"claims":["","pure"],"form":{"place":"more","label":"Through Rényi","hint":"order alpha; tests a pure claim by its Rényi divergence at that order","empty":"no"}},
