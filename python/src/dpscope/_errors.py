@@ -24,7 +24,6 @@ def noted(e: BaseException, note: str) -> None:
 class Stopped(KeyboardInterrupt):
     """The audit was interrupted (Ctrl-C). ``result`` holds what was found until then, or
     None."""
-    where anything was."""
 
     def __init__(self, result: Optional[Any]) -> None:
         super().__init__("the audit was stopped")
