@@ -89,7 +89,7 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 		x, err1 := strconv.ParseFloat(lo, 64)
 		y, err2 := strconv.ParseFloat(up, 64)
 		if !ok || err1 != nil || err2 != nil {
-			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, with commas between", Remedy: "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns"}
+			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, separated by commas", Remedy: "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns"}
 		}
 		for range min(times, maxSpaceColumns+1-len(s.Lower)) { // one too many is refused below
 			s.Lower, s.Upper = append(s.Lower, x), append(s.Upper, y)
@@ -104,7 +104,7 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 	s.MinRows, err1 = strconv.Atoi(strings.TrimSpace(lo))
 	s.MaxRows, err2 = strconv.Atoi(strings.TrimSpace(up))
 	if err1 != nil || err2 != nil {
-		return s, &InputError{Field: "rows", Found: fmt.Sprintf("%q", rows), Want: "the least and the most rows of a dataset", Remedy: "for example 0:5 or 3"}
+		return s, &InputError{Field: "rows", Found: fmt.Sprintf("%q", rows), Want: "the smallest and the largest number of rows", Remedy: "for example 0:5 or 3"}
 	}
 	if s.Reach = reach; s.Relation.HasReach() && reach == 0 {
 		s.Reach = 1
@@ -138,24 +138,24 @@ func (s Space) Validate() error {
 		return err
 	}
 	if s.Relation == Given {
-		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is that of recorded outputs"}
+		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is for recorded outputs only"}
 	}
 	if s.Columns < 1 || s.Columns > maxSpaceColumns || len(s.Lower) != s.Columns || len(s.Upper) != s.Columns {
-		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper ends", s.Columns, len(s.Lower), len(s.Upper)), Want: fmt.Sprintf("1 to %d columns with one of each", maxSpaceColumns)}
+		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper bounds", s.Columns, len(s.Lower), len(s.Upper)), Want: fmt.Sprintf("1 to %d columns, each with a lower and an upper bound", maxSpaceColumns)}
 	}
 	for i, lo := range s.Lower {
 		if up := s.Upper[i]; !(lo <= up) || math.IsInf(lo, 0) || math.IsInf(up, 0) {
-			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "finite numbers, the lower first"}
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "two finite numbers, the lower one first"}
 		} else if s.Integer && math.Ceil(lo) > math.Floor(up) {
-			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "wide enough for a whole number"}
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "a range that contains a whole number"}
 		}
 	}
 	most := s.MaxRows
 	if s.MinRows < 0 || most < s.MinRows || most < 1 || most > maxSpaceRows {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("in [0, %d], the least first, and the most at least 1", maxSpaceRows)}
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows)}
 	}
 	if s.Relation == AddRemove && s.MinRows == most {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d always", most), Want: "a range, as add-remove changes the number of rows", Remedy: "for example 0:5; or use -relation replace"}
+		return &InputError{Field: "rows", Found: fmt.Sprintf("always %d", most), Want: "a range, because add-remove changes the number of rows", Remedy: "for example 0:5; or use -relation replace"}
 	}
 	if s.Relation != AddRemove && s.MinRows == 0 {
 		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
@@ -211,9 +211,9 @@ func (s Space) Trial() Pair {
 // Spec is the line of a catalogue for the mechanism m, which may be called from
 // several workers at once.
 func (b Brought) Spec(m Mechanism) MechanismSpec {
-	title := map[BroughtKind]string{BroughtCommand: "A command of the user's", BroughtModule: "A WebAssembly module of the user's", BroughtScript: "A JavaScript function of the user's", BroughtPython: "A Python function of the user's"}[b.Kind]
+	title := map[BroughtKind]string{BroughtCommand: "A user's command", BroughtModule: "A user's WebAssembly module", BroughtScript: "A user's JavaScript function", BroughtPython: "A user's Python function"}[b.Kind]
 	return MechanismSpec{
-		Name: string(b.Kind), Title: title, Source: "brought by the user: " + b.Name,
+		Name: string(b.Kind), Title: title, Source: "provided by the user: " + b.Name,
 		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
 		Claim:     func(Params) Claim { return DPClaim(1, 0) }, // a plan must say
 		Truth:     func(Params) string { return "unknown" },
@@ -249,7 +249,7 @@ func SymbolOf(word string) float64 {
 
 // Limitations stand in reports of mechanisms that were brought, too.
 func (b *Brought) Limitations() []string {
-	out := []string{"What the mechanism does with the dataset, and that its outputs are independent, is the word of whoever brought it: it ran outside dpscope."}
+	out := []string{"The mechanism ran outside dpscope. The bounds assume that it uses the dataset as given and that its outputs are independent; dpscope cannot check either."}
 	if b.Kind == BroughtCommand {
 		out = append(out, "The report names the command; the code behind it, its libraries and its settings are not part of the report.")
 	}

@@ -74,7 +74,7 @@ func plain(text []byte) []byte {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(unquoted(text)); err != nil {
-		panic("audit: a text that is no JSON: " + err.Error())
+		panic("audit: the text is not JSON: " + err.Error())
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
@@ -89,7 +89,7 @@ func unquoted(text []byte) string {
 	}
 	var s string
 	if err := json.Unmarshal(text, &s); err != nil {
-		panic("audit: a text that is no JSON: " + err.Error())
+		panic("audit: the text is not JSON: " + err.Error())
 	}
 	return s
 }

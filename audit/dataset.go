@@ -77,7 +77,7 @@ func (dom Domain) Contains(d Dataset, field string) error {
 		return &InputError{Field: field + ".columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(dom.Columns)}
 	}
 	if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
-		return &InputError{Field: "domain", Found: fmt.Sprintf("with %d lower and %d upper ends", len(dom.Lower), len(dom.Upper)), Want: fmt.Sprintf("one of each for its %d columns", dom.Columns)}
+		return &InputError{Field: "domain", Found: fmt.Sprintf("with %d lower and %d upper bounds", len(dom.Lower), len(dom.Upper)), Want: fmt.Sprintf("one of each for each of its %d columns", dom.Columns)}
 	}
 	if n := d.Len(); n < dom.MinRows || n > dom.MaxRows {
 		want := fmt.Sprintf("%d to %d rows", dom.MinRows, dom.MaxRows)

@@ -32,7 +32,7 @@ func ParseKind(flag string, kinds map[string]ColumnKind) error {
 		return nil
 	}
 	if b < a || b-a >= mostKinds {
-		return &InputError{Field: "kind", Found: fmt.Sprintf("%q", flag), Want: fmt.Sprintf("the first column and then the last, of at most %d", mostKinds)}
+		return &InputError{Field: "kind", Found: fmt.Sprintf("%q", flag), Want: fmt.Sprintf("the first column and then the last, at most c%d", mostKinds)}
 	}
 	for n := a; n <= b; n++ {
 		kinds["c"+strconv.Itoa(n)] = kind

@@ -38,7 +38,7 @@ func (p PrivacyProfile) Validate() error {
 	for i, x := range p.Points {
 		name, found, want := "delta", x.Delta, ""
 		if i > 0 && x.Delta > p.Points[i-1].Delta {
-			want = "at most " + Number(p.Points[i-1].Delta) + " of the point before it: delta falls with epsilon"
+			want = "at most " + Number(p.Points[i-1].Delta) + " of the point before it: delta must not rise with epsilon"
 		}
 		if !(x.Delta >= 0 && x.Delta < 1) {
 			want = "in [0, 1)"

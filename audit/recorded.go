@@ -61,7 +61,7 @@ type RecordedSplit struct {
 
 // RecordedLimitations stand in reports of recorded outputs, too.
 var RecordedLimitations = []string{
-	"That the rows are independent runs of one mechanism, and that its two datasets are neighbours, is the word of whoever recorded them; no bound holds without it.",
+	"The outputs were recorded outside dpscope. The bounds assume that the rows are independent runs of one mechanism and that its two datasets are neighbours; dpscope cannot check either.",
 }
 
 // Spec is the line of a registry for the recorded outputs, which m gives out.

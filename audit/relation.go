@@ -15,9 +15,9 @@ func (r Relation) Unit() string {
 	case Replace:
 		return "one row, replaced"
 	case Given:
-		return "as whoever recorded the outputs defined it"
+		return "as defined by whoever recorded the outputs"
 	}
-	return "one individual, who moves each query's answer by at most its sensitivity"
+	return "one individual, who changes each query's answer by at most its sensitivity"
 }
 
 // Given is the relation of recorded outputs: the datasets are not known here,
@@ -95,7 +95,7 @@ func (r Relation) group(p Pair, dom Domain, most int) (int, error) {
 	if n1, n2 := p.First.Len(), p.Second.Len(); r == AddRemove {
 		steps += unmatchedRows(p.Second, p.First)
 	} else if n1 != n2 {
-		return 0, notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+		return 0, notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
 	}
 	if steps > most {
 		return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", steps), fmt.Sprintf("at most %d, the group that the plan allows", most))
@@ -117,7 +117,7 @@ func (r Relation) one(p Pair, dom Domain) error {
 		return nil
 	case LInfinity, BoundedReplace:
 		if n1 != n2 {
-			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
 		}
 		rows := 0
 		for i := range n1 {
@@ -126,7 +126,7 @@ func (r Relation) one(p Pair, dom Domain) error {
 			}
 		}
 		if r == BoundedReplace && rows > 1 {
-			return notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, in its place")
+			return notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, at the same position")
 		}
 		for i, v := range p.First.Values {
 			if gap := math.Abs(v - p.Second.Values[i]); gap > dom.Reach+reachSlack {
@@ -136,7 +136,7 @@ func (r Relation) one(p Pair, dom Domain) error {
 		return nil
 	case Replace:
 		if n1 != n2 {
-			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
 		}
 		if k := unmatchedRows(p.First, p.Second); k > 1 {
 			return notNeighbours(r, fmt.Sprintf("%d rows that differ", k), "one row that differs")

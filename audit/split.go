@@ -14,7 +14,7 @@ func ShellWords(field, line string) ([]string, error) {
 		return &InputError{Field: field, Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
 	}
 	shell := func(c byte) error {
-		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, as no shell reads it", "quote the character, or run a shell: "+field+` "sh -c '...'"`)
+		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, because no shell reads them", "quote the character, or run a shell: "+field+` "sh -c '...'"`)
 	}
 	var words []string
 	var word []byte
@@ -28,7 +28,7 @@ func ShellWords(field, line string) ([]string, error) {
 		case '\'':
 			end := strings.IndexByte(line[i+1:], '\'')
 			if end < 0 {
-				return nil, fault("a single quote that is not closed", "closed quotes", "")
+				return nil, fault("an unclosed single quote", "closed quotes", "")
 			}
 			word, inWord = append(word, line[i+1:i+1+end]...), true
 			i += end + 1
@@ -36,7 +36,7 @@ func ShellWords(field, line string) ([]string, error) {
 			inWord = true
 			for i++; ; i++ {
 				if i >= len(line) {
-					return nil, fault("a double quote that is not closed", "closed quotes", "")
+					return nil, fault("an unclosed double quote", "closed quotes", "")
 				}
 				if line[i] == '"' {
 					break

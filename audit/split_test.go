@@ -33,8 +33,8 @@ func TestShellWords(t *testing.T) {
 		{`a "$HOME"`, nil, "'$' outside"},
 		{"a `b`", nil, "'`' outside"},
 		{"a\nb", nil, `'\n' outside`},
-		{`a 'b`, nil, "not closed"},
-		{`a "b`, nil, "not closed"},
+		{`a 'b`, nil, "unclosed"},
+		{`a "b`, nil, "unclosed"},
 		{`a \`, nil, "a backslash at the end"},
 		{"a\x00", nil, "NUL"},
 	} {

@@ -50,7 +50,7 @@ func FieldNames(v any) []string {
 // letters than its own.
 func checkNames(data []byte, what string, v any) error {
 	if name := repeated(json.NewDecoder(bytes.NewReader(data))); name != "" {
-		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "there twice in one object", Want: "there once"}
+		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "given twice in one object", Want: "given once"}
 	}
 	back, err := json.Marshal(v)
 	if err != nil {
@@ -59,7 +59,7 @@ func checkNames(data []byte, what string, v any) error {
 	var given, known any
 	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &known) == nil {
 		if name := otherLetters(given, known); name != "" {
-			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "unknown", Want: "a field of this version, in its own letters"}
+			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "unknown", Want: "a field of this version, in the same upper and lower case"}
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func JsonError(data []byte, what string, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return &InputError{Field: what + ": field " + name, Path: "/" + strings.Trim(name, `"`), Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
 	}
-	return &InputError{Field: what, Path: "/", Found: err.Error(), Want: "what this version writes", Remedy: "save or copy the file again"}
+	return &InputError{Field: what, Path: "/", Found: err.Error(), Want: "as this version writes it", Remedy: "save or copy the file again"}
 }
 
 // jsonType says what JSON a Go type is read from.

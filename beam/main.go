@@ -106,7 +106,7 @@ func (f *jobFlags) register() {
 	s.Count(&f.shares, "shares", 0, "shares that the audit is cut into; 0: as many as take -share-seconds each")
 	s.Float64Var(&f.seconds, "share-seconds", 2, "how long a share should take, in `seconds`")
 	s.IntVar(&f.tries, "tries", 3, "how `often` a job that fails is begun without having drawn a further share")
-	f.workers = s.Int("workers", 0, "`goroutines` of a share; 0: one a processor where the runner is in this process, else one. The result does not depend on it")
+	f.workers = s.Int("workers", 0, "`goroutines` of a share; 0: one per processor where the runner is in this process, else one. The result does not depend on it")
 	s.BoolVar(&f.process, "process", false, "with prism, draw in a process of its own: where it dies, another one draws what is missing")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	s.StringVar(&f.out, "o", "", "JSON `file` of the report, beside standard output")

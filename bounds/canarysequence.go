@@ -31,7 +31,7 @@ func (s CanarySums) Validate(k, m int) error {
 	n := s.Runs
 	if n < 0 || n > maxTrials || s.X < 0 || s.X > n*k || s.Y < 0 || s.Y > n*m ||
 		s.XX < s.X || s.XX > s.X*k || s.YY < s.Y || s.YY > s.Y*m || s.XY < 0 || s.XY > s.X*m || s.XY > s.Y*k {
-		return fmt.Errorf("sums %+v are of no trainings with k = %d and m = %d", s, k, m)
+		return fmt.Errorf("no trainings with k = %[2]d and m = %[3]d give the sums %+[1]v", s, k, m)
 	}
 	return nil
 }

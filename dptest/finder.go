@@ -49,12 +49,12 @@ func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 			t.Errorf("%s: pair %q: %v", spec.Name, two.Label, err)
 		}
 		if reflect.DeepEqual(two.First, two.Second) || two.Label == "" || seen[two.Label] {
-			t.Errorf("%s: pair %q, %v and %v: it is no pair, or its label is none or there twice", spec.Name, two.Label, two.First.Values, two.Second.Values)
+			t.Errorf("%s: pair %q, %v and %v: it is not a valid pair, or its label is empty or duplicated", spec.Name, two.Label, two.First.Values, two.Second.Values)
 		}
 		seen[two.Label] = true
 	}
 	if again, err := proposals(t, spec, p); err != nil || !reflect.DeepEqual(history, again) {
-		t.Errorf("%s: other pairs from the same stream (%v)", spec.Name, err)
+		t.Errorf("%s: the same stream gave different pairs (%v)", spec.Name, err)
 	}
 }
 

@@ -203,7 +203,7 @@ func (z *fuzzer) checkDomain() error {
 		return &audit.InputError{Field: "Options.Domain", Found: found, Want: want}
 	}
 	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
-		return bad(fmt.Sprintf("of %d columns with %d lower and %d upper ends", dom.Columns, len(dom.Lower), len(dom.Upper)), "one end of each for each of its columns")
+		return bad(fmt.Sprintf("of %d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), "one of each for each of its columns")
 	}
 	for i := range dom.Columns {
 		if !(dom.Lower[i] <= dom.Upper[i]) || math.IsInf(dom.Upper[i]-dom.Lower[i], 0) {
@@ -274,7 +274,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	}
 	beta := z.spend(len(z.certified) + 1)
 	if beta < leastBeta {
-		return screen, skipError("the error is spent: no further pair can be certified; run on with another seed")
+		return screen, skipError("the allowed error is used up: no further pair can be certified; continue with another seed")
 	}
 	opts := z.certification(p, suite.Seed(z.opts.Seed, "certify "+string(key)), beta)
 	r, err := Audit(context.Background(), z.m, z.claim, opts)

@@ -180,7 +180,7 @@ func TestFuzzSpent(t *testing.T) {
 	for i := range 5 {
 		_, last = z.try([]byte{1, byte(150 + 10*i)})
 	}
-	if len(z.certified) != 2 || !strings.Contains(last.Error(), "the error is spent") {
+	if len(z.certified) != 2 || !strings.Contains(last.Error(), "the allowed error is used up") {
 		t.Errorf("%d certified; %v", len(z.certified), last)
 	}
 }

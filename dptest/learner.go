@@ -145,11 +145,11 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 		return
 	}
 	if m.Describe(scores[0], true) == "" || m.Describe(scores[0], false) == "" {
-		t.Errorf("%s: the model has no words for its event", what)
+		t.Errorf("%s: the model does not describe its event", what)
 	}
 	read, err := spec.Decode(data, o.columns)
 	if err != nil {
-		t.Errorf("%s: its own model does not read: %v", what, err)
+		t.Errorf("%s: it cannot read its own model: %v", what, err)
 		return
 	}
 	readScores := make([]float64, len(scores))
@@ -168,7 +168,7 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 	}
 	if thorough {
 		if _, again := learn(); string(again) != string(data) {
-			t.Errorf("%s: two models from the same outputs and the same stream", what)
+			t.Errorf("%s: the same outputs and the same stream gave two different models", what)
 		}
 		o.checkStops(t, spec, what, calls)
 	}
@@ -178,7 +178,7 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what string, total int) {
 	t.Helper()
 	if total < 2 {
-		t.Errorf("%s: %d calls of Check, must be one a pass over the outputs", what, total)
+		t.Errorf("%s: %d calls of Check, must be one per pass over the outputs", what, total)
 		return
 	}
 	stop := errors.New("stop")

@@ -100,7 +100,7 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 		}
 	}
 	if spec.Truth(p) == "" {
-		t.Errorf("%s: nothing says what it really satisfies", what)
+		t.Errorf("%s: it does not say what it really satisfies", what)
 	}
 	if len(spec.Relations(p)) == 0 {
 		t.Errorf("%s defines no relation", what)
@@ -109,7 +109,7 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 		dom, pairs := spec.Domain(p, r), spec.Pairs(p, r)
 		if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns || dom.MinRows > dom.MaxRows ||
 			r == audit.AddRemove && dom.MaxRows <= dom.MinRows || r == audit.Replace && dom.MinRows < 1 || r == audit.LInfinity && !(dom.Reach > 0) {
-			t.Errorf("%s under %s: the domain %+v is none, or has no neighbours", what, r, dom)
+			t.Errorf("%s under %s: the domain %+v is invalid or has no neighbours", what, r, dom)
 		}
 		if len(pairs) == 0 {
 			t.Errorf("%s under %s: no pairs", what, r)
@@ -117,7 +117,7 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 		labels := map[string]bool{}
 		for _, two := range pairs {
 			if two.Label == "" || labels[two.Label] {
-				t.Errorf("%s under %s: the label %q is empty or there twice", what, r, two.Label)
+				t.Errorf("%s under %s: the label %q is empty or duplicated", what, r, two.Label)
 			}
 			labels[two.Label] = true
 			if err := r.Check(two, dom); err != nil {

@@ -32,7 +32,7 @@ func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts
 		if v.Report.Reproduce.CLI == "" {
 			replay = fmt.Sprintf("\nReplay: go test -run '%s' with dptest.Options{Seed: %d, Samples: %d}", runPattern(t.Name()), opts.Seed, opts.samples())
 		}
-		replay += fmt.Sprintf("\nA mechanism that keeps its claim fails so with probability at most %g.", opts.falseAlarm())
+		replay += fmt.Sprintf("\nA mechanism that keeps its claim fails this test with probability at most %g.", opts.falseAlarm())
 	}
 	t.Fatalf("%v%s", err, replay)
 }

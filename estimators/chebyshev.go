@@ -85,7 +85,7 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 
 // Describe gives the threshold and the interval.
 func (m *chebyshevModel) Describe(threshold float64, above bool) string {
-	return fmt.Sprintf("polynomial of degree %d of %s, cut to [%s, %s], %s %s", len(m.Coefficients)-1,
+	return fmt.Sprintf("polynomial of degree %d of %s, clipped to [%s, %s], %s %s", len(m.Coefficients)-1,
 		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
@@ -95,10 +95,10 @@ func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model,
 		return nil, err
 	}
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
-		return nil, &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner of these columns: a polynomial is of one real column"}
+		return nil, &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner for these columns: a polynomial takes one real column"}
 	}
 	if !m.ramp().sound() {
-		return nil, &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "ascending, finite and neither too near nor too far from each other"}
+		return nil, &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "finite and ascending, with gaps neither too small nor too large"}
 	}
 	if !(m.Bound > 0 && m.Bound <= boundMost) {
 		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}

@@ -89,7 +89,7 @@ func (l floatList) MarshalText() ([]byte, error) {
 func (l *floatList) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil || len(raw)%4 != 0 {
-		return fmt.Errorf("a list of float32 is no base64 of whole numbers of four bytes")
+		return fmt.Errorf("a list of float32 is not base64 of four bytes a number")
 	}
 	*l = make(floatList, 0, len(raw)/4)
 	for ; len(raw) > 0; raw = raw[4:] {

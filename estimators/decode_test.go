@@ -37,7 +37,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{outcomeTable, table(`{"cells":[2,1,2],"score":1e999}`), "1e999"},
 		{outcomeTable, strings.Replace(table(""), `"edges":[0,1]`, `"edges":[1,0]`, 1), "ascending"},
 		{outcomeTable, strings.Replace(table(""), `"edges":[0,1]`, `"edges":[0,1],"symbols":[1]`, 1), "absent in a real column"},
-		{outcomeTable, strings.Replace(table(""), `"carries":[false,true]`, `"carries":[true]`, 1), "one a symbol"},
+		{outcomeTable, strings.Replace(table(""), `"carries":[false,true]`, `"carries":[true]`, 1), "one for each symbol"},
 		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[]}`, 1), "1 to 256"},
 		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[1,1]}`, 1), "distinct"},
 		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[0,1],"edges":[1]}`, 1), "absent in a symbol column"},

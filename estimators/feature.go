@@ -94,7 +94,7 @@ func (f feature) validate(field string, columns []audit.Column) error {
 		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min, max, total or step")
 	}
 	if f.ramped() && !f.sound() {
-		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), "ascending, finite and neither too near nor too far from each other")
+		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), "finite and ascending, with gaps neither too small nor too large")
 	}
 	if math.Abs(f.Weight) > mostWeight {
 		return bad("weight", fmt.Sprint(f.Weight), fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight))

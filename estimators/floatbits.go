@@ -20,7 +20,7 @@ var floatBits = audit.LearnerSpec{
 	Title:   "Bits of a floating-point number",
 	Source:  "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
 	ByName:  true,
-	Applies: oneReal("bits are read of outputs of one real column"),
+	Applies: oneReal("float-bits needs outputs of one real column"),
 	Learn:   learnFloatBits,
 	Decode:  decodeFloatBits,
 }
@@ -220,7 +220,7 @@ func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model,
 		return nil, err
 	}
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
-		return nil, &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner of these columns: bits are of one real column"}
+		return nil, &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}
 	}
 	if (parts.Table == nil) == (parts.Logistic == nil) {
 		return nil, &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}

@@ -213,7 +213,7 @@ var histogramTester = settable([]audit.ParamSpec{
 		ByName: true,
 		Applies: func(columns []audit.Column) error {
 			if len(columns) != 1 {
-				return errors.New("the published histogram is of one output column")
+				return errors.New("the published histogram needs one output column")
 			}
 			return nil
 		},

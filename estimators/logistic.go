@@ -70,7 +70,7 @@ func fitLogistic(ex audit.Exploration, list []feature, carriers []float64, most 
 func logisticVector() audit.LearnerSpec {
 	spec := logistic
 	spec.Name = "logistic-vector"
-	spec.Title = "Logistic regression on the plain outputs"
+	spec.Title = "Logistic regression on the raw outputs"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
 	spec.Learn = learnFeatures(plainFeatures, designRows)
 	return spec

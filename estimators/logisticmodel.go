@@ -264,7 +264,7 @@ func decodeLogistic(data json.RawMessage, columns []audit.Column) (audit.Model, 
 				source = fmt.Sprint(f.Column)
 			}
 			if ramps[source]++; ramps[source] > mostRamps {
-				return nil, &audit.InputError{Field: field, Found: "one ramp too many of its number", Want: fmt.Sprintf("at most %d", mostRamps)}
+				return nil, &audit.InputError{Field: field, Found: "one ramp too many", Want: fmt.Sprintf("at most %d", mostRamps)}
 			}
 		}
 	}

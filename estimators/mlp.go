@@ -187,7 +187,7 @@ func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 	return m, ex.Check()
 }
 
-var errNoVariety = errors.New("nothing to learn: no column of the outputs varies by more than its smallest digits")
+var errNoVariety = errors.New("nothing to learn: no column of the outputs varies beyond rounding")
 
 // losses are what to train for, one after another, and the largest alpha among
 // them (1 for logistic losses).
@@ -228,7 +228,7 @@ func (o MLPOptions) bound(c audit.Claim, alpha float64) (float64, error) {
 		return min(defaultBound, most/2), nil
 	case o.Bound > most:
 		return 0, &audit.InputError{Field: "bound", Found: fmt.Sprint(o.Bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
-			Remedy: "e^(alpha C) overflows past it"}
+			Remedy: "e^(alpha C) overflows beyond it"}
 	}
 	return o.Bound, nil
 }
@@ -294,7 +294,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 			names = append(names, name)
 		}
 	}
-	return fmt.Sprintf("network of %d and %d units on %d inputs %s %s, looking most at %s",
+	return fmt.Sprintf("network of %d and %d units on %d inputs %s %s, with the largest weights on %s",
 		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
 }
 

@@ -174,7 +174,7 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 }
 
 func (t *training) diverged(epoch int, what string) error {
-	return fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s; a smaller rate may hold it", epoch+1, t.options.Rate, what)
+	return fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s; use a smaller rate", epoch+1, t.options.Rate, what)
 }
 
 // gradient returns the loss of a batch, rows of the first side and then of the

@@ -135,11 +135,11 @@ func TestNamedDescriptions(t *testing.T) {
 		want    string
 	}{
 		{usualNetwork, columns, `{"inputs":` + inputs + `,"hidden":[1,1],"bound":8,"weights":` + words(0.5, -2, 0, 1, 0, 1, 0) + `}`, true,
-			"network of 1 and 1 units on 2 inputs > 0.25, looking most at column 2 is ⊤, mean"},
+			"network of 1 and 1 units on 2 inputs > 0.25, with the largest weights on column 2 is ⊤, mean"},
 		{usualKernels, columns, `{"inputs":` + inputs + `,"bandwidth":1.5,"first":1,"landmarks":` + words(0, 0, 1, 1) + `}`, false,
 			"difference of kernel means, 1 and 1 landmarks at bandwidth 1.5 on 2 inputs, <= 0.25"},
 		{chebyshev, realColumns(1), `{"low":-1,"high":3,"bound":8,"coefficients":[0,1,2]}`, true,
-			"polynomial of degree 2 of output, cut to [-1, 3], > 0.25"},
+			"polynomial of degree 2 of output, clipped to [-1, 3], > 0.25"},
 		{floatBits, realColumns(1), `{"logistic":{"features":[{"kind":"is","column":2,"symbol":-54,"weight":3}]}}`, true,
 			"by the bits of the floating-point number, logistic score of 1 features > 0.25: +3·[grid is -54]"},
 	} {

@@ -17,7 +17,7 @@ import (
 var outcomeTable = audit.LearnerSpec{
 	Name:   "outcome-table",
 	Title:  "Likelihood ratio of each outcome, shrunk where outcomes are rare",
-	Source: "Plug-in likelihood ratio of StatDP (Ding et al. 2018), ranked with the doubt of its counts",
+	Source: "Plug-in likelihood ratio of StatDP (Ding et al. 2018), ranked by the uncertainty of its counts",
 	Applies: func(columns []audit.Column) error {
 		reals := 0
 		for _, c := range columns {
@@ -31,7 +31,7 @@ var outcomeTable = audit.LearnerSpec{
 		case len(columns) == 0:
 			return errors.New("an outcome table needs at least one output column")
 		case reals > tableReals:
-			return fmt.Errorf("a table over %d real columns has too few outputs a cell, must be at most %d; the learners histogram and logistic take more", reals, tableReals)
+			return fmt.Errorf("a table over %d real columns has too few outputs in each cell, must be at most %d; use the learner histogram or logistic", reals, tableReals)
 		}
 		return nil
 	},

@@ -61,10 +61,10 @@ func (p partition) validate(field string, kind audit.ColumnKind) error {
 		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), "absent in a symbol column")
 	}
 	if kind == audit.Mixed && len(p.Carries) != len(p.Symbols) {
-		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), fmt.Sprintf("one a symbol: %d", len(p.Symbols)))
+		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), fmt.Sprintf("one for each symbol: %d", len(p.Symbols)))
 	}
 	if kind != audit.Mixed && len(p.Carries) > 0 {
-		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), "absent but in a mixed column")
+		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), "absent except in a mixed column")
 	}
 	if len(p.Edges) > mostEdges {
 		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), fmt.Sprintf("at most %d", mostEdges))

@@ -147,7 +147,7 @@ func (c *content) readCode(text string) error {
 func (c *content) words() (title, description string) {
 	switch {
 	case c.code != nil:
-		return "Code to audit", fmt.Sprintf("A mechanism in %s with its settings. Nothing of it has run here.", map[string]string{"javascript": "JavaScript", "python": "Python"}[c.code.Language])
+		return "Code to audit", fmt.Sprintf("A mechanism in %s with its settings. It has not run here.", map[string]string{"javascript": "JavaScript", "python": "Python"}[c.code.Language])
 	case c.suite != nil:
 		worst := map[audit.Verdict]string{audit.Violation: "Violation", audit.NoViolation: "No violation found", audit.Inconclusive: "Not decided", audit.Invalid: "The run failed"}[c.suite.Verdict]
 		return worst + " · " + phrase.Count(len(c.audits), "audit"), c.suite.Verify(nil).Summary

@@ -98,12 +98,12 @@ func fail(w http.ResponseWriter, err error) {
 	var in *audit.InputError
 	switch {
 	case errors.Is(err, ErrAbsent):
-		answer(w, http.StatusNotFound, refusal{Error: "There is no report at this address. It may have been deleted, or the address is cut short: copy it again."})
+		answer(w, http.StatusNotFound, refusal{Error: "There is no report at this address. It may have been deleted, or the address is incomplete: copy it again."})
 	case errors.Is(err, errDamaged):
 		w.Header().Set("Retry-After", "60")
-		answer(w, http.StatusServiceUnavailable, refusal{Error: "What is kept at this address is not what was stored. Tell whoever runs this host."})
+		answer(w, http.StatusServiceUnavailable, refusal{Error: "The content at this address is damaged. Tell the operator of this host."})
 	case errors.Is(err, ErrFull):
-		answer(w, http.StatusInsufficientStorage, refusal{Error: "This host is full. Share the report as a file, and tell whoever runs this host."})
+		answer(w, http.StatusInsufficientStorage, refusal{Error: "This host is full. Share the report as a file, and tell the operator of this host."})
 	case errors.As(err, &in):
 		answer(w, http.StatusUnprocessableEntity, refusalOf(err))
 	default:
@@ -260,7 +260,7 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1 {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dpscope"`)
-		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was given when this was stored."})
+		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was issued when this was stored."})
 		return
 	}
 	for _, key := range []string{replayOf(id), id} { // last: the token is with the report
@@ -392,16 +392,16 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 	origin := s.Origin(r)
 	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,
-		Note: "This host checked that everything the report says follows from the counts in it. "}
+		Note: "This host checked that everything in the report follows from its counts. "}
 	if replayed, err := LastReplay(r.Context(), s.Store, id); err == nil && replayed.words() != "" {
-		p.Note += replayed.words() + "Do not take this host’s word for it: open"
+		p.Note += replayed.words() + "To check it yourself, open"
 	} else {
-		p.Note += "It did not draw them again: open"
+		p.Note += "It did not draw the counts again. To do so, open"
 	}
-	p.Note += " the report in the instrument, or run dpscope open with this address, to see that they come out."
+	p.Note += " the report in the instrument, or run dpscope open with this address."
 	if c.code != nil {
 		p.Open = origin + "/#door=code&code=" + c.link
-		p.Note = "This host keeps the code and runs none of it. Nothing of it runs in the instrument until you press Run."
+		p.Note = "This host stores the code but never runs it. The instrument runs it only when you press Run."
 	}
 	p.Title, p.Description = c.words()
 	for _, name := range []string{format.JSON, format.Markdown, format.SARIF, format.JUnit} {

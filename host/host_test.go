@@ -193,7 +193,7 @@ func TestKinds(t *testing.T) {
 				t.Errorf("the page does not lead to %s", opened)
 			}
 			if name == "code" {
-				if !strings.Contains(page, "Nobody has checked that here.") || !strings.Contains(page, "function mechanism") {
+				if !strings.Contains(page, "This host has not checked it.") || !strings.Contains(page, "function mechanism") {
 					t.Error("the page does not say what it is of")
 				}
 				return

@@ -86,9 +86,9 @@ func (r Replayed) words() string {
 	case Same:
 		return by + " drew every output again on this host, with the same counts, bounds and verdict. "
 	case Different:
-		return by + " drew every output again on this host, and something else came out: " + r.Says + ". Do not rely on this report. "
+		return by + " drew every output again on this host, and the result differs: " + r.Says + ". Do not rely on this report. "
 	case Derived:
-		return by + " found on this host that all follows from the report’s counts, which nobody but its author can draw again. "
+		return by + " checked on this host that everything in the report follows from its counts. Only its author can draw the counts again. "
 	case Cannot:
 		return by + " could not replay it on this host: " + r.Says + ". "
 	}

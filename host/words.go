@@ -79,7 +79,7 @@ func codePage(w io.Writer, p *format.Page, c *content) error {
 		if c.result.Bound != nil {
 			said += fmt.Sprintf(", a bound of %s", phrase.Bound(*c.result.Bound, 0))
 		}
-		said += ". Nobody has checked that here."
+		said += ". This host has not checked it."
 	}
 	return codeTemplate().Execute(w, map[string]any{"Page": p, "Code": phrase.Visible(c.code.Code), "Language": c.code.Language, "Settings": settings, "Said": phrase.Line(said)})
 }

@@ -30,7 +30,7 @@ var exponentialMedian = mechanism{
 	},
 	Relations: only(audit.Replace, audit.AddRemove),
 	Truth: func(p audit.Params) string {
-		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced, which fine grids come near; at most half of it when one is added or removed"
+		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced (fine grids nearly reach it); at most half of it when one is added or removed"
 	},
 	Domain: func(p audit.Params) audit.Domain { return records(p.Num("lo"), p.Num("hi")) },
 	Pairs: func(p audit.Params, r audit.Relation) pairs {

@@ -62,7 +62,7 @@ var (
 	dpSGDMicrobatch = descent{mechanism: mechanism{
 		Name: "dp-sgd-microbatch", Title: "Gradient descent that clips the averages of micro-batches",
 		Source: "WrongSensitivitySGD: " + descentSource,
-		Fault:  "clips the average of a micro-batch, which a record may turn round, and accounts for clipped records: the sensitivity is up to 2G, not G",
+		Fault:  "clips the average of each micro-batch but accounts for clipped records: one record can reverse an average, so the sensitivity is up to 2G, not G",
 		Params: []audit.ParamSpec{{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true}},
 	},
 		parts: "microbatches",
@@ -78,15 +78,15 @@ var (
 		},
 	}
 	dpSGDReusedKey = descent{mechanism: mechanism{
-		Name: "dp-sgd-reused-key", Title: "Gradient descent that draws the noise of all steps from one key", Source: descentSource,
-		Fault:  "draws the noise of each step from the same key: the difference of two steps is free of noise",
+		Name: "dp-sgd-reused-key", Title: "Gradient descent that reuses one key for the noise of all steps", Source: descentSource,
+		Fault:  "draws the noise of every step from the same key: the difference of two steps has no noise",
 		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true}},
 	}, parts: "steps", steps: true, gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{mechanism: mechanism{
 		Name: "dp-sgd-clip-late", Title: "Gradient descent that clips the average of the batch",
 		Source: descentSource + descentAuditor,
-		Fault:  "clips the average of the batch and accounts for clipped records: the clip does not bound what one record does",
-		Params: []audit.ParamSpec{{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000}},
+		Fault:  "clips the average of the batch but accounts for clipped records: clipping does not bound the effect of one record",
+		Params: []audit.ParamSpec{{Name: "batch", Doc: "nominal batch size B, by which sums are divided", Default: 4, Min: 1, Max: 1000}},
 	},
 		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },
 		gradient: func(part partSums, clip, batch float64) float64 { return clipped(part.sum/batch, clip) },
@@ -114,7 +114,7 @@ func loneGradient(float64) neighbours { return neighbours{"none against {2}", of
 func (f descent) complete() mechanism {
 	m := f.mechanism
 	m.Params = append([]audit.ParamSpec{
-		{Name: "sigma", Doc: "noise multiplier σ that is accounted for", Default: 2, Min: 0.01, Max: 1000},
+		{Name: "sigma", Doc: "noise multiplier σ in the accounting", Default: 2, Min: 0.01, Max: 1000},
 		{Name: "clip", Doc: "clip norm G", Default: 1, Min: 0.01, Max: 100},
 		{Name: "notion", Doc: "what the claim is written in; all three say the same at every order", Choices: []string{"renyi", "zcdp", "gaussian-dp"}},
 		alphaParam,

@@ -11,9 +11,9 @@ var laplaceCount = mechanism{
 	Domain:    in(records(0, 1)),
 	Pairs: always(pairs{
 		{"three yes against four", of(1, 1, 1), of(1, 1, 1, 1)},
-		{"none against one yes", of(), of(1)},
+		{"nobody against one yes", of(), of(1)},
 	}),
-	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true values"},
 
 	Output: oneColumn(audit.Real, "noisy count"),
 	Release: func(p audit.Params, d audit.Dataset) sampler {

@@ -17,7 +17,7 @@ func oneValue(m mechanism) mechanism {
 }
 
 var laplaceParallel = oneValue(mechanism{
-	Name: "laplace-parallel", Title: "One value many times over, with Laplace noise that is scaled for all of them",
+	Name: "laplace-parallel", Title: "One value released several times, with Laplace noise scaled for all releases",
 	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: LaplaceParallel; Dwork and Roth (2014), theorems 3.6 and 3.16",
 	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often the value is released, each time with epsilon/copies", Default: 20, Min: 1, Max: 64, Integer: true}},
 	Tight:  &audit.Tight{Params: audit.Params{"copies": {Number: 2}}, Pair: 1, Floats: true, Why: "both copies beyond both values"},
@@ -29,9 +29,9 @@ var laplaceParallel = oneValue(mechanism{
 })
 
 var budgetSpentTwice = oneValue(mechanism{
-	Name: "budget-spent-twice", Title: "Two answers to one question, each with the whole of epsilon",
-	Source: "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), theorem 3.16 (composition), forgotten",
-	Fault:  "answers twice with noise for epsilon and claims epsilon for both: budgets add up",
+	Name: "budget-spent-twice", Title: "One question answered twice, each time with the full epsilon",
+	Source: "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), theorem 3.16 (composition), which it ignores",
+	Fault:  "answers twice with noise for epsilon and claims epsilon for both answers together: budgets add up",
 	Truth:  func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
 
 	Output: func(audit.Params) []audit.Column { return columnsOf(2, audit.Real, "answer %d", 1) },

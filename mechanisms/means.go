@@ -43,9 +43,9 @@ const (
 	gaussianNoiseSource = "; Gaussian noise: Dwork and Roth (2014), theorem 3.22"
 	meanSource          = "Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.1; Kong, Muñoz Medina and Ribero, RényiTester (2023), section 5"
 
-	rawCountFault = "divides by the true number of records and scales the noise with it: the noise tells how many records there are" +
-		" (add/remove; where a record is replaced it is private)"
-	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one," +
+	rawCountFault = "divides by the true number of records and scales the noise by it: the noise reveals the number of records" +
+		" (under add/remove; under replace it is private)"
+	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private number," +
 		" which may be far larger than the true one"
 )
 
@@ -66,7 +66,7 @@ var (
 	laplaceMeanClampedScale = meanFamily{clampedScale: true, mechanism: mechanism{
 		Name: "laplace-mean-clamped-scale", Title: "Mean with Laplace noise, its scale clamped instead of the noisy count",
 		Source: "private_mean of google/differential-privacy, python/dp_auditorium 0.0.1, mechanisms/mean.py, lines 100 to 110",
-		Fault:  "where the noisy count is negative the noise almost vanishes: not the count is clamped but the scale of the noise that was divided by it",
+		Fault:  "clamps the noise scale after dividing by the noisy count, instead of the count itself: if the noisy count is negative the noise almost vanishes",
 	}}
 	gaussianMean = meanFamily{gaussian: true, mechanism: mechanism{
 		Name: "gaussian-mean", Title: "Mean with Gaussian noise on the sum, Laplace noise on the count",
@@ -102,10 +102,10 @@ func (f meanFamily) complete() mechanism {
 	m.Params = []audit.ParamSpec{epsilonParam(1)}
 	switch {
 	case f.renyi:
-		m.Params[0].Default, m.Params[0].Doc = 0.1, "Rényi epsilon at order alpha that the noise is scaled for"
+		m.Params[0].Default, m.Params[0].Doc = 0.1, "Rényi epsilon at order alpha that sets the noise"
 		m.Params = append(m.Params, alphaParam)
 	case f.gaussian:
-		m.Params = append(m.Params, audit.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
+		m.Params = append(m.Params, audit.ParamSpec{Name: "delta", Doc: "privacy parameter that sets the noise", Default: 0.01, Min: 1e-300, Max: 0.5})
 	}
 	m.Relations, m.Claim, m.Truth = only(audit.AddRemove, audit.Replace), f.claim, f.truth
 	domain := records(0, 1)
@@ -137,18 +137,18 @@ func (f meanFamily) truth(p audit.Params) string {
 	case f.rawNoise:
 		return "not private when a record is added or removed, for any epsilon; " + half + " when one is replaced"
 	case f.rawMean && f.renyi && p.Num("epsilon") > 0.5:
-		return "unknown: at small epsilon, such as 0.5, it breaks the claim on few records"
+		return "unknown: at small epsilon, such as 0.5, it breaks the claim on datasets of few records"
 	case f.clampedScale:
 		// The densities at 0 on {0} and {0, 1}: e^(-e/2)/2 / (2·leastScale) against
 		// e/4·e^(-e/2)·E max(0, 2 + Lap(2/e)). Of {0} against {1} the ratio is no smaller.
 		e := p.Num("epsilon")
 		return "epsilon at least " + show(math.Floor(10*math.Log(1/(leastScale*(2*e+math.Exp(-e)))))/10) + ", whether a record is added, removed or replaced"
 	case f.rawMean:
-		return "not private at the claim on few records, whether one is added, removed or replaced"
+		return "breaks the claim on datasets of few records, whether one is added, removed or replaced"
 	case f.renyi:
 		return "at most " + f.claim(p).String()
 	case f.gaussian && p.Num("epsilon") >= 2:
-		return "unknown: the theorem behind the noise asks for epsilon/2 < 1"
+		return "unknown: the theorem behind the noise requires epsilon/2 < 1"
 	}
 	return f.claim(p).String()
 }
@@ -253,9 +253,9 @@ var alphaParam = audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim,
 // sizeLeak is laplace-mean with the number of records beside it.
 func sizeLeak() mechanism {
 	m := laplaceMean.complete()
-	m.Name, m.Title = "size-leak", "Private mean released beside the exact number of records"
+	m.Name, m.Title = "size-leak", "Private mean released with the exact number of records"
 	m.Source += "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
-	m.Fault = "the exact number of records is an output: a record that is added or removed shows (where one is replaced it is private)"
+	m.Fault = "releases the exact number of records, which reveals a record that is added or removed (under replace it is private)"
 	m.Tight = nil
 	m.Truth = func(p audit.Params) string {
 		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"

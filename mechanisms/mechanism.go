@@ -229,7 +229,7 @@ func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...
 // epsilonParam is the parameter that nearly every mechanism has. Its range keeps the
 // noise finite.
 func epsilonParam(byDefault float64) audit.ParamSpec {
-	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
 }
 
 // pureClaim is the claim of most mechanisms: (epsilon, 0).

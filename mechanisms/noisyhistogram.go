@@ -32,15 +32,15 @@ func binsParam(byDefault, least float64) audit.ParamSpec {
 var noisyHistogram = histogram(mechanism{
 	Name: "noisy-histogram", Title: "Histogram with Laplace noise on each count", Source: histogramSource,
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(5, 1)},
-	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true values"},
 })
 
 var noisyHistogramWrongScale = histogram(mechanism{
 	Name: "noisy-histogram-wrong-scale", Title: "Histogram with noise of scale epsilon instead of 1/epsilon",
 	Source: histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
-	Fault:  "takes epsilon for the scale of the noise, which is 1/epsilon: for epsilon below 1 there is too little noise, and less of it the more privacy is asked for",
-	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, which is taken for the scale of the noise", Default: 0.5, Min: 1e-6, Max: 100}, binsParam(5, 1)},
-	Truth:  func(p audit.Params) string { return "epsilon = 1 over the claimed = " + show(1/p.Num("epsilon")) },
+	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less",
+	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100}, binsParam(5, 1)},
+	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + show(1/p.Num("epsilon")) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		return plusLaplace(p.Num("epsilon"), binCounts(d, p.Int("bins"))...)
 	},
@@ -48,8 +48,8 @@ var noisyHistogramWrongScale = histogram(mechanism{
 
 var countReplaceAsAdd = histogram(mechanism{
 	Name: "count-replace-as-add", Title: "Two-bin histogram with the noise for add/remove, where a record is replaced",
-	Source:  histogramSource + "; the fault: replace-one sold as add/remove, see Dwork and Roth (2014), section 2.3",
-	Fault:   "a record that is replaced leaves one bin and enters another, so that two counts move by 1; the noise is scaled for one",
+	Source:  histogramSource + "; the fault: noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
+	Fault:   "replacing a record changes two counts by 1 each, but the noise is scaled for one",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
 	Truth:     func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
 	Relations: only(audit.Replace),
@@ -63,9 +63,9 @@ var countReplaceAsAdd = histogram(mechanism{
 var domainFromData = histogram(mechanism{
 	Name: "domain-from-data", Title: "Histogram over the categories that occur in the data",
 	Source:  histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
-	Fault:   "releases a noisy count for each category that occurs, and nothing for others: that a category is there shows that somebody is in it",
+	Fault:   "releases a noisy count only for categories that occur: a category in the output reveals that somebody is in it",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(5, 1)},
-	Truth: neverPrivate(": the first record of a category shows for certain"),
+	Truth: neverPrivate(": the first record of a category is revealed with certainty"),
 	Output: func(p audit.Params) []audit.Column {
 		return columnsOf(p.Int("bins"), audit.Mixed, "bin %d", 0, audit.Label{Value: above, Text: "count"}, audit.Label{Value: below, Text: "absent"})
 	},

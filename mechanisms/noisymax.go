@@ -35,13 +35,13 @@ var (
 		Tight: &audit.Tight{Params: audit.Params{"m": {Number: 2}}, Pair: 1, Why: "the query that falls wins against the one that rises"},
 	}}
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
-		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, the value", Source: noisyMaxSource + "3",
-		Fault: "reports the maximum itself in place of its index: with m queries it is m epsilon/2 private",
+		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, releasing the value", Source: noisyMaxSource + "3",
+		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2",
 		Truth: valueLaplaceTruth,
 	}}
 	noisyMaxValueExponential = noisyMax{value: true, shapes: valueExponentialShapes, exponential: true, mechanism: mechanism{
-		Name: "noisy-max-value-exponential", Title: "Report noisy max with exponential noise, the value", Source: noisyMaxSource + "4",
-		Fault: "reports the maximum itself in place of its index: the noise is never negative, so the largest answer bounds it from below",
+		Name: "noisy-max-value-exponential", Title: "Report noisy max with exponential noise, releasing the value", Source: noisyMaxSource + "4",
+		Fault: "reports the maximum itself instead of its index: the noise is never negative, so the largest answer bounds it from below",
 		Truth: neverPrivate(""),
 	}}
 )

@@ -14,7 +14,7 @@ var prefixSum = mechanism{
 	Epsilon: 1,
 	Params: []audit.ParamSpec{
 		{Name: "m", Doc: "number of answers", Default: 10, Min: 1, Max: 64, Integer: true},
-		{Name: "data", Doc: "events (records are the numbers, from 0, of the answers that they count for: neighbours differ in one answer), or answers (the dataset is the answers, all of which may move)",
+		{Name: "data", Doc: "events (a record is the index, from 0, of the answer that it counts for, so neighbours differ in one answer) or answers (the dataset is the list of answers, all of which may change)",
 			Choices: []string{"events", "answers"}},
 	},
 	Relations: func(p audit.Params) []audit.Relation {
@@ -42,7 +42,7 @@ var prefixSum = mechanism{
 		}
 		return list
 	},
-	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a first sum beyond both true ones"},
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a first sum beyond both true values"},
 
 	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("m"), audit.Real, "sum to %d", 1) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {

@@ -34,7 +34,7 @@ var randomisedResponse = mechanism{
 		}
 		epsilon := p.Num("epsilon")
 		if epsilon > coarseFrom {
-			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthfulProbability(epsilon))) + ", below what is asked for: 1-p is a few multiples of 2^-53"
+			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthfulProbability(epsilon))) + ", below the epsilon given: 1-p is a few multiples of 2^-53"
 		}
 		return "epsilon = ln(p/(1-p)) = " + show(epsilon)
 	},

@@ -33,7 +33,7 @@ func (f rapporFamily) complete() mechanism {
 	m := f.mechanism
 	m.Source = "Erlingsson, Pihur and Korolova, RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014, steps " + f.steps + ", theorems 1 and 2; parameters of Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021"
 	m.Params = []audit.ParamSpec{
-		{Name: "f", Doc: "probability with which the permanent response replaces a bit, in (0, 1), published with " + f.published + "; 0 derives it from epsilon", Min: 0, Max: 1},
+		{Name: "f", Doc: "probability that the permanent response replaces a bit, in (0, 1), published with " + f.published + "; 0 derives it from epsilon", Min: 0, Max: 1},
 		{Name: "hashes", Doc: "number of hash functions", Default: 4, Min: 1, Max: 16, Integer: true},
 		{Name: "bits", Doc: "number of bits of the Bloom filter", Default: 20, Min: 2, Max: 64, Integer: true},
 	}
@@ -51,7 +51,7 @@ func (f rapporFamily) complete() mechanism {
 		}
 		return nil
 	}
-	m.Tight = &audit.Tight{Params: audit.Params{"hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, one each way"}
+	m.Tight = &audit.Tight{Params: audit.Params{"hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, in opposite directions"}
 	m.Relations = only(audit.Replace)
 	m.Claim = func(p audit.Params) audit.Claim {
 		if p.Num("f") != 0 {

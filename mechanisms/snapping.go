@@ -13,11 +13,11 @@ const mironov = "Mironov, On Significance of the Least Significant Bits for Diff
 // laplaceFloat adds noise by the inverse of the distribution function, from one
 // uniform multiple of 2^-53 an output.
 var laplaceFloat = oneValue(mechanism{
-	Name: "laplace-float", Title: "Laplace mechanism in floating-point numbers, as textbooks have it",
+	Name: "laplace-float", Title: "Textbook Laplace mechanism in floating-point arithmetic",
 	Source: mironov + ", section 4",
-	Fault: "adds two doubles: near 0 the doubles lie closer together than near the value, so that the low bits of the output show what was added to what" +
-		" (a learner needs the bits of the output as features, such as float-bits)",
-	Truth: neverPrivate(": outputs near 0 that one value gives are out of reach of another"),
+	Fault: "adds two doubles: doubles are denser near 0 than near the value, so the low bits of the output depend on the value" +
+		" (a learner must read these bits, as float-bits does)",
+	Truth: neverPrivate(": some outputs near 0 are possible for one value and impossible for another"),
 
 	Output: oneColumn(audit.Real, "value"),
 	Release: func(p audit.Params, d audit.Dataset) sampler {

@@ -5,14 +5,14 @@ import "github.com/dpscope/dpscope/audit"
 const sumSource = histogramSource + "; the fault: "
 
 var sumUnclipped = mechanism{
-	Name: "sum-unclipped", Title: "Sum with noise for records in [0, 1] that are not clipped to it",
+	Name: "sum-unclipped", Title: "Sum with noise for records in [0, 1], which are not clipped",
 	Source:    sumSource + "Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private Libraries, CCS 2022",
-	Fault:     "scales the noise for records in [0, 1] and does not clip them",
+	Fault:     "scales the noise for records in [0, 1] but does not clip them",
 	Epsilon:   1,
 	Params:    []audit.ParamSpec{{Name: "most", Doc: "largest record that occurs; those above 1 should have been clipped", Default: 5, Min: 1, Max: 1000, Open: true}},
 	Relations: only(audit.AddRemove),
 	Truth: func(p audit.Params) string {
-		return "epsilon = " + show(p.Num("most")*p.Num("epsilon")) + ", the largest record times the claimed; not private where records have no bound"
+		return "epsilon = " + show(p.Num("most")*p.Num("epsilon")) + ", the largest record times the claim; not private if records are unbounded"
 	},
 	Domain: func(p audit.Params) audit.Domain { return records(0, p.Num("most")) },
 	Pairs: func(p audit.Params, _ audit.Relation) pairs {
@@ -36,12 +36,12 @@ var sumUnclipped = mechanism{
 // sumNaN is the sum of a/b, clipped to [0, 1], over rows (a, b), with Laplace
 // noise. NaN is a symbol, as outputs are finite.
 var sumNaN = mechanism{
-	Name: "sum-nan", Title: "Sum of ratios with a clip that NaN slips through",
-	Source:    sumSource + "a clip by two comparisons, both of which are false for NaN (IEEE 754, section 5.11)",
-	Fault:     "clips with comparisons, which are false for NaN: one record 0/0 turns the sum, and the output, into NaN",
+	Name: "sum-nan", Title: "Sum of ratios, with a clip that lets NaN through",
+	Source:    sumSource + "a clip by two comparisons, both false for NaN (IEEE 754, section 5.11)",
+	Fault:     "clips with comparisons, which are false for NaN: one record 0/0 makes the sum, and the output, NaN",
 	Epsilon:   1,
 	Relations: only(audit.AddRemove, audit.Replace),
-	Truth:     neverPrivate(": a record 0/0 shows for certain"),
+	Truth:     neverPrivate(": a record 0/0 is revealed with certainty"),
 	Domain:    in(audit.Domain{Columns: 2, MaxRows: proposedRows, Lower: []float64{0, 0}, Upper: []float64{10, 10}, Integer: true}),
 	Pairs: func(_ audit.Params, r audit.Relation) pairs {
 		if r == audit.Replace {

@@ -54,11 +54,11 @@ var (
 	svt3 = svtVariant{share: 0.5, values: true, mechanism: mechanism{
 		Name: "svt3", Title: "Sparse vector technique that releases the noisy answers",
 		Source: svtSource + "3 (Roth's lecture notes, 2011)",
-		Fault:  "releases the noisy answer that was compared with the threshold: it tells how high the threshold is at most, so the negative answers are no longer free",
+		Fault:  "releases the noisy answer that was compared with the threshold: it bounds the noisy threshold from above, so negative answers are no longer free",
 		Truth:  neverPrivate(""),
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, c * delta / e2, 0 }}
 	svt4 = svtVariant{share: 0.25, mechanism: mechanism{
-		Name: "svt4", Title: "Sparse vector technique with query noise that forgets the cut-off",
+		Name: "svt4", Title: "Sparse vector technique with query noise that ignores the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
 		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs",
 		Truth:  svt4Truth,
@@ -66,7 +66,7 @@ var (
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
 		Source: svtSource + "5 (Stoddard, Chen and Machanavajjhala 2014)",
-		Fault:  "adds no noise to the queries: two that stand in one order in one dataset and in the other order in its neighbour tell them apart for certain",
+		Fault:  "adds no noise to the queries: two queries whose order differs between neighbouring datasets distinguish them with certainty",
 		Truth:  neverPrivate(""),
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 0, 0 }}
 	svt6 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
@@ -80,7 +80,7 @@ var (
 	// on the released value, written with epsilon1 = epsilon2 = epsilon/2: a third of
 	// epsilon each.
 	numericSVT = svtVariant{share: 0.5, values: true, mechanism: mechanism{
-		Name: "numeric-svt", Title: "Numeric sparse vector technique: positive answers with noise of their own",
+		Name: "numeric-svt", Title: "Numeric sparse vector technique: positive answers with fresh noise",
 		Source: "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: NumSVT; Dwork and Roth (2014), algorithm 3",
 		Tight: &audit.Tight{Params: loneQuery.Params, Pair: 1, Exact: loneLoss(6, 3) + 1.0/3, Floats: true,
 			Why: "a single query that crosses the threshold, and a value beyond both answers: exact"},
@@ -94,7 +94,7 @@ func svt34Parallel() mechanism {
 	m := svt3.complete()
 	m.Name, m.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
 	m.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
-	m.Fault = "svt3 releases the noisy answers that it compared, svt4 has too little noise; and each of the two has all of epsilon"
+	m.Fault = "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon"
 	m.Params[0].Default = 2 // c
 	m.Truth = func(p audit.Params) string {
 		if p.Int("m") == 1 {
@@ -138,17 +138,17 @@ func (v svtVariant) complete() mechanism {
 	m := v.mechanism
 	m.Epsilon = 1
 	m.Params = []audit.ParamSpec{
-		{Name: "c", Doc: "cut-off: positive answers before it stops (svt5 and svt6 never do)", Default: 1, Min: 1, Max: 64, Integer: true},
+		{Name: "c", Doc: "cut-off: positive answers before it stops (svt5 and svt6 never stop)", Default: 1, Min: 1, Max: 64, Integer: true},
 		{Name: "m", Doc: "number of queries", Default: 10, Min: 1, Max: 64, Integer: true},
 		{Name: "threshold", Doc: "threshold T", Default: 0.5, Min: -1000, Max: 1000},
 		{Name: "sensitivity", Doc: "sensitivity of one query; at least 1 unless the queries are direct", Default: 1, Min: 1e-3, Max: 1000},
-		{Name: "queries", Doc: "where the answers come from: direct (the dataset is the answers), or a query family over records in [0, 1]",
+		{Name: "queries", Doc: "source of the answers: direct (the dataset is the list of answers), or a query family over records in [0, 1]",
 			Choices: queryFamilyNames()},
 	}
 	m.Check = func(p audit.Params) error {
 		if s := p.Num("sensitivity"); s < 1 && !direct(p) {
 			return &audit.InputError{Field: "parameter sensitivity", Path: "p.sensitivity", Found: show(s),
-				Want:   fmt.Sprintf("at least 1 for queries=%s, whose answers move by as much", p.Word("queries")),
+				Want:   fmt.Sprintf("at least 1 for queries=%s, whose answers change by up to 1", p.Word("queries")),
 				Remedy: "use queries=direct for smaller ones"}
 		}
 		return nil

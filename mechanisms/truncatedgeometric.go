@@ -16,10 +16,10 @@ var truncatedGeometric = mechanism{
 	Name:   "truncated-geometric",
 	Title:  "Count of bits with truncated geometric noise",
 	Source: "Balcer and Vadhan, Differential Privacy on Finite Computers, ITCS 2018, algorithm 4.8 (GeoSample); Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: TruncatedGeometric",
-	Fault: "rounds epsilon to ln(1 + 2^-k) with k = ⌈ln(2/epsilon)⌉, a natural logarithm: below 0.118 that is more than epsilon for many epsilon, 0.1 among them" +
-		" (with the logarithm to base 2 it would be at most epsilon/2)",
+	Fault: "rounds epsilon to ln(1 + 2^-k) with k = ⌈ln(2/epsilon)⌉, a natural logarithm: below 0.118 the result often exceeds epsilon, as it does for 0.1" +
+		" (a logarithm to base 2 would give at most epsilon/2)",
 	Epsilon:   0.1,
-	Params:    []audit.ParamSpec{{Name: "n", Doc: "number of bits that are counted", Default: 5, Min: 1, Max: 64, Integer: true}},
+	Params:    []audit.ParamSpec{{Name: "n", Doc: "number of bits to count", Default: 5, Min: 1, Max: 64, Integer: true}},
 	Relations: only(audit.Replace),
 	Truth: func(p audit.Params) string {
 		k := geoSampleShift(p)

@@ -299,7 +299,7 @@ func Wholes[P any](at func(*P) *[]int) Value[P] {
 // Numbers is a setting that is a list of numbers.
 func Numbers[P any](at func(*P) *[]float64) Value[P] {
 	return valued[P](ListType, func(p *P) string { return joined(*at(p), audit.Exactly) }, func(p *P, text string, _ Range) error {
-		return split(text, at(p), "numbers with commas between, such as 2,4,8", func(part string) (float64, bool) {
+		return split(text, at(p), "numbers separated by commas, such as 2,4,8", func(part string) (float64, bool) {
 			x, err := strconv.ParseFloat(part, 64)
 			return x, err == nil
 		})

@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 		{"whole", "-1", "whole is -1, must be a whole number in [0, 9007199254740991]"},
 		{"on", "maybe", `on is "maybe", must be true or false`},
 		{"wholes", "1,0", `wholes is "1,0", must be whole numbers above 0 such as 200 or 100,200,400`},
-		{"numbers", "1,", `numbers is "1,", must be numbers with commas between, such as 2,4,8`},
+		{"numbers", "1,", `numbers is "1,", must be numbers separated by commas, such as 2,4,8`},
 		{"optional", "10", "optional is 10, must be a whole number in [0, 9]"},
 		{"kinds", "c1", `kind is "c1", must be name=kind; for example -kind answer=symbol, or -kind c1..c8=real`},
 		{"above", "1e999", "above is 1e999, must be a finite number above 0"},

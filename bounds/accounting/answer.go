@@ -173,7 +173,7 @@ func Answer(q Query) (Account, error) {
 	var needed *Needed
 	if q.TargetEpsilon != nil {
 		if needed = need(q); needed == nil {
-			return Account{}, fault("targetEpsilon", number(*q.TargetEpsilon), fmt.Sprintf("met by noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "a larger delta or fewer steps need less")
+			return Account{}, fault("targetEpsilon", number(*q.TargetEpsilon), fmt.Sprintf("reachable with noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "give a larger delta or fewer steps")
 		}
 		if noise := q.noise(); *noise == nil {
 			*noise = &needed.Noise
@@ -509,7 +509,7 @@ func (w *worksheet) profile() []audit.ProfilePoint {
 func sigmas(q Query) []Noise {
 	reach := float64(*q.Group) * *q.Sensitivity
 	all := []Noise{{Sigma: roundUp(GaussianSigma(*q.AtEpsilon, *q.Delta, reach)),
-		Words: "analytic, the least that will do", Source: "Balle and Wang 2018, algorithm 1"}}
+		Words: "analytic, the minimum", Source: "Balle and Wang 2018, algorithm 1"}}
 	if sigma, err := ClassicalGaussianSigma(*q.AtEpsilon, *q.Delta, reach); err == nil {
 		all = append(all, Noise{Sigma: roundUp(sigma), Words: "classical, sqrt(2 log(1.25/delta))/epsilon", Source: "Dwork and Roth 2014, theorem A.1"})
 	}

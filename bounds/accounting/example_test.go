@@ -31,7 +31,7 @@ func ExampleAnswer() {
 
 func ExampleQuery_Validate() {
 	fmt.Println(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.0), Rate: new(1.5)}.Validate())
-	// Output: rate is 1.5, must be above 0 and at most 1; the probability with which a record takes part in a step
+	// Output: rate is 1.5, must be above 0 and at most 1; it is the probability that a record takes part in a step
 }
 
 func ExampleBestEpsilon() {

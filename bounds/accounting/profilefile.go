@@ -161,7 +161,7 @@ func fromCSV(name string, data []byte) ([]audit.ProfilePoint, error) {
 		}
 		line, _ := r.FieldPos(0)
 		if err != nil {
-			return nil, &audit.InputError{Field: name, Line: line, Found: err.Error(), Want: "lines of as many fields as the first"}
+			return nil, &audit.InputError{Field: name, Line: line, Found: err.Error(), Want: "lines with as many fields as the first"}
 		}
 		var p audit.ProfilePoint
 		for _, f := range []struct {

@@ -44,7 +44,7 @@ func TestReadProfile(t *testing.T) {
 		{`{"a": 1}`, "without a curve"},
 		{`{"epsilons": [1], "deltas": [1, 2]}`, "1 numbers beside 2"},
 		{`[[1, 2, 3]]`, "3 numbers"},
-		{`[[1, 0.1], [2, 0.2]]`, "delta falls with epsilon"},
+		{`[[1, 0.1], [2, 0.2]]`, "delta must not rise with epsilon"},
 		{`[[-1, 0.1]]`, "above 0, at most 500"},
 		{`[[1, -0.1]]`, "in [0, 1)"},
 		{`[[1, 1]]`, "0 points"},

@@ -78,7 +78,7 @@ type Query struct {
 	Mu        *float64 `json:"mu,omitempty"`        // of one step, above 0
 
 	Sensitivity *float64 `json:"sensitivity,omitempty"` // gaussian, laplace; above 0; default 1
-	// Rate is the probability with which a record takes part in a step, on its
+	// Rate is it is the probability that a record takes part in a step, on its
 	// own, in (0, 1]; gaussian, laplace; default 1.
 	Rate  *float64 `json:"rate,omitempty"`
 	Steps *int     `json:"steps,omitempty"` // default 1
@@ -197,7 +197,7 @@ func (q Query) Validate() error {
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
 		case !q.isNoise():
-			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is found for gaussian and laplace only")
+			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is computed for gaussian and laplace only")
 		case !(v >= leastTarget && v <= mostTarget):
 			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
 		case *q.Rate < 1 && *q.Group > 1:
@@ -286,7 +286,7 @@ func checkOrders(orders []float64) error {
 			return fault(field, number(alpha), "at least 1 and at most 1e6", "")
 		}
 		if i > 0 && alpha <= orders[i-1] {
-			return fault(field, number(alpha), "above the one before it, "+number(orders[i-1]), "sort the orders")
+			return fault(field, number(alpha), "above the previous order, "+number(orders[i-1]), "sort the orders")
 		}
 	}
 	return nil
@@ -416,7 +416,7 @@ func CheckAlpha(alpha float64) error {
 
 // CheckDelta reports a delta outside [MinDelta, 1).
 func CheckDelta(delta float64) error {
-	const usual = "usual is less than one over the number of records, such as 1e-5"
+	const usual = "usually less than 1 / (number of records), such as 1e-5"
 	switch {
 	case !(delta > 0 && delta < 1):
 		return fault("delta", number(delta), "above 0 and below 1", usual)
@@ -463,7 +463,7 @@ func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
 	if !(q > 0 && q <= 1) {
-		return fault("rate", number(q), "above 0 and at most 1", "the probability with which a record takes part in a step")
+		return fault("rate", number(q), "above 0 and at most 1", "it is the probability that a record takes part in a step")
 	}
 	return checkPositive("rate", q)
 }

@@ -136,7 +136,7 @@ func writeRight(w io.Writer, rows [][]string) {
 func nothingBelow(all []accounting.Guarantee) string {
 	for _, g := range all {
 		if g.AtLeast != nil {
-			return fmt.Sprintf(", and nothing below %v does", *g.AtLeast)
+			return fmt.Sprintf(", and no value below %v does", *g.AtLeast)
 		}
 	}
 	return ""

@@ -40,8 +40,8 @@ type auditFlags struct {
 func newAuditFlags(stderr io.Writer) *auditFlags {
 	f := newSettingsFlags("dpscope audit", stderr)
 	s := f.Flags
-	s.Gone("continue", "an audit of a pair cannot go on from a report, as nobody can check which outputs it rests on; raise -samples, or give -until-refuted, which ends once the claim is refuted, with the most -samples that you can spend")
-	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
+	s.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check which outputs the report rests on; raise -samples, or give -until-refuted and the largest -samples that you can spend")
+	f.workers = s.Workers(0, "parallel workers; 0: one per processor. The result does not depend on this")
 	f.suite.register(s)
 	f.shards.Register(s)
 	f.out.register(s)
@@ -84,7 +84,7 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 		p.Mechanism = name
 		return p, checkOwnClaim(p.Claim)
 	case p.Mechanism == "":
-		return p, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
+		return p, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name", Remedy: "dpscope list shows all; use -exec or -wasm for your own mechanism, -samples-file for outputs that another program recorded"}
 	case p.Samples == 0:
 		p.Samples = google.Samples(p.Mechanism)
 	}

@@ -32,12 +32,12 @@ type canaryFlags struct {
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f := &canaryFlags{Flags: cli.NewFlags("dpscope canaries", stderr)}
-	f.Gone("single", "an audit has no second one with a single canary beside it; for equation 10 run another with -k 1 -interval wilson-1")
+	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	s := f.Flags
 	f.asked = cli.Settings(s, canary.TrainerKeys())
 	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
-	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
+	s.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`: with the same plan and seed, and -n runs in all")
 	f.trainer.register(s)
 	f.shards.Register(s)
 	f.out.register(s)

@@ -23,7 +23,7 @@ import (
 // the canonical JSON of a list of [committed].
 const commitment = "dpscope-commitment-v1\n"
 
-const gone = "dpscope has no receipts and no logs of them: dpscope commit prints a salted hash, which you can have timestamped anywhere, and dpscope verify -commitment checks it"
+const gone = "use dpscope commit instead: it prints a salted hash that any service can timestamp, and dpscope verify -commitment checks it"
 
 // committed is what is hashed of one audit.
 type committed struct {
@@ -63,7 +63,7 @@ func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 		return fail(stderr, err)
 	}
 	fmt.Fprintf(stdout, "salt: %x\nsha256: %s\n", salt, sum)
-	fmt.Fprintln(stderr, "Have the sha256 timestamped where others trust the clock, before the run. Keep the plan and these two lines; after the run: dpscope verify -commitment FILE REPORT")
+	fmt.Fprintln(stderr, "Before the run, have a service that others trust timestamp the sha256. Keep the plan and these two lines. After the run: dpscope verify -commitment FILE REPORT")
 	return cli.ExitOK
 }
 
@@ -196,11 +196,11 @@ func checkCommitment(given string, text []byte, stdin io.Reader, stdout io.Write
 	salt, _ := hex.DecodeString(m[1])
 	sum, err := commit(salt, audits)
 	if err == nil && sum != m[2] {
-		fmt.Fprintf(stdout, "The commitment does not hold: the hash of the report’s plan is %s with this salt, not %s. Another plan, claim, seed or file was committed: compare the plan that was kept with the report’s.\n", sum, m[2])
+		fmt.Fprintf(stdout, "The commitment does not hold: with this salt, the hash of the report’s plan is %s, not %s. Another plan, claim, seed or file was committed: compare the plan that was kept with the report’s.\n", sum, m[2])
 		return false, nil
 	}
 	if err == nil {
-		fmt.Fprintf(stdout, "The commitment holds: %s is of the report’s plan. When it was made, its timestamp says; that no other plan was committed, nothing says.\n", sum)
+		fmt.Fprintf(stdout, "The commitment holds: %s is the hash of the report’s plan. Its timestamp shows when it was made. Nothing shows whether other plans were committed too.\n", sum)
 	}
 	return err == nil, err
 }

@@ -29,7 +29,7 @@ func TestCommit(t *testing.T) {
 	}
 	committed := func(args ...string) string {
 		t.Helper()
-		lines, _, _ := strings.Cut(said(t, 0, append([]string{"commit"}, args...)...), "Have the sha256")
+		lines, _, _ := strings.Cut(said(t, 0, append([]string{"commit"}, args...)...), "Before the run")
 		return lines
 	}
 	rows := strings.Repeat("0,1\n1,2\n0,2\n1,1\n", 300)
@@ -72,7 +72,7 @@ func TestCommit(t *testing.T) {
 		t.Error(out)
 	}
 	for _, args := range [][]string{{"verify", "-receipt", "x", at("whole")}, {"commit", "-host", "x", at("plan.json")}} {
-		if out := said(t, 2, args...); !strings.Contains(out, "went; dpscope has no receipts") || !strings.Contains(out, "verify -commitment") {
+		if out := said(t, 2, args...); !strings.Contains(out, "was removed; use dpscope commit instead") || !strings.Contains(out, "verify -commitment") {
 			t.Error(out)
 		}
 	}

@@ -27,7 +27,7 @@ func (v *shareValue) Set(s string) error {
 	of, all, ok := strings.Cut(s, "/")
 	var k, n cli.CountValue
 	if !ok || k.Set(strings.TrimSpace(of)) != nil || n.Set(strings.TrimSpace(all)) != nil {
-		return fmt.Errorf("must be a count of so many, such as 40/50")
+		return fmt.Errorf("must be a count out of a total, such as 40/50")
 	}
 	if n < 1 || n > mostCounted || k < 0 || k > n {
 		return fmt.Errorf("must be K/N with N from 1 to %d and K from 0 to N", mostCounted)
@@ -55,7 +55,7 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	}
 	for _, name := range []string{"in", "out"} {
 		if !set.Given(name) {
-			return fail(stderr, &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
+			return fail(stderr, &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count out of a total", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
 		}
 	}
 	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}

@@ -52,7 +52,7 @@ func (f *outsideFlags) replayLabelled(r pair.Report) (audit.Catalogue, string, e
 	was := r.Inputs.Labelled
 	switch {
 	case was == nil:
-		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "given", Want: "absent: the report is of no table of the user's", Remedy: "leave the flag out"}
+		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "given", Want: "absent: the report is not of a user's table", Remedy: "leave the flag out"}
 	case f.Table.File == "":
 		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the table that the report is of: " + was.File.Name, Remedy: "name it with -table FILE"}
 	}

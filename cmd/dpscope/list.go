@@ -131,6 +131,6 @@ func listText(lines []listLine) string {
 		phrase.Table(&b, table)
 		b.WriteString("\n")
 	}
-	b.WriteString("dpscope list NAME tells all of one: what it is, its parameters, its source.\n")
+	b.WriteString("dpscope list NAME describes one: what it is, its parameters and its source.\n")
 	return b.String()
 }

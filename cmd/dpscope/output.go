@@ -32,14 +32,14 @@ type formatFile struct{ format, path string }
 func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.BoolVar(&f.all, "all", false, "print all bounds, orders and settings, not only the verdict and its reasons")
-	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
+	s.Format(&f.format, "format of standard output: "+strings.Join(format.Formats, ", "), format.Formats...)
 	f.registerFiles(s)
 	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
 }
 
 func (f *formatFlags) registerFiles(s *cli.Flags) {
 	s.Check(f.check)
-	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.html, .sarif, .json, .xml, .md, .txt, .svg); may be given more than once", func(v string) error {
+	s.Func("output", "also write a `file`, as FORMAT=FILE or as FILE with an ending that names the format (.html, .sarif, .json, .xml, .md, .txt, .svg); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
 		if err == nil {
 			f.files = append(f.files, out)
@@ -87,7 +87,7 @@ func (f *formatFlags) check() error {
 	seen := map[string]bool{}
 	for _, out := range f.files {
 		if seen[out.path] {
-			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a file of its own for each format"}
+			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a separate file for each format"}
 		}
 		seen[out.path] = true
 		info, err := os.Stat(out.path)

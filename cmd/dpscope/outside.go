@@ -29,7 +29,7 @@ type outsideFlags struct {
 func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
 	f.asked = cli.Settings(s, keys)
 	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
-	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope answers: requests of -exec, which is then only what the report calls it, go to standard output, answers come from standard input, progress and errors go to standard error, and reports to the files of -output")
+	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope answers the requests: requests go to standard output, answers come from standard input, progress and errors go to standard error, and reports go to the files of -output. -exec is then only the name in the report")
 }
 
 // read takes what the flags ask for. Without a name there is no file.
@@ -108,7 +108,7 @@ func namesWithin(part string) (names []string) {
 func (f *outsideFlags) check(given map[string]bool) error {
 	if by := broughtBy[f.brought()]; by != "" {
 		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
-		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others, map[bool][]string{true: {"exec-parent"}}[by == "wasm"])...)
+		return refuseFlags(given, "absent with -"+by, "that audits your own mechanism", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others, map[bool][]string{true: {"exec-parent"}}[by == "wasm"])...)
 	}
 	if f.Table.File == "" {
 		if err := refuseFlags(given, "absent without -table", "name the file of labelled examples with -table FILE", namesWithin("table")...); err != nil {
@@ -120,7 +120,7 @@ func (f *outsideFlags) check(given map[string]bool) error {
 			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
 		}
 	}
-	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
+	if err := refuseFlags(given, "absent without a mechanism of your own", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
 		return err
 	}
 	switch files := f.Recorded.Files; {
@@ -159,7 +159,7 @@ func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writ
 		return cat, nil, err
 	}
 	if why := m.Brought().Unseeded; why != "" {
-		fmt.Fprintf(notes, "dpscope: note: %s: a replay of the report recomputes all from its counts, but cannot draw them again\n", why)
+		fmt.Fprintf(notes, "dpscope: note: %s: a replay of the report recomputes everything from its counts but cannot draw them again\n", why)
 	}
 	return cat, m.Close, nil
 }
@@ -191,12 +191,12 @@ func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	case b == nil:
 		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
 	case b.Kind.Scripted():
-		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line a program of yours is audited with -exec (docs/command.md)"}
+		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)"}
 	case broughtBy[b.Kind] == "":
 		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
 	case by != broughtBy[b.Kind]:
 		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: audit.Absent,
-			Want: fmt.Sprintf("it again, if you trust it: this report names %q", b.Name), Remedy: "a replay runs nothing that only a report names"}
+			Want: fmt.Sprintf("it again, if you trust it: this report names %q", b.Name), Remedy: "a replay runs no program that only the report names"}
 	}
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err

@@ -34,7 +34,7 @@ type planFlags struct {
 
 func (f *planFlags) register(s *cli.Flags) {
 	f.registerFile(s)
-	s.Func("only", "run the audit of this `name` of the plan only, with the outcome that it has among the others; may be given more than once", func(v string) error {
+	s.Func("only", "run only the audit of the plan with this `name`, with the same result as in the whole plan; may be given more than once", func(v string) error {
 		f.only = append(f.only, v)
 		return nil
 	})
@@ -246,7 +246,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	var alien error
 	f.Visit(func(x *flag.Flag) {
 		if !slices.Contains(withPlan, x.Name) && alien == nil {
-			alien = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; beside it stand -" + strings.Join(withPlan[1:], ", -")}
+			alien = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; the flags allowed with it are -" + strings.Join(withPlan[1:], ", -")}
 		}
 	})
 	if alien != nil {

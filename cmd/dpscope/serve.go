@@ -32,9 +32,9 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	addr := flags.String("addr", "", sites.AddrUsage)
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
 	store := flags.String("store", "", "`folder` for reports that visitors share: this server is a host then")
-	origin := flags.String("origin", "", "public `address` of the host, with -store, where a server before this one has another")
-	replays := flags.Duration("replay", time.Minute, "how often, with -store, a stored report that this version has not replayed is replayed and the outcome published; 0: never")
-	quota := flags.Int("quota", 4096, "`MiB` that reports may take with -store; uploads are refused beyond")
+	origin := flags.String("origin", "", "public `address` of the host with -store, if it differs, as behind a proxy")
+	replays := flags.Duration("replay", time.Minute, "with -store: how often to replay a stored report that this version has not replayed, and publish the outcome; 0: never")
+	quota := flags.Int("quota", 4096, "with -store: the most `MiB` that reports may take; further uploads are refused")
 	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}

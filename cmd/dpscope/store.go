@@ -153,7 +153,7 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if out.Token != "" {
 		fmt.Fprintf(stderr, "To delete it: dpscope share -host %s -delete %s %s\n", phrase.Line(*base), phrase.Line(out.Token), phrase.Line(out.ID))
 	} else {
-		fmt.Fprintln(stderr, "It was there already; who stored it first can delete it.")
+		fmt.Fprintln(stderr, "It was already stored; whoever stored it first can delete it.")
 	}
 	return cli.ExitOK
 }
@@ -161,8 +161,8 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 // openCommand is dpscope open: it gets a report from its address, and replays it.
 func openCommand(args []string, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope open", stderr)
-	quick := flags.Bool("quick", false, "only check that all that the report says follows from its counts; nothing is drawn again")
-	workers := flags.Workers(0, "parallel workers; 0: one a processor")
+	quick := flags.Bool("quick", false, "only check that everything in the report follows from its counts; nothing is drawn again")
+	workers := flags.Workers(0, "parallel workers; 0: one per processor")
 	output := flags.String("output", "", "`file` that gets the report")
 	if code, ok := flags.Parse(args, 1); !ok {
 		return code
@@ -209,7 +209,7 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 		if err == nil { // it needs files or a program of whoever made it
 			err = errors.New(a.Cannot)
 		}
-		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nWithout the limits on memory and time that a stranger's report has here: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
+		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nReports from a host are replayed within limits on memory and time. To replay it without them: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
 	}
 	v, err := core.Verify(ctx, r, core.Given{Catalogue: catalogue}, false)
 	if err != nil {

@@ -186,7 +186,7 @@ func TestHostileHost(t *testing.T) {
 			given[at] ^= byte(1 + random.IntN(255))
 		}
 		_, err := client.Open(t.Context(), nil, server.URL+host.ShownPath+id)
-		if changed := i >= len(names); (err != nil) != changed || changed && !strings.Contains(err.Error(), "something else than what was stored there") {
+		if changed := i >= len(names); (err != nil) != changed || changed && !strings.Contains(err.Error(), "not what was stored there") {
 			t.Fatalf("%s, changed %v: %v", names[i%len(names)], changed, err)
 		}
 	}

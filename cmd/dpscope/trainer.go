@@ -25,8 +25,8 @@ type trainerFlags struct {
 
 func (f *trainerFlags) register(s *cli.Flags) {
 	f.Flags.Register(s, "exec-parent")
-	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope trains: requests of -exec, which is then only what the report calls it, go to standard output, answers come from standard input, a line each; progress and errors go to standard error, and reports to the files of -output")
-	f.workers = s.Workers(0, "parallel workers; 0: one a processor, with -exec one. The result does not depend on it")
+	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope trains: requests go to standard output and answers come from standard input, a line each; progress and errors go to standard error, and reports go to the files of -output. -exec is then only the name in the report")
+	f.workers = s.Workers(0, "parallel workers; 0: one per processor, with -exec one. The result does not depend on this")
 	s.Check(func() error {
 		if !s.Given("workers") && s.Given("exec") {
 			*f.workers = 1 // a training has the machine to itself unless somebody knows better

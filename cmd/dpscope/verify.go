@@ -27,9 +27,9 @@ const maxReportBytes = 64 << 20
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
-	quick := set.Bool("quick", false, "only check that all that the report says follows from its counts: runs and draws nothing, and needs neither program nor file; this cannot show that the counts are those of the mechanism")
+	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts: this runs and draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")
 	set.Gone("counts", "-quick does the same")
-	workers := set.Workers(0, "parallel workers; 0: one a processor")
+	workers := set.Workers(0, "parallel workers; 0: one per processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
 		files = append(files, v)
@@ -74,14 +74,14 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	if plan.file != "" {
-		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
+		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent except for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
 	ctx := context.Background()
 	g := core.Given{Catalogue: catalogue}
 	note, end := "", func() {}
 	if own, ok := r.(pair.Report); ok {
 		if len(files) > 0 {
-			return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
+			return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent except for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
 		}
 		if *quick && !outside.given() {
 			// What the report says of it is enough.

@@ -274,13 +274,13 @@ func Keys() []settings.Key[Plan] {
 			Usage: "norm of vectors from a file and of singular vectors: unit, median (of the rows) or own; default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
 		{Name: "distinct", Field: "pool/distinct", At: settings.Switch(func(p *Plan) *bool { return &p.pool().Distinct }),
-			Usage: "no vector of the file comes twice in a run",
+			Usage: "use no vector of the file twice in a run",
 			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
 	}...)
 	keys = append(keys, source.CSVKeys(subject, "a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
-			Usage: "runs to certify, or of a sequential audit all runs; default: the source's",
+			Usage: "runs to certify, or all runs of a sequential audit; default: the source's",
 			Form:  &settings.Form{Place: "run", Label: "Runs, n", Hint: "to certify"}},
 		{Name: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, source.MaxCanaries),
 			Usage: "canaries inside a run; default: the square root of -n",
@@ -295,16 +295,16 @@ func Keys() []settings.Key[Plan] {
 			Usage: "how the bound is computed; default paired-betting. The report has all",
 			Form:  &settings.Form{Place: "more", Label: "Interval", Hint: "the report has all; this one decides", Wide: true}},
 		{Name: "quantile", At: settings.Number(func(p *Plan) *float64 { return &p.Quantile }), Range: settings.From(0, 0.5),
-			Usage: "keep the threshold between this quantile of the scores inside and its mirror image; 0: anywhere",
+			Usage: "keep the threshold between the q and 1 - q quantiles of the scores inside, where q is this number; 0: anywhere",
 			Form:  &settings.Form{Place: "more", Label: "Threshold range", Hint: "q: between the q and 1 − q quantile of the scores inside; 0: anywhere", Empty: "0"}},
 		{Name: "sequential", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Sequential),
-			Usage: "bet on every training, by what those before it showed: the bound holds after each, so that the run may be stopped (Ctrl-C) and go on tomorrow; the default where runs are dear",
-			Form:  &settings.Form{Place: "more", Label: "Sequential", Hint: "every run counts, and the bound holds whenever you stop"}},
+			Usage: "bet on every training, using the trainings before it: the bound holds after each, so the run may be stopped (Ctrl-C) and continued later; the default if runs are expensive",
+			Form:  &settings.Form{Place: "more", Label: "Sequential", Hint: "every run counts; the bound holds whenever you stop"}},
 		{Name: "until-refuted", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, UntilRefuted),
 			Usage: "a sequential audit that ends when the claim is refuted",
-			Form:  &settings.Form{Place: "more", Label: "Until refuted", Hint: "sequential, and the run ends by itself once the claim is refuted"}},
+			Form:  &settings.Form{Place: "more", Label: "Until refuted", Hint: "sequential; the run ends when the claim is refuted"}},
 		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
-			Usage: "some runs choose the threshold and -n others certify, by every interval; the default where runs are cheap",
+			Usage: "some runs choose the threshold and -n others certify, by every interval; the default if runs are cheap",
 			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "some runs choose the threshold, others certify"}},
 	}...), source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }

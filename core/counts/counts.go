@@ -80,7 +80,7 @@ func Conclude(p Plan) (Report, error) {
 			return phrase.Floor(bounds.ClopperPearson(c, r.Delta, half, 0.5), 6)
 		}),
 	}
-	if note := "a Bayesian credible bound, not a confidence bound: never a verdict"; max(c.N1, c.N0) <= bounds.MostJeffreys {
+	if note := "a Bayesian credible bound, not a confidence bound: it never decides the verdict"; max(c.N1, c.N0) <= bounds.MostJeffreys {
 		r.Methods = append(r.Methods, row(bounds.MethodJeffreys, false, note, func(c bounds.Counts) float64 { return bounds.Jeffreys(c, r.Delta, half) }))
 	}
 	best := func(x, y *float64) *float64 {
@@ -157,6 +157,6 @@ func (r Report) Text() string {
 		lines = append(lines, []string{m.Method, cell(m.Event), cell(m.Other), confidence, m.Note})
 	}
 	phrase.Table(&b, lines)
-	fmt.Fprintf(&b, "\nTrainings are taken to be independent, the event to have been fixed before they were counted, and those in and out to differ as the claim calls neighbours.\n")
+	fmt.Fprintf(&b, "\nThe bounds assume that trainings are independent, that the event was fixed before they were counted, and that trainings in and out differ as neighbours of the claim do.\n")
 	return b.String()
 }

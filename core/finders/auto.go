@@ -16,7 +16,7 @@ import (
 // ones. Each of these is an arm of a bandit.
 var auto = audit.FinderSpec{
 	Name:   audit.Auto,
-	Title:  "The mechanism's own pairs, then patterns, and from there a bandit",
+	Title:  "The mechanism's own pairs, then patterns, then a bandit that varies them",
 	Source: "candidates, patterns and random; UCB1 of Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem (2002), on ranks",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		pairs, err := checked(p)

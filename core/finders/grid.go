@@ -206,7 +206,7 @@ func stairAt(x float64) float64 {
 var candidates = audit.FinderSpec{
 	Name:   "candidates",
 	Title:  "The mechanism's own pairs, the best first",
-	Source: "Pairs at which each mechanism's fault, or its whole budget, is known to show",
+	Source: "Pairs known to show each mechanism's fault or its full budget",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		pairs, err := checked(p)
 		if err != nil {

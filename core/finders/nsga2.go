@@ -12,7 +12,7 @@ import (
 // and no settings: they are Deb's, but for the size of the population.
 var nsga2 = audit.FinderSpec{
 	Name:   "nsga2",
-	Title:  "NSGA-II: evolution towards loud pairs",
+	Title:  "NSGA-II: evolutionary search for pairs with a large empirical epsilon",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		s, err := newSearchSpace(p, "nsga2")

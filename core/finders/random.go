@@ -14,7 +14,7 @@ import (
 // other way round counts as proposed: both directions of a pair are explored.
 var random = audit.FinderSpec{
 	Name:   "random",
-	Title:  "Random neighbouring pairs over the domain, corners favoured",
+	Title:  "Random neighbouring pairs over the domain, with a preference for corners",
 	Source: "Random search of DP-Auditorium (Kong et al. 2023); few distinct moves as in StatDP (Ding et al. 2018), table 1",
 	New:    func(p audit.FinderProblem) (audit.Finder, error) { return newSearch(p, seenPairs{}) },
 }
@@ -54,7 +54,7 @@ func wellFormed(d audit.Domain) error {
 		return fault("columns", fmt.Sprint(d.Columns), "at least 1", "")
 	}
 	if len(d.Lower) != d.Columns || len(d.Upper) != d.Columns {
-		return fault("bounds", fmt.Sprintf("%d lower and %d upper", len(d.Lower), len(d.Upper)), fmt.Sprintf("one of each a column: %d", d.Columns), "")
+		return fault("bounds", fmt.Sprintf("%d lower and %d upper", len(d.Lower), len(d.Upper)), fmt.Sprintf("one of each for every column: %d", d.Columns), "")
 	}
 	if d.MinRows < 0 || d.MinRows > d.MaxRows {
 		return fault("rows", fmt.Sprintf("%d to %d", d.MinRows, d.MaxRows), "an ascending range from 0", "give the fewest rows first")

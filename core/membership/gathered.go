@@ -59,7 +59,7 @@ func (g Gathered) Check(explored, certified, k, m int) error {
 
 // intervalWords name intervals and say what they assume, beyond independent runs.
 var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
-	bounds.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
+	bounds.CanaryPairedBetting: {"paired betting", "none: bets against the mean of each pair's X/K - e^epsilon Y/M - delta, with stakes fixed before"},
 	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
 	bounds.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
 	bounds.CanaryKL:            {"Chernoff, in Kullback-Leibler form", "none"},

@@ -361,9 +361,9 @@ func (g Guessing) Otherwise() GuessPlan {
 func GuessKeys[P any](at func(*P) *GuessPlan) []settings.Key[P] {
 	return []settings.Key[P]{
 		{Name: "sides", At: settings.Word(func(p *P) *Sides { return &at(p).Sides }),
-			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen"},
+			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, their number), both (as many large scores guessed in as small ones out), in, out; default both, and chosen for scores without -guesses"},
 		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).Guesses }),
-			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the claim and the number of canaries"},
+			Usage: "how many canaries are guessed: `numbers` separated by commas, of which the best decides and which share -beta; default: chosen, or from the claim and the number of canaries"},
 		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).GDPGuesses }),
 			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
 	}
@@ -381,7 +381,7 @@ func Blind(m int, rule Rule) string {
 		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {
-		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, because it allows %s of them to be revealed outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
 	}
 	return "no outcome shows anything: the guesses are too few"
 }

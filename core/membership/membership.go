@@ -152,7 +152,7 @@ func histogram(r *ranks.Ranks, in, out []uint32) Histogram {
 // their numbers are not known.
 func (e Evidence) Check(in, out int) error {
 	bad := func(field string) error {
-		return &audit.InputError{Field: "membership: " + field, Found: "counts that no scores give", Want: "those of a report as it was written"}
+		return &audit.InputError{Field: "membership: " + field, Found: "counts that no scores can give", Want: "those of an unchanged report"}
 	}
 	if !e.ROC.Sound() || in > 0 && e.ROC.In != in || out > 0 && e.ROC.Out != out {
 		return bad("roc")
@@ -205,7 +205,7 @@ const (
 var why = map[Basis]string{
 	OneTraining: "no interval: scores of one training depend on each other",
 	FixedRuns:   "no interval: scores of a run depend on each other",
-	OpenRuns:    "no interval: scores of a run depend on each other, and what they show may end the audit",
+	OpenRuns:    "no interval: scores of a run depend on each other, and the audit may end because of what they show",
 }
 
 // Table is what reports say of the evidence: each interval with error beta by itself, and
@@ -234,7 +234,7 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 		if x.Claimed = nil; basis == FixedRuns {
 			x.Valid, x.Trainings, x.Assumption = true, report.EachRow, "runs are independent"
 		} else {
-			none(x, "no interval: what the runs show may end the audit")
+			none(x, "no interval: the audit may end because of what the runs show")
 		}
 	}
 	for _, rate := range Rates() {

@@ -68,7 +68,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 		return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
 	}
 	if p.Relation == audit.Replace {
-		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 	}
 	spec.Relations = []audit.Relation{audit.AddRemove}
 	setup, err := p.Setup(spec, one.Designs, nil)
@@ -105,13 +105,13 @@ func Keys() []settings.Key[Plan] {
 	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")...)
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
-			Usage: "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there"},
+			Usage: "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is included"},
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
 	}...)
 	keys = append(keys, source.CSVKeys(subject, "the file")...)
 	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "canaries", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Canaries }), Range: settings.In(1, mostOneRun),
-		Usage: "canaries, each in by a fair coin; default: the source's",
+		Usage: "number of canaries, each included by a fair coin; default: the source's",
 		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
 	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
 	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)

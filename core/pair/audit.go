@@ -70,7 +70,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	own := spec.Claim(params)
 	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat, made: new(allStakes)}
 	if err := a.Claim.Validate(); err != nil {
-		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
+		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies no such claim)", err, spec.Name, own)
 	}
 	a.Plan.Parameters, a.Plan.Claim = params, &a.Claim
 	if a.Claim.Kind == audit.Pure && own.Kind == audit.Approximate && given.Kind == audit.Pure {

@@ -138,7 +138,7 @@ func TestParseSpace(t *testing.T) {
 		{ranges: "0:10", rows: "2", relation: audit.LInfinity, trial: [2][]float64{{0, 0}, {0, 1}}},
 		{ranges: "0:10", rows: "2", relation: audit.BoundedReplace, reach: 3, trial: [2][]float64{{0, 0}, {0, 3}}},
 		{ranges: "0:1", rows: "1", relation: audit.BoundedReplace, reach: 3, trial: [2][]float64{{0}, {1}}},
-		{ranges: "1:0", says: "the lower first"},
+		{ranges: "1:0", says: "the lower one first"},
 		{ranges: "0-1", says: "lower:upper"},
 		{ranges: "0:Inf", says: "finite"},
 		{ranges: "0.2:0.8", integer: true, says: "whole number"},
@@ -146,8 +146,8 @@ func TestParseSpace(t *testing.T) {
 		{ranges: "0:1", rows: "0:3", relation: audit.Replace, says: "at least 1"},
 		{ranges: "0:1", rows: "0:3", relation: audit.BoundedReplace, says: "at least 1"},
 		{ranges: "0:1", relation: audit.BoundedReplace, reach: -1, says: "how far one value may move"},
-		{ranges: "0:1", rows: "5:2", says: "the least first"},
-		{ranges: "0:1", rows: "x", says: "the least and the most rows"},
+		{ranges: "0:1", rows: "5:2", says: "the smaller first"},
+		{ranges: "0:1", rows: "x", says: "the smallest and the largest number of rows"},
 		{ranges: "0:1", relation: audit.Given, says: "recorded"},
 	} {
 		s, err := audit.ParseSpace(c.ranges, c.rows, c.relation, c.integer, c.reach)

@@ -86,7 +86,7 @@ func TestParsePlanRefusals(t *testing.T) {
 		{`{"version":1,"seed":1} {}`, "followed by more text"},
 		{`{"version":1,"seed":-1}`, "seed"},
 		{`{"version":1,"SEED":3}`, `field "SEED" is unknown`},
-		{`{"version":1,"seed":3,"seed":4}`, `field "seed" is there twice`},
+		{`{"version":1,"seed":3,"seed":4}`, `field "seed" is given twice`},
 		{`{"version":1,"claim":{"kind":"pure","Epsilon":1},"seed":1}`, `"Epsilon"`},
 		{`{"version":1,"parameters":{"c":""},"seed":1}`, "an empty text"},
 		{`{"version":1,"parameters":{"c":null},"seed":1}`, "null"},

@@ -82,7 +82,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	case b != nil:
 		r.Note = "It needs the same program in the same place."
 	case a.Spec.Unseeded != "":
-		r.URL, r.Note = audit.FragmentOf(args), "Another run gives other counts: "+a.Spec.Unseeded+"."
+		r.URL, r.Note = audit.FragmentOf(args), "Another run gives different counts: "+a.Spec.Unseeded+"."
 	default:
 		r.URL, r.GoTest = audit.FragmentOf(args), a.goTest(params)
 	}

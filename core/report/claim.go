@@ -34,13 +34,13 @@ func (c Promise) At() string {
 func (c Promise) String() string {
 	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
 	if c.Defaulted {
-		s += ", the default as none was named,"
+		s += ", the default because none was given,"
 	}
 	return s + fmt.Sprintf(" under %s: %s", c.Relation, relationWords[c.Relation])
 }
 
 var relationWords = map[audit.Relation]string{
-	audit.AddRemove: "a record is there or not",
+	audit.AddRemove: "a record is present or absent",
 	audit.Replace:   "a record is replaced by another",
 }
 

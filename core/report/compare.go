@@ -60,7 +60,7 @@ type comparison struct {
 func (c *comparison) withLost(want, report []string) []string {
 	lost := func(w string) bool { return strings.HasPrefix(w, engine.LostWorker) }
 	if slices.ContainsFunc(report, lost) {
-		c.v.Notes = append(c.v.Notes, "warnings about workers are as the report has them: a replay does not show them")
+		c.v.Notes = append(c.v.Notes, "warnings about workers are taken from the report: a replay cannot check them")
 	}
 	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
 }
@@ -94,14 +94,14 @@ var near = map[string]func(x, y float64) bool{
 func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 	if rule == "words" {
 		if c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the report does not say what its numbers say")
+			c.differ(path, "the report's words do not follow from its numbers")
 		}
 		return
 	}
 	switch {
 	case a.Type() == reflect.TypeFor[json.RawMessage]():
 		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the replay makes another one")
+			c.differ(path, "the replay gives a different one")
 		}
 		return
 	case a.Type().Implements(reflect.TypeFor[json.Marshaler]()) && a.Kind() != reflect.Pointer:

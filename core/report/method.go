@@ -50,14 +50,14 @@ type Assumes map[audit.Relation]string
 
 // coinsAlone: with the canary of a coin there and not there two datasets differ by
 // adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
-var coinsAlone = Assumes{audit.AddRemove: "a fair coin of its own put each canary in or left it out"}
+var coinsAlone = Assumes{audit.AddRemove: "a separate fair coin decided for each canary whether it was in"}
 
 // ownTrainings: scores in are independent of each other and of those out, so that
 // they are samples of two laws. Of which relation these are is how the second kind of
 // training came about.
 var ownTrainings = Assumes{
-	audit.AddRemove: "each score is of a training of its own, with its canary or without; canaries are of one distribution",
-	audit.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
+	audit.AddRemove: "each score is from a separate training, with or without its canary; canaries are from one distribution",
+	audit.Replace:   "each score is from a separate training, with its canary or with another record in its place; canaries are from one distribution",
 }
 
 // ByRuns: under add-remove every run counts, see [bounds.CoinDelta]. Under replace the
@@ -69,8 +69,8 @@ var ownTrainings = Assumes{
 // P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
 // a canary drawn from those in and one drawn from those out.
 var ByRuns = Assumes{
-	audit.AddRemove: "each run is a training of its own, in which a fair coin of its own put each canary in or left it out",
-	audit.Replace:   "each run is a training of its own, in which as many others might have been in as well, drawn at random",
+	audit.AddRemove: "each run is a separate training, in which a separate fair coin decided for each canary whether it was in",
+	audit.Replace:   "each run is a separate training; which canaries were in was drawn at random, in a fixed number",
 }
 
 func (a Assumes) and(more string) Assumes {
@@ -127,7 +127,7 @@ var MethodWords = map[Method]struct {
 }
 
 // OneRunOfReplace says why there is no bound in one run for a claim under replace.
-const OneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
+const OneRunOfReplace = "an audit in one run includes or leaves out a canary by a coin, which adds or removes a record; a mechanism that is private under replace may reveal the number of records"
 
 // NewRow is the row of a method for single trainings, under a relation, without bounds.
 func NewRow(m Method, relation audit.Relation) Row {

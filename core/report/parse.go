@@ -90,7 +90,7 @@ func Parse(data []byte, kind string, r any) error {
 	var given, full any
 	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &full) == nil {
 		if path := absent(given, full); path != "" {
-			return &audit.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "there, as in every report of this version", Remedy: "run the audit again"}
+			return &audit.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "present, as in every report of this version", Remedy: "run the audit again"}
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (r Report) Check() error {
 	}
 	if r.Verdict == audit.Violation || r.Verdict == audit.NoViolation {
 		if r.LowerBound == nil || r.above(r.Deciding(), r.Claim.Limit()) != (r.Verdict == audit.Violation) {
-			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + r.Claim.String()}
+			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which the report's own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + r.Claim.String()}
 		}
 	}
 	if r.LowerBound != nil && r.Deciding() == nil {

@@ -85,8 +85,8 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, err
 	}
 	if p.Relation == "" {
-		return p, &audit.InputError{Field: "relation", Found: audit.Absent, Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
-			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
+		return p, &audit.InputError{Field: "relation", Found: audit.Absent, Want: `"add-remove" or "replace": the neighbours of the claim, which scores do not show`,
+			Remedy: "add-remove, where one record is present or absent, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
 	}
 	if err := report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
 		return p, err
@@ -113,8 +113,8 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
 	}
 	if s.assumes(p.Method)[p.Relation] == "" {
-		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + report.OneRunOfReplace,
-			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", report.MethodExact)}
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another method: " + report.OneRunOfReplace,
+			Remedy: fmt.Sprintf("if each score is from a separate training, with its canary or with another record in its place, use the method %s; otherwise record several runs in one file, with columns run, score and member", report.MethodExact)}
 	}
 	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
@@ -161,11 +161,11 @@ func Keys() []settings.Key[Plan] {
 	keys := source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
-			Usage: "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)",
-			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not tell; private under add-remove may be twice the epsilon under replace", Wide: true}},
+			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)",
+			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not show it; under replace, epsilon may be twice that under add-remove", Wide: true}},
 		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
-			Usage: "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
-			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "whose bound the verdict is by; the table has all", Wide: true}},
+			Usage: "method whose bound decides the verdict: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
+			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "its bound decides the verdict; the table has all", Wide: true}},
 		{Name: "score", At: settings.Text(func(p *Plan) *string { return &p.Score }),
 			Usage: "column of the scores; default score",
 			Form:  &settings.Form{Place: "scores", Label: "Column of the scores", Empty: "score"}},
@@ -173,7 +173,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "column that says who was in: 1 or 0; default member",
 			Form:  &settings.Form{Place: "scores", Label: "Column of membership", Hint: "1: in, 0: out", Empty: "member"}},
 		{Name: "lower", At: settings.Switch(func(p *Plan) *bool { return &p.Lower }),
-			Usage: "a lower score speaks for membership, as a loss does; default: a higher one",
+			Usage: "a lower score means in, as for a loss; default: a higher one",
 			Form:  &settings.Form{Place: "scores", Label: "A lower score means in", Hint: "as a loss does"}},
 	}...)
 	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)

@@ -129,7 +129,7 @@ func TestRelationRefused(t *testing.T) {
 				r, err := Run(p, x.s, audit.Generator{})
 				byCoins := m == report.MethodOneRun || m == report.MethodOneRunGDP
 				if byCoins && relation == audit.Replace {
-					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
+					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may reveal the number of records") {
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
@@ -247,7 +247,7 @@ func TestClaims(t *testing.T) {
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
 	}
-	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default because none was given, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
 		t.Error(report.Text(r))
 	}
@@ -256,7 +256,7 @@ func TestClaims(t *testing.T) {
 	}
 	once := oneRunPlan(2, 400, nil)
 	once.Relation = audit.Replace
-	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
+	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may reveal the number of records") {
 		t.Error(err)
 	}
 }

@@ -114,7 +114,7 @@ func (r Report) words() string {
 	if n < k {
 		count += fmt.Sprintf(" of %d in the plan", k)
 	}
-	return fmt.Sprintf("%s: %s. The probability that any of the plan's %d bounds is above the truth, and so that any mechanism is called a violation that keeps its claim, is at most %g: %s confidence for all of them together, %s for each.",
+	return fmt.Sprintf("%s: %s. The probability that any of the plan's %d bounds is above the truth, and hence of any false alarm, is at most %g: %s confidence for all of them together, %s for each.",
 		count, strings.Join(parts, ", "), k, r.Plan.Beta, phrase.Percent(1-r.Plan.Beta), phrase.Percent(1-r.Plan.Share))
 }
 
@@ -165,11 +165,11 @@ func (r Report) Verify(f *File) engine.Verification {
 		v.Same(beta == r.Plan.Share && seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
 	}
 	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
-	v.Same(r.Summary == again.Summary, "summary of all", "the report does not say what its numbers say")
+	v.Same(r.Summary == again.Summary, "summary of all", "the report's words do not follow from its numbers")
 	v.Same(r.Schema == ReportSchemaName, "schema", "it is not %s", ReportSchemaName)
 	v.Skip("only the report says it", "generator")
 	if f == nil {
-		v.Skip("that these are the plan's audits is shown only with the plan: -plan FILE", "plan.sha256", "plan.names")
+		v.Skip("whether these are the plan's audits can be checked only with the plan: -plan FILE", "plan.sha256", "plan.names")
 		return v
 	}
 	v.Same(r.Plan.SHA256 == f.SHA256, "plan", "the report is of a plan with SHA-256 %s, this one has %s", r.Plan.SHA256, f.SHA256)

@@ -263,7 +263,7 @@ func (f *File) check(what string) error {
 			return bad(at+".name", err, fmt.Sprintf("a text of 1 to %d characters in one line", maxName), "it names the audit in the output and is what -only takes")
 		}
 		if j, twice := seen[e.Name]; twice {
-			return bad(at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a name of its own", "")
+			return bad(at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a unique name", "")
 		}
 		seen[e.Name] = i
 		at += " (" + e.Name + ")"
@@ -295,7 +295,7 @@ func (f *File) check(what string) error {
 		if e.Mechanism != "" || other {
 			continue
 		}
-		alien, why := []string{"parameters"}, "a mechanism of yours has no parameters here"
+		alien, why := []string{"parameters"}, "your own mechanism has no parameters here"
 		given := map[string]bool{"parameters": e.Parameters != nil, "relation": e.Relation != "", "pair": e.Pair != nil, "finder": e.Finder != "", "trials": e.Trials != 0}
 		if e.Recorded != nil {
 			alien, why = []string{"parameters", "relation", "pair", "finder", "trials"}, "recorded outputs are of one mechanism and one pair of datasets"
@@ -311,7 +311,7 @@ func (f *File) check(what string) error {
 			}
 		}
 		if c := e.Claim; c == nil || !(c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
-			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "nobody but you knows what the mechanism claims")
+			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "enter what your mechanism claims; dpscope cannot know it")
 		}
 	}
 	return nil

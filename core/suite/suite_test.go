@@ -122,7 +122,7 @@ func TestErrors(t *testing.T) {
 		`{"version": 1, "beta": 1e-9, "audits": [{"name":"a","mechanism":"m"},{"name":"b","mechanism":"m"}]}`:  "beta is 1e-09, must be at least 2e-09 for 2 audits",
 		`{"version": 1, "seed": 9007199254740993, "audits": [{"name": "a", "mechanism": "svt1"}]}`:             "seed is 9007199254740993, must be in [0,",
 		`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1"}]} {}`:                                    "followed by more text",
-		`{"version": 1, "version": 1, "audits": [{"name": "a", "mechanism": "svt1"}]}`:                         "there twice",
+		`{"version": 1, "version": 1, "audits": [{"name": "a", "mechanism": "svt1"}]}`:                         "given twice",
 		audits(`{"name": "` + strings.Repeat("x", 201) + `", "mechanism": "svt1"}`):                            "201 bytes long",
 		audits(`{"name": "a", "mechanism": "svt1", "pair": {"first": 1}}`):                                     "pair",
 		audits(`{"name": "a", "canaries": {"sauce": "x", "claim": {"epsilon": 1}}}`):                           `audits[0].canaries: field is "sauce", must be a known name; did you mean "source"?`,

@@ -40,7 +40,7 @@ func (c Client) Share(ctx context.Context, data []byte) (Stored, error) {
 		return out, err
 	}
 	if err := json.Unmarshal(text, &out); err != nil || !host.Is(out.ID, data) {
-		return out, &audit.InputError{Field: "-host", Found: "an id that is not of this report", Want: "one that its content has", Remedy: "the host stored something else, or is none of dpscope"}
+		return out, &audit.InputError{Field: "-host", Found: "an id that is not that of this report", Want: "the id of its content", Remedy: "the host stored something else, or is not a dpscope host"}
 	}
 	return out, nil
 }
@@ -74,7 +74,7 @@ func Open(ctx context.Context, client *http.Client, address string) ([]byte, err
 		return nil, err
 	}
 	if !host.Is(id, data) {
-		return nil, &audit.InputError{Field: "address", Found: "something else than what was stored there", Want: "a content that the id is made of", Remedy: "do not trust this host; ask whoever sent the address for the report"}
+		return nil, &audit.InputError{Field: "address", Found: "not what was stored there", Want: "content that matches the id", Remedy: "do not trust this host; ask whoever sent the address for the report"}
 	}
 	return data, nil
 }
@@ -115,7 +115,7 @@ func (c Client) ask(ctx context.Context, method, path string, body []byte, token
 	own := *client
 	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > 3 || req.URL.Host != base.Host {
-			return errors.New("it sends on to another host")
+			return errors.New("it redirects to another host")
 		}
 		return nil
 	}
@@ -126,7 +126,7 @@ func (c Client) ask(ctx context.Context, method, path string, body []byte, token
 	defer r.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(r.Body, host.MostBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("the host’s answer broke off: %w", err)
+		return nil, fmt.Errorf("the host’s answer was cut off: %w", err)
 	}
 	if r.StatusCode/100 == 2 {
 		return text, nil

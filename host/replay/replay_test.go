@@ -97,7 +97,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", id, status, said, outcome)
 		}
 		_, page := ask("GET", host.ShownPath+id, nil)
-		says := map[string]string{host.Same: "drew every output again on this host, with the same counts", host.Different: "something else came out", host.Derived: "nobody but its author can draw again"}[outcome]
+		says := map[string]string{host.Same: "drew every output again on this host, with the same counts", host.Different: "the result differs", host.Derived: "Only its author can draw the counts again"}[outcome]
 		if !strings.Contains(page, says) {
 			t.Errorf("%s: its page does not say %q", id, says)
 		}

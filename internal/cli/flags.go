@@ -104,7 +104,7 @@ func (f *Flags) known(args []string, err error) error {
 		return err
 	}
 	if instead := f.gone[name]; instead != "" {
-		return fmt.Errorf("flag -%s went; %s", name, instead)
+		return fmt.Errorf("flag -%s was removed; %s", name, instead)
 	}
 	var names []string
 	f.VisitAll(func(x *flag.Flag) { names = append(names, x.Name) })
@@ -151,7 +151,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	f.Check(func() error {
 		const most = 1024
 		if *n < 0 || *n > most {
-			return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
+			return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one per processor"}
 		}
 		if *n == 0 {
 			*n = runtime.GOMAXPROCS(0)

@@ -51,7 +51,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
 			return err
 		}
-		return &audit.InputError{Field: o.Name, Found: "changed while it was read", Want: "a file that is whole", Remedy: "wait until the program that writes it has ended"}
+		return &audit.InputError{Field: o.Name, Found: "changed while it was read", Want: "a complete file", Remedy: "wait until the program that writes it has ended"}
 	}
 	if err := changed(); err != nil { // which may be why it could not be read
 		return nil, err

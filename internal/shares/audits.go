@@ -45,7 +45,7 @@ func New(kind string, plan any, data []byte) (Search, error) {
 func (s Search) After(name string, open Opener) (Search, error) {
 	done, err := ReadSearch(name, open)
 	if err == nil && (done.Kind != s.Kind || !audit.EqualJSON(done.Plan, s.Plan) || !bytes.Equal(done.Data, s.Data)) {
-		err = &audit.InputError{Field: name, Found: "the search of another audit", Want: "that of this audit", Remedy: "give the flags that the search was given, or search anew"}
+		err = &audit.InputError{Field: name, Found: "the search of another audit", Want: "that of this audit", Remedy: "give the flags of the search, or search again"}
 	}
 	return done, err
 }
@@ -209,7 +209,7 @@ func (s Search) named(g core.Given) (core.Given, error) {
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
 		if e := file.Audits[i]; e.Brought != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
-			return &audit.InputError{Field: "-shards", Found: "an audit of a program, of outputs or of scores of yours (" + e.Name + ")", Want: "mechanisms and sources that dpscope has", Remedy: "run that audit alone, with -only, on one machine"}
+			return &audit.InputError{Field: "-shards", Found: "an audit of your own program, outputs or scores (" + e.Name + ")", Want: "mechanisms and sources of dpscope", Remedy: "run that audit alone, with -only, on one machine"}
 		}
 	}
 	return nil

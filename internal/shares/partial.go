@@ -95,7 +95,7 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 	case string(body[:n]) != start[:n]:
 		return refuse("another file", "a partial", "dpscope audit -shards I/N -partial FILE writes one")
 	case string(end) != digest+"\n":
-		return refuse("a file that was cut short, or other bytes than were written", "a whole partial, whose last line is the SHA-256 of its first", "copy the file again, or draw this share again")
+		return refuse("incomplete or damaged", "a whole partial, whose last line is the SHA-256 of its first", "copy the file again, or draw this share again")
 	}
 	if err := audit.DecodeStrict(body, name, &p); err != nil {
 		return p, "", err
@@ -111,7 +111,7 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 	}
 	if p.Index == 0 {
 		if got, _, err := sum(p.Searched); err != nil || got != p.Search {
-			return refuse("another search than it says, or none", "that of its SHA-256", "draw this share again")
+			return refuse("without the search that its SHA-256 names", "with that search", "draw this share again")
 		}
 	}
 	for _, d := range p.Drawn {
@@ -249,7 +249,7 @@ func (m *merge) once() error {
 	for _, s := range m.shares {
 		if n := len(kept); n > 0 && kept[n-1].index == s.index {
 			if kept[n-1].digest != s.digest {
-				return &audit.InputError{Field: fmt.Sprintf("share %d", s.index), Found: fmt.Sprintf("other counts in %s than in %s", s.name, kept[n-1].name), Want: "the same counts from every try", Remedy: "one of the machines is broken, or its program is another: draw the share a third time"}
+				return &audit.InputError{Field: fmt.Sprintf("share %d", s.index), Found: fmt.Sprintf("other counts in %s than in %s", s.name, kept[n-1].name), Want: "the same counts each time", Remedy: "one of the machines is faulty or runs another program: draw the share a third time"}
 			}
 			continue
 		}
@@ -289,7 +289,7 @@ func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 			switch {
 			case err != nil:
 			case digest != s.digest:
-				err = &audit.InputError{Field: s.name, Found: "other counts than when it was read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
+				err = &audit.InputError{Field: s.name, Found: "different counts from those that were read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
 			case k >= len(p.Drawn) || p.Drawn[k].Pieces != pieces:
 				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), Want: "one of each audit of its plan"}
 			}

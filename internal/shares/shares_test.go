@@ -160,7 +160,7 @@ func TestChangedBetween(t *testing.T) {
 			t.Errorf("%s was given", p.Result)
 		}
 	}
-	if last == nil || !strings.Contains(last.Error(), "part-01") || !strings.Contains(last.Error(), "other counts") {
+	if last == nil || !strings.Contains(last.Error(), "part-01") || !strings.Contains(last.Error(), "different counts") {
 		t.Errorf("the error is %v", last)
 	}
 }

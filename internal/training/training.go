@@ -26,7 +26,7 @@ type Flags struct {
 // flags that need -exec.
 func (f *Flags) Register(s *cli.Flags, only ...string) {
 	s.DurationVar(&f.Timeout, "exec-timeout", command.DefaultTrainingTimeout, "how long -exec may take for one training")
-	s.BoolVar(&f.Check, "exec-check", true, "before the audit, have -exec do its first training again, and with another seed: says whether trainings can be drawn again, and refuses those that do not depend on the seed. Costs two trainings")
+	s.BoolVar(&f.Check, "exec-check", true, "before the audit, repeat the first training of -exec with the same seed and with another one: this shows whether trainings can be drawn again, and refuses trainings that ignore the seed. Costs two trainings")
 	s.Check(func() error {
 		if f.Timeout <= 0 {
 			return &audit.InputError{Field: "-exec-timeout", Found: f.Timeout.String(), Want: "above 0", Remedy: "for example 2h"}
@@ -72,7 +72,7 @@ func Check(program *command.Trainer, plan any, g core.Given, tell command.Checke
 		return nil
 	}
 	core.Trainer(plan).Repeats = source.OtherScores
-	fmt.Fprintln(notes, "dpscope: note: the same request gave other scores: a replay of the report recomputes all from its counts, but cannot draw them again")
+	fmt.Fprintln(notes, "dpscope: note: the same request gave different scores, so a replay of the report recomputes everything from its counts but cannot draw them again")
 	return nil
 }
 

@@ -14,18 +14,18 @@ var (
 		calls: "dpagg.Count, Increment for every unit"}, false)
 	countRepeated = countFamily(family{name: "google-count-repeated", title: "The library's count, of records instead of privacy units",
 		calls: "dpagg.Count, Increment for every record",
-		fault: "counts a unit as often as it occurs: Count takes one contribution of a unit to a partition, and leaves it to its caller to see to that"}, true)
+		fault: "counts a unit once for each of its records: Count takes one contribution of a unit to a partition, and its caller must ensure that"}, true)
 	boundedSumSpec = sumFamily(family{name: "google-bounded-sum", title: "The library's sum of clamped values",
 		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit"}, false)
-	boundedSumUnbounded = sumFamily(family{name: "google-bounded-sum-unbounded-contribution", title: "The library's sums, in more partitions than it was told of",
+	boundedSumUnbounded = sumFamily(family{name: "google-bounded-sum-unbounded-contribution", title: "The library's sums, in more partitions than declared",
 		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit",
-		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed says: the library leaves it to its caller to bound that"}, true)
+		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed declares: the caller of the library must bound that"}, true)
 )
 
 func countFamily(f family, repeated bool) family {
 	f.params = with(maxPartitions)
 	if repeated {
-		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "records of one unit in a partition, at most", Default: 3, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "largest number of records of one unit in a partition", Default: 3, Min: 2, Max: 16, Integer: true})
 	}
 	most := func(p audit.Params) float64 {
 		if repeated {
@@ -82,7 +82,7 @@ func sumFamily(f family, unbounded bool) family {
 		audit.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
 	if unbounded {
 		f.dear = true
-		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit contributes to, for each that max-partitions-contributed says; an output each", Default: 2, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true})
 	}
 	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
 	width := func(p audit.Params) int {
@@ -211,9 +211,9 @@ func contributions(d audit.Dataset, j, each int, add func(float64) error) error 
 }
 
 var boundedMeanBudgetTwice = family{
-	name: "google-bounded-mean-budget-twice", title: "A mean from the library's sum and count, each with all of the budget",
+	name: "google-bounded-mean-budget-twice", title: "A mean from the library's sum and count, each with the full budget",
 	calls:  "dpagg.Count and dpagg.BoundedSumFloat64",
-	fault:  "spends the budget twice: sum and count each get all of epsilon, where BoundedMean gives each a half",
+	fault:  "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half",
 	dear:   true,
 	params: with(maxPartitions, lowerBound, upperBound),
 	claim:  aggregateClaim,
@@ -248,15 +248,15 @@ var boundedMeanBudgetTwice = family{
 var (
 	quantilesSpec = quantilesFamily(family{name: "google-quantiles", title: "The library's quantiles of clamped values",
 		calls: "dpagg.BoundedQuantiles, one object that answers every rank"}, false)
-	quantilesBudgetTwice = quantilesFamily(family{name: "google-quantiles-budget-twice", title: "The library's quantiles, each rank with all of the budget",
+	quantilesBudgetTwice = quantilesFamily(family{name: "google-quantiles-budget-twice", title: "The library's quantiles, each rank with the full budget",
 		calls: "dpagg.BoundedQuantiles, an object for every rank",
-		fault: "spends the budget once for every rank, where one object answers all ranks for it"}, true)
+		fault: "spends the budget once for every rank, while one object would answer all ranks with one budget"}, true)
 )
 
 func quantilesFamily(f family, anew bool) family {
 	f.dear = true
 	f.params = with(maxPartitions, maxContributions, lowerBound, upperBound,
-		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; an output each", Default: 2, Min: 1, Max: 9, Integer: true},
+		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; one output each", Default: 2, Min: 1, Max: 9, Integer: true},
 		audit.ParamSpec{Name: "tree-height", Doc: "TreeHeight; the library's default of 4 costs more than ten times the time", Default: 1, Min: 1, Max: 8, Integer: true},
 		audit.ParamSpec{Name: "branching-factor", Doc: "BranchingFactor; the library's default is 16", Default: 2, Min: 2, Max: 32, Integer: true})
 	if anew {
@@ -265,7 +265,7 @@ func quantilesFamily(f family, anew bool) family {
 	f.claim = aggregateClaim
 	f.truth = func(p audit.Params) string {
 		if anew {
-			return "not the claim, but at most " + show(p.Num("ranks")) + " times it, as every rank spends it"
+			return "at most " + show(p.Num("ranks")) + " times the claim, because every rank spends it"
 		}
 		return atMost(p)
 	}
@@ -308,14 +308,14 @@ func quantilesFamily(f family, anew bool) family {
 var (
 	laplaceSpec = noiseFamily(family{name: "google-laplace", title: "Sums with the library's Laplace noise",
 		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition"}, noise.Laplace(), 0)
-	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, for a sensitivity that is too small",
+	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, with too small a sensitivity",
 		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition",
-		fault: "gives the library a sensitivity that is smaller than what one unit adds"}, noise.Laplace(), 2)
+		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds"}, noise.Laplace(), 2)
 	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Sums with the library's Gaussian noise",
 		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition"}, noise.Gaussian(), 0)
-	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Sums with the library's Gaussian noise, for a sensitivity that is too small",
+	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Sums with the library's Gaussian noise, with too small a sensitivity",
 		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition",
-		fault: "gives the library a sensitivity that is smaller than what one unit adds"}, noise.Gaussian(), 4)
+		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds"}, noise.Gaussian(), 4)
 )
 
 // noiseFamily is noise on the sum of the units' values in every partition. most,
@@ -328,10 +328,10 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		f.params = append(f.params, delta)
 	}
 	f.params = append(f.params,
-		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true},
-		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: what a unit adds to a partition at most", Default: 1, Min: 1e-6, Max: 1e6})
+		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true},
+		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: 1e-6, Max: 1e6})
 	if most > 0 {
-		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "what a unit really adds at most, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
 	}
 	times := func(p audit.Params) float64 {
 		if most > 0 {

@@ -169,17 +169,17 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 // Parameters, named as the library's own.
 
 var (
-	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100, Noise: true}
-	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter that the library is given with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
+	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter given to the library", Default: 1, Min: 1e-6, Max: 100, Noise: true}
+	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter given to the library with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
 )
 
 // budget is what every aggregate is given.
 func budget() []audit.ParamSpec {
-	return []audit.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta counts with gaussian only", Choices: []string{"laplace", "gaussian"}}}
+	return []audit.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta applies to gaussian only", Choices: []string{"laplace", "gaussian"}}}
 }
 
 var (
-	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true}
+	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true}
 	maxContributions = audit.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
 
 	lowerBound = audit.ParamSpec{Name: "lower", Doc: "Lower: values below it are clamped to it", Default: 0, Min: -1e6, Max: 1e6}
@@ -214,9 +214,9 @@ func aggregateClaim(p audit.Params) audit.Claim {
 func times(n float64, p audit.Params, why string) string {
 	s := spends(p)
 	if s.delta > 0 {
-		return fmt.Sprintf("not private at the claim: %s, %s times over", why, show(n))
+		return fmt.Sprintf("breaks the claim: %s, %s times", why, show(n))
 	}
-	return fmt.Sprintf("epsilon = %s: %s, %s times the claimed", show(n*s.epsilon), why, show(n))
+	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", show(n*s.epsilon), why, show(n))
 }
 
 // atMost is the truth of what keeps its claim.

@@ -51,22 +51,22 @@ var (
 	sgdLinear     = descent{name: "sgd-linear", title: "Linear model trained by DP-SGD", model: train.Linear}
 	sgdPerceptron = descent{name: "sgd-perceptron", title: "Perceptron trained by DP-SGD", model: train.Perceptron}
 	sgdNoClipping = descent{name: "sgd-linear-no-clipping", title: "Linear model trained by DP-SGD that does not clip", model: train.Linear, noClipping: true,
-		fault: "adds up the gradients as they are, and accounts for clipped ones"}
+		fault: "sums unclipped gradients, but accounts for clipped ones"}
 	sgdQuarterNoise = descent{name: "sgd-linear-quarter-noise", title: "Linear model trained by DP-SGD with a quarter of the noise", model: train.Linear, noise: 0.25,
 		fault: "adds a quarter of the noise that it accounts for"}
 )
 
 func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
-		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100, Noise: true},
-		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
+		{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 2, Min: 0.01, Max: 100, Noise: true},
+		{Name: "delta", Doc: "privacy parameter that sets the noise", Default: 1e-5, Min: 1e-12, Max: 0.1},
 		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 1000, Integer: true},
-		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
+		{Name: "rate", Doc: "probability that a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
 		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
-		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
+		{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 1, Min: 0.001, Max: 1000},
 		{Name: "summary", Doc: "what the auditor sees: log odds of the last model at x* and zero, those and its odds at eight rows of the table, how far its weights moved, or every step", Choices: []string{"odds", "predictions", "gradient", "steps"}},
 		{Name: "start", Doc: "first weights: the model's own, or worst-case ones, trained on the rows that the datasets share", Choices: []string{"own", "worst-case"}},
-		{Name: "neighbours", Doc: "what epsilon is for: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
+		{Name: "neighbours", Doc: "relation of the claim: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
 	}
 	if f.model == train.Perceptron {
 		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 16, Integer: true})
@@ -81,9 +81,9 @@ func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 				claim := audit.DPClaim(p.Num("epsilon"), p.Num("delta")).String()
 				switch {
 				case f.noClipping:
-					return "above the claim where gradients are longer than the clipping norm"
+					return "above the claim if gradients are longer than the clipping norm"
 				case f.noise > 0:
-					return "that of a fourth of the noise for " + claim
+					return "that of a quarter of the noise for " + claim
 				}
 				return "at most " + claim
 			}},
@@ -102,7 +102,7 @@ func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			c := f.config(p)
 			if c.Sigma = sigma(c); math.IsInf(c.Sigma, 1) {
-				return nil, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%s over %d steps", audit.Number(c.Epsilon), c.Steps), Want: "one that some noise gives at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
+				return nil, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%s over %d steps", audit.Number(c.Epsilon), c.Steps), Want: "reachable with some noise at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
 			}
 			c, err := c.Resolve(t.shape())
 			return &descentModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err

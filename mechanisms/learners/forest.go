@@ -34,20 +34,20 @@ type forest struct {
 const forestSource = "Fletcher and Islam, Differentially Private Random Decision Forests using Smooth Sensitivity, Expert Systems with Applications 78 (2017), with the exponential mechanism on counts"
 
 var (
-	randomForest = forest{name: "random-forest", title: "Random forest, each tree's vote", source: forestSource}
+	randomForest = forest{name: "random-forest", title: "Random forest, with the vote of each tree", source: forestSource}
 	// Lu et al. (2022), section 5: "Our auditing framework correctly detected this
 	// discrepancy in the DP random forest, which defines ε under the first option. Our
 	// estimated ε̂ using the second definition exceeded the theoretical level until the
 	// definitions were reconciled."
-	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest for rows added or removed, where a row is replaced", wrongNeighbours: true,
+	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest calibrated for add/remove but claimed for replace", wrongNeighbours: true,
 		source: forestSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5: \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
-		fault:  "scales its labels' law for a row that is added or removed, and is claimed for one that is replaced, which costs twice as much"}
+		fault:  "calibrates the distribution of its labels for a row that is added or removed, but claims epsilon for one that is replaced, which costs twice as much"}
 )
 
 func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 	params, relations := []audit.ParamSpec{epsilonParam(),
-		{Name: "trees", Doc: "trees, among which epsilon is divided", Default: pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
-		{Name: "depth", Doc: "splits on the way to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
+		{Name: "trees", Doc: "number of trees, which share epsilon", Default: pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
+		{Name: "depth", Doc: "number of splits from the root to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
 		neighboursParam()}, neighbours
 	if f.wrongNeighbours {
 		params, relations = params[:3], func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} }

@@ -55,16 +55,16 @@ const (
 )
 
 var (
-	outputPerturbation = logistic{name: "logistic-output", title: "Logistic regression, noise added to its coefficients",
+	outputPerturbation = logistic{name: "logistic-output", title: "Logistic regression with output perturbation (noise on its coefficients)",
 		source: logisticSource + "algorithm 1"}
-	outputHalfNoise = logistic{name: "logistic-output-half-noise", title: "Logistic regression, half the noise added to its coefficients",
+	outputHalfNoise = logistic{name: "logistic-output-half-noise", title: "Logistic regression with output perturbation, at half the noise",
 		source: logisticSource + "algorithm 1; the fault: a sensitivity of 1/(n lambda), as if a row were added and not replaced",
-		fault:  "takes 1/(n lambda) for the sensitivity of the coefficients, which is up to 2/(n lambda): half the noise", noise: 0.5}
-	objectivePerturbation = logistic{name: "logistic-objective", title: "Logistic regression, a random linear term in its objective",
+		fault:  "uses 1/(n lambda) as the sensitivity of the coefficients, which is up to 2/(n lambda): half the noise", noise: 0.5}
+	objectivePerturbation = logistic{name: "logistic-objective", title: "Logistic regression with objective perturbation (a random linear term)",
 		source: logisticSource + "algorithm 2", objective: true}
-	objectiveAnyLambda = logistic{name: "logistic-objective-any-lambda", title: "Logistic regression, a random linear term whatever lambda is",
+	objectiveAnyLambda = logistic{name: "logistic-objective-any-lambda", title: "Logistic regression with objective perturbation, whatever lambda is",
 		source: logisticSource + "algorithm 2 without its first two steps", objective: true, anyLambda: true,
-		fault: "leaves out the condition on lambda: noise for all of epsilon, and nothing for how the curvature at the optimum changes with a row"}
+		fault: "ignores the condition on lambda: it spends all of epsilon on noise and nothing on the change that a row makes in the curvature at the optimum"}
 )
 
 func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
@@ -84,7 +84,7 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 	}
 	params := []audit.ParamSpec{epsilonParam(), lambda}
 	if f.objective && !f.anyLambda {
-		params = append(params, audit.ParamSpec{Name: "small-lambda", Doc: "where lambda is too small for epsilon: add to it as the paper does, or refuse", Choices: []string{"add", "refuse"}})
+		params = append(params, audit.ParamSpec{Name: "small-lambda", Doc: "if lambda is too small for epsilon: add to it, as the paper does, or refuse", Choices: []string{"add", "refuse"}})
 	}
 	return spec{
 		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params,
@@ -187,7 +187,7 @@ func (m *logisticModel) checkLambda(n int) error {
 	least := curvature / float64(float64(n)*stream.Expm1(m.epsilon/2))
 	if m.refuse && !(m.lambda > least) {
 		return &audit.InputError{Field: "parameter lambda", Path: "p.lambda", Found: audit.Number(m.lambda), Want: fmt.Sprintf("above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n),
-			Remedy: "or set small-lambda to add, to have the rest added"}
+			Remedy: "or set small-lambda to add, which raises lambda as needed"}
 	}
 	return nil
 }

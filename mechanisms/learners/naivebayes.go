@@ -43,10 +43,10 @@ var (
 	// whenever (D, D') differ by one row in length no privacy is guaranteed."
 	naiveBayesCounts = bayes{name: "naive-bayes-counts", title: "Gaussian naive Bayes classifier that exposes its class counts", counts: true,
 		source: bayesSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5, on diffprivlib: \"the sum of class counts is enforced to be the dataset size. This means whenever (D, D') differ by one row in length no privacy is guaranteed.\"",
-		fault:  "exposes noisy counts of the classes that are made to sum to the number of rows: a row that is added or removed shows"}
-	naiveBayesDataBounds = bayes{name: "naive-bayes-data-bounds", title: "Gaussian naive Bayes classifier with bounds taken from the data", dataBounds: true,
+		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed"}
+	naiveBayesDataBounds = bayes{name: "naive-bayes-data-bounds", title: "Gaussian naive Bayes classifier with bounds from the data", dataBounds: true,
 		source: bayesSource + "; the fault: bounds that default to the smallest and largest value of each feature",
-		fault:  "scales each feature to the range that it has in the data: one row moves the range, and with it all means and their noise"}
+		fault:  "scales each feature to its range in the data: one row changes the range, and with it all means and their noise"}
 )
 
 func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
@@ -59,9 +59,9 @@ func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 			Truth: func(p audit.Params) string {
 				switch {
 				case f.counts:
-					return "not private, for any epsilon: the counts tell how many rows there are"
+					return "not private for any epsilon: the counts reveal the number of rows"
 				case f.dataBounds:
-					return "not private, for any epsilon: where all rows agree on a feature it is released as it is"
+					return "not private for any epsilon: a feature that is equal in all rows is released exactly"
 				}
 				return "epsilon = " + audit.Number(p.Num("epsilon"))
 			}},

@@ -37,7 +37,7 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 	}
 	if len(open) > 0 {
 		return nil, nil, &audit.InputError{Field: "bounds", Path: "bounds/" + open[0], Found: fmt.Sprintf("absent for %q", open[:min(5, len(open))]), Want: "declared for every feature",
-			Remedy: "say what range its values can have, known without the data, as " + open[0] + "=0:100; bounds taken from the data would be a release of their own"}
+			Remedy: "give the range of its values, known without the data, as " + open[0] + "=0:100; bounds taken from the data would leak"}
 	}
 	for f := range o.Bounds {
 		if !slices.Contains(d.Features, f) {
@@ -67,7 +67,7 @@ const MostBytes = 64 << 20
 // are of type [audit.InputError].
 func In(cat audit.Catalogue, name string, text []byte, r audit.LabelledReading, was *audit.Labelled) (_ audit.Catalogue, note string, err error) {
 	if len(text) > MostBytes {
-		return cat, "", &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a table of at most that", Remedy: "audit learners of a part of it"}
+		return cat, "", &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "at most that large", Remedy: "audit learners on a part of the rows"}
 	}
 	if sum := sumOf(text); was != nil && sum != was.File.SHA256 {
 		return cat, "", &audit.InputError{Field: name, Found: "another file, with SHA-256 " + sum, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", was.File.Name, was.File.SHA256)}
@@ -126,7 +126,7 @@ func declared(text string, o *train.CSV) (rest bool, err error) {
 		at := strings.LastIndex(part, "=")
 		name := strings.TrimSpace(part[:max(at, 0)])
 		bad := func(found string) error {
-			return &audit.InputError{Field: "bounds", Path: strings.TrimSuffix("bounds/"+name, "/"), Found: found, Want: "NAME=LOWER:UPPER with commas between, the lower bound below the upper one, both finite", Remedy: "for example age=0:120,height=1:2.2; LOWER:UPPER without a name is of all other features"}
+			return &audit.InputError{Field: "bounds", Path: strings.TrimSuffix("bounds/"+name, "/"), Found: found, Want: "NAME=LOWER:UPPER separated by commas, finite, with LOWER below UPPER", Remedy: "for example age=0:120,height=1:2.2; LOWER:UPPER without a name applies to all other features"}
 		}
 		lower, upper, ok := strings.Cut(part[at+1:], ":")
 		a, err1 := strconv.ParseFloat(strings.TrimSpace(lower), 64)

@@ -55,10 +55,10 @@ func tableOf(name string, d *train.Dataset) (*Table, error) {
 		}
 	}
 	if d.Clamped > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d values lay outside of the declared bounds and were moved to the nearest; audited are learners of the table as it then is.", d.Clamped, n*features))
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d values were outside the declared bounds and were clamped to them. The audit uses the clamped table.", d.Clamped, n*features))
 	}
 	if d.InferredClasses {
-		t.Notes = append(t.Notes, "The two classes are those that occur in the file; declare them where that tells something.")
+		t.Notes = append(t.Notes, "The two classes were read from the file. Declare them if it is sensitive which classes occur.")
 	}
 	return t, nil
 }

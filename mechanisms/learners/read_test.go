@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 	if fmt.Sprint(table.Rows.Values) != fmt.Sprint(want) || table.Rows.Columns != 3 || table.Clamped != 1 || table.Classes != [2]string{"no", "yes"} {
 		t.Errorf("%+v", table)
 	}
-	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "1 of 8 values lay outside") {
+	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "1 of 8 values were outside") {
 		t.Errorf("notes %q", table.Notes)
 	}
 	for _, spec := range On(table) {

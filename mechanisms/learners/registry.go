@@ -112,14 +112,14 @@ const mostGroup = 8
 //
 //go:noinline
 func epsilonParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 1, Min: 1e-6, Max: 100, Noise: true}
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 1, Min: 1e-6, Max: 100, Noise: true}
 }
 
 // neighboursParam says which datasets are neighbours, where noise depends on it.
 //
 //go:noinline
 func neighboursParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "neighbours", Doc: "what epsilon is for: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
+	return audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
 }
 
 // neighbours are the relation that the parameter names.

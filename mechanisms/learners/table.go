@@ -55,10 +55,10 @@ var builtIn = []func() *Table{
 	sync.OnceValue(func() *Table { return iris(4) }),
 	sync.OnceValue(func() *Table { return iris(2) }),
 	sync.OnceValue(func() *Table {
-		return blobs("spherical", "Two round normal clouds", [4]float64{0.25, 0.25, 0.25, 0.25})
+		return blobs("spherical", "Two spherical normal clusters", [4]float64{0.25, 0.25, 0.25, 0.25})
 	}),
 	sync.OnceValue(func() *Table {
-		return blobs("stretched", "Two normal clouds that differ much in width from feature to feature", [4]float64{0.5, 0.125, 0.03125, 0.0078125})
+		return blobs("stretched", "Two normal clusters whose widths differ much between features", [4]float64{0.5, 0.125, 0.03125, 0.0078125})
 	}),
 	sync.OnceValue(digits),
 }

@@ -129,7 +129,7 @@ func (c *Column) addText(cell string, o *Options) *fault {
 		return c.addSymbol(cell, o)
 	}
 	if cell == "" {
-		return &fault{"empty", "a number", "fill or leave out the row; a missing value that is an output can be a word, with the column's kind mixed"}
+		return &fault{"empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed"}
 	}
 	if decimalComma(cell) {
 		return withDecimalComma(cell)
@@ -206,7 +206,7 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	if !ok {
 		if len(c.Symbols) >= o.MaxSymbols {
 			return &fault{fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
-				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; else merge rare names, or leave out the column"}
+				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; otherwise merge rare names, or leave out the column"}
 		}
 		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
 			return &fault{quoted(s) + ", which is not text", "text in UTF-8", "save the file as UTF-8"}

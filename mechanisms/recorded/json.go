@@ -314,7 +314,7 @@ func (r *jsonRows) start(object bool) error {
 	r.ordered, r.placed = make([]string, len(names)), make([]bool, len(names))
 	if r.p.format == JSONLines {
 		if r.p.tab = tab; !object {
-			r.p.note("rows have no names: the columns are called c1 to c%d", len(names))
+			r.p.note("rows have no column names: the columns are called c1 to c%d", len(names))
 		}
 	}
 	return nil

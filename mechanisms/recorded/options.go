@@ -102,7 +102,7 @@ func CheckSize(name string, size int64, o Options) error {
 	}
 	if size > o.MaxBytes {
 		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
-			Remedy: "take a random part of the rows, or give it to the command dpscope, which takes larger ones"}
+			Remedy: "take a random sample of the rows, or use the command dpscope, which reads larger files"}
 	}
 	return nil
 }

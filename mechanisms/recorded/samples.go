@@ -124,7 +124,7 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 		return nil, err
 	}
 	if s.n[0] != s.n[1] {
-		s.note("%s has %d rows, %s has %d: as many of the longer one as the shorter has are used, chosen at random", s.Datasets[0], s.n[0], s.Datasets[1], s.n[1])
+		s.note("%s has %d rows, %s has %d: a random sample of the longer one is used, as many rows as the shorter one has", s.Datasets[0], s.n[0], s.Datasets[1], s.n[1])
 	}
 	return s, nil
 }
@@ -203,9 +203,9 @@ func (s *Samples) split(f *File, t *Table) error {
 	name := s.datasetName()
 	by := t.Column(name)
 	if by == nil {
-		remedy := "name the column that tells the datasets apart, or give a file for each dataset"
+		remedy := "name the column that says which dataset a row is of, or give a file for each dataset"
 		if two := f.TwoValued(); len(two) > 0 {
-			remedy = fmt.Sprintf("name the column that tells the datasets apart (%s: two values), or give a file for each dataset", strings.Join(firstFew(two), ", "))
+			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", strings.Join(firstFew(two), ", "))
 		}
 		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
 			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: remedy}
@@ -282,7 +282,7 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 		}
 		if at[key] = i; len(at) > 2 {
 			return words, keys, &audit.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
-				Remedy: "name the column that tells the datasets apart, or keep the rows of two datasets only"}
+				Remedy: "name the column that says which dataset a row is of, or keep the rows of two datasets only"}
 		}
 		order = append(order, key)
 	}
@@ -315,7 +315,7 @@ func (s *Samples) twoFiles(a, b *File) error {
 				return &audit.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
 					Remedy: "give one file with both datasets, or two files of one each"}
 			}
-			s.note("%s: the column %q is left out: it says which dataset this is", f.Name, by.Name)
+			s.note("%s: the column %q is ignored: it says which dataset this is", f.Name, by.Name)
 			t = &Table{Columns: slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c == by })}
 		}
 		tables[i] = t
@@ -397,7 +397,7 @@ func (s *Samples) chooseColumns() error {
 			continue
 		}
 		if len(chosen) == 0 && s.counts(c, all[1][i]) {
-			s.note("the column %q is left out: it counts the rows", c.Name)
+			s.note("the column %q is ignored: it counts the rows", c.Name)
 			continue
 		}
 		s.columns[0], s.columns[1] = append(s.columns[0], c), append(s.columns[1], all[1][i])
@@ -429,10 +429,10 @@ func (s *Samples) noteConstants() {
 		}
 		x, y := a.Text(s.row(0, 0)), b.Text(s.row(1, 0))
 		if x == y {
-			s.note("the column %q is %s in every row: it tells nothing", a.Name, x)
+			s.note("the column %q is %s in every row: it has no information", a.Name, x)
 			continue
 		}
-		s.note("the column %q is %s in every row of the first dataset and %s in every row of the second: if the mechanism exposes an exact value there, no epsilon holds; samples alone certify at most about the logarithm of their number",
+		s.note("the column %q is %s in every row of the first dataset and %s in every row of the second: if the mechanism releases an exact value there, no epsilon holds; samples alone can certify at most about the logarithm of their number",
 			a.Name, x, y)
 	}
 }

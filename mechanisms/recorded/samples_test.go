@@ -35,7 +35,7 @@ func TestDatasetsBySaying(t *testing.T) {
 func TestWordsOnly(t *testing.T) {
 	text := "answer,dataset\n" + strings.Repeat("yes,with\nno,without\n", 250)
 	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{}))
-	hasNote(t, s.Notes, "the first line is taken as the columns' names")
+	hasNote(t, s.Notes, "the first line is taken as column names")
 	text = strings.Repeat("yes,with\nno,without\n", 250)
 	s = readPair(t, audit.Reading{Dataset: "c2"}, read(t, text, recorded.Options{Reading: audit.Reading{Header: recorded.HeaderNo}}))
 	if s.Rows(0)+s.Rows(1) != 500 {
@@ -63,7 +63,7 @@ func TestRowNumbers(t *testing.T) {
 		if len(s.Columns) != 1 || s.Columns[0].Name != "x" {
 			t.Errorf("columns %v", s.Columns)
 		}
-		hasNote(t, s.Notes, `"c1" is left out: it counts the rows`)
+		hasNote(t, s.Notes, `"c1" is ignored: it counts the rows`)
 		if s = readPair(t, audit.Reading{Outputs: []string{"c1"}}, read(t, text, recorded.Options{})); len(s.Columns) != 1 || s.Columns[0].Name != "c1" {
 			t.Errorf("columns %v, want the one that was asked for", s.Columns)
 		}
@@ -79,7 +79,7 @@ func TestDatasetColumnInTwoFiles(t *testing.T) {
 	if len(s.Columns) != 1 || s.Columns[0].Name != "x" {
 		t.Errorf("columns %v", s.Columns)
 	}
-	hasNote(t, s.Notes, `a: the column "dataset" is left out`)
+	hasNote(t, s.Notes, `a: the column "dataset" is ignored`)
 }
 
 // Symbols of two files have the same codes; a column that is real in one and
@@ -110,7 +110,7 @@ func TestTwoFilesUnify(t *testing.T) {
 func TestConstantsAreSaid(t *testing.T) {
 	s := readPair(t, audit.Reading{}, read(t, "count,same,dataset\n"+strings.Repeat("42,5,0\n41,5,1\n", 250), recorded.Options{}))
 	hasNote(t, s.Notes, `"count" is 42 in every row of the first dataset and 41 in every row of the second`)
-	hasNote(t, s.Notes, `"same" is 5 in every row: it tells nothing`)
+	hasNote(t, s.Notes, `"same" is 5 in every row: it has no information`)
 }
 
 // Histograms count every row once.

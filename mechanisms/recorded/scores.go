@@ -74,7 +74,7 @@ func ScoreOptions(o Options) Options {
 func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 	s := &Scores{Files: files, columns: columns}
 	if columns.Lower {
-		s.Notes = append(s.Notes, "a lower score is taken as a sign of membership: all scores are negated, and so are thresholds")
+		s.Notes = append(s.Notes, "a lower score means in: all scores are negated, and so are thresholds")
 	}
 	for _, f := range files {
 		s.Notes = append(s.Notes, f.Notes...)
@@ -148,7 +148,7 @@ func (s *Scores) arrays(f *File) error {
 	case score != nil && member == nil:
 		return &audit.InputError{Field: f.Name, Found: "scores without membership (" + arrayNames(f) + ")", Want: wantScores, Remedy: "add a column member: 1 where the canary was in, 0 where it was out"}
 	}
-	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores, Remedy: "name the column of the scores and that of membership; where a lower score speaks for in, as a loss does, say so"}
+	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores, Remedy: "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so"}
 }
 
 // named finds the arrays of scores and of membership; nil where one that nobody named is
@@ -370,7 +370,7 @@ func (s *Scores) check() error {
 	in, out := s.Ranks.Len(In), s.Ranks.Len(Out)
 	for class, other := range []string{In: "out", Out: "in"} {
 		if s.Ranks.Len(class) == 0 {
-			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + other, Want: "of canaries that were in and of such that were out"}
+			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + other, Want: "of canaries that were in and of canaries that were out"}
 		}
 	}
 	if in != out {
@@ -378,12 +378,12 @@ func (s *Scores) check() error {
 	}
 	switch total, distinct := in+out, s.Ranks.Distinct(); {
 	case distinct == 1:
-		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they tell nothing", total, word(s.Ranks.Value(0))))
+		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they have no information", total, word(s.Ranks.Value(0))))
 	case distinct < total/10:
-		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
+		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have only %d different values", total, distinct))
 	}
 	if s.Ranks.Sorted(In)[in/2] < s.Ranks.Sorted(Out)[out/2] {
-		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole: a higher score means in; are losses given instead of scores? Then say that a lower one does")
+		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole, but a higher score means in; if the scores are losses, say that a lower one means in")
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func TestBadScores(t *testing.T) {
 func TestScoreNotes(t *testing.T) {
 	for _, x := range []struct{ data, want string }{
 		{"in,out\n2,2\n2,2\n2,\n", "all 5 scores are 2"},
-		{"in,out\n" + strings.Repeat("1,0\n", 50), "ties: 100 scores have 2 values only"},
+		{"in,out\n" + strings.Repeat("1,0\n", 50), "ties: 100 scores have only 2 different values"},
 		{"in,out\n" + strings.Repeat("0,1\n", 50), "a higher score means in"},
 		{"in,out\n5,1\n6,\n", "2 scores of canaries that were in, 1 of"},
 	} {

@@ -148,7 +148,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 		}
 		if j, twice := seen[n]; twice {
 			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
-				Want: "a name of its own", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
+				Want: "a unique name", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
 		}
 		seen[n] = i
 	}
@@ -243,7 +243,7 @@ func (t *tabulator) add(cells []string, line func() int) error {
 				continue
 			}
 			if t.ended[i] > 0 {
-				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line()), Want: "a number, or empty to the end of the file"}
+				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, but line %d is not", line()), Want: "a number, or empty to the end of the file"}
 			}
 		}
 		if f := c.addText(cell, t.o); f != nil {
@@ -261,12 +261,12 @@ const bytesEach = 40
 
 // tooManyCells refuses a file of so many cells, 0 where that is not known.
 func tooManyCells(place string, n int, o *Options) error {
-	found := "beyond what is held in memory"
+	found := "too large for memory"
 	if n > 0 {
 		found = fmt.Sprintf("of about %.3g numbers, which would take %s of memory", float64(n), sizeWords(bytesEach*int64(n)))
 	}
 	return &audit.InputError{Field: place, Found: found, Want: fmt.Sprintf("at most %d cells", o.MaxCells),
-		Remedy: "take a random part of the rows, as awk 'NR == 1 || rand() < 0.1' does of text, or fewer columns"}
+		Remedy: "take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns"}
 }
 
 // close returns the table.

@@ -53,7 +53,7 @@ func (p *parser) text(in io.Reader, head []byte) (*Table, error) {
 	}
 }
 
-const longText = "is a quote not closed, or is it no CSV or TSV?"
+const longText = "is a quote not closed, or is the file not CSV or TSV?"
 
 // numbersWithCommas reports whether all cells are numbers, some of them with a
 // decimal comma.
@@ -92,7 +92,7 @@ func (t *textReader) close() (*Table, error) {
 		words = words && c.Kind == audit.Symbol
 	}
 	if words {
-		t.p.note("all cells are words: the first line is taken as the columns' names")
+		t.p.note("all cells are words: the first line is taken as column names")
 	}
 	return table, nil
 }
@@ -109,7 +109,7 @@ func (t *textReader) record(cells []string) error {
 		t.blank = t.cut.Blank
 	}
 	if t.blank > 0 && t.first != nil {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines are allowed only at the end"}
 	}
 	t.blank = 0 // before the first
 	if t.p.tab != nil {
@@ -164,7 +164,7 @@ func (t *textReader) settleHeader(second []string) error {
 		}
 	}
 	if !header {
-		t.p.note("the first line is a row: the columns are called c1 to c%d", len(names))
+		t.p.note("the first line is data: the columns are called c1 to c%d", len(names))
 	}
 	if err := tab.setNames(t.first.line, names, header); err != nil {
 		return err

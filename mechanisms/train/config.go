@@ -19,7 +19,7 @@ type Config struct {
 	Activation string `json:"activation,omitempty"` // "tanh" (default) or "relu"; none in a linear model
 
 	Steps        int     `json:"steps,omitempty"`        // T, at most 100,000; default 100
-	Rate         float64 `json:"rate,omitempty"`         // q, the probability with which an example takes part in a step, (0, 1]; default 0.1
+	Rate         float64 `json:"rate,omitempty"`         // q, the probability that an example takes part in a step, (0, 1]; default 0.1
 	Clip         float64 `json:"clip,omitempty"`         // C, the largest norm of an example's gradient; default 1
 	LearningRate float64 `json:"learningRate,omitempty"` // default 0.5
 
@@ -95,10 +95,10 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	if c.Canary == Gradient {
 		c.Strength = cmp.Or(c.Strength, 10)
 		if !(c.Strength >= 1 && c.Strength <= 1e6) {
-			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm tells less"}
+			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm shows less"}
 		}
 	} else if c.Strength != 0 {
-		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
+		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients follow from the model"}
 	}
 	features := c.Data.Features
 	if data != nil {
@@ -131,7 +131,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		return c, err
 	}
 	if !(c.Sigma >= leastSigma && c.Sigma <= largestSigma) {
-		return c, &audit.InputError{Field: "sigma", Found: format(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to have it from epsilon and delta"}
+		return c, &audit.InputError{Field: "sigma", Found: format(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to derive it from epsilon and delta"}
 	}
 	return c, nil
 }
@@ -162,22 +162,22 @@ func Params() []audit.ParamSpec {
 		panic("train: the defaults are refused: " + err.Error())
 	}
 	return []audit.ParamSpec{
-		word("canary", "gradient: a random direction of the weights is its gradient; poison: a random corner of the domain with a random label; tail: one of the last principal components of the examples, with the label that fits it least", Gradient, Poison, Tail),
+		word("canary", "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Gradient, Poison, Tail),
 		word("access", "what the auditor sees: every step, or the final model only", Steps, Final),
-		word("fault", "no-clipping: gradients are summed as they are; quarter-noise: a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
+		word("fault", "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
 		word("model", "a perceptron with two hidden layers, or a linear model", Perceptron, Linear),
 		whole("hidden", "units in each hidden layer", float64(c.Hidden[0]), 1, unitsMost),
 		word("activation", "of the hidden units", Tanh, ReLU),
 		whole("steps", "steps of a training", float64(c.Steps), 1, stepsMost),
-		number("rate", "probability with which an example takes part in a step", c.Rate, 0, 1),
+		number("rate", "probability that an example takes part in a step", c.Rate, 0, 1),
 		number("clip", "largest norm of an example's gradient", c.Clip, 0, 1e6),
-		number("learning-rate", "what the mean gradient is multiplied by", c.LearningRate, 0, 1e6),
-		{Name: "sigma", Doc: "deviation of the noise over the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
-		{Name: "strength", Doc: "norm of a gradient canary over the clipping norm, before clipping", Default: c.Strength, Min: 1, Max: 1e6},
+		number("learning-rate", "factor on the mean gradient", c.LearningRate, 0, 1e6),
+		{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
+		{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: c.Strength, Min: 1, Max: 1e6},
 		whole("examples", "examples in the built-in data", float64(c.Data.Examples), 2, examplesMost),
 		whole("features", "features of the built-in data", float64(c.Data.Features), 1, featuresMost),
 		whole("classes", "classes of the built-in data", float64(c.Data.Classes), 2, classesMost),
-		number("separation", "distance of a class's mean from the origin, in deviations", c.Data.Separation, 0, 100),
+		number("separation", "distance of a class's mean from the origin, in standard deviations", c.Data.Separation, 0, 100),
 	}
 }
 

@@ -158,7 +158,7 @@ func (c Config) calibrate() (float64, error) {
 	for c.guarantee(hi) > c.Epsilon {
 		lo = hi
 		if hi *= 4; hi > largestSigma {
-			return 0, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%g over %d steps", c.Epsilon, c.Steps), Want: "one that some noise gives at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
+			return 0, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%g over %d steps", c.Epsilon, c.Steps), Want: "reachable with some noise at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
 		}
 	}
 	if c.guarantee(lo) <= c.Epsilon {

@@ -62,7 +62,7 @@ func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream,
 		err := call(s.Uint64()>>11, out[:n])
 		switch failed := r.note(err); {
 		case failed && !singly:
-			return fmt.Errorf(`a run failed in a request for many outputs, and none of the first %d on this dataset had; to audit such runs, catch the error of each and give {"error": "..."} as its output (docs/command.md): %v`, tried, err)
+			return fmt.Errorf(`a request for many outputs failed, and none of the first %d runs on this dataset had failed; to audit runs that fail, catch the error of each run and give {"error": "..."} as its output (docs/command.md): %v`, tried, err)
 		case failed:
 			Fail(columns, out[:n])
 		case err != nil:

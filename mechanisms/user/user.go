@@ -105,7 +105,7 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 			return "", err
 		}
 		if !same(draws[0], draws[1]) {
-			unseeded = "asked again with the same seed, it gives other outputs"
+			unseeded = "the same request with the same seed gave different outputs"
 		}
 	}
 	return unseeded, nil
@@ -124,8 +124,8 @@ func Telling(rows []float64, width int) bool {
 func Judge(one, two []float64, width int) error {
 	switch alike := same(one, two[:len(one)]); {
 	case alike && Telling(one, width):
-		return &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
-			Remedy: "the mechanism ignores its seed and would repeat itself: use all of the seed for the generator in each request"}
+		return &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, because the outputs for one seed differ among themselves",
+			Remedy: "the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed in each request"}
 	case !alike && Changes(one, width)+Changes(two, width) == 0:
 		return &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
 	}

@@ -134,7 +134,7 @@ def test_pairs_drawn_by_hypothesis(monkeypatch):
     monkeypatch.setattr(dpscope._audit, "_explored", lambda server, pair, *rest: drawn.append(str(pair)) or explored(server, pair, *rest))
     assert dpscope.audit(clipped_sum, epsilon=1, pairs=pairs, **small).bound > 1.5
     assert len(drawn) == len(set(drawn)) == 20
-    with pytest.raises(dpscope.InputError, match="none could be audited"):
+    with pytest.raises(dpscope.InputError, match="no pair that the strategy draws could be audited"):
         dpscope.audit(rare, epsilon=1, pairs=st.tuples(st.just([0.5]), st.just([0.1, 0.2, 0.3])), **small)
     assert hypothesis
 
@@ -272,7 +272,7 @@ def test_interrupt():
 
 def test_binary_missing_and_of_another_platform(tmp_path, monkeypatch):
     monkeypatch.setenv("DPSCOPE_BINARY", str(tmp_path / "none"))
-    with pytest.raises(dpscope.Error, match="where no file is"):
+    with pytest.raises(dpscope.Error, match="but there is no such file"):
         dpscope.audit(mechanisms.half, epsilon=1)
     other = tmp_path / "dpscope"
     other.write_bytes(b"\x7fELF of another machine")

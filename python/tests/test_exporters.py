@@ -151,7 +151,7 @@ def test_dp_accounting_curve(tmp_path, kind):
     points = claimed(file)
     assert points == {d: max(e, 1e-6) for d, e in was["epsilons"] if d in points} and len(points) >= 15
     assert dp_accounting.write_claim(file, Curve(was, "REPLACE_ONE")) == "replace"
-    for given, says in ((Curve(was, "REPLACE_SPECIAL"), "of which dpscope audits no claims"), (object(), "has no get_epsilon")):
+    for given, says in ((Curve(was, "REPLACE_SPECIAL"), "for which dpscope audits no claims"), (object(), "has no get_epsilon")):
         with pytest.raises(dpscope.InputError, match=says):
             dp_accounting.write_claim(file, given)
 

@@ -49,7 +49,7 @@ def test_a_closure_counts_its_trainings_and_goes_on():
     assert len(calls) == 2 * 40 + 2 and more.report["termination"]["samplesUsed"] == 40
     whole = dpscope.canaries(train, epsilon=4, runs=40, k=4, progress=False)
     assert more.bound == whole.bound and more.report["evidence"] == whole.report["evidence"]
-    with pytest.raises(dpscope.InputError, match="resume is given beside"):
+    with pytest.raises(dpscope.InputError, match="resume is given with"):
         dpscope.canaries(train, epsilon=4, resume=first, runs=60)
 
 
@@ -64,7 +64,7 @@ def test_numbers_of_other_kinds():
 
 
 def test_noise_of_its_own_is_said():
-    with pytest.warns(UserWarning, match="the same request gave other scores"):
+    with pytest.warns(UserWarning, match="the same request gave different scores"):
         r = dpscope.canaries(mechanisms.train_unseeded, epsilon=1, **small)
     assert r.violation and r.notes and r.verify(mechanisms.train_unseeded)
 

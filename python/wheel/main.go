@@ -46,7 +46,7 @@ var platforms = []platform{
 
 func main() {
 	out := flag.String("out", "dist/wheels", "folder that gets the wheels")
-	only := flag.String("only", "", "platforms, as linux/amd64, with commas between; default: all")
+	only := flag.String("only", "", "platforms, as linux/amd64, separated by commas; default: all")
 	binary := flag.String("binary", "", "file of a dpscope binary that was built already, for one platform; its wheel is not compressed, for tests")
 	site := flag.String("site", "", "folder of the built site, which notebooks' servers get below nbextensions/dpscope; default: none")
 	flag.Parse()
@@ -113,7 +113,7 @@ func choose(only string) ([]platform, error) {
 	for name := range strings.SplitSeq(only, ",") {
 		i := slices.IndexFunc(platforms, func(p platform) bool { return p.goos+"/"+p.goarch == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no wheel is built for %q: choose of linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64", name)
+			return nil, fmt.Errorf("no wheel is built for %q: choose from linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64", name)
 		}
 		chosen = append(chosen, platforms[i])
 	}
@@ -205,7 +205,7 @@ func sources(src fs.FS) (files []entry, err error) {
 // looks for files: the documents and what is compressed already stay out.
 func staticFiles(site fs.FS) (files []entry, err error) {
 	if _, err := fs.Stat(site, "dp-audit.js"); err != nil {
-		return nil, fmt.Errorf("-site is no built site (%w): ./build.sh build makes one in dist", err)
+		return nil, fmt.Errorf("-site is not a built site (%w): ./build.sh build makes one in dist", err)
 	}
 	err = fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -228,7 +228,7 @@ func TestBadSamples(t *testing.T) {
 	}
 	// Unequal row counts are allowed and said.
 	drop(t, tab, "uneven.csv", "x,dataset\n"+rows+strings.Repeat("2,1\n1,1\n", 50))
-	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").innerText.includes("as many of the longer one as the shorter has")`, 30*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").innerText.includes("a random sample of the longer one is used")`, 30*time.Second)
 }
 
 // makeLarge has the page make a file of many rows, two at a time, as window.large.

@@ -137,7 +137,7 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is the probability with which a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
+  /** Rate is it is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;

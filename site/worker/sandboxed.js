@@ -317,7 +317,7 @@ export function inside() {
         new Float64Array(exports.memory.buffer, dataset, values.length).set(values);
         const code = does("sample", BigInt(seed), dataset, rows, columns, n, out), { buffer } = exports.memory;
         small(exports);
-        if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
+        if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; the module defines its meaning; check that the domain is what the module expects`);
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
         if (ours.has(error) || refused.has(error)) throw error;

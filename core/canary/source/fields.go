@@ -76,7 +76,7 @@ func (given *Pool) of(d Design) (Pool, error) {
 	var p Pool
 	pools := d == TailSingular || d == Vectors
 	if given != nil && !pools {
-		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
+		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent except for %q and %q", TailSingular, Vectors)}
 	}
 	if given != nil {
 		p = *given
@@ -91,7 +91,7 @@ func (given *Pool) of(d Design) (Pool, error) {
 		return p, audit.UnknownName("scale", string(p.Scale), report.Texts(known))
 	}
 	if p.Tail != 0 && d != TailSingular {
-		return p, &audit.InputError{Field: "tail", Found: fmt.Sprint(p.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
+		return p, &audit.InputError{Field: "tail", Found: fmt.Sprint(p.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
 	}
 	return p, nil
 }

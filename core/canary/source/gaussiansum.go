@@ -40,7 +40,7 @@ func GaussianSum() Spec {
 			{Name: "calibration", Doc: "how the noise follows from epsilon and delta: by the Rényi bound of the paper, or exactly", Choices: []string{ByRenyi, ByAnalytic}},
 			{Name: "epsilon", Doc: "epsilon of the calibration; default: the claim's", Default: 1, Min: 0.001, Max: 100},
 			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
-			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its promise", Default: 1, Min: 0.001, Max: 1000},
+			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its claim", Default: 1, Min: 0.001, Max: 1000},
 		},
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },

@@ -227,14 +227,14 @@ func (u Subject) Again(command string, args []audit.Argument, spec Spec, setup S
 	if setup.Trainer == nil {
 		r.URL = audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))
 	} else if !setup.Trainer.DrawnAgain() {
-		r.Note = "Another run gives other counts: the same request gave other scores."
+		r.Note = "Another run gives different counts: the same request gave different scores."
 	}
 	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
 		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
 	}
 	if data != "" {
 		r.CLI += " -data FILE"
-		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not carry it."
+		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not contain it."
 	}
 	return r
 }
@@ -292,7 +292,7 @@ func CSVKeys[P any](at func(*P) *Subject, file string) []settings.Key[P] {
 			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
 		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *P) (*float64, *float64) { return &csv(p).Lower, &csv(p).Upper }),
 			Usage: "declared bounds of all features of " + file + ", as LOW,HIGH; default -1,1",
-			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not looked up in the data: LOW,HIGH", Empty: "-1,1"}},
+			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not taken from the data: LOW,HIGH", Empty: "-1,1"}},
 		{Name: "scaling", Field: "csv/scaling", At: settings.Word(func(p *P) *string { return &csv(p).Scaling }),
 			Usage: "of " + file + ": box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box",
 			Form:  &settings.Form{Place: "file", Label: "Scaling"}},

@@ -36,16 +36,16 @@ const (
 
 // Words name the trainer in a table of facts.
 func (t Trainer) Words() string {
-	return t.Command + map[Repeats]string{SameScores: "; one training asked for twice gave the same scores", OtherScores: "; one training asked for twice gave other scores",
+	return t.Command + map[Repeats]string{SameScores: "; one training asked for twice gave the same scores", OtherScores: "; one training asked for twice gave different scores",
 		"": "; no training was asked for twice"}[t.Repeats]
 }
 
 // Limitations stand in reports of trainings by a program.
 func (t Trainer) Limitations() []string {
-	l := []string{"That the program trained on the members and on no other canary, and that canaries and scores know of the members by the model alone, is the word of whoever gave it: it ran outside dpscope.",
+	l := []string{"The program ran outside dpscope. The bounds assume that it trained on the members and on no other canary, and that canaries and scores depend on the members only through the model; dpscope cannot check either.",
 		"The report names the command; the code behind it, its libraries and its settings are not part of the report."}
 	if t.Repeats == OtherScores {
-		l = append(l, "The counts cannot be drawn again from the seed: the same request gave other scores. A replay checks that all else follows from them.")
+		l = append(l, "The counts cannot be drawn again from the seed: the same request gave different scores. A replay checks that everything else follows from them.")
 	}
 	return l
 }
@@ -78,7 +78,7 @@ type Training func(members []bool, seed uint64, scores []float64, check func() e
 // where canaries and scores know of the members by the output alone.
 func TrainerSpec(train Training) Spec {
 	s := Spec{
-		Name: TrainerName, Title: "trainings by a program of the user's", Score: "program's own, of a canary and the model",
+		Name: TrainerName, Title: "trainings by a user's program", Score: "program's own, of a canary and the model",
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Own},
 		ShardRuns: 1, Runs: 128,
 		OneRun: &OneRunSpec{Designs: []Design{Own}, Canaries: 1000, Check: func(*Setup, audit.Params) error { return nil }},
@@ -143,7 +143,7 @@ func (u *Subject) Spec(sources []Spec) (Spec, error) {
 // Undrawn is the error of an audit that cannot be drawn, since the program that trains is
 // only named.
 func (t *Trainer) Undrawn() error {
-	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this names %q", t.Command),
+	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
 		Remedy: "nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it"}
 }
 
@@ -171,7 +171,7 @@ func (u Subject) Replayed(sources []Spec, whole bool) (bool, error) {
 // is why of those that could be.
 func (t *Trainer) Taken(otherwise string) string {
 	if !t.DrawnAgain() {
-		otherwise = "trainings cannot be drawn again, as the same request gave other scores"
+		otherwise = "trainings cannot be drawn again, because the same request gave different scores"
 	}
 	return "taken from the report; " + otherwise
 }
@@ -187,7 +187,7 @@ func TrainerKey[P any](at func(*P) *Subject) settings.Key[P] {
 	}
 	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
 		at(p).Source = TrainerName
-	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads who is a member as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
+	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
 }
 
 // trainer draws runs by a program.

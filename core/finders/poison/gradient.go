@@ -264,7 +264,7 @@ func coefficient(q *problem) ([]point, error) {
 		if err != nil {
 			return nil, err
 		}
-		points = append(points, point{"the row that draws the coefficients across themselves", poisoned(x, y), rows})
+		points = append(points, point{"the row that pulls the coefficients to a perpendicular target", poisoned(x, y), rows})
 		moved = append(moved, squared(to.w, f.w))
 	}
 	if moved[1] > moved[0] {

@@ -77,8 +77,8 @@ var attacks = []attack{
 	{"corner-flip", "The row nearest to a corner of the domain, its label flipped",
 		paper + "section 4.1, naive Bayes: \"We combine the two ideas by flipping the class label of the point closest to a corner\"",
 		[]audit.Learning{audit.NaiveBayes}, []audit.Learning{audit.NaiveBayes}, cornerFlip},
-	{"majority", "A row that joins the majority about it, in the place of one that does not",
-		paper + "section 4.1, random forest, goes for even leaves; this one for the others, where the label that loses is rare, and one row changes its odds by nearly all that epsilon allows",
+	{"majority", "A row that agrees with the majority around it, in place of one that does not",
+		paper + "section 4.1, random forest, aims at even leaves; this attack aims at the others, where the losing label is rare and one row changes its odds by nearly all that epsilon allows",
 		every, []audit.Learning{audit.Forest}, majority},
 	{"farthest-flip", "The row that is most distant from all others, its label flipped",
 		paper + "section 4.1, random forest: \"we select the point most distant from the rest of the training set as measured by L1-distance and flip its label\"",
@@ -89,7 +89,7 @@ var attacks = []attack{
 	{"shadow", "A row moved to where models trained on parts of the table are most wrong",
 		"Nasr, Song, Thakurta, Papernot and Carlini, Adversary instantiation: lower bounds for differentially private machine learning (2021); as in " + paper + "section 4.1, DP-SGD: \"selects a random datum and maximizes the loss with gradient ascent\", of \"a set of trained shadow models\"",
 		gradient, []audit.Learning{audit.Network}, shadow},
-	{"coefficient", "A row that draws the coefficients of a logistic regression to a target across them",
+	{"coefficient", "A row that pulls the coefficients of a logistic regression to a perpendicular target",
 		"Ma, Zhu and Hsu, Data poisoning against differentially-private learners: attacks and defenses (2019); as in " + paper + "section 5: \"we constructed a perpendicular vector to the original coefficients\"",
 		[]audit.Learning{audit.Logistic}, nil, coefficient},
 	{"corner-mean", "The row nearest to a corner of the domain moved to the opposite one, its label kept",
@@ -137,7 +137,7 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 		for i, l := range a.of {
 			kinds[i] = string(l)
 		}
-		return nil, refuse("finder", fmt.Sprintf("%q", a.name), "another for this mechanism: it poisons the tables of learners: "+strings.Join(kinds, ", "))
+		return nil, refuse("finder", fmt.Sprintf("%q", a.name), "another for this mechanism; this one poisons the tables of learners: "+strings.Join(kinds, ", "))
 	}
 	if p.Relation != audit.Replace && p.Relation != audit.AddRemove {
 		return nil, refuse("relation", fmt.Sprintf("%q", p.Relation), "replace or add-remove, to poison a row")

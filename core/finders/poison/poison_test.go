@@ -432,7 +432,7 @@ func TestSameBitsOfAttacks(t *testing.T) {
 		"corner-flip":   "6a91b82782030c23",
 		"clipbkd":       "c7aec85c2a4eba00",
 		"shadow":        "665054b2aa3333a9",
-		"coefficient":   "80a577104024699c",
+		"coefficient":   "572eb1517edebd06",
 		"corner-mean":   "3bfb0c8eeccbce3f",
 		"row-swap":      "7c27ac69f4594c39",
 	}

@@ -101,9 +101,9 @@ var ruleWords = map[audit.ClaimKind]struct{ name, claim string }{
 }
 
 // ruleHelp is what a reader of an alert needs to know.
-const ruleHelp = "dpscope certified a lower bound on how far apart the mechanism's outputs on neighbouring datasets are. " +
-	"An error says that the bound exceeds the claim: if the claim were true, that would happen with probability 1 minus the stated confidence at most. " +
-	"A note says that the audit was inconclusive. No result is no proof of privacy. The command in the message repeats the audit with the same counts."
+const ruleHelp = "dpscope certified a lower bound on how well the mechanism's outputs on neighbouring datasets can be told apart. " +
+	"An error means that the bound exceeds the claim: if the claim were true, this would happen with probability at most 1 minus the stated confidence. " +
+	"A note means that the audit was inconclusive. The absence of results is not a proof of privacy. The command in the message repeats the audit with the same counts."
 
 // sarif is one run. Only what somebody should look at is a result: code scanning
 // shows every result as an alert, whatever its kind. The verdicts of all audits

@@ -66,7 +66,7 @@ func (r *Reader) Read() ([]string, error) {
 	r.at = r.in.InputOffset()
 	for _, c := range cells {
 		if strings.IndexByte(c, '\r') >= 0 {
-			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these ends of lines"}
+			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these line endings"}
 		}
 	}
 	return cells, nil

@@ -72,7 +72,7 @@ func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error
 		rows, err = s.object(row)
 	default:
 		return 0, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
-			Remedy: "what is not an answer belongs on standard error"}
+			Remedy: "write everything else to standard error"}
 	}
 	if err != nil {
 		return rows, err

@@ -195,7 +195,7 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.timeout), Want: "there by then", Remedy: remedy}
 	}
 	if errors.As(err, new(*user.Failed)) && p.columns != nil && p.deaths.Add(1) > mostDeaths {
-		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d ends of a process: %v", mostDeaths, err), Want: "fewer, as each takes a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
+		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d process exits: %v", mostDeaths, err), Want: "fewer, because each needs a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
 	}
 	return answer{}, p.drop(x, err)
 }
@@ -233,8 +233,8 @@ func (p *Program) note(seed uint64, out []float64) error {
 		return nil
 	}
 	if other, repeated := p.seen.note(seed, out); repeated {
-		return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), Want: "other outputs for another seed, as outputs must be independent",
-			Remedy: "use all of the seed for the generator in each request, or seed it from the system once"}
+		return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), Want: "different outputs for another seed, because outputs must be independent",
+			Remedy: "seed the generator with the whole seed in each request, or once from the system"}
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func TestFaults(t *testing.T) {
 		{"empty", nil, "output 1 of its answer is an empty array", ""},
 		{"ragged", nil, "output 8 of its answer is of 2 values, must be of 3", ""},
 		{"garbage", nil, `what it printed is "Loading the model ... xxx`, ""},
-		{"garbage", nil, `x"... (522 bytes), must be an answer: {"outputs": [...]}, or the array alone; what is not an answer belongs on standard error`, ""},
+		{"garbage", nil, `x"... (522 bytes), must be an answer: {"outputs": [...]}, or the array alone; write everything else to standard error`, ""},
 		{"twice", nil, "it printed more than one line as its answer; after the line came", ""},
 		{"refuses", nil, "it refuses the request: no model file", ""},
 		{"key", nil, `its answer, character 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
@@ -183,7 +183,7 @@ func TestFaults(t *testing.T) {
 		{"correct", func(o *command.Options) { o.NonFinite = "drop" }, `nonfinite is "drop"`, ""},
 		{"correct", func(o *command.Options) { o.Space.MaxRows = -1 }, "rows is 0:-1", ""},
 		{"correct", func(o *command.Options) { o.Command = "no-such-program-here x" }, `whose program "no-such-program-here" is not found`, ""},
-		{"correct", func(o *command.Options) { o.Command = "A=1 x" }, "-exec 'env A=1 ...' sets a variable", ""},
+		{"correct", func(o *command.Options) { o.Command = "A=1 x" }, "to set a variable, write -exec 'env A=1 ...'", ""},
 		{"correct", func(o *command.Options) { o.Columns = []audit.Column{{Name: "c1"}, {Name: "c2"}} }, "an output is of 1 values, must be of 2, as the report says", ""},
 		{"words", func(o *command.Options) {
 			o.Columns = []audit.Column{{Name: "c1", Kind: audit.Symbol, Labels: []audit.Label{{Value: audit.SymbolOf("few"), Text: "many"}}}}
@@ -213,7 +213,7 @@ func TestFaults(t *testing.T) {
 func TestDependentOutputs(t *testing.T) {
 	for form, says := range map[string]string{
 		"ignores": "outputs for two seeds is the same, must be different",
-		"start":   "its first answer is the same in two processes, though the seed does not fix the outputs",
+		"start":   "its first answer is the same in two processes, although outputs do not depend on the seed",
 		"again":   "outputs for one seed is one output, repeated, and another one for another seed",
 	} {
 		must.Refuse(t, must.Err(open(t, form)), says, form)
@@ -240,8 +240,8 @@ func TestDependentOutputs(t *testing.T) {
 
 func TestUnseeded(t *testing.T) {
 	for form, says := range map[string]string{
-		"own": "asked again with the same seed, the program gives other outputs",
-		"pid": "with the same seed, another process of the program gives other outputs",
+		"own": "the same request with the same seed gave different outputs",
+		"pid": "another process of the program gave different outputs for the same seed",
 	} {
 		p := mustOpen(t, form)
 		if p.Unseeded() != says || p.Brought().Unseeded != says {

@@ -89,7 +89,7 @@ func (w *worker) readFrame() (answer, error) {
 	case frameFloats, frameInts, frameJSON, frameFail:
 	default:
 		return answer{}, &audit.InputError{Field: "what it wrote", Found: fmt.Sprintf("%q", head), Want: fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
-			Remedy: "after frames are agreed upon nothing else may go to standard output; what is printed belongs on standard error"}
+			Remedy: "once frames are in use, nothing else may go to standard output; print to standard error"}
 	}
 	if size > maxAnswer {
 		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", size), Want: fmt.Sprintf("at most %d MiB", maxAnswer>>20), Remedy: "the length is a little-endian uint32"}

@@ -94,7 +94,7 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 		return 0, errOutput // beside others
 	}
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == Refuse {
-		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome: it may leak"}
+		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
 	}
 	if x.form == long && column.Kind != audit.Symbol {
 		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
@@ -264,8 +264,8 @@ const (
 
 // Reasons why outputs cannot be drawn again.
 const (
-	againDiffers = "asked again with the same seed, the program gives other outputs"
-	otherDiffers = "with the same seed, another process of the program gives other outputs"
+	againDiffers = "the same request with the same seed gave different outputs"
+	otherDiffers = "another process of the program gave different outputs for the same seed"
 )
 
 // probe asks for outputs on both datasets of the pair, with two seeds, with the
@@ -356,8 +356,8 @@ func (p *Program) probe() error {
 	// A generator that each process starts alike goes on in its own way in each, so
 	// that only the first answer of each shows it.
 	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, audit.Width(p.columns)) && slices.Equal(first, other) {
-		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, though the seed does not fix the outputs", Want: "other outputs in another process",
-			Remedy: "seed the generator in each request with the request's seed; outputs of two processes would not be independent"})
+		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, although outputs do not depend on the seed", Want: "different outputs in another process",
+			Remedy: "seed the generator in each request with the request's seed, or outputs of two processes are not independent"})
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 	if r.path, err = exec.LookPath(argv[0]); err != nil {
 		remedy := "give its path, or put its folder on the PATH"
 		if strings.Contains(argv[0], "=") {
-			remedy = fmt.Sprintf("no shell reads the line: -exec 'env %s ...' sets a variable", argv[0])
+			remedy = fmt.Sprintf("no shell reads the line; to set a variable, write -exec 'env %s ...'", argv[0])
 		}
 		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
 	}

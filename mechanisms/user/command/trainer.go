@@ -221,7 +221,7 @@ func distinct(scores []float64) int {
 
 // errSameScores says that two seeds gave the same scores.
 func errSameScores(n int, a, b uint64) error {
-	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), Want: "other scores for another seed, as trainings must be independent",
+	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), Want: "different scores for another seed, because trainings must be independent",
 		Remedy: "draw canaries, batches and noise from the seed of each request, or seed them from the system once"}
 }
 
@@ -230,7 +230,7 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 	s := &scanner{Scanner: jsonscan.Scanner{What: "its answer", Data: line}}
 	s.Space()
 	if s.Peek() != '{' {
-		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "what is not an answer belongs on standard error"}
+		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "write everything else to standard error"}
 	}
 	s.At++
 	found := map[string]bool{}
@@ -264,7 +264,7 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 				return false, err
 			}
 			if v.form != numeral || v.value != float64(seed) {
-				return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "give back the request's seed as it came"}
+				return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
 			}
 		case "diverged":
 			v, err := s.value()

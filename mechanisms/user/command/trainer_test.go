@@ -176,12 +176,12 @@ func TestTrainer(t *testing.T) {
 
 func TestTrainerFaults(t *testing.T) {
 	for _, c := range []struct{ form, says string }{
-		{"other-seed", "its answer is for the seed 13, must be for the request's, 12; give back the request's seed as it came"},
+		{"other-seed", "its answer is for the seed 13, must be for the request's, 12; return the request's seed unchanged"},
 		{"few", "its answer is of 3 scores, must be the 4 of the request's canaries, members or not"},
 		{"many", "its answer is of more than 4 scores, must be the 4"},
 		{"word", `score 3 of 4 in its answer is "high", must be a number`},
 		{"truth", `score 3 of 4 in its answer is "true", must be a number`},
-		{"chatty", `what it printed is "epoch 1, loss 0.3", must be an answer: {"seed": ..., "scores": [...]}; what is not an answer belongs on standard error`},
+		{"chatty", `what it printed is "epoch 1, loss 0.3", must be an answer: {"seed": ..., "scores": [...]}; write everything else to standard error`},
 		{"array", `must be an answer: {"seed": ..., "scores": [...]}`},
 		{"key", `must be "seed", "scores" or "diverged"`},
 		{"seed-twice", "must be each key once"},

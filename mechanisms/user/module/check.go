@@ -61,7 +61,7 @@ func shown(text string) string {
 
 // remedies say how to build a module without imports whose names begin so.
 var remedies = [][2]string{
-	{"wasi_", "build it without WASI: C with --target=wasm32 -nostdlib, Rust for wasm32-unknown-unknown, and no printing, files, clocks or random devices: randomness follows from the seed (docs/abi.md)"},
+	{"wasi_", "build it without WASI: C with --target=wasm32 -nostdlib, Rust for wasm32-unknown-unknown, and without printing, files, clocks or random devices: randomness must follow from the seed (docs/abi.md)"},
 	{"go", "the Go toolchain's modules need its runtime in JavaScript; use -exec for a Go program"},
 	{"__wbindgen", withoutBindgen},
 	{"wbg.", withoutBindgen},
@@ -75,7 +75,7 @@ const withoutBindgen = "build it without wasm-bindgen: plain extern \"C\" functi
 func Imports(name string, imports []string) error {
 	for _, r := range remedies {
 		if slices.ContainsFunc(imports, func(name string) bool { return strings.HasPrefix(name, r[0]) }) {
-			return &audit.InputError{Field: name + ": imports", Found: listed(imports, 5), Want: "none: a mechanism computes and reaches nothing", Remedy: r[1]}
+			return &audit.InputError{Field: name + ": imports", Found: listed(imports, 5), Want: "none: a mechanism has no access to anything outside", Remedy: r[1]}
 		}
 	}
 	return nil

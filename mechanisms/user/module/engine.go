@@ -135,7 +135,7 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 			return err
 		}
 		if code := int32(code); code != 0 {
-			return &audit.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "its meaning is the module's own; is the domain as the module expects it?"}
+			return &audit.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "the module defines its meaning; check that the domain is what the module expects"}
 		}
 		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
 		for i := range out {
@@ -204,7 +204,7 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "is there an endless loop?"}
+		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), Remedy: "is there an endless loop?"}
 	}
 	if in.Module == nil && strings.Contains(err.Error(), "not instantiated") { // a table or a global that is imported
 		return &audit.InputError{Field: in.m.name + ": " + what, Found: "not possible: " + firstLine(err), Want: "possible without imports", Remedy: remedies[len(remedies)-1][1]}

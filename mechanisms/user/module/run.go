@@ -101,7 +101,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	// and says where.
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
-		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "does a function call itself without end?"})
+		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), Remedy: "is there endless recursion?"})
 	if errors.As(err, new(*user.Failed)) {
 		m.pool.Release(h) // the next call has a fresh instance
 		return err

@@ -65,15 +65,15 @@ def audit(
 
     ``epsilon`` and ``delta`` are the claim; others go by ``rho``, ``mu`` or ``alpha``.
     ``domain``, ``rows``, ``relation``, ``integer`` and ``reach`` say what datasets there
-    are: by default of 0 to 5 rows of one number in [0, 1], a row of which is added or
-    removed. ``pairs`` is the pair to audit, instead of a search; of a list of pairs, or of
-    those that a strategy of hypothesis draws, it is the loudest, by outputs that the bound
-    is not computed from. ``confidence`` is that of
+    are: by default 0 to 5 rows of one number in [0, 1], where one row is added or
+    removed. ``pairs`` is the pair to audit, instead of a search. Of a list of pairs, or of
+    those that a strategy of hypothesis draws, the one with the largest empirical epsilon is
+    audited; the bound uses fresh outputs. ``confidence`` is that of
     verdict and bound, 0.999 by default; ``samples`` how many outputs a side certify.
-    ``until_refuted`` ends as soon as the claim is refuted. ``timeout`` is what one request
+    ``until_refuted`` stops when the claim is refuted. ``timeout`` is how long one request
     may take, in seconds. Further settings are those of ``dpscope audit -h``, with _ for -.
 
-    Raises what the mechanism raised; :class:`InputError` for outputs that cannot be taken;
+    Raises what the mechanism raised; :class:`InputError` for invalid outputs;
     :class:`Error` for an audit that cannot be done; :class:`Stopped`, a
     KeyboardInterrupt, on Ctrl-C.
     """
@@ -112,7 +112,7 @@ def scores(
     **settings: Unpack[_settings.Scores],
 ) -> Result:
     """Audits membership scores of one training: ``in_`` are those of canaries that it was
-    trained on, ``out`` those of canaries that a coin left out, larger where a canary looks
+    trained on, ``out`` those of canaries that a coin left out. A larger score means that a canary looks
     like a member. ``confidence`` is that of verdict and bound. Further settings are
     those of ``dpscope scores -h``."""
     given = _known(settings, _settings.Scores, scores)
@@ -263,7 +263,7 @@ def _pairs(pairs: Any) -> List[Tuple[List[List[float]], List[List[float]]]]:
         raise InputError("pairs is empty: leave it out to have pairs searched for")
     widths = {len(r) for p in found for side in p for r in side}
     if len(widths) > 1 or 0 in widths:
-        raise InputError(f"rows of pairs have {sorted(widths)} columns: all must have as many, and at least one")
+        raise InputError(f"rows of pairs have {sorted(widths)} columns: all must have the same number, at least one")
     return found
 
 
@@ -343,7 +343,7 @@ def _drawn(server: Server, strategy: Any, given: Dict[str, Any], kinds: List[str
     except hypothesis.errors.Unsatisfiable:
         pass
     if best[1] is None:
-        raise InputError(f"of the pairs that the strategy draws none could be audited: {refused[0] if refused else 'it draws none'}")
+        raise InputError(f"no pair that the strategy draws could be audited: {refused[0] if refused else 'it draws none'}")
     return best[1]
 
 

@@ -19,7 +19,7 @@ def path() -> str:
     own = os.environ.get(VARIABLE)
     if own:
         if not os.path.isfile(own):
-            raise Error(f"{VARIABLE} is {own!r}, where no file is: give the path of a dpscope binary, or unset it")
+            raise Error(f"{VARIABLE} is {own!r}, but there is no such file: give the path of a dpscope binary, or unset it")
         return own
     name = "dpscope.exe" if sys.platform == "win32" else "dpscope"
     file = Path(__file__).parent / "bin" / name

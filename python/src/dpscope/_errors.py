@@ -6,11 +6,11 @@ from typing import Any, Optional
 
 
 class Error(Exception):
-    """The audit could not be done. The message says why, and what to do next."""
+    """The audit could not be done. The message says why and what to do next."""
 
 
 class InputError(Error, ValueError):
-    """Something given to dpscope, or returned by the mechanism, cannot be taken."""
+    """Something given to dpscope, or returned by the mechanism, is invalid."""
 
 
 def noted(e: BaseException, note: str) -> None:
@@ -22,8 +22,8 @@ def noted(e: BaseException, note: str) -> None:
 
 
 class Stopped(KeyboardInterrupt):
-    """The audit was interrupted (Ctrl-C). ``result`` holds what was found until then,
-    where anything was."""
+    """The audit was interrupted (Ctrl-C). ``result`` holds what was found until then, or
+    None."""
 
     def __init__(self, result: Optional[Any]) -> None:
         super().__init__("the audit was stopped")

@@ -86,7 +86,7 @@ def _host(value: Any) -> Any:
         raise _refuse("None", "does it lack a return statement?")
     if np is not None and isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
-            raise _refuse("a masked array with masked values", "what stands below a mask is no output: return value.filled(x), with the x that users see")
+            raise _refuse("a masked array with masked values", "a masked value is not an output: return value.filled(x), with the x that users see")
         return value.data
     if hasattr(value, "isna") and hasattr(value, "to_numpy"):
         a = value.to_numpy()
@@ -135,7 +135,7 @@ def _checked(value: Any, n: int, want: str) -> Answer:
 
 def _dtype(a: Any) -> None:
     kind, words = a.dtype.kind, {
-        "O": "an object array (numpy could not tell its numbers)",
+        "O": "an object array (numpy found no numeric type for it)",
         "c": "complex numbers",
         "M": "dates",
         "m": "time spans",

@@ -19,7 +19,7 @@ FORMATS = {".json": "json", ".html": "html", ".svg": "svg", ".txt": "text", ".md
 
 
 class Verification:
-    """Whether a report holds, and the words for it. True where it does."""
+    """Whether a report holds, which is its truth value, and a text that says so."""
 
     def __init__(self, holds: bool, text: str) -> None:
         self.holds, self.text = holds, text
@@ -70,13 +70,13 @@ class Result:
 
     @property
     def bound(self) -> float:
-        """What the mechanism leaks at least, in the unit of the claim (epsilon for most),
-        with the confidence of the report; 0 where nothing is certified."""
+        """The lower bound on what the mechanism leaks, in the unit of the claim (mostly epsilon),
+        with the confidence of the report; 0 if nothing is certified."""
         return float(self.report.get("lowerBound") or 0.0)
 
     @property
     def confidence(self) -> float:
-        """With which the verdict and the bound hold."""
+        """The confidence of the verdict and the bound."""
         return float(self.report["confidence"])
 
     @property
@@ -86,37 +86,37 @@ class Result:
 
     @property
     def warnings(self) -> List[str]:
-        """What the report warns of."""
+        """The warnings of the report."""
         return [str(w) for w in self.report.get("warnings") or []]
 
     @property
     def first(self) -> Optional[List[List[float]]]:
-        """The rows of the first dataset of the pair that was certified; None of audits that
+        """The rows of the first dataset of the certified pair; None for audits that
         have no such pair."""
         return self._side("first")
 
     @property
     def second(self) -> Optional[List[List[float]]]:
-        """The rows of the second dataset."""
+        """The rows of the second dataset of the certified pair."""
         return self._side("second")
 
     @property
     def event(self) -> Optional[str]:
-        """What comes up more often on one dataset than on the other, in words; None where no
+        """The event that is more frequent on one dataset than on the other, in words; None if no
         single event was certified, as in an audit until the claim is refuted."""
         words = (self._row.get("event") or {}).get("words")
         return None if words is None else str(words)
 
     @property
     def counts(self) -> Optional[Dict[str, int]]:
-        """How often the event came up: ``x`` of ``n1`` outputs on the dataset on which it is
-        likelier, ``y`` of ``n0`` on the other; None where ``event`` is."""
+        """The counts of the event: ``x`` of ``n1`` outputs on the dataset on which it is
+        likelier, ``y`` of ``n0`` on the other; None if ``event`` is None."""
         counts = self._row.get("counts")
         return None if counts is None else {k: int(v) for k, v in counts.items()}
 
     @property
     def p_value(self) -> Optional[float]:
-        """That of the claim."""
+        """The relation of the claim."""
         p = self.report.get("pValue")
         return None if p is None else float(p)
 
@@ -146,7 +146,7 @@ class Result:
         return self._file("text").decode()
 
     def _file(self, form: str) -> bytes:
-        """The report in a format, which is made where the audit did not leave it."""
+        """The report in a format."""
         if form not in self._files:
             with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
                 source, file = os.path.join(folder, "report.json"), os.path.join(folder, "report")
@@ -178,7 +178,7 @@ class Result:
         )
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> Path:
-        """Writes the report: as .json, which can be verified and gone on from, or as
+        """Writes the report: as .json, which can be verified and continued from, or as
         .html, .svg, .txt, .md, .sarif or .xml (JUnit)."""
         file = Path(path)
         form = FORMATS.get(file.suffix.lower())
@@ -188,9 +188,9 @@ class Result:
         return file
 
     def verify(self, mechanism: Optional[Mechanism] = None, *, timeout: Optional[float] = None) -> Verification:
-        """Checks the report. Without a mechanism: that all it says follows from its
-        counts, for which nothing of yours runs. With it, or with the function that trained:
-        that the counts can be drawn again from the seed as well."""
+        """Checks the report. Without a mechanism: that everything in it follows from its
+        counts, for which none of your code runs. With it, or with the function that trained:
+        also that the counts can be drawn again from the seed."""
         with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
             file = os.path.join(folder, "report.json")
             Path(file).write_bytes(self._files["json"])

@@ -36,29 +36,29 @@ def canaries(
     progress: Union[bool, _run.Progress, None] = None,
     **settings: Unpack[_settings.Canaries],
 ) -> Result:
-    """Trains again and again with canaries, and certifies a lower bound on what the
-    training leaks of one of them.
+    """Trains many times with canaries, and certifies a lower bound on what the
+    training leaks about one of them.
 
     ``train`` is ``f(members, rng)``: it trains once on its data and on those canaries that
-    are members, and returns a score for every canary, members or not, the larger the
-    likelier it was one. members is an array of booleans, one for each canary (a list without
+    are members, and returns a score for every canary, member or not; a higher score means
+    more likely a member. members is an array of booleans, one for each canary (a list without
     numpy); rng is ``numpy.random.default_rng(seed)``, or ``random.Random(seed)``, from which
-    canaries, batches and noise are drawn. Canaries must not depend on members, and scores
-    only by the model: docs/training.md says what that asks and why it is enough. A score
-    that is not finite is the worst there is; of a model that diverged return only such.
+    canaries, batches and noise are drawn. Canaries must not depend on members, and scores may
+    depend on them only through the model: docs/training.md says why that is enough. A score
+    that is not finite counts as the lowest; if the model diverged, return only such scores.
     It runs in this process, one training at a time.
 
-    ``runs`` are at most how many runs there are, by default 256, each of two trainings, or
+    ``runs`` is the largest number of runs, by default 256, each of two trainings, or
     of one with ``relation="replace"``; ``k`` canaries are members, ``m`` more are not.
-    ``until_refuted`` ends when the claim is refuted. ``check=False`` leaves out the two
-    trainings that show whether trainings can be drawn again. ``resume`` goes on from the
-    result of such an audit: claim and settings are its own, and ``runs`` is the number in
-    all. ``confidence`` is that of verdict and bound, 0.999 by default. ``timeout`` is what
+    ``until_refuted`` stops when the claim is refuted. ``check=False`` leaves out the two
+    trainings that show whether trainings can be drawn again. ``resume`` continues from the
+    result of such an audit: claim and settings are those of that audit, and ``runs`` is the number in
+    all. ``confidence`` is that of verdict and bound, 0.999 by default. ``timeout`` is how long
     one training may take, in seconds, an hour by default. Further settings are those of
     ``dpscope canaries -h``, with _ for -.
 
-    Raises what ``train`` raised; :class:`dpscope.InputError` for scores that cannot be
-    taken; :class:`dpscope.Error` for an audit that cannot be done; :class:`dpscope.Stopped`,
+    Raises what ``train`` raised; :class:`dpscope.InputError` for invalid
+    scores; :class:`dpscope.Error` for an audit that cannot be done; :class:`dpscope.Stopped`,
     a KeyboardInterrupt, on Ctrl-C.
     """
     server = TrainServer(train)
@@ -69,7 +69,7 @@ def canaries(
             raise InputError("epsilon is missing: give the epsilon that is claimed, for example 2")
         given.update(epsilon=epsilon, delta=delta, k=k, m=m, relation=relation, seed=seed, beta=_error(CONFIDENCE if confidence is None else confidence))
     elif any(v is not None for v in (epsilon, k, m, relation, confidence, seed)):
-        raise InputError("resume is given beside settings of the audit: leave them out, they are those of the report; runs says how many there are to be in all")
+        raise InputError("resume is given with settings of the audit: leave them out, because the report has them; runs is the number of runs in all")
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
         flags: List[str] = []
         if resume is not None:

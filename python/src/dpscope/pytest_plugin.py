@@ -26,7 +26,7 @@ _AUDITS = "dpscope audits"
 def pytest_addoption(parser: Any) -> None:
     """The settings, as options and in the configuration file."""
     group = parser.getgroup("dpscope")
-    group.addoption("--dp-false-alarms", metavar="P", help="probability at most that a session fails in which every mechanism keeps its claim (default 0.001)")
+    group.addoption("--dp-false-alarms", metavar="P", help="largest probability that a session fails although every mechanism keeps its claim (default 0.001)")
     parser.addini("dp_false_alarms", "as --dp-false-alarms")
 
 
@@ -69,7 +69,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
     report = outcome.get_result()
     report.user_properties.append((_AUDITS, auditor.calls))
     if report.passed and not auditor.calls and not hasattr(report, "wasxfail"):
-        report.outcome, report.longrepr = "failed", f"{item.name} asks for dp_audit and audits nothing: call dp_audit(mechanism, epsilon=...)"
+        report.outcome, report.longrepr = "failed", f"{item.name} uses dp_audit but audits nothing: call dp_audit(mechanism, epsilon=...)"
 
 
 class _Session:
@@ -93,7 +93,7 @@ class Auditor:
         self.results: List[Result] = []
 
     def __call__(self, mechanism: Mechanism, epsilon: Optional[float] = None, delta: Optional[float] = None, **settings: Any) -> Result:
-        """Fails the test if the audit refutes the claim, or could have found nothing; the
+        """Fails the test if the audit refutes the claim, or could not have found a violation; the
         arguments are those of :func:`dpscope.audit`, but for the confidence, which the
         session gives."""
         __tracebackhide__ = True
@@ -114,7 +114,7 @@ class Auditor:
     def _message(self, result: Result, share: float) -> str:
         return (
             f"{result.text.rstrip()}\n"
-            f"A mechanism that keeps its claim fails so with probability at most {share:.3g}; "
+            f"A mechanism that keeps its claim fails this test with probability at most {share:.3g}; "
             f"all audits of the session together with at most {self._session.rate:g}."
         )
 

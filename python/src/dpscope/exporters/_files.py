@@ -19,8 +19,8 @@ File = Union[str, "os.PathLike[str]"]
 
 def coins(n: int, seed: int) -> List[bool]:
     """A fair coin for each of n canaries: whether it goes into the training data. Bounds
-    from one training hold for such coins alone. Choose the seed before, and another one
-    than the training has."""
+    from one training hold only for such coins. Choose the seed beforehand, different from
+    the seed of the training."""
     if n < 1:
         raise InputError(f"there are {n} canaries, must be at least 1")
     rng = random.Random(seed)
@@ -28,24 +28,24 @@ def coins(n: int, seed: int) -> List[bool]:
 
 
 def write_scores(file: File, scores: Any, members: Any) -> None:
-    """Writes membership scores: a number for each canary, larger where it looks like a
+    """Writes membership scores: a number for each canary, higher if it looks more like a
     member, and whether it was one. Both of shape (canaries) for one training, or of
     (trainings, canaries); lists, numpy arrays or tensors. The name ends with .npz, which
-    takes numpy, or with .csv."""
+    needs numpy, or with .csv."""
     flat, values = _table("scores", scores)
     once, inside = _table("members", members)
     if flat != once or [len(r) for r in values] != [len(r) for r in inside]:
         raise InputError(f"scores have the shape {_shape(flat, values)} and members {_shape(once, inside)}: give one of each for each canary")
     if not all(math.isfinite(v) for r in values for v in r):
         raise InputError(
-            "scores hold NaN or infinity: where a training diverged, give all of its canaries the least score of all; leaving it out biases the bound"
+            "scores hold NaN or infinity: where a training diverged, give all of its canaries the lowest score; leaving the training out biases the bound"
         )
     if {v for r in inside for v in r} != {0.0, 1.0}:
         raise InputError("members must be 1 for canaries that were in and 0 for those that were out, and some of each")
     name = os.fspath(file)
     if name.endswith(".npz"):
         if np is None:
-            raise InputError(f"{name} takes numpy to write: install it, or end the name with .csv")
+            raise InputError(f"{name} needs numpy: install it, or end the name with .csv")
         if len({len(r) for r in values}) != 1:
             raise InputError("trainings have different numbers of canaries: end the name with .csv")
         out = io.BytesIO()
@@ -72,7 +72,7 @@ def write_curve(file: File, points: Iterable[Tuple[float, float]], source: str) 
         if math.isfinite(epsilon) and delta < 1:  # others claim nothing
             kept.append({"epsilon": float(epsilon), "delta": float(delta)})
     if not kept:
-        raise InputError(f"the curve of {source} has no point with a finite epsilon and a delta below 1: it claims nothing")
+        raise InputError(f"the curve of {source} has no point with a finite epsilon and a delta below 1, so it claims nothing")
     write_json(file, {"points": sorted(kept, key=lambda p: (p["epsilon"], p["delta"])), "source": source})
 
 

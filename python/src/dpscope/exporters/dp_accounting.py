@@ -26,7 +26,7 @@ def relation(accountant: Any) -> str:
     """What ``-relation`` is for the claims of this accountant."""
     name = getattr(accountant.neighboring_relation, "name", str(accountant.neighboring_relation))
     if name not in _RELATIONS:
-        raise InputError(f"the accountant's neighbours are {name}, of which dpscope audits no claims: must be {' or '.join(_RELATIONS)}")
+        raise InputError(f"the accountant's neighbours are {name}, for which dpscope audits no claims: must be {' or '.join(_RELATIONS)}")
     return _RELATIONS[name]
 
 

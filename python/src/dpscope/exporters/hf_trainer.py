@@ -23,7 +23,7 @@ __all__ = ["CanaryScores", "coins"]
 
 class CanaryScores(TrainerCallback):  # type: ignore[misc]
     """Asks the model for the loss of each canary when the training begins and when it
-    ends, and writes their difference, what it has learnt of the canary.
+    ends, and writes their difference as the score.
 
     ``canaries`` are examples as the Trainer's dataset has them, with labels; ``collator``
     makes a batch of a list of one of them: the Trainer's data collator, or by default

@@ -25,10 +25,10 @@ def losses(model: Any, canaries: Any, criterion: Callable[[Any, Any], Any], *, b
     """The loss of each canary, as a tensor of float64 of shape (canaries) on the CPU.
 
     ``canaries`` is a dataset of pairs (input, target), or two tensors; ``criterion`` gives
-    a loss for each example (``reduction="none"``), of which what lies beyond the first
-    dimension is summed. The model is asked without gradients, in evaluation mode, and
-    goes back to the mode that it was in. What it has learnt of a canary is its loss
-    before the training less its loss after it."""
+    a loss for each example (``reduction="none"``); losses are summed over all dimensions
+    but the first. The model is evaluated without gradients, in evaluation mode, and
+    returns to its previous mode. The score of a canary is its loss
+    before the training minus its loss after it."""
     import torch
 
     if isinstance(canaries, (tuple, list)) and len(canaries) == 2 and all(torch.is_tensor(c) for c in canaries):
