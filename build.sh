@@ -27,7 +27,20 @@ Usage: ./build.sh COMMAND
 END
 }
 
-say() { printf '\n== %s\n' "$*"; }
+stages=() # what was said, and when
+say() {
+	printf '\n== %s\n' "$*"
+	stages+=("$SECONDS $*")
+}
+
+# Prints how long each stage took.
+say_stages() {
+	local i next
+	for i in "${!stages[@]}"; do
+		next=${stages[i + 1]:-$SECONDS}
+		printf '%5d s  %s\n' "$((${next%% *} - ${stages[i]%% *}))" "${stages[i]#* }"
+	done
+}
 
 die() {
 	printf 'build.sh: %s\n' "$*" >&2
@@ -191,7 +204,7 @@ same_bits() {
 go_tests() {
 	local packages
 	mapfile -t packages < <(go list ./... | grep -v '/site/e2e$')
-	DPSCOPE_TYPES=1 go test -timeout 60m "${packages[@]}"
+	DPSCOPE_TYPES=1 go test -json -timeout 60m "${packages[@]}" | bin/timings
 }
 
 # Tests in the gear that DPSCOPE_TEST_ALL chooses (see internal/gear).
@@ -221,6 +234,7 @@ run_tests() {
 	fi
 
 	say "tests"
+	go build -o bin/timings ./internal/timings
 	go_tests
 
 	say "browser tests, and beside them WebAssembly in Node"
@@ -231,7 +245,7 @@ run_tests() {
 		"$node"
 	) >"$log" 2>&1 &
 	beside=$!
-	DPSCOPE_DIST=$(realpath "$site") go test -count=1 -timeout 60m ./site/e2e || failed=1
+	DPSCOPE_DIST=$(realpath "$site") go test -json -count=1 -timeout 60m ./site/e2e | bin/timings || failed=1
 	wait "$beside" || failed=1
 	say "WebAssembly in Node"
 	cat "$log"
@@ -239,6 +253,7 @@ run_tests() {
 	((failed == 0)) || die "tests failed"
 
 	say "all tests passed, in $SECONDS s"
+	say_stages
 }
 
 # What only the long run has time for beside the browser.

@@ -1,6 +1,11 @@
 package audit
 
-import "slices"
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Catalogue is what an engine has to work with: the registries.
 type Catalogue struct {
@@ -20,9 +25,34 @@ func (c Catalogue) Mechanism(name string) (MechanismSpec, error) {
 	return lookUp("mechanism", name, c.Mechanisms, func(m MechanismSpec) string { return m.Name })
 }
 
-// Learner finds a learner by name.
+// Learner finds a learner by name, behind which settings may stand: "mlp:epochs=5:units=64".
 func (c Catalogue) Learner(name string) (LearnerSpec, error) {
-	return lookUp("learner", name, c.Learners, func(l LearnerSpec) string { return l.Name })
+	list := strings.Split(name, ":") // commas are between learners
+	base := list[0]
+	l, err := lookUp("learner", base, c.Learners, func(l LearnerSpec) string { return l.Name })
+	if err != nil || len(list) == 1 {
+		return l, err
+	}
+	given := Params{}
+	for _, text := range list[1:] {
+		setting, value, err := ParseParam(text)
+		if _, twice := given[setting]; err != nil || twice {
+			return l, &InputError{Field: "learner", Found: strconv.Quote(name), Want: "a name and each setting once, as in mlp:epochs=5:units=64",
+				Remedy: "dpscope list " + base + " shows the settings"}
+		}
+		given[setting] = value
+	}
+	all, err := ResolveParams(l.Settings, given, Claim{})
+	if err != nil {
+		var in *InputError
+		errors.As(err, &in)
+		in.Field, in.Path = "learner "+base+", "+in.Field, "learner"
+		return l, in
+	}
+	settings, with := l.Settings, l.With
+	l = with(all)
+	l.Name, l.Settings, l.With = name, settings, with
+	return l, nil
 }
 
 // Finder finds a finder by name.

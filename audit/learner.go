@@ -25,6 +25,10 @@ type LearnerSpec struct {
 	Source string
 	// ByName: used only when a plan names it, not in the portfolio.
 	ByName bool
+	// Settings are what can be set behind the name, and With is the learner with all of
+	// them: "mlp:epochs=5:units=64". Both are absent where there is nothing to set.
+	Settings []ParamSpec
+	With     func(Params) LearnerSpec
 	// Applies returns nil where the learner can work on such outputs, and
 	// else an error that says why not.
 	Applies func(columns []Column) error

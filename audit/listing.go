@@ -35,6 +35,8 @@ type NamedListing struct {
 	Source string `json:"source"`
 	// ByName: a learner that no portfolio trains.
 	ByName bool `json:"byName,omitempty"`
+	// Settings are those of a learner, which stand behind its name.
+	Settings []ParamSpec `json:"settings,omitempty"`
 	// Attacks are the learners that a finder is for; absent: it is for any mechanism.
 	Attacks []Learning `json:"attacks,omitempty"`
 }
@@ -58,7 +60,7 @@ func (c Catalogue) Listing() Listing {
 		l.Mechanisms = append(l.Mechanisms, x)
 	}
 	for _, x := range c.Learners {
-		l.Learners = append(l.Learners, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName})
+		l.Learners = append(l.Learners, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName, Settings: x.Settings})
 	}
 	for _, x := range c.Finders {
 		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks})

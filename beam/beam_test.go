@@ -155,7 +155,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// trainForTests trains as docs/trainers.md says: scores are noise, more for members.
+// trainForTests trains as docs/training.md says: scores are noise, more for members.
 func trainForTests() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {

@@ -3,12 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -80,23 +79,26 @@ type tableRow struct {
 	Setting    string       `json:"setting,omitempty"`
 	Kind       tableKind    `json:"kind"`
 	Finder     string       `json:"finder,omitempty"`
+	Learner    string       `json:"learner,omitempty"` // absent: the portfolio
 	Relation   string       `json:"relation"`
 	Pair       *audit.Pair  `json:"pair,omitempty"`
 	Samples    int          `json:"samples"` // certification outputs a side; of a ladder, its last rung
 	Explore    int          `json:"explore"` // exploration outputs a side: of an audit of all pairs, of a search of each
 	Most       int          `json:"trials"`  // at most
 
-	Runs    []tableRun `json:"runs"`
-	Refuted int        `json:"refuted"`              // runs
-	Median  *float64   `json:"medianBound"`          // of audits
-	Mean    *float64   `json:"meanTrials,omitempty"` // of searches; one that found nothing counts as all its trials, as in the papers
-	Needed  *float64   `json:"outputsNeeded"`        // of ladders: median of outputs a side, exploration among them; absent where half the runs did not refute the claim
-	Outputs float64    `json:"outputs"`              // drawn in a run, both sides, mean
-	Truth   string     `json:"truth,omitempty"`
-	Target  *float64   `json:"target,omitempty"` // that the bound is to reach
-	Figures []figure   `json:"published"`
-	seconds float64    // seconds, of all runs
-	wide    bool       // runs one after the other, each on all workers
+	Runs    []tableRun  `json:"runs"`
+	Refuted int         `json:"refuted"`              // runs
+	Own     int         `json:"own,omitempty"`        // runs in which the learner's published tester says so, too
+	Median  *float64    `json:"medianBound"`          // of audits
+	Mean    *float64    `json:"meanTrials,omitempty"` // of searches; one that found nothing counts as all its trials, as in the papers
+	Needed  *float64    `json:"outputsNeeded"`        // of ladders: median of outputs a side, exploration among them; absent where half the runs did not refute the claim
+	Outputs float64     `json:"outputs"`              // drawn in a run, both sides, mean
+	Truth   string      `json:"truth,omitempty"`
+	Target  *float64    `json:"target,omitempty"` // that the bound is to reach
+	Figures []figure    `json:"published"`
+	Testers []*tableRow `json:"testers,omitempty"` // the same by single learners, of which each has a column
+	seconds float64     // seconds, of all runs
+	wide    bool        // runs one after the other, each on all workers
 
 	plan   pair.Plan
 	ladder []int // rungs: certification outputs a side
@@ -117,7 +119,9 @@ type tableRun struct {
 	Outputs int     `json:"outputs"`
 	Needed  int     `json:"needed,omitempty"` // of a ladder: outputs a side
 	Learner string  `json:"learner,omitempty"`
-	Pair    string  `json:"pair,omitempty"` // of a search that found one
+	Own     bool    `json:"own,omitempty"`     // the learner's published tester says that the claim is false
+	Witness float64 `json:"witness,omitempty"` // divergence that a kernel's model holds
+	Pair    string  `json:"pair,omitempty"`    // of a search that found one
 }
 
 // tableTiming is kept apart: it is the only part of the output that differs
@@ -145,7 +149,7 @@ func benchTables(c *call) (int, error) {
 	c.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
 	c.Count(&plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
 	c.Seed(&plan.Seed, 1, "seed of the first run; the next run has the next")
-	c.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
+	c.BoolVar(&plan.Quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
 	workers := c.workersFlag()
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
@@ -193,6 +197,7 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 			if err := r.resolve(catalogue); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", t.ID, r.Name, err)
 			}
+			r.Testers = slices.DeleteFunc(r.Testers, func(x *tableRow) bool { return x.resolve(catalogue) != nil }) // one does not apply to these outputs
 		}
 	}
 	return tables, nil
@@ -210,7 +215,7 @@ func (r *tableRow) resolve(cat audit.Catalogue) error {
 	}
 	r.Mechanism, r.Parameters, r.Claim, r.Relation = a.Plan.Mechanism, r.plan.Parameters, a.Claim.String(), string(a.Plan.Relation)
 	r.Samples, r.Explore, r.Most, r.Pair, r.Quantity = a.Plan.Samples, a.Plan.Explore, a.Plan.Trials, a.Plan.Pair, goalWords(a.Plan)
-	r.Truth = cmp.Or(r.Truth, a.Spec.Truth(a.Plan.Parameters))
+	r.Truth, r.Learner = cmp.Or(r.Truth, a.Spec.Truth(a.Plan.Parameters)), r.plan.Learner
 	if r.Pair != nil {
 		r.Most = 1
 	} else {
@@ -256,7 +261,11 @@ type tableJob struct {
 func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []paperTable) (tablesResult, error) {
 	var narrow, wide []*tableJob
 	for _, t := range tables {
+		rows := slices.Clone(t.Rows)
 		for _, r := range t.Rows {
+			rows = append(rows, r.Testers...)
+		}
+		for _, r := range rows {
 			for run := range len(r.Runs) {
 				j := &tableJob{table: t.ID, row: r, run: run, out: tableRun{Seed: plan.Seed + uint64(run)}}
 				if r.wide {
@@ -349,6 +358,13 @@ func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Po
 	out.Refuted = report.Verdict == audit.Violation
 	out.Bound = *report.LowerBound
 	out.Learner = report.Evidence.Witness.Learner
+	for _, row := range report.Rows("published") {
+		out.Own = out.Own || row.Claimed != nil && row.Value != nil && *row.Value > *row.Claimed && strings.HasPrefix(string(row.Method), "published")
+	}
+	var kernel struct{ Divergence float64 }
+	if json.Unmarshal(report.Evidence.Witness.Model, &kernel) == nil {
+		out.Witness = kernel.Divergence
+	}
 	out.Trials += len(report.Trials)
 	out.Outputs += report.Termination.Outputs
 	return nil
@@ -356,10 +372,13 @@ func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Po
 
 // sum fills in what follows from the runs.
 func (r *tableRow) sum() {
-	r.Refuted, r.Outputs, r.Median, r.Mean, r.Needed = 0, 0, nil, nil, nil
+	r.Refuted, r.Own, r.Outputs, r.Median, r.Mean, r.Needed = 0, 0, 0, nil, nil, nil
 	var bounds, needed []float64
 	trials := 0.0
 	for _, run := range r.Runs {
+		if run.Own {
+			r.Own++
+		}
 		if run.Refuted {
 			r.Refuted++
 			trials += float64(run.Trials)
@@ -397,138 +416,6 @@ func (r *tableRow) ours() string {
 		return fmt.Sprintf("%.0f outputs a side", *r.Needed)
 	}
 	return "not enough outputs"
-}
-
-// tableColumn is a column of the text.
-type tableColumn struct {
-	head string
-	of   func(r *tableRow) string
-}
-
-// columns of a table: those that say something about its rows.
-func (t paperTable) columns() []tableColumn {
-	has := func(test func(*tableRow) bool) bool { return slices.ContainsFunc(t.Rows, test) }
-	kind := func(k tableKind) func(*tableRow) bool { return func(r *tableRow) bool { return r.Kind == k } }
-	columns := []tableColumn{
-		{"paper's name", func(r *tableRow) string { return r.Name }},
-		{"mechanism", func(r *tableRow) string { return r.mechanismText() }},
-		{"claim", func(r *tableRow) string { return r.Claim }},
-	}
-	add := func(head string, of func(*tableRow) string) {
-		columns = append(columns, tableColumn{head, of})
-	}
-	if has(func(r *tableRow) bool { return r.Setting != "" }) {
-		add("setting", func(r *tableRow) string { return r.Setting })
-	}
-	if has(func(r *tableRow) bool { return r.Finder != "" }) {
-		add("finder", func(r *tableRow) string { return r.Finder })
-	}
-	add("refuted", func(r *tableRow) string { return fmt.Sprintf("%d/%d", r.Refuted, len(r.Runs)) })
-	if has(kind(tableAudit)) {
-		add("bound", func(r *tableRow) string { return fmt.Sprintf("%.4f", *r.Median) })
-		if has(func(r *tableRow) bool { return len(r.Runs) > 1 }) {
-			add("min..max", func(r *tableRow) string { return span(r.bounds()) })
-		}
-		add("truth", func(r *tableRow) string { return r.Truth })
-	}
-	if has(kind(tableSearch)) {
-		add("trials", func(r *tableRow) string { return fmt.Sprintf("%.1f", *r.Mean) })
-		add("each", func(r *tableRow) string { return r.eachText() })
-	}
-	if has(kind(tableLadder)) {
-		add("outputs needed", func(r *tableRow) string {
-			if r.Needed == nil {
-				return fmt.Sprintf("> %d", 2*r.Samples)
-			}
-			return fmt.Sprintf("%.0f", *r.Needed)
-		})
-	}
-	if has(func(r *tableRow) bool { return r.Target != nil }) {
-		add("to reach", func(r *tableRow) string { return fmt.Sprint(*r.Target) })
-	}
-	var testers []string
-	for _, r := range t.Rows {
-		for _, f := range r.Figures {
-			if !slices.Contains(testers, f.Of) {
-				testers = append(testers, f.Of)
-			}
-		}
-	}
-	for _, of := range testers {
-		add(of, func(r *tableRow) string {
-			for _, f := range r.Figures {
-				if f.Of == of {
-					return f.Value
-				}
-			}
-			return ""
-		})
-	}
-	add("outputs", func(r *tableRow) string { return fmt.Sprintf("%.3g", r.Outputs) })
-	add("seconds", func(r *tableRow) string { return fmt.Sprintf("%.1f", r.seconds) })
-	return columns
-}
-
-func (r *tableRow) mechanismText() string {
-	if len(r.Parameters) == 0 {
-		return r.Mechanism
-	}
-	return fmt.Sprintf("%s (%s)", r.Mechanism, strings.Join(r.Parameters.Assignments(), ", "))
-}
-
-func (r *tableRow) bounds() []float64 {
-	var all []float64
-	for _, run := range r.Runs {
-		all = append(all, run.Bound)
-	}
-	return all
-}
-
-// eachText lists the trials of each run; > where it refuted nothing.
-func (r *tableRow) eachText() string {
-	var all []string
-	for _, run := range r.Runs {
-		text := fmt.Sprint(run.Trials)
-		if !run.Refuted {
-			text = ">" + text
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, " ")
-}
-
-func (t tablesResult) print(w io.Writer) {
-	p := t.Plan
-	fmt.Fprintf(w, "Tables of %s, ours beside the published figures; beta = %g, seeds from %d", p.Paper, p.Beta, p.Seed)
-	if p.Quick {
-		fmt.Fprint(w, "; -quick")
-	}
-	fmt.Fprint(w, "\noutputs: drawn in a run, both sides, exploration among them; seconds: of all runs of the row, added up over workers; bound: median of the runs\n")
-	for _, table := range t.Tables {
-		fmt.Fprintf(w, "\n%s  %s\nPublished: %s\n", table.ID, table.Title, table.Published)
-		for _, note := range table.Notes {
-			fmt.Fprintf(w, "Note: %s\n", note)
-		}
-		fmt.Fprintln(w)
-		columns := table.columns()
-		out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-		line := func(cell func(tableColumn) string) {
-			for i, c := range columns {
-				if i > 0 {
-					fmt.Fprint(out, "\t")
-				}
-				fmt.Fprint(out, cell(c))
-			}
-			fmt.Fprintln(out)
-		}
-		line(func(c tableColumn) string { return c.head })
-		for _, r := range table.Rows {
-			line(func(c tableColumn) string { return c.of(r) })
-		}
-		out.Flush()
-		fmt.Fprintln(w)
-		printChecks(w, table.Checks)
-	}
 }
 
 // search explores the pairs of the plan's finder, none of which the mechanism

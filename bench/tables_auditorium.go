@@ -108,19 +108,30 @@ var auditoriumDetections = [][12]int{
 var auditoriumTesters = []string{"Histogram", "HS", "Rényi", "MMD"}
 
 func auditoriumTables(p tablesPlan) []paperTable {
-	return []paperTable{auditoriumTable1(p), auditoriumTable2(p), auditoriumFigure2(p), auditoriumFigure3(p), auditoriumFigure3Trials(p)}
+	return []paperTable{auditoriumTable1(p), auditoriumTable2(p), auditoriumFigure1(p), auditoriumFigure2(p), auditoriumFigure3(p), auditoriumFigure3Trials(p)}
 }
 
 // mostExplored is how many outputs a side of 50 numbers memory allows, about.
 const mostExplored = 300_000
 
+// testers are the rows that audit the same by each of these learners, on so many outputs
+// a side to learn from, as networks take seconds for each thousand.
+func (p tablesPlan) testers(row *tableRow, runs, explore int, learners ...string) {
+	for _, l := range learners {
+		x := *row
+		x.Runs, x.Testers, x.plan.Learner, x.plan.Explore = p.runsOf(runs, 1), nil, l, min(explore, row.plan.Explore)
+		row.Testers = append(row.Testers, &x)
+	}
+}
+
 // auditoriumTable1 is detection on a fixed pair.
 func auditoriumTable1(p tablesPlan) paperTable {
 	t := paperTable{ID: "table-1", Title: "Detection of broken mechanisms on a fixed pair, delta = 0",
 		Published: "DP-Auditorium, table 1: detections in ten runs, beta = 1/3",
-		Notes: []string{fmt.Sprintf("n: certification outputs a side; exploration draws as many, at most %d", mostExplored),
+		Notes: []string{fmt.Sprintf("n: certification outputs a side; exploration draws as many, at most %d", ifQuick(p, 50_000, mostExplored)),
 			"truth: hockey-stick divergence at the claim on the best known pair, and power of the oracle's exact test there at 50k, beta = 0.05",
-			"SVT6 has a second line at 0.01 with 50 queries, 25+25, where 500k outputs suffice"}}
+			"SVT6 has a second line at 0.01 with 50 queries, 25+25, where 500k outputs suffice",
+			fmt.Sprintf("learners named by a paper's tester: our bound of what that learns, from %d outputs a side at most, and the tester's own verdict", ifQuick(p, 4000, 50_000))}}
 	for k, n := range []int{50_000, 100_000, 500_000} {
 		if p.Quick && k == 1 {
 			continue
@@ -131,7 +142,7 @@ func auditoriumTable1(p tablesPlan) paperTable {
 				if p.Quick && p.Runs == 0 && k > 0 {
 					row.Runs = row.Runs[:1]
 				}
-				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Samples: n, Explore: min(n, mostExplored), Pair: meanPair()}
+				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Samples: n, Explore: min(n, ifQuick(p, 50_000, mostExplored)), Pair: meanPair()}
 				for _, d := range detectionCells {
 					if d.mechanism == m.mechanism && d.epsilon == epsilon {
 						row.Truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
@@ -147,10 +158,13 @@ func auditoriumTable1(p tablesPlan) paperTable {
 					}
 					row.Figures = append(row.Figures, figure{tester, value})
 				}
+				if !p.Quick || k == 0 {
+					p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
+				}
 				t.Rows = append(t.Rows, row)
 				if m.mechanism == "svt6" && c == 0 {
 					wide := *row
-					wide.Runs = make([]tableRun, len(row.Runs))
+					wide.Testers, wide.Runs = nil, make([]tableRun, len(row.Runs))
 					wide.Setting += ", 25+25"
 					wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), audit.Params{"m": number(50)}
 					wide.Truth = "H = .0043, oracle .50"
@@ -195,7 +209,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 		Published: "DP-Auditorium, table 2: average trials of ten runs at 0.01, 500 000 samples, beta = 1/3, at most 50; the paper has no row at 1 and no other finder",
 		Notes: []string{"a trial explores one pair; one whose value exceeds the claim is audited on new outputs, the k-th with an error of beta/(k(k+1)), and only that can refute",
 			"a run that refutes nothing counts as 50 trials"}}
-	finders := ifQuick(p, []string{"gp-ucb"}, []string{"gp-ucb", "nsga2", "random", "grid", "patterns"})
+	finders := ifQuick(p, []string{"gp-ucb", "random", "grid"}, []string{"gp-ucb", "nsga2", "random", "grid", "patterns"})
 	for _, epsilon := range []float64{0.01, 1} {
 		for i, m := range auditoriumNames {
 			if epsilon == 1 && i < 4 {
@@ -204,14 +218,11 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			for _, f := range finders {
 				// At 0.01 there is next to nothing to find in SVT 3, 4 and 6 (table 1).
 				hopeless := epsilon == 0.01 && i >= 4 && m.mechanism != "svt5"
-				if p.Quick && hopeless {
+				if p.Quick && (hopeless || epsilon == 1 && f != "gp-ucb") {
 					continue
 				}
-				row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(choose(hopeless, 2, 10), 4),
-					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}}
-				if epsilon == 1 {
-					row.plan.Explore = ifQuick(p, 10_000, 50_000)
-				}
+				row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(choose(hopeless, 2, 10), 2),
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
 				if printed, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
 					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
 						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], printed[i][j])
@@ -232,10 +243,34 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			case r.plan.Claim.Limit() == 1:
 				checks = append(checks, atLeast(fmt.Sprintf("%s: share of runs that find it within 50 trials (%s)", at, r.Finder), float64(r.Refuted)/float64(len(r.Runs)), 1))
 			case r.plan.Pair == nil && r.Name[:3] == "Non":
-				checks = append(checks, atMost(fmt.Sprintf("%s: average trials (%s)", at, r.Finder), *r.Mean, 3))
+				checks = append(checks, r.trialsAtMost(3))
 			}
 		}
 		return checks
+	}
+	return t
+}
+
+// trialsAtMost checks the average trials of a row's searches, each of which is to find
+// something: one that does not has no number of trials.
+func (r *tableRow) trialsAtMost(most float64) check {
+	at := fmt.Sprintf("%s at %s: ", r.Name, r.Claim)
+	if r.Refuted < len(r.Runs) {
+		return atLeast(fmt.Sprintf("%ssearches of %d that find a pair (%s)", at, len(r.Runs), r.Finder), float64(r.Refuted), float64(len(r.Runs)))
+	}
+	return atMost(fmt.Sprintf("%saverage trials (%s)", at, r.Finder), *r.Mean, most)
+}
+
+// auditoriumFigure1 is time, and what it buys, by tester and sample size.
+func auditoriumFigure1(p tablesPlan) paperTable {
+	t := paperTable{ID: "figure-1", Title: "Seconds and certified epsilon of one trial on NonDPLaplace1, claim 1, by tester and sample size",
+		Published: "DP-Auditorium, figure 1, curves without numbers: on a CPU the hockey-stick tester is slowest, 30 epochs against 5 of the Rényi tester",
+		Notes:     []string{"n: exploration and certification outputs a side, each; epochs as in the paper, without early stopping"}}
+	for _, n := range ifQuick(p, []int{5000, 20_000}, []int{50_000, 100_000, 500_000}) {
+		for _, l := range []string{"", "histogram-tester", "hockeystick-tester:epochs=30:patience=30", "renyi-tester:epochs=5:patience=5", "mmd-tester"} {
+			t.Rows = append(t.Rows, &tableRow{Name: "NonDPLaplace1", Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 1),
+				plan: pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: new(audit.DPClaim(1, 0)), Samples: n, Explore: n, Learner: l, Pair: meanPair()}})
+		}
 	}
 	return t
 }
@@ -247,13 +282,9 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 	t := paperTable{ID: "figure-2", Title: fmt.Sprintf("ScaleGD: certified Rényi divergence of order %g over the share s of the noise, sigma = %d, clip norm 1", alpha, sigma),
 		Published: `DP-Auditorium, figure 2, of which the text says: "the tester catches the bug for s <= 0.6"`,
 		Notes:     []string{"the paper names neither sigma nor the pair; ours: none against {2}, where the clipped sum moves by 1"}}
+	pair := &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}
 	for _, s := range []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1} {
-		caught := choose(s > 0.6, "not caught", "caught")
-		t.Rows = append(t.Rows, &tableRow{Name: "ScaleGD", Setting: fmt.Sprintf("s = %g", s), Kind: tableAudit, Runs: p.runsOf(10, 3),
-			plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: 50_000,
-				Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)},
-				Pair:       &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}},
-			Figures: []figure{{"Rényi", caught}}})
+		t.Rows = append(t.Rows, p.scaled("ScaleGD", fmt.Sprintf("s = %g", s), sigma, s, alpha, pair, s <= 0.6))
 	}
 	t.judge = func(rows []*tableRow) []check {
 		most, wrong := 0.0, 0
@@ -268,6 +299,14 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 		return []check{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
 	}
 	return t
+}
+
+// scaled is a row of DP-SGD whose noise is the share s of sigma.
+func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighbours *audit.Pair, caught bool) *tableRow {
+	return &tableRow{Name: name, Setting: setting, Kind: tableAudit, Runs: p.runsOf(10, 3),
+		plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: ifQuick(p, 20_000, 50_000),
+			Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)}, Pair: neighbours},
+		Figures: []figure{{"Rényi", choose(caught, "caught", "not caught")}}}
 }
 
 // falseAlarms checks that refutations of a claim that holds are no more than

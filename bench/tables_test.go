@@ -66,8 +66,8 @@ func TestBenchTablesWorkers(t *testing.T) {
 // pairs are there, and published figures are on every row that has some.
 func TestBenchTablesResolve(t *testing.T) {
 	want := map[string][]string{
-		"auditorium":  {"table-1", "table-2", "figure-2", "figure-3a", "figure-3b"},
-		"renyitester": {"table-1", "table-2", "table-4", "table-5", "table-7", "figure-3"},
+		"auditorium":  {"table-1", "table-2", "figure-1", "figure-2", "figure-3a", "figure-3b"},
+		"renyitester": {"table-1", "table-2", "table-3", "table-4", "table-5", "table-7", "figure-1", "figure-2", "figure-3"},
 		"sniper":      {"bounds"},
 	}
 	if len(want) != len(tablePaperNames) {
@@ -186,6 +186,60 @@ func TestBenchTablesLadder(t *testing.T) {
 		plan: pair.Plan{Mechanism: "randomised-response", Claim: &claim, Pair: &audit.Pair{First: audit.Records(0), Second: audit.Records(1)}}})
 	if r.Needed != nil {
 		t.Errorf("a private mechanism took %g outputs", *r.Needed)
+	}
+}
+
+// A column of a tester has our bound of its learner and its own verdict, and a dash where
+// it does not apply; a kernel's estimate has a column.
+func TestBenchTablesTesters(t *testing.T) {
+	row := &tableRow{Name: "x", Kind: tableAudit, Runs: make([]tableRun, 1),
+		plan: pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: new(audit.DPClaim(0.01, 0)), Samples: 20_000, Explore: 4000, Pair: meanPair()}}
+	tablesPlan{Quick: true}.testers(row, 1, 2000, "histogram-tester:bins=10")
+	if err := row.Testers[0].resolve(catalogue); err != nil || row.Testers[0].Explore != 2000 {
+		t.Fatal(row.Testers[0].Explore, err)
+	}
+	r := testTables(t, row)
+	if got := r.testerText("histogram-tester"); got != "1/1, its own 1" || r.testerText("mmd-tester") != "-" {
+		t.Errorf("%q", got)
+	}
+	row = tablesPlan{Quick: true, Runs: 1}.gaussians(2, 500, "x")
+	row.plan.Learner = "kernel-renyi:outputs=50"
+	if r = testTables(t, row); r.Runs[0].Witness == 0 || r.Learner != row.plan.Learner {
+		t.Errorf("%+v", r.Runs)
+	}
+	paper := paperTable{Rows: []*tableRow{&r}}
+	var heads []string
+	for _, c := range paper.columns() {
+		heads = append(heads, c.head)
+	}
+	if !slices.Contains(heads, "estimate") || !slices.Contains(heads, "learner") {
+		t.Errorf("%v", heads)
+	}
+}
+
+// Searches that found nothing have no number of trials, so that their average reaches
+// nothing; a table says how many trials there were; numbers of outputs are as the paper
+// prints them.
+func TestBenchTablesSaid(t *testing.T) {
+	r := &tableRow{Name: "x", Finder: "random", Runs: make([]tableRun, 2), Refuted: 1, Mean: new(9.0)}
+	if c := r.trialsAtMost(10); c.Reached || c.What != "x at : searches of 2 that find a pair (random)" {
+		t.Errorf("%+v", c)
+	}
+	r.Refuted = 2
+	if c := r.trialsAtMost(10); !c.Reached || c.Got != 9 {
+		t.Errorf("%+v", c)
+	}
+	for quick, want := range map[bool]string{true: "at most 15", false: "at most 25"} {
+		for _, table := range []paperTable{renyiTable5(tablesPlan{Quick: quick}), renyiTable7(tablesPlan{Quick: quick})} {
+			if !strings.Contains(table.Title, want) || table.Rows[0].plan.Trials != map[bool]int{true: 15, false: 25}[quick] {
+				t.Errorf("%s, %d trials", table.Title, table.Rows[0].plan.Trials)
+			}
+		}
+	}
+	for n, want := range map[float64]string{521_000: "521K", 1_779_000: "1.78M", 999_600: "1M", 29.2e6: "29.2M"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
 	}
 }
 

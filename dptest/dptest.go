@@ -60,7 +60,8 @@ type Options struct {
 	// reports a violation of a mechanism that keeps its claim, at most.
 	// Default 0.001. It is spent once, however many pairs are tried.
 	FalseAlarm float64
-	// Learner by name; default the portfolio of all that apply.
+	// Learner by name, with settings behind it as in mlp:epochs=5:units=64; default the
+	// portfolio of all that apply.
 	Learner string
 	// Seed of all randomness; the default, 0, is a seed like any other.
 	Seed uint64

@@ -232,7 +232,7 @@ func TestFuzzErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := z.try([]byte{1, 0xff}); err == nil || !strings.Contains(err.Error(), "Raise the number of samples") {
+	if _, err := z.try([]byte{1, 0xff}); err == nil || !strings.Contains(err.Error(), "below the claim of 9, which needs ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -25,15 +25,19 @@ const (
 //
 // Coefficients are rounded to 20 significant bits: platforms, whose sums differ
 // in the last bits, almost always agree on them.
-var chebyshev = audit.LearnerSpec{
-	Name:    "chebyshev",
-	Title:   fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", chebyshevDegree),
-	Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	ByName:  true,
-	Applies: oneReal("polynomials need outputs of one real column"),
-	Learn:   learnChebyshev,
-	Decode:  decodeChebyshev,
-}
+var chebyshev = settable([]audit.ParamSpec{
+	{Name: "degree", Doc: "at most, of 1, 2, 4, 8, 16 and 32", Default: chebyshevDegree, Min: 1, Max: degreeMost, Integer: true},
+}, func(p audit.Params) audit.LearnerSpec {
+	return audit.LearnerSpec{
+		Name:    "chebyshev",
+		Title:   fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", p.Int("degree")),
+		Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+		ByName:  true,
+		Applies: oneReal("polynomials need outputs of one real column"),
+		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) },
+		Decode:  decodeChebyshev,
+	}
+})
 
 // chebyshevModel scores an output x by a polynomial of t = 2 (x - low) / (high
 // - low) - 1, cut to [-1, 1] before and to [-bound, bound] after.
@@ -132,7 +136,7 @@ type grid struct {
 	basis  [][]float64 // T_k by cell
 }
 
-func learnChebyshev(ex audit.Exploration) (audit.Model, error) {
+func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -163,12 +167,12 @@ func learnChebyshev(ex audit.Exploration) (audit.Model, error) {
 			continue
 		}
 		tried = append(tried, m.ramp())
-		g, err := newGrid(ex, m.ramp(), chebyshevDegree)
+		g, err := newGrid(ex, m.ramp(), most)
 		if err != nil {
 			return nil, err
 		}
 		basis := g.basis
-		for degree := 1; degree <= chebyshevDegree; degree *= 2 {
+		for degree := 1; degree <= most; degree *= 2 {
 			g.basis = basis[:degree+1]
 			c, err := g.fit(loss, bound, ex.Check)
 			if err != nil {

@@ -268,9 +268,9 @@ const (
 	quartersMin = 8   // columns from which counts in quarters are taken
 )
 
-// windows are pairs of quantiles between which ramps run: all but the
-// outermost outputs, the middle (a step, in effect), the middle half, the tails.
-var windows = [][2]float64{{0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0.1}, {0.9, 0.995}}
+// windows are pairs of quantiles between which ramps run: all outputs but those far
+// out, all but the outermost, the middle (a step, in effect), the middle half, the tails.
+var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0.1}, {0.9, 0.995}}
 
 // candidateFeatures lists the features that fit the columns, and the symbols
 // that carry values.
@@ -296,7 +296,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 	}
 	share := windows
 	if numeric > rampedMost {
-		share = windows[:2]
+		share = windows[1:3]
 	}
 	for i, c := range columns {
 		if c.Kind == audit.Symbol || numeric > numbersMost {

@@ -203,24 +203,26 @@ func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model,
 // each side, so that ratios are finite. One output far away leaves all others in one
 // bin, and an outcome seen once on one side and never on the other outranks what is
 // well known.
-var histogramTester = audit.LearnerSpec{
-	Name:   "histogram-tester",
-	Title:  "Likelihood ratio of HistogramTester",
-	Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
-	ByName: true,
-	Applies: func(columns []audit.Column) error {
-		if len(columns) != 1 {
-			return errors.New("the published histogram is of one output column")
-		}
-		return nil
-	},
-	Learn:  learnHistogramTester,
-	Decode: decodeHistogram,
-}
+var histogramTester = settable([]audit.ParamSpec{
+	{Name: "bins", Doc: "m, bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
+}, func(p audit.Params) audit.LearnerSpec {
+	return audit.LearnerSpec{
+		Name:   "histogram-tester",
+		Title:  "Likelihood ratio of HistogramTester",
+		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
+		ByName: true,
+		Applies: func(columns []audit.Column) error {
+			if len(columns) != 1 {
+				return errors.New("the published histogram is of one output column")
+			}
+			return nil
+		},
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) },
+		Decode: decodeHistogram,
+	}
+})
 
-const testerBins = 100
-
-func learnHistogramTester(ex audit.Exploration) (audit.Model, error) {
+func learnHistogramTester(ex audit.Exploration, bins int) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -230,7 +232,7 @@ func learnHistogramTester(ex audit.Exploration) (audit.Model, error) {
 		return nil, err
 	}
 	if columns[0].Kind != audit.Symbol {
-		if p.Edges, err = equalEdges(ex, columns[0], p, testerBins); err != nil {
+		if p.Edges, err = equalEdges(ex, columns[0], p, bins); err != nil {
 			return nil, err
 		}
 	}

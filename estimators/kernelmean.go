@@ -25,15 +25,15 @@ const (
 //
 // f is the difference of two smoothed densities, not their ratio: it is high
 // where many outputs lie, and blind in tails.
-// landmarks, of a side, are at most 1024.
-func kernelMean(name string, landmarks int) audit.LearnerSpec {
+// landmarks, of a side, are at most 1024; the bandwidth is in median distances.
+func kernelMean(name string, landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Name:    name,
 		Title:   "Difference of kernel means",
 		Source:  "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
 		ByName:  true,
 		Applies: anyColumn("kernel means need at least one output column"),
-		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks) },
+		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) },
 		Decode:  decodeKernelMean,
 	}
 }
@@ -46,6 +46,10 @@ type kernelMeanModel struct {
 	First     int       `json:"first"`              // landmarks of the first side; they come first
 	Landmarks floatList `json:"landmarks"`          // their inputs, one landmark after another
 
+	// Of a kernel divergence only: the regularisation, and the estimate on the landmarks.
+	Lambda     float64 `json:"lambda,omitempty"`
+	Divergence float64 `json:"divergence,omitempty"`
+
 	columns []audit.Column
 	reader  inputReader
 	packed  matmul.Packed[float32]
@@ -54,7 +58,7 @@ type kernelMeanModel struct {
 	rate    float64
 }
 
-func learnKernelMean(ex audit.Exploration, landmarks int) (audit.Model, error) {
+func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -91,7 +95,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int) (audit.Model, error) {
 		}
 	}
 	width := len(inputs)
-	m.Bandwidth = within(medianSpread(m.Landmarks, width, len(m.Landmarks)/width), bandwidthLeast, bandwidthMost)
+	m.Bandwidth = within(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast, bandwidthMost)
 	m.prepare(ex.First.Columns)
 	return m, ex.Check()
 }
@@ -142,6 +146,9 @@ func (m *kernelMeanModel) prepare(columns []audit.Column) {
 		}
 	}
 	m.rate = 1 / (2 * float64(m.Bandwidth*m.Bandwidth))
+	if m.Lambda > 0 {
+		m.rate *= 2 // the kernel's square
+	}
 }
 
 // Score writes (1 + f)/2 of each row into out.
@@ -159,6 +166,11 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 			row := in[i*width : (i+1)*width]
 			squares[i] = matmul.Dot(row, row)
 		}
+		if m.Lambda > 0 {
+			m.ratios(products, squares[:n], out)
+			rows, out = rows[n*m.reader.width:], out[n:]
+			continue
+		}
 		kernelSums(products, squares[:n], m.squares, m.weights, m.rate, out)
 		for i, f := range out[:n] {
 			out[i] = 0.5 + float64(0.5*f)
@@ -169,6 +181,10 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 
 // Describe gives the threshold, the landmarks and the bandwidth.
 func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
+	if m.Lambda > 0 {
+		return fmt.Sprintf("log ratio of kernel densities of %d and %d outputs at bandwidth %s, lambda %s (regularised kernel Rényi divergence %s), %s %s",
+			m.First, len(m.squares)-m.First, figure(m.Bandwidth), figure(m.Lambda), figure(m.Divergence), side(above), figure(threshold))
+	}
 	return fmt.Sprintf("difference of kernel means, %d and %d landmarks at bandwidth %s on %d inputs, %s %s",
 		m.First, len(m.squares)-m.First, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
@@ -183,6 +199,9 @@ func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model
 	}
 	if !(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost) {
 		return nil, &audit.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
+	}
+	if m.Lambda != 0 && !(m.Lambda >= 1e-9 && m.Lambda <= 1) || m.Divergence-m.Divergence != 0 {
+		return nil, &audit.InputError{Field: "model.lambda", Found: fmt.Sprint(m.Lambda), Want: "absent, or in [1e-9, 1]"}
 	}
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width

@@ -118,6 +118,35 @@ func mlp(name string, o MLPOptions) audit.LearnerSpec {
 	return spec
 }
 
+// perceptron is the learner of these options, which can be set, under what spec says of
+// it already.
+func perceptron(spec audit.LearnerSpec, o MLPOptions) audit.LearnerSpec {
+	bound := audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie; 0: 8, or half of 700/alpha if less", Max: boundMost}
+	if o.perEpsilon > 0 {
+		bound = audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie, in units of the claimed epsilon", Default: o.perEpsilon, Max: boundMost, Open: true}
+	}
+	return settable([]audit.ParamSpec{
+		{Name: "units", Doc: "units of either hidden layer", Default: float64(o.Hidden[0]), Min: 1, Max: unitsMost, Integer: true},
+		{Name: "epochs", Doc: "passes over the training outputs, at most", Default: 12, Min: 1, Max: epochsMost, Integer: true},
+		{Name: "patience", Doc: "epochs without gain on held-out outputs that end training", Default: 3, Min: 1, Max: epochsMost, Integer: true},
+		{Name: "batch", Doc: "outputs of either side in a step", Default: float64(o.Batch), Min: 1, Max: batchMost, Integer: true},
+		{Name: "rate", Doc: "first step of Adam", Default: 0.001, Max: 1, Open: true},
+		bound,
+	}, func(p audit.Params) audit.LearnerSpec {
+		o := o
+		o.Hidden = [2]int{p.Int("units"), p.Int("units")}
+		o.Epochs, o.Patience, o.Batch, o.Rate = p.Int("epochs"), p.Int("patience"), p.Int("batch"), p.Num("rate")
+		if o.perEpsilon > 0 {
+			o.perEpsilon = p.Num("cap")
+		} else {
+			o.Bound = p.Num("cap")
+		}
+		l := mlp(spec.Name, o)
+		l.Title, l.Source = cmp.Or(spec.Title, l.Title), cmp.Or(spec.Source, l.Source)
+		return l
+	})
+}
+
 func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ var quick = []audit.LearnerSpec{
 	mlp("mlp-small-renyi", MLPOptions{Hidden: [2]int{5, 7}, Epochs: 2, Loss: RenyiLoss, Rate: 0.01}),
 	chebyshev,
 	logisticVector(),
-	kernelMean("kernel-mean-small", 20),
+	kernelMean("kernel-mean-small", 20, 1),
 	histogramTester,
 	floatBits,
 }

@@ -26,6 +26,8 @@ var outcomeTable = audit.LearnerSpec{
 			}
 		}
 		switch {
+		case len(columns) == 1 && reals == 1:
+			return errors.New("an outcome table of one column of numbers would be a histogram of fewer bins")
 		case len(columns) == 0:
 			return errors.New("an outcome table needs at least one output column")
 		case reals > tableReals:

@@ -25,7 +25,7 @@ var All = []audit.LearnerSpec{
 // behind that.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
-		mlp("mlp", MLPOptions{}),
+		perceptron(audit.LearnerSpec{Name: "mlp"}, MLPOptions{Hidden: [2]int{32, 32}, Batch: 128}),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
@@ -33,6 +33,7 @@ func Named() []audit.LearnerSpec {
 		dpSniper(),
 		chebyshev,
 		mmdTester(),
+		kernelRenyi(),
 	}
 }
 
@@ -54,9 +55,9 @@ var papersLayers = [2]int{100, 100}
 // which is the same family of functions; early stopping; and C is cut to 700 /
 // alpha, where e^(alpha C) would overflow.
 func renyiTester() audit.LearnerSpec {
-	return published("renyi-tester", "Witness of RényiTester",
-		"RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2",
-		mlp("", MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16}))
+	return perceptron(audit.LearnerSpec{Name: "renyi-tester", Title: "Witness of RényiTester",
+		Source: "RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2"},
+		MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16})
 }
 
 // hockeyStickTester is the classifier of HockeyStickTester: logistic loss with
@@ -65,9 +66,9 @@ func renyiTester() audit.LearnerSpec {
 // proportion, up to epsilon = 10; the paper leaves the function class open, so
 // the network of its other tester; early stopping.
 func hockeyStickTester() audit.LearnerSpec {
-	return published("hockeystick-tester", "Classifier of HockeyStickTester",
-		"DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6",
-		mlp("", MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss}))
+	return perceptron(audit.LearnerSpec{Name: "hockeystick-tester", Title: "Classifier of HockeyStickTester",
+		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6"},
+		MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss, Batch: 128})
 }
 
 // mmdTester is the witness function behind MMDTester's statistic, on 256
@@ -76,9 +77,14 @@ func hockeyStickTester() audit.LearnerSpec {
 // kernels over pairs; the paper leaves kernel and bandwidth open, so a Gaussian
 // one at the median distance.
 func mmdTester() audit.LearnerSpec {
-	return published("mmd-tester", "Witness of MMDTester",
-		"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
-		kernelMean("", 256))
+	return settable([]audit.ParamSpec{
+		{Name: "landmarks", Doc: "training outputs of a side that the witness is made of", Default: 256, Min: 1, Max: landmarksMost, Integer: true},
+		{Name: "bandwidth", Doc: "of the kernel, in median distances", Default: 1, Max: 100, Open: true},
+	}, func(p audit.Params) audit.LearnerSpec {
+		return published("mmd-tester", "Witness of MMDTester",
+			"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
+			kernelMean("", p.Int("landmarks"), p.Num("bandwidth")))
+	})
 }
 
 // dpSniper is DP-Sniper's logistic classifier (Bichsel et al. 2021, section 5).
@@ -89,6 +95,17 @@ func dpSniper() audit.LearnerSpec {
 	return published("dp-sniper", "Classifier of DP-Sniper",
 		"DP-Sniper (Bichsel et al. 2021), section 5, with logistic regression",
 		logisticVector())
+}
+
+// settable is the learner of these settings' defaults, and of others by name.
+func settable(settings []audit.ParamSpec, with func(audit.Params) audit.LearnerSpec) audit.LearnerSpec {
+	defaults, err := audit.ResolveParams(settings, nil, audit.Claim{})
+	if err != nil {
+		panic("estimators: a default is out of its range")
+	}
+	spec := with(defaults)
+	spec.Settings, spec.With = settings, with
+	return spec
 }
 
 // published is spec under the name of the tester it stands for.

@@ -12,6 +12,8 @@ const (
 	// MethodHistogramPublished is [HistogramDivergence] less eta at the sample
 	// size of [HistogramSamples]; it certifies nothing.
 	MethodHistogramPublished bounds.Method = "published-histogram"
+	// MethodADPTester is [HistogramDivergence] less [ADPTesterEta]; it certifies nothing.
+	MethodADPTester bounds.Method = "published-adptester"
 )
 
 // HistogramDivergence returns the plug-in estimate of the hockey-stick
@@ -58,9 +60,18 @@ func HistogramDelta(first, second []int, eps, beta float64) float64 {
 // delta = 0, and nearly always of delta = .01; the authors' library has another
 // tolerance and is not affected);
 // 12 stands for 4/beta at beta = 1/3. The first printing (RenyiTester,
-// algorithm 2) is [RenyiTesterHistogramSamples].
+// algorithm 2) has it right at beta = 1/3: [ADPTesterEta].
 func HistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
+}
+
+// ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester
+// asks for (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of a universe of m
+// outcomes: n = max(4m, 12)(1+e^(2 eps))/eta^2, at an error of 1/3, which 12 = 4/beta
+// stands for. With eta = .01, fitted here, such n are the figures of the aDPTester column
+// of its table 1, whose rows seem to be in another order.
+func ADPTesterEta(m int, eps float64, n int) float64 {
+	return math.Sqrt(math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {

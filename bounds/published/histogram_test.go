@@ -61,7 +61,8 @@ func TestHistogramSamples(t *testing.T) {
 		{CorrectedHistogramSamples(10, 0, 0.1, 1.0/3), 2 * 4000},
 		{CorrectedHistogramSamples(2, 0, 0.1, 1.0/3), 2 * 1200},
 		{CorrectedHistogramSamples(2, 0, 0.1, 0.05), 2 * 8000},
-		{RenyiTesterHistogramSamples(2, 0, 0.1), 2 * 1200},
+		{ADPTesterEta(2, 0, 2400), 0.1},
+		{ADPTesterEta(100, 0, 8e6), 0.01},
 	} {
 		if math.Abs(k.got-k.want) > 1e-6*k.want {
 			t.Errorf("%v samples, want %v", k.got, k.want)
@@ -112,12 +113,4 @@ func TestHistogramCoverage(t *testing.T) {
 // 4(1+e^(2 eps))/(beta eta^2), for Chebyshev's inequality.
 func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m), 4/beta) * (1 + math.Exp(2*eps)) / (eta * eta)
-}
-
-// RenyiTesterHistogramSamples is line 2 of algorithm 2 of RenyiTester,
-// max(4m, 12)(1+e^(2 eps))/eta^2: right at beta = 1/3, which 12 = 4/beta
-// stands for. With eta = .01, fitted here, it gives the figures of the aDPTester
-// column of its table 1, whose rows seem to be in another order.
-func RenyiTesterHistogramSamples(m int, eps, eta float64) float64 {
-	return math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / (eta * eta)
 }

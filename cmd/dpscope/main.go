@@ -23,31 +23,27 @@ var catalogue = cli.Catalogue()
 
 const usage = `dpscope audits differential privacy.
 
-Usage:
-  dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
-  dpscope audit -exec COMMAND -epsilon E [flags]       audit a mechanism that a program of yours runs
-  dpscope audit -wasm FILE -epsilon E [flags]          audit a WebAssembly module of yours
-  dpscope audit -samples-file FILE -epsilon E [flags]  audit outputs that another program recorded
-  dpscope audit -plan FILE [flags]                     several audits with one error and one exit code
-  dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
-  dpscope canaries -exec COMMAND -epsilon E [flags]    the same with trainings by a program of yours; one-run too
-  dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
-  dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
-  dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
-  dpscope merge PART... [-o FILE]                      one report of the shares that several machines drew (docs/scale.md)
-  dpscope commit FILE | [flags]                        print a salted hash of an audit, or of a file of them, before it runs
-  dpscope verify [-quick] FILE                         replay a report; - is standard input
-  dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
-  dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
-  dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page; with -store DIR, reports that visitors share
-  dpscope share -host ADDRESS FILE                     store a report with such a host, which gives it an address
-  dpscope open ADDRESS                                 get a report from its address and replay it
-  dpscope version
-
-Flags of a command: dpscope COMMAND -h.
-Exit codes of audit, canaries, one-run, scores, counts and merge: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
-Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
-Where something could not be written, 1 stays 1 and all else becomes 2.
+Audit
+  audit      a mechanism: -mechanism NAME, or your own: -exec COMMAND, -wasm FILE,
+             -samples-file FILE, -table FILE; several with one error: -plan FILE
+  canaries   training, many times: a -source, or your own by -exec COMMAND
+  one-run    training, once
+  scores     membership scores in a file
+  counts     counts of trainings: -in 40/50 -out 2/50
+Prove
+  commit     print a salted hash of a plan before it runs
+  verify     replay a report; - is standard input
+  merge      make one report of shares drawn on several machines
+Serve
+  serve      the page; with -store DIR, a host for reports
+  share      store a report with a host: -host ADDRESS FILE
+  open       get a report from its address and replay it
+Account
+  account    what noise guarantees after sampling and composition
+  list       mechanisms, learners and finders, or all of one: list NAME
+  version
+Flags and examples: dpscope COMMAND -h. Exit codes: 0 no violation found (verify: same),
+1 violation (verify: differs), 2 wrong input or not written, 3 inconclusive with -strict.
 `
 
 func main() {

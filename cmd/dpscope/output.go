@@ -23,6 +23,7 @@ type formatFlags struct {
 	files    []formatFile
 	location string
 	strict   bool
+	all      bool
 }
 
 // formatFile is a file that is written beside standard output.
@@ -30,6 +31,7 @@ type formatFile struct{ format, path string }
 
 func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	s.BoolVar(&f.all, "all", false, "print all bounds, orders and settings, not only the verdict and its reasons")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	f.registerFiles(s)
 	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
@@ -128,11 +130,18 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 			files = errors.Join(files, fmt.Errorf("-output %s was not written: %w", out.path, err))
 		}
 	}
+	if !f.all {
+		run.Sentence = stills.Sentence
+	}
 	return files, format.Write(stdout, f.format, run)
 }
 
 // finish writes the report of a single audit in all forms, and returns the exit code.
-func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View) int {
+// Standard error says why the run failed where the text on standard output does not.
+func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View, failed error) int {
+	if failed != nil && (f.format != format.Text || stdout == io.Discard) {
+		fail(stderr, failed)
+	}
 	place, _ := f.place() // it was checked
 	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()

@@ -233,9 +233,9 @@ func TestTrainedFails(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "trainings")
 	args := strings.Fields("canaries -epsilon 4 -n 40 -k 4 -exec")
 	dying := filepath.Join(t.TempDir(), "report.json")
-	code, _, errs := dpscope(t, append(args, trainerLine(t, "1", "'"+count+"'", "33"), "-output", dying)...)
-	if code != cli.ExitUsage || !strings.Contains(errs, "it ended with exit code 7 before it answered") || !strings.Contains(errs, "out of memory on the device") {
-		t.Fatalf("%d: %s", code, errs)
+	code, text, errs := dpscope(t, append(args, trainerLine(t, "1", "'"+count+"'", "33"), "-output", dying)...)
+	if code != cli.ExitUsage || errs != "" || !strings.Contains(text, "it ended with exit code 7 before it answered") || !strings.Contains(text, "out of memory on the device") {
+		t.Fatalf("%d: %s%s", code, text, errs)
 	}
 	if text := read(t, dying); !strings.Contains(text, `"verdict": "invalid"`) || !strings.Contains(text, `"samplesUsed": 15`) { // 33 trainings less 2, two a run
 		t.Error("the report does not keep what was trained")

@@ -204,10 +204,11 @@ func (c certificate) renyi() []report.Row {
 		lower := lowerBound(bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		// The divergence grows with the order, so what holds of a smaller one
-		// holds here.
+		// holds here, in its direction.
 		for _, below := range out[:i] {
-			if below.Alpha < f.Alpha && below.Direction == f.Direction && *below.LowerBound > lower {
-				lower, f.Method = *below.LowerBound, below.Method
+			if below.Alpha < f.Alpha && *below.LowerBound > lower {
+				lower, f.Method, f.Direction = *below.LowerBound, below.Method, below.Direction
+				f.Note = "as at a smaller order: the divergence does not fall as the order grows"
 			}
 		}
 		f.LowerBound, f.Estimate = &lower, &estimate
@@ -263,8 +264,10 @@ func (c certificate) published() []report.Row {
 		}
 	}
 	if d != nil {
-		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
-			Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		if v := published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta); !math.IsInf(v, 0) {
+			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
+				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, lowerBound(v))
+		}
 		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
 			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 	}

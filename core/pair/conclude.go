@@ -175,7 +175,7 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {
-		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Clone(c.Published)})
+		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Concat(c.Published, a.testerRows(e))})
 	}
 	for _, t := range tables {
 		if len(t.Rows) > 0 {
@@ -194,8 +194,12 @@ func better(raced, exact report.Row) bool {
 // claim allows it to be.
 func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	confidence := phrase.Percent(1 - beta)
+	each := "with " + confidence + " confidence each"
+	if slices.ContainsFunc(t.Rows, func(f report.Row) bool { return f.Confidence != t.Rows[0].Confidence }) {
+		each = "each with its own confidence"
+	}
 	t.Title = map[string]string{
-		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (* decides)", confidence),
+		report.Bounds:    fmt.Sprintf("Certified %s (* decides)", each),
 		report.Renyi:     fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence),
 		report.Published: "Published forms on the same counts, for comparison; those called published certify nothing",
 	}[t.Name]

@@ -33,6 +33,8 @@ func Merged(e Evidence, change func(*Counted)) error {
 	return t.add(c)
 }
 
+var RankMMD = rankMMD
+
 // Shard is the first one of a certification by what was explored.
 func Shard(a *Audit, p audit.Pair, e Explored) Certify {
 	return Certify{of: a.of(), Pair: p, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: e.Chart, model: e.model}

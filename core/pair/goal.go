@@ -2,6 +2,7 @@ package pair
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
@@ -79,34 +80,77 @@ func (a *Audit) learnClaim() audit.Claim {
 	return a.Claim
 }
 
-// worth ranks what learners found, on validation outputs: about the lower bound
-// on the goal that certification would give. halves are the tables of the two
+// worth ranks pairs by what learners found, on validation outputs: about the lower
+// bound on the goal that these outputs would give. halves are the tables of the two
 // halves of the validation pairs.
 func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
-	p := a.Plan
 	v := threshold.Worthless
-	switch p.goal() {
+	switch a.Plan.goal() {
 	case report.Epsilon:
 		return c.Value
 	case report.Mu:
 		_, v = threshold.Best(halves[0].Add(halves[1]), muWorth)
-	case report.RenyiDivergence:
-		for _, alpha := range p.orders() {
-			v = math.Max(v, renyiWorth(halves, alpha))
-		}
-	case report.RenyiEpsilon:
-		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
-			v = bounds.EpsilonFromRenyi(v, p.ThroughRenyi)
-		}
-	case report.Rho:
-		for _, alpha := range renyiOrders {
-			v = math.Max(v, renyiWorth(halves, alpha)/alpha)
-		}
+	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+		_, v = a.bestOrder(halves)
 	}
 	if !(v > threshold.Worthless) {
 		return threshold.Worthless
 	}
 	return phrase.Floor(v, 9) // platforms differ in the last bits
+}
+
+// leastHalved is how many validation outputs a side are judged by halves, at least.
+const leastHalved = 2000
+
+// foresee ranks the learners of one pair: about the bound that certification will give,
+// from the scores of validation outputs and the tables of their halves. Each half is
+// bounded by what the other suggests, as certification is by exploration: the largest
+// value on the same outputs is that of the score which chance favours most in the tails.
+// value is the worth, which ranks learners where the goal is neither epsilon nor a
+// divergence, and where halves are too small to show what all together do.
+func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
+	if min(len(scores[0]), len(scores[1])) < leastHalved {
+		return value
+	}
+	sum, alpha := 0.0, 0.0
+	_, delta := a.dpLimits()
+	for i := range halves {
+		switch a.Plan.goal() {
+		case report.Epsilon:
+			half := func(side, i int) []float64 {
+				n := len(scores[side]) / 2
+				return slices.Sorted(slices.Values(scores[side][i*n : (i+1)*n]))
+			}
+			event, _ := threshold.Choose(half(0, i), half(1, i), delta, a.Plan.Beta, a.Plan.Samples)
+			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half(0, 1-i), half(1, 1-i)), delta, a.Plan.Beta))
+		case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+			if i == 0 {
+				alpha, _ = a.bestOrder(halves)
+			}
+			d, err := tuneRenyi(halves[i], alpha, halves[1-i].Pairs(), a.Plan.Beta)
+			if err != nil {
+				return value
+			}
+			sum += a.fromDivergence(bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
+		default:
+			sum += value
+		}
+	}
+	return math.Max(threshold.Worthless, phrase.Floor(sum/2, 6))
+}
+
+// bestOrder is the order whose divergence shows most of the goal, and how much.
+func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
+	for _, order := range a.Plan.orders() {
+		v := renyiWorth(halves, order)
+		if v > 0 || a.Plan.goal() != report.RenyiEpsilon {
+			v = a.fromDivergence(v, order)
+		}
+		if alpha == 0 || v > value {
+			alpha, value = order, v
+		}
+	}
+	return alpha, value
 }
 
 // muWorth is the mu of an event at Wilson limits.

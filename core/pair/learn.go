@@ -76,6 +76,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	check := func() error { return hook(0) }
 	var best *Explored
 	var notes []LearnerNote
+	most := threshold.Worthless // of any learner: pairs are ranked by what they show at most
 	for i, l := range learners {
 		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: t.Trial, Shard: i}), check)
 		if stop := check(); stop != nil {
@@ -85,15 +86,16 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 			notes = append(notes, LearnerNote{Learner: l.Name, Value: threshold.Worthless, Note: err.Error()})
 			continue
 		}
-		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.Value})
-		if best == nil || found.Value > best.Value+max(threshold.ValueMargin, float64(simplicity*best.Value)) {
+		most = max(most, found.Value)
+		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
+		if best == nil || found.promised > best.promised+max(threshold.ValueMargin, float64(simplicity*best.promised)) {
 			best = found
 		}
 	}
 	if best == nil {
 		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
 	}
-	best.Learners = notes
+	best.Learners, best.Value = notes, most
 	var err error
 	best.Witness.Model, err = json.Marshal(best.model)
 	return best, err
@@ -134,9 +136,10 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	for _, c := range others {
 		hedges = append(hedges, threshold.Alternative{Event: c.In(edges), Share: threshold.AlternativeShare})
 	}
+	value := a.worth(best, halves)
 	return &Explored{
 		model: m, Witness: Witness{Learner: l.Name}, Edges: edges, Table: halves[0].Add(halves[1]),
 		Event: best.In(edges), Hedges: hedges,
-		Value: a.worth(best, halves),
+		Value: value, promised: a.foresee(value, scores, halves),
 	}, nil
 }

@@ -143,7 +143,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "how pairs are found",
 			Form:  &settings.Form{Place: "search", Label: "Finder", Wide: true}},
 		{Name: "learner", Option: "Learner", At: settings.Word(func(p *Plan) *string { return &p.Learner }), Default: audit.Auto,
-			Usage: "what learns the test; auto: a portfolio of all that apply",
+			Usage: "what learns the test, as in mlp or mlp:epochs=5:units=64; auto: a portfolio of all that apply",
 			Form:  &settings.Form{Place: "search", Label: "Learner", Wide: true}},
 		{Name: "samples", Option: "Samples", At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(MinSamples, MaxSamples), Default: "100000",
 			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",

@@ -183,7 +183,8 @@ type Explored struct {
 	Chart    chart.Chart   `json:"chart"`
 	Learners []LearnerNote `json:"learners"`
 
-	model audit.Model // of the witness, where it was learnt here
+	model    audit.Model // of the witness, where it was learnt here
+	promised float64     // ranks learners as Value ranks pairs
 }
 
 // LearnerNote says how one learner of a portfolio did.

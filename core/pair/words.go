@@ -55,13 +55,27 @@ func (r *Report) Reword() {
 	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 	switch {
 	case r.Verdict == audit.Violation:
-		after := ""
+		after, anytime := "", ""
 		if s := r.Sequential; s != nil && s.Refuted {
 			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
 		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
-		r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+		if !row.Strict || *r.LowerBound > r.Claim.Limit() {
+			r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+			break
+		}
+		if r.Plan.Mode == UntilRefuted {
+			anytime = ", valid at any time"
+		}
+		what := "claim of " + audit.Number(r.Claim.Limit()) + at
+		if r.Claim.Kind == audit.Profile {
+			what = "claimed curve"
+		}
+		if r.PValue != nil {
+			after = strings.TrimSpace(fmt.Sprintf("Its p-value is at most %s. %s", phrase.PValue(*r.PValue), after))
+		}
+		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured(*row)))
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
@@ -73,12 +87,23 @@ func (r *Report) Reword() {
 	case r.Power == nil:
 		r.Say("Inconclusive: no bound was certified.", upper(claimed)+".")
 	default:
-		show := "any lower bound above 0"
-		if r.Power.Largest > 0 {
-			show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.Largest, r.Claim.Limit()), at)
-		}
-		r.Say(fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), show, claimed), "Raise the number of samples.")
+		r.SayTooSmall(phrase.Grouped(r.Plan.Samples)+" samples a side", symbol, at)
 	}
+}
+
+// unmeasured says that bets refuted the claim and more samples would tell by how much.
+func (r Report) unmeasured(row report.Row) string {
+	if r.Plan.Mode == UntilRefuted {
+		return "An audit until the claim is refuted does not measure by how much."
+	}
+	exact := ""
+	for _, f := range r.Rows(report.Bounds) {
+		if f.ID == row.ID && !f.Chosen && f.LowerBound != nil {
+			exact = fmt.Sprintf(": at this size the exact bound is %s", phrase.Bound(*f.LowerBound, r.Claim.Limit()))
+			break
+		}
+	}
+	return fmt.Sprintf("By how much is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
 }
 
 // powerWords say what could have been seen; nothing in an audit until the claim is
@@ -107,25 +132,65 @@ func (r Report) powerWords() string {
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // DatasetWords prints a dataset, shortened where it is long.
-func DatasetWords(d audit.Dataset) string {
+func DatasetWords(d audit.Dataset) string { return datasetWords(d, -1) }
+
+// PairWords prints both datasets of a pair. Where one row of a dataset is not in the
+// other, it stands in brackets.
+func PairWords(p audit.Pair) (first, second string) {
+	words := func(d, other audit.Dataset) string {
+		left := map[string]int{}
+		for i := range other.Len() {
+			left[fmt.Sprint(other.Row(i))]++
+		}
+		alone, n := -1, 0
+		for i := range d.Len() {
+			if row := fmt.Sprint(d.Row(i)); left[row] > 0 {
+				left[row]--
+			} else {
+				alone, n = i, n+1
+			}
+		}
+		if n != 1 {
+			alone = -1
+		}
+		return datasetWords(d, alone)
+	}
+	return words(p.First, p.Second), words(p.Second, p.First)
+}
+
+// datasetWords prints a dataset with a row in brackets; -1: none.
+func datasetWords(d audit.Dataset, marked int) string {
 	if d.Len() == 0 {
 		return "no rows"
 	}
 	parts := make([]string, 0, d.Len())
-	for i := 0; i < d.Len(); i++ {
-		if i == 12 && d.Len() > 14 {
-			parts = append(parts, fmt.Sprintf("... %d rows more", d.Len()-i))
-			break
-		}
+	add := func(i int) {
 		cells := make([]string, d.Columns)
 		for j, v := range d.Row(i) {
 			cells[j] = fmt.Sprintf("%.6g", v)
 		}
 		row := strings.Join(cells, " ")
-		if d.Columns > 1 {
+		switch {
+		case i == marked:
+			row = "[" + row + "]"
+		case d.Columns > 1:
 			row = "(" + row + ")"
 		}
 		parts = append(parts, row)
+	}
+	const most = 12
+	for i := range d.Len() {
+		if i < most || d.Len() <= most+2 {
+			add(i)
+		}
+	}
+	if n := d.Len() - len(parts); n > 0 {
+		parts = append(parts, fmt.Sprintf("... %d rows more", n))
+		if marked >= most {
+			parts[len(parts)-1] += ", among them"
+			add(marked)
+			parts = append(parts[:len(parts)-2], parts[len(parts)-2]+" "+parts[len(parts)-1])
+		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -161,20 +226,17 @@ func (r Report) Facts() []audit.FactRow {
 		addDeciding(add, r, *row)
 	}
 	if samples != nil {
-		for i, name := range []string{"First dataset", "Second dataset"} {
+		for i, name := range []string{"Dataset A", "Dataset B"} {
 			add(name, "%s, %s rows", samples.Datasets[i], phrase.Grouped(samples.Rows[i]))
 		}
 	}
 	if e := r.Evidence; e != nil {
 		if samples == nil {
-			add("First dataset", "%s", DatasetWords(e.Pair.First))
-			add("Second dataset", "%s", DatasetWords(e.Pair.Second))
+			addPair(add, e.Pair)
 		}
 		add("Found by", "%s", e.Witness.Learner)
 	} else if s := r.Sequential; s != nil && samples == nil && len(s.Pairs) > 0 {
-		p := s.Pairs[s.loudest()]
-		add("First dataset", "%s", DatasetWords(p.First))
-		add("Second dataset", "%s", DatasetWords(p.Second))
+		addPair(add, s.Pairs[s.loudest()])
 	}
 	if s := r.Sequential; s != nil {
 		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))
@@ -204,9 +266,15 @@ func (r Report) Facts() []audit.FactRow {
 	return rows
 }
 
+func addPair(add func(name, format string, args ...any), p audit.Pair) {
+	first, second := PairWords(p)
+	add("Dataset A", "%s", first)
+	add("Dataset B", "%s", second)
+}
+
 // addDeciding adds the facts of the row that decides.
 func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
-	likelier, other := "first", "second"
+	likelier, other := "A", "B"
 	if f.Direction == report.SecondOverFirst {
 		likelier, other = other, likelier
 	}
@@ -215,7 +283,11 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
 			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
+		sign, limit := ">=", r.Claim.Limit()
+		if f.Strict {
+			sign, limit = ">", math.Inf(1)
+		}
+		add("Lower bound", "%s %s %s (%s confidence, %s)", f.Quantity, sign, phrase.Bound(*f.LowerBound, limit), phrase.Percent(f.Confidence), method)
 	}
 	if f.Group > 1 {
 		add("Group", "%s", f.Note)
@@ -233,10 +305,10 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	case f.Event != nil:
 		add("Event", "%s", shortened(f.Event.Words))
 	case e != nil && e.Prepared.Goal != nil:
-		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, audit.Number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
+		add("Divergence", "of the outputs on %s from those on %s, by a witness of order %s on %d bins of the score", likelier, other, audit.Number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
 	}
 	if c := f.Counts; c != nil {
-		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, phrase.Grouped(c.X), phrase.Grouped(c.N1), other, phrase.Grouped(c.Y), phrase.Grouped(c.N0))
+		add("Counts", "%s of %s outputs on %s, %s of %s on %s", phrase.Grouped(c.X), phrase.Grouped(c.N1), likelier, phrase.Grouped(c.Y), phrase.Grouped(c.N0), other)
 	}
 }
 

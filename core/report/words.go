@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -29,18 +30,31 @@ func (rows *FactRows) Bounded(r Report, by string) {
 	}
 }
 
-// Text is a report as plain text for a terminal.
+// Reasons are the facts that say what was audited and why the verdict is what it is.
+var Reasons = []string{"Samples", "Mechanism", "Table", "Source", "Program", "Scores", "Claim", "Neighbours", "Canaries", "Event", "Divergence", "Counts", "Rates", "Guesses", "Dataset A", "Dataset B"}
+
+// Brief is what a terminal shows of a report: the verdict, one sentence of what tells most
+// (empty: none), the reasons and the command that runs it again.
+func Brief(v View, sentence string) string {
+	var b strings.Builder
+	r := v.Head()
+	b.WriteString(r.Summary + "\n")
+	if sentence != "" {
+		b.WriteString(sentence + "\n")
+	}
+	b.WriteString("\n")
+	writeFacts(&b, slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) }))
+	r.writeEnd(&b)
+	b.WriteString("\nAll bounds and settings: -all. Pictures: -output report.html.\n")
+	return phrase.Visible(b.String())
+}
+
+// Text is the whole of a report as plain text.
 func Text(v View) string {
 	var b strings.Builder
-	r, facts := v.Head(), v.Facts()
+	r := v.Head()
 	b.WriteString(r.Summary + "\n\n")
-	w := 0
-	for _, row := range facts {
-		w = max(w, len(row.Name))
-	}
-	for _, row := range facts {
-		fmt.Fprintf(&b, "  %-*s  %s\n", w, row.Name, row.Value)
-	}
+	writeFacts(&b, v.Facts())
 	for _, t := range r.Words() {
 		fmt.Fprintf(&b, "\n%s:\n", t.Title)
 		head := make([]string, len(t.Columns))
@@ -53,14 +67,29 @@ func Text(v View) string {
 		}
 		phrase.Table(&b, lines)
 	}
+	r.writeEnd(&b)
+	return phrase.Visible(b.String())
+}
+
+func writeFacts(b *strings.Builder, facts []audit.FactRow) {
+	w := 0
+	for _, row := range facts {
+		w = max(w, len(row.Name))
+	}
+	for _, row := range facts {
+		fmt.Fprintf(b, "  %-*s  %s\n", w, row.Name, row.Value)
+	}
+}
+
+// writeEnd writes the warnings and how to run the audit again.
+func (r Report) writeEnd(b *strings.Builder) {
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "\nNote: %s\n", warning)
+		fmt.Fprintf(b, "\nNote: %s\n", warning)
 	}
 	if r.Reproduce.CLI != "" {
-		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
+		fmt.Fprintf(b, "\nRun it again: %s\n", r.Reproduce.CLI)
 	}
 	if r.Reproduce.Note != "" {
-		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
+		fmt.Fprintf(b, "\n%s\n", r.Reproduce.Note)
 	}
-	return phrase.Visible(b.String())
 }

@@ -36,7 +36,7 @@ func (f *Flags) Register(s *cli.Flags, only ...string) {
 		}
 		for _, name := range append([]string{"exec-timeout", "exec-check"}, only...) {
 			if s.Given(name) && !s.Given("exec") {
-				return &audit.InputError{Field: "-" + name, Found: "given", Want: "absent without -exec", Remedy: "name the program that trains with -exec (docs/trainers.md)"}
+				return &audit.InputError{Field: "-" + name, Found: "given", Want: "absent without -exec", Remedy: "name the program that trains with -exec (docs/training.md)"}
 			}
 		}
 		return nil

@@ -283,7 +283,7 @@ def test_many_trainings_with_opacus(monkeypatch):
     _, engine = train_opacus.training([True] * 16 + [False] * 16, 1)
     assert f"{engine.get_epsilon(1e-5):.3f}" == "1.589"
     result = dpscope.canaries(train_opacus.train_warm, epsilon=1.589, delta=1e-5, runs=64, k=16, m=16, until_refuted=True, progress=False)
-    assert result.violation and result.headline in (docs / "exporters.md").read_text(), result.headline
+    assert result.violation and result.headline in (docs / "training.md").read_text(), result.headline
 
 
 @real
@@ -292,7 +292,7 @@ def test_training_with_opacus(tmp_path):
     noise does not."""
     pytest.importorskip("torch")
     docs = Path(__file__).parents[2] / "docs"
-    example, page = docs / "examples" / "exporters" / "train_opacus.py", (docs / "exporters.md").read_text()
+    example, page = docs / "examples" / "exporters" / "train_opacus.py", (docs / "training.md").read_text()
     for arguments, verdict in (([], "no-violation-found"), (["warm-up"], "violation")):
         path = os.pathsep.join(sys.path)
         done = subprocess.run([sys.executable, str(example), str(tmp_path), *arguments], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)

@@ -5,6 +5,7 @@
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
 //	go run ./site/build -keys
+//	go run ./site/build -words
 //	go run ./site/build -serve [-addr ADDRESS] [-out dist]
 //
 // It is run from the root of the module. The same sources and the same Go make
@@ -45,6 +46,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
 	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+", "+elementTypes+" and "+pythonFile+", and types into "+typesFile+", and build nothing")
+	words := flags.Bool("words", false, "count the words of docs that are written by hand, page by page, and build nothing")
 	serves := flags.Bool("serve", false, "build as with -plain, and serve the site meanwhile and then")
 	addr := flags.String("addr", "", serve.AddrUsage)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -60,6 +62,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case *keys:
 		err = writeKeys()
+	case *words:
+		err = pages.Words(os.DirFS("docs"), stdout)
 	case *check:
 		err = checkReproducible(stdout)
 	case *serves:

@@ -47,7 +47,7 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Fatalf("the verdict is %q", said)
 	}
 	const shows = `["#say", "#dataset-first", "#dataset-second"].map((id) => document.querySelector(id).textContent).join(" | ")`
-	until(t, tab, `document.querySelector("#say").textContent.startsWith("Where")`, 10*time.Second)
+	until(t, tab, `((said) => said !== "" && !said.startsWith("So far"))(document.querySelector("#say").textContent)`, 10*time.Second)
 	shown := eval[string](t, tab, shows)
 	link := eval[string](t, tab, shareLink)
 	settings, packed, ok := strings.Cut(link, "&r=")

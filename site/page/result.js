@@ -79,6 +79,7 @@ export function showDrift(differs) {
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   showHead(answer, standing);
+  byId("planted").hidden = true;
   showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
   return inTurns(
@@ -102,7 +103,7 @@ export function showDatasets([first, second] = ["", ""]) {
 /** Takes away what the last report showed. */
 export function showNothing() {
   for (const id of Object.keys(sections)) if (byId(`${id}-section`)) byId(`${id}-section`).hidden = true;
-  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id)?.toggleAttribute("hidden", true); // an embed has fewer
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
@@ -188,11 +189,6 @@ export function underWay(box, { state, title, pill = "", detail }) {
     html("div", {}, html("p", { class: "headline" }, title, pill && html("span", { class: "pill" }, pill)), html("p", { class: "rest" }, detail)));
 }
 
-/** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */
-export function showLine(line, report, standing = "", note = "") {
-  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, report.headline), note && ` (${note})`);
-}
-
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
 const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
 
@@ -205,7 +201,7 @@ function showCounts({ counts, direction }) {
   const likelier = [x, n1], other = [y, n0];
   const [first, second] = direction === "second-over-first" ? [other, likelier] : [likelier, other];
   byId("counts").replaceChildren(html("div", { class: "scroll" }, html("table", {}, tableRows(["certification", "in the event", "outputs", "share"],
-    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])))));
+    [["Dataset A", first], ["Dataset B", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])))));
 }
 
 function showEvent(report) {

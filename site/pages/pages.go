@@ -23,8 +23,8 @@
 //	The same two datasets, with noise for both answers.
 //	```
 //
-// A page of the museum ends with links to the ones before and after it, in the order of
-// the museum's index.
+// A page of a folder ends with links to the ones before and after it, in the order of the
+// folder's index.
 //
 // A fenced code block of kind formula is a formula in plain characters, which is
 // typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
@@ -57,7 +57,6 @@ type Draw func(kept []byte, view string) (format.Picture, error)
 const (
 	folder  = "docs"     // of all pages
 	kept    = "pictures" // folder of docs with the reports that pictures are drawn of
-	tour    = "museum"   // folder of docs whose pages are one walk
 	element = "dp-audit.js"
 	home    = "index.html"
 	comment = "<!-- mechanisms:" // at the top of a page: those that it is about
@@ -105,10 +104,6 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	}
 	var files []File
 	linked := map[string]bool{}
-	walk, err := stops(docs)
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range names {
 		source, err := fs.ReadFile(docs, name)
 		if err != nil {
@@ -121,7 +116,7 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		for _, f := range p.files {
 			linked[f] = true
 		}
-		data, err := p.layOut(docs, withElement, walk)
+		data, err := p.layOut(docs, withElement)
 		if err != nil {
 			return nil, fmt.Errorf("docs/%s: %w", name, err)
 		}
@@ -156,7 +151,7 @@ func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".h
 func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
 // layOut puts a page into the site's layout.
-func (p *page) layOut(docs fs.FS, withElement bool, walk []stop) ([]byte, error) {
+func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
 	d := layoutData{Title: p.title, Site: "../" + up(p.name), Body: template.HTML(p.body)}
 	if withElement && p.audits > 0 {
 		d.Script = d.Site + element
@@ -169,7 +164,11 @@ func (p *page) layOut(docs fs.FS, withElement bool, walk []stop) ([]byte, error)
 		here := s.page == p.name || !alone && path.Base(s.page) == "index.md" && path.Dir(s.page) == path.Dir(p.name)
 		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(s.page), here})
 	}
-	if dir, base := path.Split(p.name); dir == tour+"/" {
+	if dir, base := path.Split(p.name); dir != "" {
+		walk, err := stops(docs, dir)
+		if err != nil {
+			return nil, err
+		}
 		at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })
 		if at > 0 {
 			d.Before = &walk[at-1]
@@ -183,23 +182,27 @@ func (p *page) layOut(docs fs.FS, withElement bool, walk []stop) ([]byte, error)
 	return out.Bytes(), err
 }
 
-var pageLink = regexp.MustCompile(`(?m)^\| \[([^\]]+)\]\(([\w-]+\.md)\)`)
+var pageLink = regexp.MustCompile(`(?m)^[|-] \[[^\]]+\]\(([\w-]+\.md)`)
 
-// stops are the pages of the museum, in the order of the tables in its index.
-func stops(docs fs.FS) ([]stop, error) {
-	source, err := fs.ReadFile(docs, tour+"/index.md")
+// stops are the pages of a folder, in the order of the tables and lists in its index.
+func stops(docs fs.FS, dir string) ([]stop, error) {
+	source, err := fs.ReadFile(docs, dir+"index.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var out []stop
 	for _, m := range pageLink.FindAllStringSubmatch(string(source), -1) {
-		page, err := fs.ReadFile(docs, path.Join(tour, m[2]))
+		link := htmlName(m[1])
+		if slices.ContainsFunc(out, func(s stop) bool { return s.Link == link }) {
+			continue
+		}
+		page, err := fs.ReadFile(docs, dir+m[1])
 		if err != nil {
 			return nil, err
 		}
 		_, rest, _ := strings.Cut("\n"+string(page), "\n# ")
 		title, _, _ := strings.Cut(rest, "\n")
-		out = append(out, stop{title, htmlName(m[2])})
+		out = append(out, stop{title, link})
 	}
 	return out, err
 }

@@ -484,11 +484,11 @@ func TestMuseum(t *testing.T) {
 	}
 }
 
-// Every method that a report can name has a section of its own, and no section
-// is about one that there is not.
+// Every method that a report can name has a section or a row of a table, and none is
+// about one that there is not.
 func TestBounds(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)(?:Method|CanaryInterval) += "([a-z0-9-]+)"`)
-	heading := regexp.MustCompile(`(?m)^###? ([a-z0-9-]+)$`)
+	heading := regexp.MustCompile("(?m)^(?:###? |\\| `)([a-z0-9-]+)(?:$|` \\|)")
 	for _, c := range []struct {
 		folders []string
 		pages   []string
@@ -525,12 +525,12 @@ func TestBounds(t *testing.T) {
 		}
 		for m := range named {
 			if !told[m] {
-				t.Errorf("%s has no section in %v", m, c.pages)
+				t.Errorf("%s has no section or row in %v", m, c.pages)
 			}
 			delete(told, m)
 		}
 		if len(told) > 0 {
-			t.Errorf("sections without a method: %v", told)
+			t.Errorf("sections or rows without a method: %v", told)
 		}
 	}
 }
@@ -570,6 +570,22 @@ func TestBuildRefuses(t *testing.T) {
 	docs["d.md"] = &fstest.MapFile{Data: []byte("<!-- mechanisms: x -->\n")}
 	if _, err := Museum(docs); err == nil || !strings.Contains(err.Error(), "x has a page already") {
 		t.Errorf("two pages: %v", err)
+	}
+}
+
+// What somebody wrote by hand is counted: no code, table, quotation, target or mark.
+func TestWords(t *testing.T) {
+	docs := fstest.MapFS{
+		"a.md":   {Data: []byte("# One two\n\n> quoted\n>\n> - place\n\n    code\n\n|a|b|\n|-|-|\n\n[three](x.md) `f` = 5 - 6.\n")},
+		"b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C\n\n```audit\nx y\n```\n")},
+		"b/d.md": {Data: []byte("# D e\n")},
+	}
+	var out strings.Builder
+	if err := Words(docs, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(out.String()), " "); got != "6 a.md 1 b/c.md 2 b/d.md 3 b/ 9 in all" {
+		t.Error(got)
 	}
 }
 

@@ -3,10 +3,10 @@
 // audits a mechanism.
 import { enter } from "../page/doors.js";
 import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
-import { Ended, Engine } from "../worker/engine.js";
+import { Ended, Engine } from "../page/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
-import { picker } from "../file/files.js";
+import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
@@ -137,7 +137,7 @@ export class Samples {
         if (number !== this.#reads) return;
         anew = true;
       }
-      const { id, answer } = this.engine.ask("samples", reading, (p) => this.#progress(p), anew ? files : []);
+      const { id, answer } = this.engine.ask("inspect", reading, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
       this.#on.busy();
       const found = await answer;
@@ -278,7 +278,7 @@ export class Samples {
     const focus = document.activeElement?.id;
     byId("yours-preview").replaceChildren(...[
       found.files.length > 0 && scrolled("Files", "data", tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)]))),
-      facts && html("dl", { class: "pairs" }, terms(["First dataset", "Second dataset"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
+      facts && html("dl", { class: "pairs" }, terms(["Dataset A", "Dataset B"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
       facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
       found.columns.length > 0 && scrolled("Columns and first rows", "data tall", this.#columns(found)),
       facts && pictures(facts),

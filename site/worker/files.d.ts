@@ -162,10 +162,6 @@ export interface Key {
   /** JSON pointers into the plan; of limits two */
   fields: string[];
   type: KeyType;
-  /** what a text must be, in words */
-  want?: string;
-  /** of a switch that stands for a word: what it puts in place */
-  word?: string;
   range?: DescribedRange;
   preset?: string;
   claims?: (ClaimKind | "")[];
@@ -207,6 +203,8 @@ export interface NamedListing {
   source: string;
   /** ByName: a learner that no portfolio trains. */
   byName?: boolean;
+  /** Settings are those of a learner, which stand behind its name. */
+  settings?: ParamSpec[];
   /** Attacks are the learners that a finder is for; absent: it is for any mechanism. */
   attacks?: Learning[];
 }

@@ -379,7 +379,7 @@ func (v *outputs) choose(all [2]int) {
 
 // given is the event that was chosen beforehand.
 func (v *outputs) given(all [2]int) *tested {
-	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "it is in the event"}
+	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
 	} else if e.Words != "" {

@@ -19,13 +19,13 @@ type Said struct {
 func (v *outputs) Says() Said {
 	x := Said{Lit: v.refuted}
 	t := v.tested
-	sofar := choose(v.live, "So far: w", "W")
+	sofar := choose(v.live, "So far: ", "")
 	if t == nil {
 		x.Sentence, x.Small = v.whole(), v.shownSmall()
 		return x
 	}
 	likelier, other := likelierOn(t.sign)
-	where := sofar + "here " + t.words + ", "
+	where := sofar + choose(v.live, "where ", "Where ") + t.words + ", "
 	confidence := v.confidence() + " confidence"
 	observed := t.sign * t.seen()
 	switch {
@@ -35,14 +35,19 @@ func (v *outputs) Says() Said {
 		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta, false), timesTo(t.bound, false))
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
-		often := fmt.Sprintf("is %s times as likely as %s", times(observed), other)
-		if math.IsInf(observed, 1) {
-			often = fmt.Sprintf("gives this and %s never did", other)
+		switch {
+		case math.IsNaN(observed): // of counts that were made up
+			x.Sentence = fmt.Sprintf("%sdataset %s is at least %s times as likely as %s.", where, likelier, least, other)
+		default:
+			in, of := inRuns(t.on(t.sign), t.on(-t.sign))
+			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, choose(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
+			if math.IsInf(observed, 1) {
+				x.Sentence += fmt.Sprintf(" and never on %s.", other)
+			} else {
+				x.Sentence += fmt.Sprintf(" and in %s on %s: %s times as often.", in[1], other, times(observed))
+			}
 		}
-		if math.IsNaN(observed) { // of counts that were made up
-			often = fmt.Sprintf("is at least %s times as likely as %s", least, other)
-		}
-		x.Sentence = fmt.Sprintf("%sdataset %s %s. %s allows %s.", where, likelier, often, v.claimWords(), allowed)
+		x.Sentence += fmt.Sprintf(" %s allows %s.", v.claimWords(), allowed)
 		x.Small = fmt.Sprintf("Shown with %s: at least %s times.", confidence, least)
 		if v.live {
 			x.Small += " It may still rise; it cannot be taken back."
@@ -74,6 +79,19 @@ func (v *outputs) Says() Said {
 		x.Sentence, x.Small = v.whole(), v.shownSmall()
 	}
 	return x
+}
+
+// inRuns are two shares as natural frequencies: of as many runs that the larger one comes
+// once at least.
+func inRuns(larger, smaller float64) (in [2]string, of string) {
+	n := 100.0
+	for larger*n < 1 && n < 1e9 {
+		n *= 10
+	}
+	for i, p := range [2]float64{larger, smaller} {
+		in[i] = Short(round(float64(p*n), 3))
+	}
+	return in, Grouped(int(n))
 }
 
 // on is the event's share on one dataset: B for a sign above 0.

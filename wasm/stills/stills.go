@@ -31,6 +31,15 @@ func Of(r report.View) ([]format.Picture, error) {
 	return out, err
 }
 
+// Sentence is what a report's picture of the outputs says; empty where it has none.
+func Sentence(r report.View) string {
+	views, err := scene.ReportViews(r)
+	if err != nil || len(views) == 0 {
+		return ""
+	}
+	return scene.Draw(views[0], scene.Request{Width: format.WideWidth}).Sentence
+}
+
 // drawn is a view at all widths, looked at by one of its choices.
 func drawn(v *scene.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {

@@ -53,7 +53,7 @@ func (t Trainer) Limitations() []string {
 // check refuses a trainer that no program is.
 func (t Trainer) check() error {
 	if t.Command == "" {
-		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/trainers.md)"}
+		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/training.md)"}
 	}
 	if known := []Repeats{"", SameScores, OtherScores}; !slices.Contains(known, t.Repeats) {
 		return &audit.InputError{Field: "trainer.repeats", Path: "/trainer/repeats", Found: fmt.Sprintf("%q", t.Repeats), Want: fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)}
@@ -121,7 +121,7 @@ func (u *Subject) Spec(sources []Spec) (Spec, error) {
 	name, t := &u.Source, u.Trainer
 	if t == nil {
 		if *name == TrainerName {
-			return Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/trainers.md)"}
+			return Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/training.md)"}
 		}
 		return FindSource(sources, *name)
 	}
@@ -187,7 +187,7 @@ func TrainerKey[P any](at func(*P) *Subject) settings.Key[P] {
 	}
 	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
 		at(p).Source = TrainerName
-	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads who is a member as a JSON line and writes the scores of one training as a JSON line (docs/trainers.md). Quotes are read as in a shell, but no shell runs"}
+	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads who is a member as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
 }
 
 // trainer draws runs by a program.

@@ -319,7 +319,7 @@ func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, ot
 	value := main.Value
 	if at >= 0 && best > 0 {
 		main = all[at].Choice
-		main.counts = main.countsOf(s1, s2)
+		main.counts = main.CountsOf(s1, s2)
 		main.Value = value
 	}
 	// The alternatives: the safe choice, and what promises most beyond the main event.

@@ -55,7 +55,7 @@ func TestEventsAreChosenWell(t *testing.T) {
 		for range 60 {
 			explored, fresh := draw(c.n/2), draw(c.n)
 			bound := func(k Choice, beta float64) float64 {
-				return max(0, bounds.Exact(k.countsOf(fresh[0], fresh[1]), c.delta, beta))
+				return max(0, bounds.Exact(k.CountsOf(fresh[0], fresh[1]), c.delta, beta))
 			}
 			known += bound(Choice{Threshold: c.best, above: true}, 0.05)
 			plain += bound(bestCut(explored[0], explored[1], c.delta), 0.05)

@@ -84,8 +84,8 @@ func CheckEdges(edges []float64) error {
 	return nil
 }
 
-// binOf is the bin of a score: the number of edges below it.
-func binOf(edges []float64, score float64) int {
+// BinOf is the bin of a score: the number of edges below it.
+func BinOf(edges []float64, score float64) int {
 	lo, hi := 0, len(edges)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -126,7 +126,7 @@ func CountPairs(t bounds.Table, first, second []uint16) {
 func TableOf(edges, first, second []float64) bounds.Table {
 	t := bounds.NewTable(len(edges) + 1)
 	for i := range first {
-		t.N[binOf(edges, first[i])*t.Bins+binOf(edges, second[i])]++
+		t.N[BinOf(edges, first[i])*t.Bins+BinOf(edges, second[i])]++
 	}
 	return t
 }

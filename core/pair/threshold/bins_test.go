@@ -38,7 +38,7 @@ func TestScoreBins(t *testing.T) {
 			BinScores(edges, xs, bins[side])
 			for i, x := range xs {
 				k := int(bins[side][i])
-				if k != binOf(edges, x) || k > 0 && !(x > edges[k-1]) || k < len(edges) && !(x <= edges[k]) {
+				if k != BinOf(edges, x) || k > 0 && !(x > edges[k-1]) || k < len(edges) && !(x <= edges[k]) {
 					t.Fatalf("score %v lies in bin %d of %v", x, k, edges)
 				}
 			}

@@ -173,8 +173,8 @@ func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// countsOf are the counts of the event in other scores, sorted.
-func (c Choice) countsOf(s1, s2 []float64) bounds.Counts {
+// CountsOf are the counts of the event in other scores, sorted.
+func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
 		below, _ := slices.BinarySearchFunc(s, c.Threshold, func(v, t float64) int {
 			if v <= t {

@@ -32,5 +32,5 @@ func ExampleWrite() {
 	}
 	// Output:
 	// ::error file=train.py,line=12,title=dpscope%3A attack::attack: Violation: epsilon >= 4.499 at delta = 1e-05 under add-remove with 95 %25 confidence, from 400 scores taken as one run, by guesses (Steinke, Nasr and Jagielski); claimed 2.
-	// Claim: epsilon = 2 at delta = 1e-05 under add-remove: a record is there or not
+	// Scores: 200 in, 200 out
 }

@@ -48,6 +48,9 @@ type Run struct {
 	Strict bool
 	// Page is what a page of HTML has for those who link to it; nil: nothing.
 	Page *Page
+	// Sentence says in one sentence what tells most, for the brief form of text; nil: the
+	// text is whole.
+	Sentence func(report.View) string
 	// Pictures draws those of a report, for HTML and SVG; nil: none.
 	Pictures func(report.View) ([]Picture, error)
 }
@@ -139,32 +142,29 @@ func (r Run) failed(a Audit) bool {
 
 // text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
+	write := report.Text
+	if run.Sentence != nil {
+		write = func(v report.View) string { return report.Brief(v, run.Sentence(v)) }
+	}
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return report.Text(run.Audits[0].Report)
+		return write(run.Audits[0].Report)
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
-		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), report.Text(a.Report))
+		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), write(a.Report))
 	}
 	b.WriteString(run.Summary + "\n")
 	return b.String()
 }
 
-// facts are those rows of the report that say why the verdict is what it is, one
-// a line.
-func facts(r report.View, names ...string) []string {
-	var out []string
-	for _, row := range r.Facts() {
-		if slices.Contains(names, row.Name) {
-			out = append(out, row.Name+": "+row.Value)
-		}
-	}
-	return out
-}
-
 // details are the headline, the event, the counts, the seed and the command.
 func details(a Audit) string {
-	lines := append([]string{a.Name + ": " + a.Report.Head().Summary}, facts(a.Report, "Claim", "First dataset", "Second dataset", "Event", "Divergence", "Counts", "Rates", "Guesses", "p-value", "Seed")...)
+	lines := []string{a.Name + ": " + a.Report.Head().Summary}
+	for _, row := range a.Report.Facts() {
+		if slices.Contains(report.Reasons, row.Name) || row.Name == "p-value" || row.Name == "Seed" {
+			lines = append(lines, row.Name+": "+row.Value)
+		}
+	}
 	if cli := a.Report.Head().Reproduce.CLI; cli != "" {
 		lines = append(lines, "Run it again: "+cli)
 	}

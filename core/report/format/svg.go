@@ -105,8 +105,10 @@ func card(b *strings.Builder, r report.View, p Picture) {
 		fmt.Fprintf(b, `<g transform="translate(%.1f %.1f) scale(%.4f)">%s</g>`+"\n", cardMargin+float64((1-scale)*MiddleWidth/2), cardTop+float64((room-float64(scale*p.MiddleHeight))/2), scale, p.Middle)
 	}
 	words := fmt.Sprintf("Recorded by %s %s", h.Generator.Name, h.Generator.Version)
-	for _, f := range facts(r, "Seed") {
-		words += ", " + strings.ToLower(strings.Replace(f, ":", "", 1))
+	for _, f := range r.Facts() {
+		if f.Name == "Seed" {
+			words += ", seed " + f.Value
+		}
 	}
 	line(CardHeight-14, `fill="var(--muted)" font-size="12"`, lines(words, 80, 1)[0])
 }

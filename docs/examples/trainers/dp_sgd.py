@@ -1,4 +1,4 @@
-"""Logistic regression by DP-SGD in numpy, as a trainer for dpscope (docs/trainers.md).
+"""Logistic regression by DP-SGD in numpy, as a trainer for dpscope (docs/training.md).
 
     dpscope canaries -exec 'python3 dp_sgd.py' -epsilon 2 -delta 1e-5 -n 256 -k 16
     dpscope one-run -exec 'python3 dp_sgd.py' -epsilon 2 -delta 1e-5 -m 200

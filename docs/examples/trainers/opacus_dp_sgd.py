@@ -1,4 +1,4 @@
-"""A linear model trained with Opacus, as a trainer for dpscope (docs/trainers.md).
+"""A linear model trained with Opacus, as a trainer for dpscope (docs/training.md).
 
     dpscope canaries -exec 'python3 opacus_dp_sgd.py' -epsilon 2 -delta 1e-5 -n 256 -k 16
 

@@ -44,7 +44,7 @@ def canaries(
     likelier it was one. members is an array of booleans, one for each canary (a list without
     numpy); rng is ``numpy.random.default_rng(seed)``, or ``random.Random(seed)``, from which
     canaries, batches and noise are drawn. Canaries must not depend on members, and scores
-    only by the model: docs/trainers.md says what that asks and why it is enough. A score
+    only by the model: docs/training.md says what that asks and why it is enough. A score
     that is not finite is the worst there is; of a model that diverged return only such.
     It runs in this process, one training at a time.
 

@@ -1,4 +1,4 @@
-"""Answers requests for trainings by a Python function, by the protocol of docs/trainers.md:
+"""Answers requests for trainings by a Python function, by the protocol of docs/training.md:
 a line of JSON each way."""
 
 from __future__ import annotations

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/gear"
+)
+
+// TestPapers computes the quick parts of docs/papers.md again, all of them at full size,
+// and holds their lines to the page.
+func TestPapers(t *testing.T) {
+	data, err := os.ReadFile("../" + papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, p := range papers {
+		for _, part := range p.Parts {
+			t.Run(p.Name+"/"+part.Name, func(t *testing.T) {
+				if !strings.Contains(page, "| "+part.Name+" | `"+part.Command+"` |") {
+					t.Fatalf("not on the page: go run ./bench papers")
+				}
+				if !part.Quick {
+					gear.Long(t)
+				}
+				rows, err := part.Rows(&papersRun{ctx: t.Context(), workers: 1, say: t.Logf})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(rows) == 0 {
+					t.Error("no figure")
+				}
+				for i, row := range rows {
+					if row.Published == "" || row.Ours == "" {
+						t.Errorf("row %q without a figure: %+v", row.What, row)
+					}
+					if line := part.line(i, row); !strings.Contains(page, line+"\n") {
+						t.Errorf("not on the page: go run ./bench papers\n%s", line)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package pair
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// testerRows are what the published tester of the witness's learner makes of the same
+// counts, by its own statistic, bound and threshold: its verdict, which certifies nothing.
+// The table has bins of scores instead of outputs, so its universe, witness or kernel is
+// one of these bins, which exploration fixed.
+func (a *Audit) testerRows(e *Evidence) []report.Row {
+	if e.Prepared.Steps > 1 {
+		return nil // the claim is of one step
+	}
+	t, beta := *e.Table, a.Plan.boundBeta()
+	eps, delta := a.dpLimits()
+	tester, _, _ := strings.Cut(e.Witness.Learner, ":")
+	dp := a.Claim.IsDP()
+	switch {
+	case tester == "renyi-tester" && (a.Claim.Kind == audit.Pure || a.Claim.Kind == audit.Renyi):
+		return a.renyiTester(e, beta)
+	case tester == "histogram-tester" && dp:
+		eta := published.ADPTesterEta(t.Bins, eps, t.Pairs())
+		z := max(published.HistogramDivergence(t.First(), t.Second(), eps), published.HistogramDivergence(t.Second(), t.First(), eps))
+		return []report.Row{testerRow("aDPTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodADPTester, Claimed: &delta}, z, z-eta,
+			fmt.Sprintf("universe of %d bins, eta %.3g by its algorithm 2, beta 1/3", t.Bins, eta))}
+	case tester == "hockeystick-tester" && dp:
+		above := threshold.Event{Edge: min(threshold.BinOf(e.Edges, eps), len(e.Edges)-1), Above: true}
+		below := threshold.Event{Edge: max(threshold.BinOf(e.Edges, -eps)-1, 0), Reversed: true}
+		best := max(published.HockeyStickEstimate(above.Counts(t), eps), published.HockeyStickEstimate(below.Counts(t), eps))
+		return []report.Row{testerRow("HockeyStickTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHockeyStick, Claimed: &delta}, best,
+			best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
+	case tester == "mmd-tester" && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
+		s := rankMMD(t, e.Explored, a.Plan.Seed)
+		row := func(m bounds.Method) report.Row {
+			return report.Row{ID: report.Delta, Epsilon: eps, Method: m, Claimed: &delta}
+		}
+		tight := row(published.MethodMMD)
+		v := published.TightMMDDelta(s, eps, beta)
+		tight.Value, tight.Note = &v, "mended, with the largest discrepancy that the claim allows"
+		return []report.Row{testerRow("MMDTester", row(published.MethodMMDPublished), math.NaN(), published.MMDDelta(s, eps, beta),
+			fmt.Sprintf("squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance))), tight}
+	}
+	return nil
+}
+
+// testerRow is a row with the tester's verdict: what it estimates, if that is the row's
+// quantity, what it takes that to be at least, and how.
+func testerRow(name string, row report.Row, estimate, value float64, how string) report.Row {
+	estimate, value = phrase.Round(estimate, 6), phrase.Floor(value, 6)
+	if row.Value = &value; estimate == estimate {
+		row.Estimate = &estimate
+	}
+	verdict := "Passed"
+	if value > *row.Claimed {
+		verdict = "False: not private"
+	}
+	row.Note = fmt.Sprintf("%s says %q; %s", name, verdict, how)
+	return row
+}
+
+// renyiTester is algorithm 1 of RényiTester, which is 2 of DP-Auditorium.
+func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
+	alpha, tau := a.Claim.Alpha, a.Claim.Epsilon
+	if a.Claim.Kind == audit.Pure {
+		if alpha = a.Plan.ThroughRenyi; alpha == 0 {
+			alpha = 1.5 // the papers'
+		}
+		tau = published.PureThreshold(tau, alpha)
+	}
+	var model struct{ Bound float64 }
+	if json.Unmarshal(e.Witness.Model, &model) != nil || !(model.Bound > 0) {
+		return nil
+	}
+	h := make([]float64, len(e.Edges)+1)
+	ends := append(append([]float64{-model.Bound}, e.Edges...), model.Bound)
+	for k := range h {
+		h[k] = min(max((ends[k]+ends[k+1])/2, -model.Bound), model.Bound)
+	}
+	t, estimate := *e.Table, math.Inf(-1)
+	for _, reversed := range []bool{false, true} {
+		estimate = max(estimate, bounds.RenyiEstimate(threshold.Turned(t, reversed), h, alpha))
+		for k := range h {
+			h[k] = -h[k]
+		}
+	}
+	row := report.Row{ID: report.RenyiDivergence, Alpha: alpha, Method: published.MethodRenyiTester, Claimed: &tau}
+	eta := published.RenyiEta(alpha, model.Bound, t.Pairs(), beta)
+	if !(eta < 1) {
+		estimate = phrase.Round(estimate, 6)
+		row.Estimate = &estimate
+		row.Note = fmt.Sprintf("none: theorem 4.3 asks for more than %.3g outputs at C = %.3g", float64(t.Pairs())*float64(eta*eta), model.Bound)
+		return []report.Row{row}
+	}
+	return []report.Row{testerRow("RényiTester", row, estimate, estimate-math.Log((1+eta)/(1-eta)),
+		fmt.Sprintf("theorem 4.3 at C = %.3g, which lacks a factor and half of the exponent", model.Bound))}
+}
+
+// mmdPairs is the most pairs of outputs that are put in an order.
+const mmdPairs = 1 << 24
+
+// rankMMD is the statistic of MMDTester with the kernel 1 - |u - v| of the ranks u and v
+// of two scores, a triangle, which is positive definite and needs no bandwidth: the paper
+// leaves the kernel open. Ranks are those among explored scores, by bin. A table has lost
+// the order of its pairs, of which one is as likely as another: a random one is taken.
+func rankMMD(t, explored bounds.Table, seed uint64) published.MMDSummary {
+	rank := make([]float64, t.Bins)
+	below, all := 0.0, 2*float64(explored.Pairs())
+	for k, x := range explored.First() {
+		n := float64(x + explored.Second()[k])
+		rank[k] = (below + n/2) / all
+		below += n
+	}
+	cells := make([]uint32, 0, t.Pairs())
+	for cell, n := range t.N {
+		for range n {
+			cells = append(cells, uint32(cell))
+		}
+	}
+	draw := stream.New(stream.Key{Seed: seed, Purpose: "mmd"})
+	next := func(i int) (first, second float64) {
+		j := i + draw.Intn(len(cells)-i)
+		cells[i], cells[j] = cells[j], cells[i]
+		return rank[int(cells[i])/t.Bins], rank[int(cells[i])%t.Bins]
+	}
+	s := published.MMDSummary{N: len(cells) / 2}
+	squares := 0.0
+	for i := range s.N {
+		x, y := next(2 * i)
+		other, otherY := next(2*i + 1)
+		h := 2*math.Abs(x-y) - math.Abs(x-other) - math.Abs(y-otherY)
+		s.Mean += h
+		squares += float64(h * h)
+	}
+	n := float64(s.N)
+	s.Mean /= n
+	s.Variance = max(0, squares-float64(n*float64(s.Mean*s.Mean))) / (n - 1)
+	return s
+}

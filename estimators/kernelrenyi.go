@@ -1,0 +1,153 @@
+package estimators
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// kernelRenyi is RKRDTester: it estimates the regularised kernel Rényi divergence, at the
+// claimed alpha, on some training outputs of a side, and scores by what the divergence
+// compares, the log ratio of <phi(z), (A + lambda) phi(z)> and <phi(z), (B + lambda) phi(z)>,
+// which are mean squared kernels plus lambda (Bach 2022, section 4, has the smoothed
+// densities that such an operator stands for). The estimate has no error bound and
+// certifies nothing; what is certified is the score's, as any learner's. It depends
+// strongly on lambda and on the bandwidth (RényiTester, section B.6 and figure 2).
+func kernelRenyi() audit.LearnerSpec {
+	return settable([]audit.ParamSpec{
+		{Name: "outputs", Doc: "of a side, of which the operators are", Default: 100, Min: 1, Max: landmarksMost, Integer: true},
+		{Name: "lambda", Doc: "the regularisation", Default: 0.001, Min: 1e-9, Max: 1},
+		{Name: "bandwidth", Doc: "of the kernel, in median distances", Default: 0.5, Max: 100, Open: true},
+	}, func(p audit.Params) audit.LearnerSpec {
+		spec := published("kernel-renyi", "Regularised kernel Rényi divergence of RKRDTester",
+			"Domingo-Enrich and Mroueh 2022, arXiv 2205.13941; RényiTester (Kong, Muñoz Medina and Ribero 2023), section B.6",
+			kernelMean("", p.Int("outputs"), p.Num("bandwidth")))
+		means := spec.Learn
+		spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
+			alpha := float64(chebyshevAlpha)
+			if ex.Claim.Kind == audit.Renyi {
+				alpha = ex.Claim.Alpha
+			}
+			if !(alpha > 1 && alpha <= largestPower) {
+				return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a kernel divergence", largestPower)}
+			}
+			learnt, err := means(ex)
+			if err != nil {
+				return nil, err
+			}
+			m := learnt.(*kernelMeanModel)
+			m.Lambda = p.Num("lambda")
+			v, err := m.divergence(alpha, ex.Check)
+			if err != nil {
+				return nil, err
+			}
+			m.Divergence = quantise(v)
+			m.prepare(ex.First.Columns)
+			return m, nil
+		}
+		return spec
+	})
+}
+
+// divergence is the regularised kernel Rényi divergence of order alpha of the landmarks:
+// the quantum divergence in its sandwiched form,
+//
+//	1/(alpha-1) log tr ((B^s A B^s)^alpha),  s = (1-alpha)/(2 alpha),
+//
+// of the covariance operator A of the first side's features and B, plus lambda, of the
+// second's (Müller-Lennert et al. 2013, definition 2). With the true operators it would be
+// at most the Rényi divergence; the empirical ones overfit. Features are the rows of a
+// Cholesky factor of the kernel matrix with pivots, as many as leave less than 1e-12 of any
+// output: a matrix of n outputs is never built, and the cost is n r^2 for r rows, few where
+// outputs are a few numbers, and n at most.
+func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64, error) {
+	const left = 1e-12
+	width := len(m.Inputs)
+	all := len(m.Landmarks) / width
+	second := all - m.First
+	// Second side first: its entries are made orthogonal, and the others turn with them.
+	at := func(i int) []float32 {
+		i = (i + m.First) % all
+		return m.Landmarks[i*width : (i+1)*width]
+	}
+	rest := make([]float64, all)
+	for i := range rest {
+		rest[i] = 1
+	}
+	var rows [][]float64
+	for len(rows) < all {
+		pivot := 0
+		for i, r := range rest {
+			if r > rest[pivot] {
+				pivot = i
+			}
+		}
+		if rest[pivot] < left {
+			break
+		}
+		if err := check(); err != nil {
+			return 0, err
+		}
+		row, x, scale := make([]float64, all), at(pivot), 1/math.Sqrt(rest[pivot])
+		for i := range row {
+			square := 0.0
+			for j, v := range at(i) {
+				d := float64(v-x[j]) / float64(m.Bandwidth)
+				square += float64(d * d)
+			}
+			row[i] = stream.Exp(-square / 2)
+		}
+		for _, r := range rows {
+			for i := range row {
+				row[i] -= float64(r[pivot] * r[i])
+			}
+		}
+		for i := range row {
+			row[i] *= scale
+			rest[i] -= float64(row[i] * row[i])
+		}
+		rows = append(rows, row)
+	}
+	if !linalg.Rows(rows, second) {
+		return 0, errNoEigenvalues
+	}
+	if err := check(); err != nil {
+		return 0, err
+	}
+	for k, row := range rows {
+		b := linalg.Dot4(row[:second], row) / float64(second)
+		scale := stream.Exp((1-alpha)/(2*alpha)*stream.Log(b+m.Lambda)) / math.Sqrt(float64(m.First))
+		rows[k] = row[second:]
+		for i := range rows[k] {
+			rows[k][i] *= scale
+		}
+	}
+	if !linalg.Rows(rows, m.First) {
+		return 0, errNoEigenvalues
+	}
+	largest, sum := linalg.Dot4(rows[0], rows[0]), 0.0
+	for _, row := range rows {
+		if v := linalg.Dot4(row, row); v > 0 {
+			sum += stream.Exp(alpha * stream.Log(v/largest))
+		}
+	}
+	return (float64(alpha*stream.Log(largest)) + stream.Log(sum)) / (alpha - 1), check()
+}
+
+var errNoEigenvalues = errors.New("the eigenvalues of a kernel operator did not converge")
+
+// ratios writes the log ratios of n rows with these squared norms and inner products with
+// the landmarks.
+func (m *kernelMeanModel) ratios(products, squares []float32, out []float64) {
+	all, scale := len(m.squares), float32(m.rate*log2e32)
+	for i, square := range squares {
+		row := products[i*all : (i+1)*all]
+		p := kernelSum(row[:m.First], m.squares[:m.First], m.weights[:m.First], square, scale)
+		q := -kernelSum(row[m.First:], m.squares[m.First:], m.weights[m.First:], square, scale)
+		out[i] = stream.Log(p+m.Lambda) - stream.Log(q+m.Lambda)
+	}
+}

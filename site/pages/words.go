@@ -1,0 +1,43 @@
+package pages
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"text/tabwriter"
+)
+
+// notByHand is what is no prose of ours: fenced and indented code, rows of tables, quotations
+// with a block of their own, comments, where links lead.
+var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*?-->|\\]\\([^)]*\\)")
+
+// counted is what stands between spaces and is not a mark alone, such as the = of a formula.
+var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
+
+// Words prints how many words each page of docs has that somebody wrote by hand, and how
+// many each folder.
+func Words(docs fs.FS, to io.Writer) error {
+	names, err := markdown(docs)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	folders, all := map[string]int{}, 0
+	for i, name := range names {
+		source, err := fs.ReadFile(docs, name)
+		if err != nil {
+			return err
+		}
+		n, dir := len(counted.FindAll(notByHand.ReplaceAll(source, []byte(" ")), -1)), path.Dir(name)
+		fmt.Fprintf(table, "%d\t %s\n", n, name)
+		folders[dir] += n
+		all += n
+		if dir != "." && (i+1 == len(names) || path.Dir(names[i+1]) != dir) {
+			fmt.Fprintf(table, "%d\t %s/\n", folders[dir], dir)
+		}
+	}
+	fmt.Fprintf(table, "%d\t in all\n", all)
+	return table.Flush()
+}
