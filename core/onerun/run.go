@@ -100,11 +100,8 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, nil, r.Generator)
 }
 
-// Progress is what a run tells while it works: nothing, as it has one step.
-type Progress struct{}
-
 // Run implements [report.Audit].
-func (a *Audit) Run(ctx context.Context, on *engine.Runner, _ func(Progress)) (*Evidence, audit.Termination, error) {
+func (a *Audit) Run(ctx context.Context, on *engine.Runner, _ func(struct{})) (*Evidence, audit.Termination, error) {
 	ev, err := a.draw(ctx, on)
 	end, err := report.Ended(ctx, err)
 	return ev, end, err
@@ -126,7 +123,7 @@ func (a *Audit) draw(ctx context.Context, on *engine.Runner) (ev *Evidence, err 
 }
 
 // Search implements [report.Shared]: it does the one run.
-func (a *Audit) Search(ctx context.Context, on *engine.Runner, _ func(Progress)) (*Evidence, error) {
+func (a *Audit) Search(ctx context.Context, on *engine.Runner, _ func(struct{})) (*Evidence, error) {
 	return a.draw(ctx, on)
 }
 
@@ -139,7 +136,7 @@ func (a *Audit) Pieces(ev *Evidence) (int, error) {
 }
 
 // Draw implements [report.Shared].
-func (a *Audit) Draw(context.Context, *engine.Runner, func(Progress), *Evidence, int, int) (any, error) {
+func (a *Audit) Draw(context.Context, *engine.Runner, func(struct{}), *Evidence, int, int) (any, error) {
 	return nil, nil
 }
 

@@ -172,11 +172,8 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	return report.Do(context.Background(), a, &engine.Runner{}, nil, g)
 }
 
-// Progress is what a run tells while it works: nothing.
-type Progress struct{}
-
 // Run implements [report.Audit].
-func (a *Audit) Run(context.Context, *engine.Runner, func(Progress)) (*Evidence, audit.Termination, error) {
+func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence, audit.Termination, error) {
 	p, s, h := a.Plan, a.scores, a.shape
 	ev, ranks := &Evidence{Shape: h}, s.ranks()
 	drawn := p // by the scores alone
