@@ -65,8 +65,8 @@ func (c Column) Word(v float64) string {
 // Width is the number of float64 of one output row.
 func Width(columns []Column) int {
 	w := 0
-	for _, c := range columns {
-		w += c.Width()
+	for i := range columns { // in place: it is asked for every row
+		w += columns[i].Width()
 	}
 	return w
 }

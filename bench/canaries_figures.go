@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 )
 
 // canaryReference are means of second-order Wilson (first-order at K = 1) with
@@ -27,17 +31,18 @@ var canaryReference = map[[3]int]float64{
 // epsilon 2, d = 1000.
 var canaryPaper = map[[2]int]float64{{1024, 32}: .67, {4096, 64}: .85, {4096, 1}: .67, {65536, 1}: .85}
 
-// known is the published or reference mean of Wilson's interval; NaN if none.
-func (c canaryCell) known() float64 {
+// known are the published and the reference mean of Wilson's interval; NaN if none.
+func (c canaryCell) known() (published, reference float64) {
+	published, reference = math.NaN(), math.NaN()
 	if c.d == 1000 && c.m == 0 && !c.orthogonal && c.eps == math.Trunc(c.eps) {
 		if x, ok := canaryPaper[[2]int{c.n, c.k}]; ok && c.eps == 2 {
-			return x
+			published = x
 		}
 		if x, ok := canaryReference[[3]int{c.n, c.k, int(c.eps)}]; ok {
-			return x
+			reference = x
 		}
 	}
-	return math.NaN()
+	return published, reference
 }
 
 // targets are the cells that have to be reached.
@@ -55,7 +60,7 @@ func (b *canaryBench) targets() (*canaryTable, error) {
 		return nil, err
 	}
 	t := &canaryTable{Title: "Lower bounds on epsilon at epsilon = 2, delta = 1e-5, d = 1000, beta = .05",
-		Published: "reference simulations; at K = 1 first-order Wilson, else second-order, thresholds between the 10 % and 90 % quantiles of the scores inside",
+		Published: "in words (section 4), and our own reference simulations; at K = 1 first-order Wilson, else second-order, thresholds between the 10 % and 90 % quantiles of the scores inside",
 		Columns:   []string{"Wilson", "paired betting"}}
 	done := map[canaryCell]bool{}
 	for _, c := range append(wilson, paired...) {
@@ -87,7 +92,7 @@ func (b *canaryBench) audits(c canaryCell) []canaryFigure {
 
 var canaryAuditColumns = []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
 
-const canaryShown = "in words (section 4) and reference simulations; the paper's figures themselves give no numbers"
+const canaryShown = "in words (section 4), and our own reference simulations; the paper's figures themselves give no numbers"
 
 func (b *canaryBench) epsilons() []float64 {
 	if b.Quick {
@@ -147,6 +152,42 @@ func (b *canaryBench) canaryGrid() []int {
 	return []int{2, 4, 8, 16, 32, 64, 128, 256}
 }
 
+// byQuantile shows what the range of thresholds does to the figures that the paper quotes
+// in words. It does not say its grid of thresholds; all four follow where thresholds end at
+// the 90 % quantile of the scores inside.
+func (b *canaryBench) byQuantile() (*canaryTable, error) {
+	t := &canaryTable{Title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second",
+		Published: "in words (section 4); its range is not published, and is taken to be that of the column .10"}
+	quantiles := []float64{.05, .09, .10, .20, 0}
+	for _, q := range quantiles {
+		t.Columns = append(t.Columns, choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any"))
+	}
+	for _, c := range []canaryCell{{eps: 2, n: 1024, k: 32, d: 1000}, {eps: 2, n: 4096, k: 1, d: 1000}, {eps: 2, n: 4096, k: 64, d: 1000}, {eps: 2, n: 65536, k: 1, d: 1000}} {
+		var ways []canaryWay
+		for _, q := range quantiles {
+			ways = append(ways, canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q})
+		}
+		audits, err := results(b.ctx, b.workers, b.seeds(c), func(_ context.Context, seed int) (map[canaryWay]canary.Judged, error) {
+			return b.simulate(c, seed, ways)
+		})
+		if err != nil {
+			return nil, err
+		}
+		row := canaryTableRow{Name: fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits))}
+		published, _ := c.known()
+		for _, way := range ways {
+			var eps []float64
+			for _, a := range audits {
+				eps = append(eps, a[way].Epsilon)
+			}
+			row.Figures = append(row.Figures, meanFigure(eps).beside(choose(way.quantile == .10, published, math.NaN()), math.NaN()))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{"at a threshold that a share q of the canaries inside exceeds, log(p1/p0) is log(q / (1 - Phi(z + 1/sigma))), z the 1 - q quantile and sigma = 2.149: .91 at q = .10, 1.05 at .05, larger the rarer the event, so that the bound grows with the range until the interval is wider than the event is frequent"}
+	return t, nil
+}
+
 // byDimension is figures 3 (right) and 9.
 func (b *canaryBench) byDimension() (*canaryTable, error) {
 	var cells []canaryCell
@@ -200,37 +241,62 @@ func (b *canaryBench) biasVariance() (*canaryTable, error) {
 	return t, nil
 }
 
-// correlations is a table of the correlations with the slope of their logarithms.
-func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slope2, slope4 float64) (*canaryTable, error) {
-	t := &canaryTable{Title: title, Published: fmt.Sprintf("slopes %.2f and %.2f in the logarithm of %s", slope2, slope4, axis),
-		Columns: []string{"mu2 - mu1^2", "mu4 - mu2^2", "rate inside", "rate fresh"}}
+// deviation is that of a canary's score: noise, and the K - 1 others.
+func (c canaryCell) deviation() float64 {
+	return math.Hypot(source.Sigma(source.ByRenyi, c.eps, canaryDelta), math.Sqrt(float64(c.k-1)/float64(c.d)))
+}
+
+// expected is mu2 - mu1^2 of the canaries inside at the threshold that a share p of them
+// exceeds, to first order in 1/d. Scores of two canaries c and c' have the inner product
+// g = <c, c'> in common, E g^2 = 1/d: it shifts both by g, and is the correlation of what the
+// noise gives to them. With z the threshold in deviations s, s^2 = sigma^2 + (K-1)/d, both exceed it
+// with probability p^2 + phi(z)^2 (1/s^2 + 2z/s + z^2/2)/d. K is in s alone.
+func (c canaryCell) expected(p float64) float64 {
+	s := c.deviation()
+	z := distuv.UnitNormal.Quantile(1 - p)
+	phi := distuv.UnitNormal.Prob(z)
+	return phi * phi * (1/(s*s) + 2*z/s + z*z/2) / float64(c.d)
+}
+
+// correlations is a table of the correlations with the slope of their logarithms, of which
+// the published ones are beside those of the sizes.
+func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) (*canaryTable, error) {
+	t := &canaryTable{Title: title, Published: "slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
+		Columns: []string{"mu2 - mu1^2", "expected", "its size", "variance of X/K", "mu4 - mu2^2", "its size", "rate inside", "rate fresh"}}
 	if err := b.measure(cells...); err != nil {
 		return nil, err
 	}
-	// Points that are not clear of 0 have no logarithm to speak of.
-	var x2, second, x4, fourth []float64
-	logOf := func(values []float64) (float64, bool) {
-		if len(values) == 0 {
-			return 0, false
-		}
-		mean, se := meanError(values)
-		return math.Log(math.Abs(mean)), math.Abs(mean) > 3*se
-	}
+	x, logs := make([][]float64, len(t.Columns)), make([][]float64, len(t.Columns))
 	for _, c := range cells {
 		m := b.cells[c]
-		t.Rows = append(t.Rows, canaryTableRow{Name: fmt.Sprintf("%s = %d", axis, of(c)),
-			Figures: []canaryFigure{meanFigure(m.mu), meanFigure(m.mu4), meanFigure(m.rateIn), meanFigure(m.rateOut)}})
-		at := math.Log(float64(of(c)))
-		if y, ok := logOf(m.mu); ok {
-			x2, second = append(x2, at), append(second, y)
-		}
-		if y, ok := logOf(m.mu4); ok {
-			x4, fourth = append(x4, at), append(fourth, y)
+		rate, _ := meanError(m.rateIn)
+		figures := []canaryFigure{meanFigure(m.mu), meanFigure([]float64{c.expected(rate)}), meanFigure(sizes(m.mu)), meanFigure(m.spread), meanFigure(m.mu4), meanFigure(sizes(m.mu4)), meanFigure(m.rateIn), meanFigure(m.rateOut)}
+		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("%s = %d", axis, of(c)), figures})
+		for i, f := range figures {
+			// Points that are not clear of 0 have no logarithm to speak of.
+			if f.Mean != nil && (f.Error == nil || math.Abs(*f.Mean) > 3**f.Error) {
+				x[i], logs[i] = append(x[i], math.Log(float64(of(c)))), append(logs[i], math.Log(math.Abs(*f.Mean)))
+			}
 		}
 	}
-	t.Rows = append(t.Rows, canaryTableRow{"slope", []canaryFigure{slopeFigure(x2, second).beside(slope2), slopeFigure(x4, fourth).beside(slope4), {}, {}}})
-	t.Notes = append(t.Notes, "means of signed correlations; slopes are of those more than three standard errors from 0")
+	last := canaryTableRow{Name: "slope"}
+	for i := range t.Columns {
+		published, ok := slopes[i]
+		last.Figures = append(last.Figures, slopeFigure(x[i], logs[i]).beside(choose(ok, published, math.NaN()), math.NaN()))
+	}
+	t.Rows = append(t.Rows, last)
+	t.Notes = append(t.Notes, "mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
+		"a size is the mean of |estimate| over audits: where the correlation is below the estimate's error, the size is that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
+		reading)
 	return t, nil
+}
+
+// sizes are absolute values.
+func sizes(values []float64) (sizes []float64) {
+	for _, x := range values {
+		sizes = append(sizes, math.Abs(x))
+	}
+	return sizes
 }
 
 // slopeFigure is the slope through at least two points.
@@ -249,7 +315,8 @@ func (b *canaryBench) correlationCanaries() (*canaryTable, error) {
 		cells = append(cells, canaryCell{eps: 2, n: 1024, k: k, d: 1000})
 	}
 	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
-		"K", cells, func(c canaryCell) int { return c.k }, -.93, -1.05)
+		"K", cells, func(c canaryCell) int { return c.k }, map[int]float64{2: -.93, 5: -1.05},
+		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the sizes")
 }
 
 // correlationDimension is figures 4 (right) and 11.
@@ -260,7 +327,8 @@ func (b *canaryBench) correlationDimension() (*canaryTable, error) {
 		cells = append(cells, canaryCell{eps: 2, n: n, k: 32, d: d})
 	}
 	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
-		"d", cells, func(c canaryCell) int { return c.d }, -1.06, -1.00)
+		"d", cells, func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
+		"the correlation itself falls as 1/d; the paper's outlier at d = 1000000 is where its estimate's error takes over")
 }
 
 // proportion is figure 6: intervals of one binomial proportion.
@@ -269,7 +337,7 @@ func (b *canaryBench) proportion() (*canaryTable, error) {
 	t := &canaryTable{Title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
 		Published: "none in numbers: all nearly the same from n about 1/p^2 = 100 on"}
 	for _, k := range append([]bounds.CanaryInterval{"clopper-pearson"}, kinds...) {
-		t.Columns = append(t.Columns, string(k)+", lower", "upper")
+		t.Columns = append(t.Columns, string(k)+", lower", string(k)+", upper")
 	}
 	const p = 0.1
 	for _, n := range []int{16, 64, 256, 1024, 4096, 16384} {

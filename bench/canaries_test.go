@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -37,8 +38,14 @@ func TestBenchCanaries(t *testing.T) {
 	}
 	var text strings.Builder
 	printCanaryTables(&text, r)
-	if !strings.Contains(text.String(), "one-run: One run") {
-		t.Error(text.String())
+	// References of our own do not stand as published ones.
+	for _, want := range []string{"one-run: One run", "[published], (simulated apart from this program)", "Published: none; our own reference simulations"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, text.String())
+		}
+	}
+	if _, after, _ := strings.Cut(text.String(), "one-run: One run"); strings.Contains(after, "[") {
+		t.Error("a reference stands as a published figure: " + after)
 	}
 	var out, errs strings.Builder
 	if code := run([]string{"canaries", "-only", "covrage"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), `did you mean "coverage"`) {
@@ -59,6 +66,25 @@ func TestCanaryLaws(t *testing.T) {
 			if math.Abs(x.got-x.want) > 6*math.Sqrt(x.want/runs) {
 				t.Errorf("%s: rate %v, want %v", l.name, x.got, x.want)
 			}
+		}
+	}
+}
+
+// TestExpectedCorrelation: the correlation that the figures are held against is that of
+// simulated canaries: within 6 standard errors, of p(1-p) sqrt(2/n)/K, and a tenth, as it
+// leaves out terms of second order in 1/d.
+func TestExpectedCorrelation(t *testing.T) {
+	b := canaryBench{canaryPlan: canaryPlan{Seed: 3}}
+	for _, c := range []canaryCell{{eps: 2, n: 20_000, k: 8, d: 60}, {eps: 4, n: 20_000, k: 32, d: 200}} {
+		way := canaryWay{bounds.CanaryWilson2, 0.2}
+		audits, err := b.simulate(c, 0, []canaryWay{way})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := audits[way].Table.In()
+		p, want := in.Mean(), c.expected(in.Mean())
+		if got := in.Correlation(1); math.Abs(got-want) > 6*p*(1-p)*math.Sqrt(2/float64(c.n))/float64(c.k)+want/10 {
+			t.Errorf("%+v: correlation %v, want %v", c, got, want)
 		}
 	}
 }

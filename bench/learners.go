@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/engine"
@@ -46,10 +46,13 @@ type learnerCell struct {
 	// Exact is the median bound of all seeds, Katz that of the paper's form on the same
 	// counts, Group how many rows differed in the run of the median.
 	learnerBounds
-	params string // further ones, name=value with spaces between
-	group  int    // rows that may differ; 0: learnersGroup
-	only   int    // rows that have to differ; 0: any
-	spec   audit.MechanismSpec
+	params  string  // further ones, name=value with spaces between
+	sees    string  // what the auditor sees of a model, where that is not what the learner gives
+	group   int     // rows that may differ; 0: learnersGroup
+	only    int     // rows that have to differ; 0: any
+	samples int     // trainings a side; 0: those of the run
+	delta   float64 // of the claim
+	spec    audit.MechanismSpec
 }
 
 // learnerBounds are what a cell comes to.
@@ -58,25 +61,6 @@ type learnerBounds struct {
 	Katz    float64 `json:"katz"`
 	Group   int     `json:"group"`
 	Flagged int     `json:"flagged"` // runs whose bound is above the claim
-}
-
-// learnersOf are settings of learners that a figure is made of.
-type learnersOf struct {
-	learner, params string
-	tables, attacks []string
-}
-
-var figure2 = []learnersOf{
-	{"logistic-output", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"logistic-objective", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"naive-bayes", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"naive-bayes", "neighbours=add-remove", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"random-forest", "depth=1", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
-}
-
-// quickTables are those of -quick.
-var quickTables = map[string][]string{
-	"logistic-output": {"iris", "stretched"}, "logistic-objective": {"stretched"}, "naive-bayes": {"iris-petals"}, "random-forest": {"iris-petals", "stretched"},
 }
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
@@ -88,14 +72,17 @@ type learnersPlan struct {
 	Audits  int    `json:"audits"`
 	Quick   bool   `json:"quick"`
 	Only    string `json:"only"`
+	Table   string `json:"table,omitempty"` // file of the user's
 }
 
 // learnersRun is what all cells have in common.
 type learnersRun struct {
 	learnersPlan
+	cat     audit.Catalogue
 	claims  []float64
-	call    *call
+	ctx     context.Context
 	workers int
+	say     func(format string, a ...any)
 }
 
 // learnersResult is all that the bench measures.
@@ -121,12 +108,16 @@ type learnersHeldTo struct {
 // benchLearners prints what attacks on private learners show, by learner, table and
 // claim, and whether it is what is asked for.
 func benchLearners(c *call) (int, error) {
-	r := learnersRun{call: c, claims: learnersClaims}
+	r := learnersRun{ctx: c.ctx, say: c.say, claims: learnersClaims, cat: catalogue}
+	var reading audit.LabelledReading
 	c.IntVar(&r.Samples, "samples", 10_000, "trainings a side that certify")
 	c.IntVar(&r.Seeds, "seeds", 3, "runs a cell, of which the median is shown; 1 with -quick")
 	c.IntVar(&r.Audits, "audits", 200, "audits of private learners whose false alarms are counted")
-	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: two minutes on two cores")
-	c.StringVar(&r.Only, "only", "", "only learners whose name contains this")
+	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: three minutes on two cores")
+	c.StringVar(&r.Only, "only", "", "only figures and learners whose name contains this")
+	c.StringVar(&r.Table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
+	c.StringVar(&reading.Label, "label", "", "`column` of the label in -table; the last")
+	c.StringVar(&reading.Bounds, "bounds", "", "declared `ranges` of the features in -table, as age=0:120,0:1")
 	workers := c.workersFlag()
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
@@ -137,42 +128,37 @@ func benchLearners(c *call) (int, error) {
 			return 0, err
 		}
 	}
-	if !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
-		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.Only), Want: "part of a learner's name"}
-	}
 	if r.Quick {
 		c.unlessGiven("seeds", &r.Seeds, 1)
-	}
-	if r.Quick {
 		r.claims = []float64{0.5, 1, 2}
 	}
+	if r.Table == "" && (reading.Label != "" || reading.Bounds != "") {
+		return 0, &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"}
+	}
+	if r.Table != "" {
+		text, err := os.ReadFile(r.Table)
+		if err == nil {
+			r.cat, _, err = learners.In(catalogue, filepath.Base(r.Table), text, reading, nil)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 	r.workers = *workers
-	z := distuv.UnitNormal.Quantile(1 - learnersBeta/2)
-	n := float64(r.Samples)
 	out := learnersResult{Samples: r.Samples, Seeds: r.Seeds, Cells: r.cells(),
-		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: math.Log(n) - z*math.Sqrt(1-1/n)}
-	var progress sync.Mutex
-	done := 0
-	cells, err := results(c.ctx, r.workers, len(out.Cells), func(ctx context.Context, job int) (learnerBounds, error) {
-		x := out.Cells[job]
-		found, err := r.measure(ctx, x)
-		progress.Lock()
-		defer progress.Unlock()
-		done++
-		c.say("%d of %d: %s, %s, %s at %g: %.3f", done, len(out.Cells), x.Learner, x.Table, x.Attack, x.Claim, found.Exact)
-		return found, err
-	})
-	if err != nil {
+		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: learnersCorollary(r.Samples)}
+	if len(out.Cells) == 0 && !strings.Contains("figure 3", r.Only) && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
+		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.Only), Want: "part of a learner's name, or of a figure's, as figure 8"}
+	}
+	if err := r.measureAll(out.Cells); err != nil {
 		return 0, err
 	}
+	var err error
 	if out.Twins, err = r.twins(); err != nil {
 		return 0, err
 	}
 	if out.FalseAlarms, err = r.falseAlarms(); err != nil {
 		return 0, err
-	}
-	for i, x := range cells {
-		out.Cells[i].learnerBounds = x
 	}
 	if out.Sphericity, err = r.sphericity(); err != nil {
 		return 0, err
@@ -182,108 +168,43 @@ func benchLearners(c *call) (int, error) {
 	return code(reached), c.emit(out, out.print)
 }
 
-// cells are all cells of the figures.
-func (r learnersRun) cells() []learnerCell {
-	var cells []learnerCell
-	add := func(x learnerCell) {
-		if !strings.Contains(x.Learner, r.Only) {
-			return
-		}
-		for _, m := range learners.All() {
-			if name, _, _ := strings.Cut(x.Learner, " "); m.Name == name && x.spec.Name == "" {
-				x.spec = m
-			}
-		}
-		if x.params != "" && !strings.Contains(x.Learner, " ") {
-			x.Learner += " (" + x.params + ")"
-		}
-		for _, claim := range r.claims {
-			x.Claim = claim
-			cells = append(cells, x)
-		}
-	}
-	for _, f := range figure2 {
-		for _, table := range f.tables {
-			if r.Quick && !slices.Contains(quickTables[f.learner], table) {
-				continue
-			}
-			for _, attack := range f.attacks {
-				if r.Quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
-					continue
-				}
-				add(learnerCell{Part: "figure 2", Learner: f.learner, Table: table, Attack: attack, params: f.params})
-			}
-		}
-	}
-	for _, attack := range []string{"corner-flip", "corner-mean"} {
-		add(learnerCell{Part: "figure 4a", Learner: "naive-bayes", Table: "iris", Attack: attack})
-	}
-	add(learnerCell{Part: "figure 4a", Learner: "naive-bayes-counts", Table: "iris", Attack: "corner-flip", group: 1})
-	for _, attack := range []string{"clipbkd", "influence"} {
-		for _, m := range []audit.MechanismSpec{scalarSpec(), {}} {
-			x := learnerCell{Part: "figure 4b", Learner: "logistic-output", Table: "stretched", Attack: attack, spec: m}
-			if x.Learner += ", all coefficients"; m.Name != "" {
-				x.Learner = "logistic-output, prediction at x* only"
-			} else {
-				x.spec = specOf("logistic-output")
-			}
-			add(x)
-		}
-	}
-	if !r.Quick {
-		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
-			for _, k := range []int{1, 2, 4, 8} {
-				add(learnerCell{Part: "copies", Learner: f.learner, Table: "stretched", Attack: f.attack, params: f.params, only: k})
-			}
-		}
-	}
-	return cells
+// learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
+// corollary 4.0.1 of the paper.
+func learnersCorollary(n int) float64 {
+	return math.Log(float64(n)) - distuv.UnitNormal.Quantile(1-learnersBeta/2)*math.Sqrt(1-1/float64(n))
 }
 
-func specOf(name string) audit.MechanismSpec {
-	for _, m := range learners.All() {
-		if m.Name == name {
-			return m
-		}
+// measureAll fills in what the cells come to.
+func (r learnersRun) measureAll(cells []learnerCell) error {
+	var progress sync.Mutex
+	done := 0
+	found, err := results(r.ctx, r.workers, len(cells), func(ctx context.Context, job int) (learnerBounds, error) {
+		x := cells[job]
+		found, err := r.measure(ctx, x)
+		progress.Lock()
+		defer progress.Unlock()
+		done++
+		r.say("%d of %d: %s, %s, %s at %g: %.3f", done, len(cells), x.Learner, x.Table, x.Attack, x.Claim, found.Exact)
+		return found, err
+	})
+	if err != nil {
+		return err
 	}
-	panic("bench: no learner " + name)
-}
-
-// exactly keeps, of an attack's pairs, those of so many copies.
-func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
-	f.Name = fmt.Sprintf("%s, %d", f.Name, copies)
-	make := f.New
-	f.New = func(p audit.FinderProblem) (audit.Finder, error) {
-		all, err := make(p)
-		if err != nil {
-			return nil, err
-		}
-		var list pairList
-		for _, two := range all.Propose(nil, 1000) {
-			if k, err := p.Relation.Steps(two, p.Domain, p.Group); err == nil && k == copies {
-				list = append(list, two)
-			}
-		}
-		return &list, nil
+	for i, x := range found {
+		cells[i].learnerBounds = x
 	}
-	return f
-}
-
-type pairList []audit.Pair
-
-func (l *pairList) Propose(_ []audit.Trial, budget int) []audit.Pair {
-	n := min(budget, len(*l))
-	next := (*l)[:n:n]
-	*l = (*l)[n:]
-	return next
+	return nil
 }
 
 // measure is what a cell comes to.
 func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBounds, err error) {
-	cat := catalogue
+	cat := r.cat
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.Table}}, Claim: new(audit.DPClaim(x.Claim, 0)),
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.Table}}, Claim: new(audit.DPClaim(x.Claim, x.delta)),
 		Finder: x.Attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.Samples, Explore: 4 * r.Samples, Mode: pair.Fixed, Beta: learnersBeta}
+	if x.samples > 0 { // of slow trainings: so many for each number of copies
+		plan.Trials, plan.Samples, plan.Explore = 2, x.samples, 2*x.samples
+	}
 	for _, p := range strings.Fields(x.params) {
 		name, value, _ := strings.Cut(p, "=")
 		v := audit.ParamValue{Text: value}
@@ -333,154 +254,6 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 	return out, nil
 }
 
-// scalarSpec is output perturbation seen through its prediction at x* only, as earlier
-// audits of learners saw a model: "A threshold of a single scalar output, e.g. the loss on
-// a specific poisoning point" (section 2 of the paper).
-func scalarSpec() audit.MechanismSpec {
-	m := specOf("logistic-output")
-	m.Name, m.Title = "logistic-output-scalar", m.Title+", its prediction at one row"
-	build := m.New
-	m.New = func(p audit.Params) (audit.Mechanism, error) {
-		inner, err := build(p)
-		return scalar{inner, nil}, err
-	}
-	return m
-}
-
-type scalar struct {
-	inner audit.Mechanism
-	at    []float64
-}
-
-func (scalar) Columns() []audit.Column {
-	return []audit.Column{{Name: "log odds at x*", Kind: audit.Real}}
-}
-
-func (m scalar) For(p audit.Pair) audit.Mechanism {
-	for i := range p.Second.Len() {
-		if row := p.Second.Row(i); i >= p.First.Len() || !slices.Equal(row, p.First.Row(i)) {
-			m.at = row[:len(row)-1]
-			break
-		}
-	}
-	return m
-}
-
-func (m scalar) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	width := audit.Width(m.inner.Columns())
-	w := make([]float64, width*len(out))
-	if err := m.inner.Sample(d, s, w); err != nil {
-		return err
-	}
-	for i := range out {
-		out[i] = 0
-		for j, x := range m.at {
-			out[i] += float64(x * w[i*width+j])
-		}
-	}
-	return nil
-}
-
-// sphericityRow is a table of figure 3: how spherical its rows are, and how far two
-// attacks move the coefficients of a logistic regression without noise.
-type sphericityRow struct {
-	Table     string  `json:"table"`
-	Ratio     float64 `json:"ratio"` // of the largest singular value of the rows to the smallest
-	ClipBKD   float64 `json:"clipbkd"`
-	Influence float64 `json:"influence"`
-}
-
-// sphericityLambda is small: at the lambda of the figures above the penalty outweighs what
-// the rows say of the axis along which they vary least.
-const sphericityLambda = 1e-4
-
-// sphericity measures the built-in tables and clouds of growing eccentricity.
-func (r learnersRun) sphericity() ([]sphericityRow, error) {
-	tables := slices.DeleteFunc(learners.BuiltIn(), func(t *learners.Table) bool { return len(t.Features) > 8 })
-	for _, by := range []float64{1, 1.5, 2, 3, 4, 6} {
-		t := *tables[0]
-		t.Name = fmt.Sprintf("clouds %g", by)
-		t.Rows = audit.Dataset{Columns: 5}
-		t.Features = []string{"x1", "x2", "x3", "x4"}
-		t.Lower, t.Upper = []float64{-1, -1, -1, -1}, []float64{1, 1, 1, 1}
-		s, z := stream.New(stream.Key{Seed: 5, Purpose: "sphericity"}), make([]float64, 4)
-		for i := range 150 {
-			s.Gaussian(z, 0.25)
-			for j, v := range z {
-				if v /= math.Pow(by, float64(j)); j == 0 {
-					v += float64(i%2)/2 - 0.25
-				}
-				t.Rows.Values = append(t.Rows.Values, max(-1, min(1, v)))
-			}
-			t.Rows.Values = append(t.Rows.Values, float64(i%2))
-		}
-		tables = append(tables, &t)
-	}
-	var rows []sphericityRow
-	for _, t := range tables {
-		var spec audit.MechanismSpec
-		for _, m := range learners.On(t) {
-			if m.Name == "logistic-output" {
-				spec = m
-			}
-		}
-		p, err := audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{})
-		if err != nil {
-			return nil, err
-		}
-		relation := spec.Relations(p)[0]
-		moved := func(attack string) (float64, error) {
-			f, err := catalogue.Finder(attack)
-			if err != nil {
-				return 0, err
-			}
-			table := spec.Table(p)
-			find, err := f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1})
-			if err != nil {
-				return 0, err
-			}
-			most := 0.0
-			for _, two := range find.Propose(nil, learnersTrials) {
-				before, err := table.Train(two.First)
-				if err != nil {
-					return 0, err
-				}
-				after, err := table.Train(two.Second)
-				if err != nil {
-					return 0, err
-				}
-				sum := 0.0
-				for j, v := range before {
-					sum += (v - after[j]) * (v - after[j])
-				}
-				most = max(most, math.Sqrt(sum))
-			}
-			return most, nil
-		}
-		row := sphericityRow{Table: t.Name}
-		d := len(t.Features)
-		x := mat.NewDense(t.Rows.Len(), d, nil)
-		for i := range t.Rows.Len() {
-			x.SetRow(i, t.Rows.Row(i)[:d])
-		}
-		var svd mat.SVD
-		if !svd.Factorize(x, mat.SVDNone) {
-			return nil, fmt.Errorf("the singular values of table %s were not found", t.Name)
-		}
-		values := svd.Values(nil)
-		row.Ratio = values[0] / values[len(values)-1]
-		if row.ClipBKD, err = moved("clipbkd"); err != nil {
-			return nil, err
-		}
-		if row.Influence, err = moved("influence"); err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.Ratio, b.Ratio) })
-	return rows, nil
-}
-
 // twinRow is a learner that is known to be broken, or has a claim that it breaks.
 type twinRow struct {
 	Learner string  `json:"learner"`
@@ -499,7 +272,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 	}
 	var jobs []job
 	for _, m := range learners.All() {
-		if m.Fault == "" || !strings.Contains(m.Name, r.Only) {
+		if m.Fault == "" || r.Table != "" || !strings.Contains(m.Name, r.Only) {
 			continue
 		}
 		jobs = append(jobs, job{m, nil})
@@ -509,7 +282,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 			}
 		}
 	}
-	return results(r.call.ctx, r.workers, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
+	return results(r.ctx, r.workers, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{jobs[i].spec}
 		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.Samples, Trials: 4, Seed: 1}
@@ -540,7 +313,7 @@ type learnersAlarms struct {
 func (r learnersRun) falseAlarms() (learnersAlarms, error) {
 	var private []audit.MechanismSpec
 	for _, m := range learners.All() {
-		if m.Fault == "" && strings.Contains(m.Name, r.Only) {
+		if m.Fault == "" && r.Table == "" && strings.Contains(m.Name, r.Only) {
 			private = append(private, m)
 		}
 	}
@@ -553,7 +326,7 @@ func (r learnersRun) falseAlarms() (learnersAlarms, error) {
 	for law.CDF(float64(out.Most)) < 1-1e-4 {
 		out.Most++
 	}
-	flagged, err := results(r.call.ctx, r.workers, r.Audits, func(ctx context.Context, i int) (bool, error) {
+	flagged, err := results(r.ctx, r.workers, r.Audits, func(ctx context.Context, i int) (bool, error) {
 		m := private[i%len(private)]
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{m}
@@ -639,6 +412,28 @@ func (x learnersResult) heldTo() []learnersHeldTo {
 	return out
 }
 
+// learnerLines are the cells that differ in their claims alone, in order.
+func learnerLines(cells []learnerCell) (lines [][]learnerCell) {
+	for _, c := range cells {
+		at := slices.IndexFunc(lines, func(l []learnerCell) bool {
+			return l[0].Part == c.Part && l[0].Learner == c.Learner && l[0].Table == c.Table && l[0].attack() == c.attack()
+		})
+		if at < 0 {
+			at, lines = len(lines), append(lines, nil)
+		}
+		lines[at] = append(lines[at], c)
+	}
+	return lines
+}
+
+// attack is the cell's attack with its copies.
+func (c learnerCell) attack() string {
+	if c.only > 0 {
+		return fmt.Sprintf("%s, k = %d", c.Attack, c.only)
+	}
+	return c.Attack
+}
+
 func (x learnersResult) print(w io.Writer) {
 	fmt.Fprintf(w, "Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", x.Samples, x.Seeds)
 	fmt.Fprintf(w, "exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n")
@@ -648,42 +443,25 @@ func (x learnersResult) print(w io.Writer) {
 		"figure 2":  "Figure 2: bound by claim, learner, table and attack",
 		"figure 4a": "Figure 4a: naive Bayes, its class attacked or its means, and with exposed counts under add-remove",
 		"figure 4b": "Figure 4b: from ClipBKD and one prediction to influence and all coefficients",
+		"figure 5":  "Figure 5: as figure 2, on a table of the user's",
+		"figure 8":  fmt.Sprintf("Figure 8: DP-SGD, of %d trainings a side, delta = 1e-5 (Katz: 0)", figure8Samples),
 		"copies":    "Copies of the poisoned row (appendix)",
 	}
-	for _, part := range []string{"figure 2", "figure 4a", "figure 4b", "copies"} {
-		var claims []float64
-		type line struct{ learner, table, attack string }
-		var lines []line
-		cells := map[line][]learnerCell{}
-		for _, c := range x.Cells {
-			if c.Part != part {
-				continue
-			}
-			if !slices.Contains(claims, c.Claim) {
-				claims = append(claims, c.Claim)
-			}
-			l := line{c.Learner, c.Table, c.Attack}
-			if c.only > 0 {
-				l.attack = fmt.Sprintf("%s, k = %d", c.Attack, c.only)
-			}
-			if cells[l] == nil {
-				lines = append(lines, l)
-			}
-			cells[l] = append(cells[l], c)
-		}
+	for _, part := range []string{"figure 2", "figure 5", "figure 4a", "figure 4b", "figure 8", "copies"} {
+		lines := learnerLines(slices.DeleteFunc(slices.Clone(x.Cells), func(c learnerCell) bool { return c.Part != part }))
 		if len(lines) == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "\n%s\n\n", titles[part])
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprint(t, "learner\ttable\tattack\tform")
-		for _, e := range claims {
-			fmt.Fprintf(t, "\t%g", e)
+		for _, c := range lines[0] {
+			fmt.Fprintf(t, "\t%g", c.Claim)
 		}
 		fmt.Fprintln(t)
 		for _, l := range lines {
-			exact, katz := fmt.Sprintf("%s\t%s\t%s\texact (k)", l.learner, l.table, l.attack), "\t\t\tKatz"
-			for _, c := range cells[l] {
+			exact, katz := fmt.Sprintf("%s\t%s\t%s\texact (k)", l[0].Learner, l[0].Table, l[0].attack()), "\t\t\tKatz"
+			for _, c := range l {
 				exact += fmt.Sprintf("\t%.3f (%d)", c.Exact, c.Group)
 				katz += fmt.Sprintf("\t%.3f", c.Katz)
 			}
@@ -706,7 +484,9 @@ func (x learnersResult) print(w io.Writer) {
 		}
 		t.Flush()
 	}
-	fmt.Fprintf(w, "\nHeld to\n\n")
+	if len(x.HeldTo) > 0 {
+		fmt.Fprintf(w, "\nHeld to\n\n")
+	}
 	for _, h := range x.HeldTo {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", map[bool]string{true: "reached", false: "MISSED"}[h.Reached], h.What, h.Found)
 	}

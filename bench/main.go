@@ -31,6 +31,7 @@ var benches = []struct {
 	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},
 	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
 	{"canaries", "the figures of LiDP and the coverage of every interval", benchCanaries},
+	{"lidp", "LiDP on models trained by DP-SGD: table 1, figures 5 and 12 to 15", benchLiDP},
 	{"one-run", "bounds from one run, before and now, and the ceiling of all that are valid", benchOneRun},
 	{"scores", "bounds from scores of one run beside those that jax_privacy computes", benchScores},
 	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},

@@ -89,10 +89,10 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 		return err
 	}
 	if l := c.Order(); min(k, m) < l {
-		return fmt.Errorf("interval %s uses %d moments and needs as many canaries in the data and fresh ones; found %d and %d", c, l, k, m)
+		return fmt.Errorf("not computed (needs -k %d or more, and as many fresh canaries)", l)
 	}
 	if least := c.MinRuns(k, m, delta, beta); n < least {
-		return fmt.Errorf("%d runs are too few for the interval %s: no outcome of fewer than %d could certify anything at delta %v, beta %v", n, c, least, delta, beta)
+		return fmt.Errorf("not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 	}
 	return nil
 }

@@ -26,14 +26,18 @@ func TestClaimPValueAgreesWithExact(t *testing.T) {
 			if p <= beta {
 				rejected++
 			}
-			if !(p >= beta*nuisanceShare && p <= 1) {
+			if !(p > 0 && p <= 1) {
 				t.Errorf("%+v: p-value %v", c, p)
 			}
 			if p < 0.9 && math.Abs(eps-bound) > 1e-4 {
 				// Near its definition, by the slow twin's for th.
 				if n < 40 {
 					want := math.Min(1, slowTail(c, delta, beta)(math.Exp(eps)))
-					if p < want*(1-1e-6) || p > want*1.03+1e-5 {
+					if deep := 2 * beta * nuisanceShare; want <= deep {
+						if p > deep {
+							t.Errorf("%+v eps %v delta %v beta %v: p-value %v, at most %v by definition", c, eps, delta, beta, p, want)
+						}
+					} else if p < want*(1-1e-6) || p > want*1.03+1e-5 {
 						t.Errorf("%+v eps %v delta %v beta %v: p-value %v, by definition %v", c, eps, delta, beta, p, want)
 					}
 				}
@@ -42,6 +46,26 @@ func TestClaimPValueAgreesWithExact(t *testing.T) {
 	}
 	if rejected < 100 {
 		t.Errorf("only %d rejections compared", rejected)
+	}
+}
+
+// A p-value is not held up by what the box of the nuisance parameters costs at beta.
+func TestClaimPValueHasNoFloorAbove(t *testing.T) {
+	for _, k := range []struct {
+		c    Counts
+		most float64
+	}{{Counts{1649, 100_000, 31, 100_000}, 1e-59}, {Counts{60, 1000, 2, 1000}, 3e-5}, {Counts{90, 1000, 2, 1000}, 1e-7}} {
+		// At least the chance that so much is seen at the edge, which is in the null set.
+		least := 0.0
+		n, m := k.c.N1, k.c.N0
+		p0 := float64(k.c.X+k.c.Y) / float64(n+m) / (1 + math.E) * 2
+		if n <= 1000 {
+			wx, wy := pmf(n, math.E*p0), pmf(m, p0)
+			least = wx[k.c.X] * wy[k.c.Y]
+		}
+		if p := ClaimPValue(k.c, 1, 0, 0.05); !(p <= k.most && p >= least) {
+			t.Errorf("%+v: %v, not in [%v, %v]", k.c, p, least, k.most)
+		}
 	}
 }
 
@@ -54,7 +78,7 @@ func TestClaimPValueIsValid(t *testing.T) {
 			table[y][x] = ClaimPValue(Counts{x, n, y, n}, eps, delta, beta)
 		}
 	}
-	for _, b := range []float64{0.005, 0.02, 0.05, 0.2, 0.5} {
+	for _, b := range []float64{1e-12, 1e-9, 1e-7, 4e-6, 3e-5, 1e-4, 3e-4, 0.005, 0.02, 0.05, 0.2, 0.5} {
 		worst := 0.0
 		for p0 := 0.005; p0 < 0.44; p0 += 0.01 {
 			wx, wy := pmf(n, math.Exp(eps)*p0+delta), pmf(n, p0)

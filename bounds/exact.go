@@ -55,7 +55,7 @@ func exactSweep(c Counts, delta, beta float64) (eps float64, evals int) {
 // and the number of probabilities that were summed. It is steps 1 to 3 at [Exact], whose
 // proof is of any family.
 func bound(c Counts, f family, beta float64) (th float64, evals int) {
-	s, ok := newSweep(c, f, beta)
+	s, ok := newSweep(c, f, scoreCut(beta), beta)
 	if !ok {
 		return 0, 0
 	}
@@ -63,10 +63,9 @@ func bound(c Counts, f family, beta float64) (th float64, evals int) {
 	return s.th, s.region.evals
 }
 
-// newSweep is the sweep of the region of c, not begun; false where not even the limit
-// that orders the counts is above 0.
-func newSweep(c Counts, f family, beta float64) (*sweep, bool) {
-	z := scoreCut(beta)
+// newSweep is the sweep at level beta of the region of c, which is ordered by z, not begun;
+// false where not even the limit that orders the counts is above 0.
+func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	th0 := f.limit(c, z)
 	if !(th0 > 0) {
 		return nil, false
@@ -80,6 +79,9 @@ func newSweep(c Counts, f family, beta float64) (*sweep, bool) {
 // nuisanceShare is the part of beta spent on confining p1 and p0. Mean bounds
 // are flat between .002 and .01.
 const nuisanceShare = 0.004
+
+// leastGamma is where p-values look no deeper.
+const leastGamma = 1e-50
 
 // nuisance returns a box that misses (p0, p1) with probability at most gamma.
 func nuisance(c Counts, gamma float64) box {
@@ -105,7 +107,11 @@ func tailWidth(beta float64) float64 { return math.Log(1/beta) + 20 }
 // Exact disagree, within a per cent of beta, Exact decides: below beta that is
 // its own proof, above it only raises the value.
 //
-// It cannot fall below gamma. 1 if even the score test at beta rejects nothing.
+// p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller
+// gamma' takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at
+// most b where the first is, below that only where the second is, so that its probability
+// under the claim is at most b again. From gamma to its square down to 1e-50: no value is
+// below 1e-60. 1 if even the score test at beta rejects nothing.
 //
 // It panics on arguments out of range.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
@@ -116,13 +122,20 @@ func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 
 // pValueOf is p(th) of the family, made to agree at beta with what the bound says.
 func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64 {
-	s, ok := newSweep(c, f, beta)
-	if !ok {
-		return 1
+	p := 1.0
+	for gamma := beta * nuisanceShare; ; gamma *= gamma {
+		s, ok := newSweep(c, f, scoreCut(beta), gamma/nuisanceShare)
+		if !ok {
+			return 1
+		}
+		s.th = th
+		v := gamma + s.peak(gamma/100)
+		p = math.Min(p, v)
+		if v > 2*gamma || gamma < leastGamma {
+			break
+		}
+		p = 2 * gamma
 	}
-	gamma := beta * nuisanceShare
-	s.th = th
-	p := math.Min(1, gamma+s.peak(gamma/100))
 	if refuted() {
 		return math.Min(p, beta)
 	}

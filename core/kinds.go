@@ -51,6 +51,9 @@ type Audit interface {
 	Plan() any
 	// Cost is what drawing it takes; none where it draws nothing.
 	Cost() Cost
+	// TooSmall says that no outcome refutes the claim, before anything is drawn; empty
+	// where one may, or the kind does not say so beforehand.
+	TooSmall() string
 	// FirstTraining is what the program that trains for the audit is asked first: who is a
 	// member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)

@@ -26,6 +26,13 @@ func audited[T, F any, R report.View, W report.Pointer[R]](a report.Audit[T, F, 
 func (a typed[T, F, R, W]) Plan() any  { return a.plan }
 func (a typed[T, F, R, W]) Cost() Cost { return a.cost }
 
+func (a typed[T, F, R, W]) TooSmall() string {
+	if t, ok := any(a.Audit).(interface{ TooSmall() string }); ok {
+		return t.TooSmall()
+	}
+	return ""
+}
+
 func (a typed[T, F, R, W]) FirstTraining() (members []bool, seed uint64, err error) {
 	if t, ok := any(a.Audit).(interface {
 		FirstTraining() ([]bool, uint64, error)

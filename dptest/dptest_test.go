@@ -55,7 +55,7 @@ func (r *recorder) Fatalf(f string, a ...any) { r.failed = fmt.Sprintf(f, a...) 
 func TestFailureTellsAll(t *testing.T) {
 	for mode, says := range map[pair.Mode][]string{
 		pair.Fixed: {"Violation: epsilon >= 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, [0]}", "Event", "Counts", "of 20 000", "Seed: 77", "'^TestCount$/^half$'", "0.001"},
-		"":         {"Violation: epsilon > 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, [0]}", "Refuted after", "outputs of 1 pair", "p-value", "Seed: 77", "'^TestCount$/^half$'", "0.001"},
+		"":         {"Violation: the claim of 1 is false with 99.9 % confidence", "count with half the noise", "{1, [0]}", "Refuted after", "outputs of 1 pair", "p-value", "Seed: 77", "'^TestCount$/^half$'", "0.001"},
 	} {
 		rec := &recorder{}
 		dptest.RequireNoViolation(rec, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Mode: mode, Pairs: oneRowMore, Samples: 20_000, Seed: 77})
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, Samples: 5}, "samples is 5"},
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, FalseAlarm: 2}, "beta is 2"},
 		{count{1}, one, dptest.Options{Pairs: []audit.Pair{{First: audit.Records(1), Second: audit.Records(2)}}}, "one row more"},
-		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Mode: pair.Fixed, Samples: 1000}, "cannot show more"},
+		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Mode: pair.Fixed, Samples: 1000}, "below the claim of 20"},
 		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot refute the claim"},
 		{dptest.From(mechanisms.All(), "svt9"), one, dptest.Options{}, `did you mean "svt`},
 		{dptest.From(mechanisms.All(), "svt4", "c"), one, dptest.Options{}, "name=value"},

@@ -10,6 +10,12 @@ import (
 	"unicode/utf8"
 )
 
+// Round rounds to that many decimals.
+func Round(x float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(x*scale) / scale
+}
+
 // Floor rounds down to that many decimals.
 func Floor(x float64, decimals int) float64 {
 	if !(math.Abs(x) < 1e15) { // whole, infinite or not a number

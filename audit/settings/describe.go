@@ -12,8 +12,6 @@ type Described struct {
 	Name   string            `json:"name"`
 	Fields []string          `json:"fields"` // JSON pointers into the plan; of limits two
 	Type   Type              `json:"type"`
-	Want   string            `json:"want,omitempty"` // what a text must be, in words
-	Word   string            `json:"word,omitempty"` // of a switch that stands for a word: what it puts in place
 	Range  *DescribedRange   `json:"range,omitempty"`
 	Preset string            `json:"preset,omitempty"`
 	Claims []audit.ClaimKind `json:"claims,omitempty"`
@@ -32,15 +30,9 @@ type DescribedRange struct {
 func Describe[P any](keys []Key[P]) []Described {
 	out := make([]Described, len(keys))
 	for i, k := range keys {
-		d := Described{Name: k.Name, Type: k.At.Type, Word: k.At.word, Preset: k.Preset, Claims: k.Claims, Form: k.Form}
+		d := Described{Name: k.Name, Type: k.At.Type, Preset: k.Preset, Claims: k.Claims, Form: k.Form}
 		for field := range strings.FieldsSeq(k.field()) {
 			d.Fields = append(d.Fields, "/"+field)
-		}
-		switch k.At.Type {
-		case NumberType:
-			d.Want = of("a number", k.Range)
-		case WholeType:
-			d.Want = of("a whole number", k.Range)
 		}
 		if r := k.Range; r != (Range{}) {
 			d.Range = &DescribedRange{Min: &r.Least, Above: r.Above, Below: r.Below}

@@ -129,7 +129,6 @@ type Value[P any] struct {
 	Type Type
 	text func(p *P) string // "" where nothing stands
 	set  func(p *P, text string, r Range) error
-	word string // of a switch that stands for a word
 }
 
 func valued[P any](t Type, text func(*P) string, set func(*P, string, Range) error) Value[P] {
@@ -235,7 +234,7 @@ func Switch[P any](at func(*P) *bool) Value[P] {
 // Is is a setting that is on where a word of the plan is this one, and off where it is
 // any other. Only one of the settings of a word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
-	v := valued(SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
+	return valued(SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
 		switch now := *at(p); {
 		case err != nil:
@@ -247,8 +246,6 @@ func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 		}
 		return nil
 	})
-	v.word = string(word)
-	return v
 }
 
 // Text is a setting that may be any text.
@@ -406,6 +403,18 @@ const paramPrefix = "p."
 // Texts are settings as they are given: texts by name, those of parameters by
 // p.NAME.
 type Texts map[string]string
+
+// Given are the texts that are not empty, without space around them: an empty field of a
+// form has its default.
+func (t Texts) Given() Texts {
+	out := Texts{}
+	for name, text := range t {
+		if text = strings.TrimSpace(text); text != "" {
+			out[name] = text
+		}
+	}
+	return out
+}
 
 // Read puts texts into a plan, in the order of the table. An error is an
 // [audit.InputError] whose path is the setting's name; so is that of a name that no

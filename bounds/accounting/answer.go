@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -33,6 +34,10 @@ type Account struct {
 	// was asked; Query has it where no noise was given.
 	Needed *Needed `json:"needed,omitempty"`
 
+	// Outcomes answer Event, Factors answer Odds, in their order; none without a curve.
+	Outcomes []Outcome `json:"outcomes,omitempty"`
+	Factors  []Factor  `json:"factors,omitempty"`
+
 	// Profile are points at which (epsilon, delta) holds, if they were asked for.
 	Profile []audit.ProfilePoint `json:"profile,omitempty"`
 
@@ -43,19 +48,61 @@ type Account struct {
 type Point struct {
 	Alpha      float64 `json:"alpha"`
 	Divergence float64 `json:"divergence"` // nats
+	// Lemma is 2 alpha epsilon^2 over all steps, as it is published; pure steps only.
+	Lemma *float64 `json:"lemma,omitempty"`
+}
+
+// Outcome is the range of an event's probability on a neighbouring dataset.
+type Outcome struct {
+	Event float64 `json:"event"` // its probability on one dataset
+	Range         // over all orders
+	// Composed is the published upper end for composed pure steps, [stepwise.perEvent].
+	Composed *float64       `json:"composed,omitempty"`
+	Orders   []OutcomeRange `json:"orders"` // at each order of the curve above 1, see [Preserve]
+}
+
+// Range is where a probability lies.
+type Range struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+// OutcomeRange is what one order says.
+type OutcomeRange struct {
+	Alpha float64 `json:"alpha"`
+	Range
+}
+
+// Factor bounds by Markov's inequality how probable it is that the posterior odds of one
+// dataset over a neighbour are more than Odds times the prior ones: with a divergence of
+// at most d at order alpha the factor's mean power of alpha-1 is at most e^((alpha-1)d), so
+// that is (e^d/Odds)^(alpha-1) (Mironov 2017, section III). It is the delta of [Classical]
+// at epsilon = log Odds.
+type Factor struct {
+	Odds        float64       `json:"odds"`
+	Probability float64       `json:"probability"` // at the best order
+	Orders      []FactorOrder `json:"orders"`      // at each order of the curve above 1
+}
+
+// FactorOrder is what one order says; Mean is absent where it is too large to write.
+type FactorOrder struct {
+	Alpha       float64  `json:"alpha"`
+	Mean        *float64 `json:"mean,omitempty"` // bound on the mean of the factor's power of alpha-1
+	Probability float64  `json:"probability"`
 }
 
 // Method names a way to a [Guarantee].
 type Method string
 
 const (
+	MethodRenyiOptimal  Method = "renyi-optimal"      // [BestEpsilon] with [Optimal]
 	MethodTight         Method = "renyi-tight"        // [BestEpsilon] with [Tight]
 	MethodTightAtOrders Method = "renyi-tight-orders" // the same over the query's orders only
 	MethodClassical     Method = "renyi-classical"    // [BestEpsilon] with [Classical]
 	MethodZCDP          Method = "zcdp-classical"     // [ConcentratedEpsilon]
 	MethodGaussian      Method = "gaussian-exact"     // [GaussianEpsilon]
 	MethodBasic         Method = "basic-composition"
-	MethodAdvanced      Method = "advanced-composition"  // [AdvancedEpsilon]
+	MethodAdvanced      Method = "advanced-composition"
 	MethodOptimal       Method = "optimal-composition"   // [OptimalEpsilon]
 	MethodPublished     Method = "published-composition" // [PublishedAdvancedEpsilon]
 	MethodLosses        Method = "privacy-loss"          // [Composition]
@@ -63,6 +110,7 @@ const (
 
 // sources of the methods.
 var sources = map[Method]string{
+	MethodRenyiOptimal:  "Asoodeh, Liao, Calmon, Kosut and Sankar 2021",
 	MethodTight:         "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
 	MethodTightAtOrders: "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
 	MethodClassical:     "Mironov 2017, proposition 3",
@@ -131,10 +179,14 @@ func Answer(q Query) (Account, error) {
 			*noise = &needed.Noise
 		}
 	}
-	a := Account{Query: q, Title: title(q), Curve: []Point{}, Epsilons: []Guarantee{}, Needed: needed}
-	w := worksheet{q: q, curve: q.Curve()}
-	w.findParts()
-	a.drawCurve(w.curve, q.Orders)
+	parts, err := q.parts()
+	if err != nil {
+		return Account{}, err
+	}
+	a := Account{Query: q, Title: title(parts), Curve: []Point{}, Epsilons: []Guarantee{}, Needed: needed}
+	w := newWorksheet(q, parts)
+	a.drawCurve(w)
+	a.askEvents(w)
 	for _, g := range w.epsilons() {
 		if add(&a.Epsilons, g) && (a.Epsilon == nil || *a.Epsilon > a.Epsilons[len(a.Epsilons)-1].Epsilon) {
 			a.Epsilon = &a.Epsilons[len(a.Epsilons)-1].Epsilon
@@ -146,7 +198,7 @@ func Answer(q Query) (Account, error) {
 				a.Delta = &a.Deltas[len(a.Deltas)-1].Delta
 			}
 		}
-		if q.Mechanism == KindGaussian {
+		if q.Mechanism == KindGaussian && w.single() {
 			a.Sigmas = sigmas(q)
 		}
 	}
@@ -166,7 +218,8 @@ func add(all *[]Guarantee, g Guarantee) bool {
 	return true
 }
 
-func (a *Account) drawCurve(c Curve, orders []float64) {
+func (a *Account) drawCurve(w worksheet) {
+	c, orders := w.curve, w.q.Orders
 	if c == nil {
 		return
 	}
@@ -180,57 +233,147 @@ func (a *Account) drawCurve(c Curve, orders []float64) {
 		orders = defaultOrders
 	}
 	for _, alpha := range orders {
-		if v := finite(alpha); v != nil {
-			a.Curve = append(a.Curve, Point{alpha, *v})
+		if v := finite(alpha); v != nil && alpha > 1 { // order 1 is KL
+			p := Point{Alpha: alpha, Divergence: *v}
+			if w.pure() {
+				p.Lemma = new(roundUp(w.sums.lemma(alpha)))
+			}
+			a.Curve = append(a.Curve, p)
 		}
 	}
 	a.KL, a.MaxDivergence = finite(1), finite(math.Inf(1))
 }
 
-// worksheet is a filled query and what is known of it besides the curve.
+// askEvents answers what is asked of events and odds.
+func (a *Account) askEvents(w worksheet) {
+	if w.curve == nil {
+		return
+	}
+	within := func(lo, hi float64) Range { return Range{roundDown(lo), math.Min(1, roundUp(hi))} }
+	for _, q := range w.q.Event {
+		o := Outcome{Event: q, Range: within(BestPreserve(w.curve, q)), Orders: []OutcomeRange{}}
+		if w.pure() {
+			o.Composed = new(math.Min(1, roundUp(w.sums.perEvent(q))))
+		}
+		for _, p := range a.Curve {
+			o.Orders = append(o.Orders, OutcomeRange{p.Alpha, within(Preserve(q, w.curve.At(p.Alpha), p.Alpha))})
+		}
+		a.Outcomes = append(a.Outcomes, o)
+	}
+	for _, odds := range w.q.Odds {
+		chance := func(delta float64) float64 { return math.Min(1, roundUp(delta)) }
+		f := Factor{Odds: odds, Probability: chance(BestDelta(w.curve, math.Log(odds), Classical).Delta), Orders: []FactorOrder{}}
+		for _, p := range a.Curve {
+			d := w.curve.At(p.Alpha)
+			x := FactorOrder{Alpha: p.Alpha, Probability: chance(Classical.Delta(d, p.Alpha, math.Log(odds)))}
+			if mean := roundUp(math.Exp((p.Alpha - 1) * d)); mean < 1e300 {
+				x.Mean = &mean
+			}
+			f.Orders = append(f.Orders, x)
+		}
+		a.Factors = append(a.Factors, f)
+	}
+}
+
+// worksheet is a filled query and what is known of its composition.
 type worksheet struct {
+	q      Query
+	part   // what holds of all parts together, but for eps, delta, worst and lossy
+	parts  []part
+	sums   stepwise    // of the parts, if stepwise
+	losses Composition // nil where they say no more than what is exact, or are not known
+}
+
+// part is what is known of the steps of one kind.
+type part struct {
 	q     Query
-	curve Curve // nil for approximate privacy
+	k     int   // steps
+	curve Curve // of all of them; nil with approximate privacy
 	// eps and delta of one step for the group, if it has such a guarantee; both
 	// attained if worst.
 	stepwise   bool
 	eps, delta float64
 	worst      bool
-	// rho of the whole, if it is known; from noise of that rho, if gaussian.
+	// rho of all of them, if it is known; from noise of that rho, if gaussian.
 	concentrated bool
 	rho          float64
-	gaussian     bool        // unsampled Gaussian noise of mu = sqrt(2 rho)
-	losses       Composition // nil where they say no more than what is exact, or are not known
+	gaussian     bool  // unsampled Gaussian noise of mu = sqrt(2 rho)
+	lossy        Lossy // nil where no laws are known that dominate a step
 }
 
-func (w *worksheet) findParts() {
-	q, n := w.q, float64(*w.q.Steps)
-	switch q.Mechanism {
-	case KindApproximate:
-		w.eps, w.delta = GroupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
+func (q Query) part() part {
+	p := part{q: q, k: *q.Steps}
+	n := float64(p.k)
+	step := q.step()
+	if step == nil {
+		p.eps, p.delta = GroupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
 		// A group whose delta reaches 1 has no guarantee.
-		w.stepwise, w.worst = w.delta < 1 && !math.IsInf(w.eps, 1), *q.Group == 1
-		return
-	case KindConcentrated:
-		w.concentrated, w.rho = true, n*GroupConcentrated(*q.Rho, *q.Group)
-		return
+		if p.stepwise, p.worst = p.delta < 1 && !math.IsInf(p.eps, 1), *q.Group == 1; p.stepwise {
+			p.lossy = ApproximateDP{p.eps, p.delta}
+		}
+		return p
 	}
-	step := Group(q.step(), *q.Group)
-	if m, ok := step.(Lossy); ok && q.isNoise() && *q.Steps <= maxLossSteps {
-		w.losses = Composition{{m, *q.Steps}}
+	step = Group(step, *q.Group)
+	p.curve = Repeat{step, p.k}
+	if q.Mechanism == KindConcentrated {
+		p.concentrated, p.rho = true, n*step.At(1)
+		return p
 	}
+	p.lossy, _ = step.(Lossy)
 	if g, ok := step.(Gaussian); ok {
-		w.concentrated, w.gaussian, w.rho, w.losses = true, true, n*g.At(1), nil
-		return
+		p.concentrated, p.gaussian, p.rho = true, true, n*g.At(1)
+		return p
 	}
 	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi {
-		w.stepwise, w.eps = true, top
-		w.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
-		w.concentrated, w.rho = true, n*PureRho(top)
+		p.stepwise, p.eps = true, top
+		p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
+		p.concentrated, p.rho = true, n*PureRho(top)
+		if p.worst {
+			p.lossy = ApproximateDP{Epsilon: top}
+		}
 	}
+	return p
 }
 
-var conversions = map[Method]Conversion{MethodTight: Tight, MethodClassical: Classical}
+func newWorksheet(q Query, queries []Query) worksheet {
+	w := worksheet{q: q, part: part{stepwise: true, concentrated: true, gaussian: true}}
+	var curves Sum
+	for _, each := range queries {
+		p := each.part()
+		w.parts, w.k = append(w.parts, p), w.k+p.k
+		w.stepwise, w.concentrated, w.gaussian = w.stepwise && p.stepwise, w.concentrated && p.concentrated, w.gaussian && p.gaussian
+		if p.stepwise {
+			w.sums.add(p.eps, p.delta, p.k)
+		}
+		w.rho += p.rho
+		if p.curve != nil {
+			curves = append(curves, p.curve)
+		}
+		if p.lossy != nil {
+			w.losses = append(w.losses, Entry{p.lossy, p.k})
+		}
+	}
+	if len(curves) == len(w.parts) {
+		w.curve = curves
+	}
+	// What has one part that is the worst of its guarantee is exact without them.
+	if len(w.losses) < len(w.parts) || w.k > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.isNoise() {
+		w.losses = nil
+	}
+	return w
+}
+
+// single reports whether all steps are of one mechanism.
+func (w *worksheet) single() bool { return len(w.parts) == 1 }
+
+// pure reports whether all steps are.
+func (w *worksheet) pure() bool { return w.stepwise && w.sums.delta == 0 }
+
+// conversions of the curve, the best first.
+var conversions = []struct {
+	method Method
+	by     Conversion
+}{{MethodRenyiOptimal, Optimal}, {MethodTight, Tight}, {MethodClassical, Classical}}
 
 func guarantee(m Method, eps, delta, alpha float64, exact bool) Guarantee {
 	g := Guarantee{Method: m, Epsilon: eps, Delta: delta, Exact: exact, Source: sources[m]}
@@ -260,30 +403,30 @@ func (w *worksheet) epsilons() []Guarantee {
 			all = append(all, between(roundUp(upper), delta, roundDown(lower)))
 		}
 	}
-	k := *q.Steps
-	if w.stepwise && k <= maxOptimalSteps {
-		put(MethodOptimal, OptimalEpsilon(w.eps, w.delta, k, delta), 0, w.worst)
+	p := w.parts[0]
+	if w.stepwise && w.single() && p.k <= maxOptimalSteps {
+		put(MethodOptimal, OptimalEpsilon(p.eps, p.delta, p.k, delta), 0, p.worst)
 	}
 	if w.curve != nil {
-		if q.Orders != nil {
-			best := BestEpsilonAt(w.curve, delta, Tight, q.Orders)
+		if orders := slices.DeleteFunc(slices.Clone(q.Orders), func(alpha float64) bool { return alpha == 1 }); len(orders) > 0 {
+			best := BestEpsilonAt(w.curve, delta, Tight, orders)
 			put(MethodTightAtOrders, best.Epsilon, best.Alpha, false)
 		}
-		for _, m := range []Method{MethodTight, MethodClassical} {
-			best := BestEpsilon(w.curve, delta, conversions[m])
-			put(m, best.Epsilon, best.Alpha, false)
+		for _, c := range conversions {
+			best := BestEpsilon(w.curve, delta, c.by)
+			put(c.method, best.Epsilon, best.Alpha, false)
 		}
 	}
 	if w.concentrated && !math.IsInf(w.rho, 1) {
 		put(MethodZCDP, ConcentratedEpsilon(w.rho, delta), 0, false)
 	}
 	if w.stepwise {
-		if eps, d := BasicComposition(w.eps, w.delta, k); d <= delta {
-			all = append(all, guarantee(MethodBasic, roundUp(eps), roundUp(d), 0, false))
+		if w.sums.delta <= delta {
+			all = append(all, guarantee(MethodBasic, roundUp(w.sums.eps), roundUp(w.sums.delta), 0, false))
 		}
-		put(MethodAdvanced, AdvancedEpsilon(w.eps, w.delta, k, delta), 0, false)
-		if w.delta == 0 {
-			if eps, err := PublishedAdvancedEpsilon(w.eps, k, delta); err == nil {
+		put(MethodAdvanced, w.sums.advanced(delta), 0, false)
+		if w.pure() && w.single() {
+			if eps, err := PublishedAdvancedEpsilon(p.eps, p.k, delta); err == nil {
 				put(MethodPublished, eps, 0, false)
 			}
 		}
@@ -292,10 +435,10 @@ func (w *worksheet) epsilons() []Guarantee {
 }
 
 func (w *worksheet) deltas() []Guarantee {
-	q, eps := w.q, *w.q.AtEpsilon
+	eps := *w.q.AtEpsilon
 	// Below the largest log ratio no delta is 0, though it may be too small for a
 	// float64.
-	pure := w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.delta == 0 && float64(*q.Steps)*w.eps <= eps
+	pure := w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.pure() && w.sums.eps <= eps
 	var all []Guarantee
 	put := func(m Method, delta, alpha float64, exact bool) {
 		if !pure {
@@ -312,13 +455,13 @@ func (w *worksheet) deltas() []Guarantee {
 			all[len(all)-1].AtLeast = new(roundDown(lower))
 		}
 	}
-	if k := *q.Steps; w.stepwise && k <= maxOptimalSteps {
-		put(MethodOptimal, OptimalDelta(w.eps, w.delta, k, eps), 0, w.worst)
+	if p := w.parts[0]; w.stepwise && w.single() && p.k <= maxOptimalSteps {
+		put(MethodOptimal, OptimalDelta(p.eps, p.delta, p.k, eps), 0, p.worst)
 	}
 	if w.curve != nil {
-		for _, m := range []Method{MethodTight, MethodClassical} {
-			best := BestDelta(w.curve, eps, conversions[m])
-			put(m, best.Delta, best.Alpha, false)
+		for _, c := range conversions {
+			best := BestDelta(w.curve, eps, c.by)
+			put(c.method, best.Delta, best.Alpha, false)
 		}
 	}
 	return all
@@ -383,45 +526,63 @@ func roundNear(x float64) float64 {
 }
 
 func (w *worksheet) notes(a Account) []string {
-	q := w.q
 	var all []string
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	switch {
-	case w.gaussian:
-		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; what goes through the Renyi curve is for comparison.")
-	case q.Mechanism == KindGaussian:
-		say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. For batches of fixed size, or for replacing a record, this does not hold.", *q.Rate)
-	case q.Mechanism == KindLaplace && *q.Rate < 1:
-		say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. The curve is that of pure privacy at the largest log ratio.", *q.Rate)
-	case w.stepwise && w.worst && *q.Steps > 1:
-		say("The optimal composition is exact for the worst mechanism of this guarantee.")
-	case q.Mechanism == KindRenyi:
-		say("Only one order of the curve is known, so the conversion has no choice.")
+	say := func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
 	}
-	if w.losses != nil {
+	if w.gaussian {
+		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; what goes through the Renyi curve is for comparison.")
+	}
+	worst := false
+	for _, p := range w.parts {
+		q := p.q
+		worst = worst || p.worst || q.Mechanism == KindApproximate
+		switch {
+		case p.gaussian:
+		case q.Mechanism == KindGaussian:
+			say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. For batches of fixed size, or for replacing a record, this does not hold.", *q.Rate)
+		case q.Mechanism == KindLaplace && *q.Rate < 1:
+			say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. The curve is that of pure privacy at the largest log ratio.", *q.Rate)
+		case p.stepwise && p.worst && p.k > 1 && w.single():
+			say("The optimal composition is exact for the worst mechanism of this guarantee.")
+		case q.Mechanism == KindRenyi:
+			say("Only one order of the curve is known, so the conversion has no choice.")
+		}
+	}
+	if w.losses != nil && worst {
+		say("The distribution of the privacy loss is that of the worst mechanisms of these guarantees: nothing below its lower figure holds for all such.")
+	} else if w.losses != nil {
 		say("The distribution of the privacy loss is that of this mechanism: nothing below its lower figure holds, however it is proven.")
 	}
-	if q.Mechanism == KindApproximate {
-		say("An (epsilon, delta) guarantee alone bounds no Renyi divergence: there is no curve.")
-		if !w.stepwise {
-			say("For a group of %d nothing is left of it: delta reaches 1.", *q.Group)
-		}
-	}
-	if *q.Group > 1 {
-		switch q.Mechanism {
-		case KindRandomisedResponse:
-			say("One report of a bit hides a group as it hides one record; a group that gives a report each has pure epsilon as many times larger.")
-		case KindGaussian, KindRenyi:
-			if !w.gaussian {
-				c := stability(*q.Group)
-				say("Groups by the general rule: the divergence at alpha is 3^%d times that of one record at order %d alpha, from alpha = 2 on.", c, 1<<c)
+	for _, p := range w.parts {
+		q := p.q
+		if q.Mechanism == KindApproximate {
+			say("An (epsilon, delta) guarantee alone bounds no Renyi divergence: there is no curve.")
+			if !p.stepwise {
+				say("For a group of %d nothing is left of it: delta reaches 1.", *q.Group)
 			}
-		case KindApproximate:
-			say("One step for the group is (%.7g, %.7g).", roundUp(w.eps), roundUp(w.delta))
+		}
+		if *q.Group > 1 {
+			switch q.Mechanism {
+			case KindRandomisedResponse:
+				say("One report of a bit hides a group as it hides one record; a group that gives a report each has pure epsilon as many times larger.")
+			case KindGaussian, KindRenyi:
+				if !p.gaussian {
+					c := stability(*q.Group)
+					say("Groups by the general rule: the divergence at alpha is 3^%d times that of one record at order %d alpha, from alpha = 2 on.", c, 1<<c)
+				}
+			case KindApproximate:
+				say("One step for the group is (%.7g, %.7g).", roundUp(p.eps), roundUp(p.delta))
+			}
+		}
+		if p.stepwise && w.single() && p.k > maxOptimalSteps {
+			say("The optimal composition is left out above %d steps.", maxOptimalSteps)
 		}
 	}
-	if w.stepwise && *q.Steps > maxOptimalSteps {
-		say("The optimal composition is left out above %d steps.", maxOptimalSteps)
+	if w.curve == nil && len(w.q.Event)+len(w.q.Odds) > 0 {
+		say("Without a curve nothing is said of events and odds.")
 	}
 	if a.Epsilon == nil {
 		say("No finite epsilon holds at this delta.")
@@ -430,7 +591,19 @@ func (w *worksheet) notes(a Account) []string {
 }
 
 // title says what is accounted.
-func title(q Query) string {
+func title(parts []Query) string {
+	var all []string
+	for _, q := range parts {
+		all = append(all, q.title())
+	}
+	words := strings.Join(all, ", then ")
+	if group := *parts[0].Group; group > 1 {
+		words += fmt.Sprintf(", for groups of %d", group)
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func (q Query) title() string {
 	var b strings.Builder
 	if *q.Steps > 1 {
 		fmt.Fprintf(&b, "%d steps of ", *q.Steps)
@@ -459,9 +632,5 @@ func title(q Query) string {
 	case KindGaussianDP:
 		fmt.Fprintf(&b, "a Gaussian-private mechanism, mu %v", *q.Mu)
 	}
-	if *q.Group > 1 {
-		fmt.Fprintf(&b, ", for groups of %d", *q.Group)
-	}
-	words := b.String()
-	return strings.ToUpper(words[:1]) + words[1:]
+	return b.String()
 }

@@ -7,26 +7,36 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// BasicComposition returns k eps and k delta, at most 1 (Dwork and Roth 2014,
-// theorem 3.16). It panics on arguments out of range, as all of this file do:
-// eps at least 0 and finite, delta in [0, 1), k in [1, MaxSteps].
-func BasicComposition(eps, delta float64, k int) (float64, float64) {
+// stepwise are sums over the steps of a composition, each (eps, delta): of eps and of
+// delta, which are its own by basic composition (Dwork and Roth 2014, theorem 3.16), of the
+// square of eps, and of eps (e^eps - 1), which a step loses in the mean at most.
+type stepwise struct{ eps, squares, mean, delta float64 }
+
+func (s *stepwise) add(eps, delta float64, k int) {
 	mustCompose(eps, delta, k)
-	return float64(k) * eps, math.Min(1, float64(k)*delta)
+	n := float64(k)
+	s.eps, s.squares, s.mean, s.delta = s.eps+n*eps, s.squares+n*eps*eps, s.mean+n*eps*math.Expm1(eps), s.delta+n*delta
 }
 
-// AdvancedEpsilon returns the epsilon of k mechanisms, each (eps, delta), at
-// total in (0, 1) by the classical theorem:
-// eps sqrt(2 k log(1/s)) + k eps (e^eps - 1) at slack s = total - k delta (Dwork,
-// Rothblum and Vadhan 2010, theorem III.3). +Inf without slack.
-func AdvancedEpsilon(eps, delta float64, k int, total float64) float64 {
-	mustCompose(eps, delta, k)
-	mustBeDelta(total)
-	n, slack := float64(k), total-float64(k)*delta
-	if slack <= 0 {
+// advanced is the epsilon at total in (0, 1) by the classical theorem:
+// sqrt(2 squares log(1/s)) + mean at slack s = total - delta (Dwork, Rothblum and Vadhan
+// 2010, theorem III.3, for steps that differ: the loss is a martingale of bounded steps,
+// for which Azuma's inequality asks for the sum of squares). +Inf without slack.
+func (s stepwise) advanced(total float64) float64 {
+	if total <= s.delta {
 		return math.Inf(1)
 	}
-	return eps*math.Sqrt(-2*n*math.Log(slack)) + n*eps*math.Expm1(eps)
+	return math.Sqrt(-2*s.squares*math.Log(total-s.delta)) + s.mean
+}
+
+// lemma is 2 alpha times the sum of eps^2, which bounds the divergence of order alpha of
+// pure steps (Mironov 2017, lemma 1).
+func (s stepwise) lemma(alpha float64) float64 { return 2 * alpha * s.squares }
+
+// perEvent is what follows from it for an event of probability q:
+// e^(2 sqrt(squares log(1/q))) q (Mironov 2017, proposition 4), at most 1.
+func (s stepwise) perEvent(q float64) float64 {
+	return math.Min(1, q*math.Exp(2*math.Sqrt(-s.squares*math.Log(q))))
 }
 
 // OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at
@@ -38,6 +48,9 @@ func AdvancedEpsilon(eps, delta float64, k int, total float64) float64 {
 //	1 - (1-delta)^k (1 - E max(0, 1 - e^(at - (k-2B) eps))).
 //
 // Cost O(sqrt k).
+//
+// It panics on arguments out of range, as all of this file do: eps at least 0 and finite,
+// delta in [0, 1), k in [1, MaxSteps].
 func OptimalDelta(eps, delta float64, k int, at float64) float64 {
 	mustCompose(eps, delta, k)
 	mustBeEpsilon(at)

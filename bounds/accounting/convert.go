@@ -13,6 +13,9 @@ const (
 	// Classical: epsilon = d + log(1/delta)/(alpha-1) (Mironov 2017,
 	// proposition 3). Never below Tight.
 	Classical
+	// Optimal: nothing better follows from one order (Asoodeh, Liao, Calmon, Kosut and
+	// Sankar 2021). Never above Tight, see [optimalMoment].
+	Optimal
 )
 
 // Epsilon is what a divergence of at most d nats at order alpha gives at delta:
@@ -21,7 +24,15 @@ const (
 func (c Conversion) Epsilon(d, alpha, delta float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
-	return math.Max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
+	tight := math.Max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
+	if c != Optimal || tight == 0 || math.IsInf(d, 1) {
+		return tight
+	}
+	low := 0.0
+	if alpha*delta < 1 { // as B is at most 1
+		low = math.Max(0, tight+math.Log(-math.Expm1(-(alpha-1)*d))/(alpha-1))
+	}
+	return least(low, tight, func(eps float64) bool { return optimalMoment(alpha, eps, math.Log(delta)) >= (alpha-1)*d })
 }
 
 // Delta is what a divergence of at most d nats at order alpha gives at eps: in
@@ -33,7 +44,47 @@ func (c Conversion) Delta(d, alpha, eps float64) float64 {
 func (c Conversion) logDelta(d, alpha, eps float64) float64 {
 	mustConvert(d, alpha)
 	mustBeEpsilon(eps)
-	return (alpha-1)*(d-eps) + c.credit(alpha)
+	tight := (alpha-1)*(d-eps) + c.credit(alpha)
+	if c != Optimal || math.IsInf(d, 1) || d == 0 {
+		return tight
+	}
+	low := math.Min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
+	return least(low, math.Min(0, tight), func(log float64) bool { return optimalMoment(alpha, eps, log) >= (alpha-1)*d })
+}
+
+// optimalMoment is the least (alpha-1) D_alpha(P||Q), in nats, of any P and Q with
+// P(S) - e^eps Q(S) = delta for some S. Putting outputs together, in S or not, raises no
+// divergence, so P and Q may be coins of p and q = (p-delta) e^-eps: it is the logarithm
+// of the least over p of
+//
+//	A + B = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha),
+//
+// which is convex in p. It grows with eps and delta. So a divergence of at most d implies
+// (eps, delta) if and only if (alpha-1) d is at most this, and [Tight] is what is left
+// without B. A is least at p = alpha delta, B falls with p: the least of both lies beyond.
+func optimalMoment(alpha, eps, logDelta float64) float64 {
+	// p = delta (1 + e^-x), so that p - delta = delta e^-x.
+	value := func(x float64) float64 {
+		softer := math.Max(-x, 0) + math.Log1p(math.Exp(-math.Abs(x))) // log(1 + e^-x)
+		p := math.Exp(math.Min(0, logDelta+softer))
+		a := logDelta + softer + (alpha-1)*(eps+x+softer)
+		b := alpha*math.Log1p(-p) - (alpha-1)*math.Log1p(-math.Exp(logDelta-x-eps))
+		if m := math.Max(a, b); !math.IsInf(m, 0) {
+			return m + math.Log1p(math.Exp(-math.Abs(a-b)))
+		}
+		return a
+	}
+	lo, hi := logDelta-math.Log(-math.Expm1(logDelta)), -math.Log(alpha-1)
+	if lo >= hi {
+		return value(lo)
+	}
+	least := math.Inf(1)
+	golden(lo, hi, 1e-8, func(x float64) float64 {
+		v := value(x)
+		least = math.Min(least, v)
+		return v
+	})
+	return least
 }
 
 // credit is log(delta e^((alpha-1)(epsilon-d))), convex in alpha and at most 0.
@@ -63,9 +114,9 @@ type Converted struct {
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
 	value := func(d, alpha float64) float64 { return conv.Epsilon(d, alpha, delta) }
-	// Above alpha, epsilon is at least d + log(1-1/alpha) - delta: d does not
-	// fall and log(delta a)/(a-1) <= delta.
-	hopeless := func(d, alpha, best float64) bool { return d+math.Log1p(-1/alpha)-delta > best }
+	// Above alpha, epsilon is at least what randomised response at d has, whose divergences
+	// are at most d: log(e^d - delta (1+e^d)).
+	hopeless := func(d, _, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
 	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
 	if alpha, eps := minimise(c, value, hopeless); eps < best.Epsilon {
 		best.Alpha, best.Epsilon = alpha, eps
@@ -83,9 +134,9 @@ func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 		return best
 	}
 	value := func(d, alpha float64) float64 { return conv.logDelta(d, alpha, eps) }
-	// Then it grows from here on: the credit is at least -1 - log(alpha).
-	hopeless := func(d, alpha, best float64) bool {
-		return (alpha-1)*(d-eps)-1-math.Log(alpha) > math.Max(0, best)
+	// Above alpha, delta is at least what randomised response at d has.
+	hopeless := func(d, _, best float64) bool {
+		return d > eps && math.Log(-math.Expm1(eps-d))-math.Log1p(math.Exp(-d)) > best
 	}
 	alpha, log := minimise(c, value, hopeless)
 	best.Alpha, best.Delta = alpha, math.Exp(math.Min(0, log))
@@ -135,26 +186,39 @@ func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, al
 	if math.IsInf(best, 1) {
 		return at, best
 	}
-	const ratio = 0.6180339887498949
-	section := func(x float64) float64 {
+	golden(math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio), 1e-7, func(x float64) float64 {
 		_, v := try(1 + math.Exp(x))
 		return v
-	}
-	lo, hi := math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio)
+	})
+	return at, best
+}
+
+// golden looks for the least value between two places by golden sections, until they are
+// this near to each other.
+func golden(lo, hi, near float64, value func(x float64) float64) {
+	const ratio = 0.6180339887498949
 	x1, x2 := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
-	v1, v2 := section(x1), section(x2)
-	for hi-lo > 1e-7 {
+	v1, v2 := value(x1), value(x2)
+	for i := 0; i < 100 && hi-lo > near; i++ {
 		if v1 <= v2 {
 			hi, x2, v2 = x2, x1, v1
 			x1 = hi - ratio*(hi-lo)
-			v1 = section(x1)
+			v1 = value(x1)
 		} else {
 			lo, x1, v1 = x1, x2, v2
 			x2 = lo + ratio*(hi-lo)
-			v2 = section(x2)
+			v2 = value(x2)
 		}
 	}
-	return at, best
+}
+
+// BestPreserve is [Preserve] at the best order for either end. q lies in (0, 1).
+func BestPreserve(c Curve, q float64) (lo, hi float64) {
+	refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
+	top, log := c.At(math.Inf(1)), math.Log(q)
+	_, up := minimise(c, func(d, alpha float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, _, best float64) bool { return log+d > best })
+	_, down := minimise(c, func(d, alpha float64) float64 { return d - log/(1-1/alpha) }, func(d, _, best float64) bool { return d-log > best })
+	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
 }
 
 // Preserve returns the range in which the probability of an event lies on one

@@ -38,6 +38,8 @@ func TestConversionsAgainstDPAccounting(t *testing.T) {
 // curve, the optimum.
 func TestHundredMechanisms(t *testing.T) {
 	const eps, n, delta = 0.1, 100, 1e-5
+	var steps stepwise
+	steps.add(eps, 0, n)
 	published, err := PublishedAdvancedEpsilon(eps, n, delta)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,7 @@ func TestHundredMechanisms(t *testing.T) {
 		value, want float64
 	}{
 		{"published corollary", published, 19.194},
-		{"advanced", AdvancedEpsilon(eps, 0, n, delta), 5.850},
+		{"advanced", steps.advanced(delta), 5.850},
 		{"zCDP", ConcentratedEpsilon(n*PureRho(eps), delta), 5.299},
 		{"tight conversion of zCDP", BestEpsilon(Concentrated{n * PureRho(eps)}, delta, Tight).Epsilon, 4.728},
 		{"tight conversion of the exact curve", BestEpsilon(Repeat{PureDP{eps}, n}, delta, Tight).Epsilon, 4.615},

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 )
 
 // Kind names what a [Query] is about.
@@ -58,11 +60,11 @@ func (k Kind) Options() []string {
 
 // Fields are the names of all numbers in a query of the kind.
 func (k Kind) Fields() []string {
-	return slices.Concat(k.Parameters(), k.Options(), []string{"steps", "group", "delta", "atEpsilon"})
+	return slices.Concat(k.Parameters(), k.Options(), []string{"steps", "with", "group", "delta", "atEpsilon", "event", "odds"})
 }
 
 // Query asks for the account of Steps mechanisms of one kind, each on a value of
-// this sensitivity, for groups of Group records. What is nil takes its default;
+// this sensitivity, and of others beside them, for groups of Group records. What is nil takes its default;
 // what the kind does not use must be nil.
 type Query struct {
 	Mechanism Kind     `json:"mechanism"`
@@ -81,6 +83,8 @@ type Query struct {
 	Rate  *float64 `json:"rate,omitempty"`
 	Steps *int     `json:"steps,omitempty"` // default 1
 	Group *int     `json:"group,omitempty"` // default 1
+	// With are further mechanisms of the composition, see [Query.parts].
+	With string `json:"with,omitempty"`
 
 	// TargetEpsilon asks for the least noise at which the whole composition has at most
 	// this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it
@@ -92,9 +96,56 @@ type Query struct {
 
 	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
 	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
-	// Orders of the curve, increasing, above 1, at most 1000; default: 24 of them
+	// Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them
 	// up to 512. Given ones also get a conversion of their own.
 	Orders []float64 `json:"orders,omitempty"`
+	// Event are probabilities of an event on one dataset, in (0, 1): asks for the range of
+	// its probability on the neighbour. Odds are factors above 1: asks how probable it is
+	// that the odds of one dataset over the other grow by more. At most 100 of each.
+	Event []float64 `json:"event,omitempty"`
+	Odds  []float64 `json:"odds,omitempty"`
+}
+
+// mostAsked limits With, Event and Odds.
+const mostAsked = 100
+
+// parts are the mechanisms of the composition, as filled queries of their own: the
+// query's, and those of With, which are texts such as "laplace scale=2 steps=3" with
+// semicolons between.
+func (q Query) parts() ([]Query, error) {
+	first := q
+	first.With = ""
+	all := []Query{first.filled()}
+	if q.With == "" {
+		return all, nil
+	}
+	for i, text := range strings.Split(q.With, ";") {
+		bad := func(err error) error {
+			if in := new(audit.InputError); errors.As(err, &in) {
+				in.Field, in.Path = fmt.Sprintf("with[%d].%s", i, in.Field), ""
+			}
+			return err
+		}
+		words := strings.Fields(text)
+		if len(words) == 0 || i >= mostAsked {
+			return nil, bad(fault("mechanism", strconv.Quote(text), `a kind and its parameters, such as "laplace scale=2 steps=3"`, fmt.Sprintf("at most %d, with semicolons between", mostAsked)))
+		}
+		texts := settings.Texts{"mechanism": words[0]}
+		for _, word := range words[1:] {
+			name, value, _ := strings.Cut(word, "=")
+			texts[name] = value
+		}
+		var part Query
+		if err := settings.Read(settings.Only(Keys(), "mechanism", "sigma", "scale", "p", "epsilon", "step-delta", "alpha", "rho", "mu", "sensitivity", "rate", "steps"), texts, &part); err != nil {
+			return nil, bad(err)
+		}
+		part.Group = q.Group
+		if err := part.Validate(); err != nil {
+			return nil, bad(err)
+		}
+		all = append(all, part.filled())
+	}
+	return all, nil
 }
 
 const maxOrders = 1000
@@ -151,6 +202,8 @@ func (q Query) Validate() error {
 			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
 		case *q.Rate < 1 && *q.Group > 1:
 			return fault("targetEpsilon", number(v), "absent for groups of sampled records", "leave group out, or rate")
+		case q.With != "":
+			return fault("targetEpsilon", number(v), "absent beside with", "noise is found for one mechanism")
 		case *q.Steps > maxLossSteps:
 			return fault("targetEpsilon", number(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
 		}
@@ -163,8 +216,18 @@ func (q Query) Validate() error {
 			return err
 		}
 	}
-	if err := checkOrders(q.Orders); err != nil {
+	if err := cmp.Or(checkOrders(q.Orders), checkAsked("event", q.Event, 1), checkAsked("odds", q.Odds, MaxNumber)); err != nil {
 		return err
+	}
+	if q.With != "" {
+		parts, err := q.parts()
+		total := 0
+		for _, part := range parts {
+			total += *part.Steps
+		}
+		if err := cmp.Or(err, CheckSteps(min(total, MaxSteps+1))); err != nil {
+			return err
+		}
 	}
 	if q.Mechanism == KindApproximate {
 		if err := checkEpsilon("epsilon", *q.Epsilon); err != nil {
@@ -193,6 +256,23 @@ func (q Query) Validate() error {
 	return nil
 }
 
+// checkAsked wants numbers in (0, 1) or in (1, most).
+func checkAsked(field string, all []float64, most float64) error {
+	if len(all) > mostAsked {
+		return fault(field, fmt.Sprintf("a list of %d", len(all)), fmt.Sprintf("at most %d", mostAsked), "")
+	}
+	for i, x := range all {
+		least, words := 1.0, "above 1 and below 1e50"
+		if most == 1 {
+			least, words = 1e-300, "above 0 and below 1"
+		}
+		if !(x >= least && x < most) || x == 1 {
+			return fault(fmt.Sprintf("%s[%d]", field, i), number(x), words, "")
+		}
+	}
+	return nil
+}
+
 func checkOrders(orders []float64) error {
 	if orders != nil && len(orders) == 0 {
 		return fault("orders", "empty", "one order or more, or absent", "")
@@ -202,8 +282,8 @@ func checkOrders(orders []float64) error {
 	}
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
-		if CheckAlpha(alpha) != nil {
-			return fault(field, number(alpha), "above 1 and at most 1e6", "")
+		if alpha != 1 && CheckAlpha(alpha) != nil {
+			return fault(field, number(alpha), "at least 1 and at most 1e6", "")
 		}
 		if i > 0 && alpha <= orders[i-1] {
 			return fault(field, number(alpha), "above the one before it, "+number(orders[i-1]), "sort the orders")
@@ -271,17 +351,6 @@ func (q Query) step() Curve {
 	return nil
 }
 
-// Curve is the curve of the whole query, nil for approximate privacy. The query
-// must be valid.
-func (q Query) Curve() Curve {
-	q = q.filled()
-	step := q.step()
-	if step == nil {
-		return nil
-	}
-	return Repeat{Group(step, *q.Group), *q.Steps}
-}
-
 // roundUp rounds a figure up to seven significant digits, after raising it by
 // 1e-9 of it for the last bits of the elementary functions. A figure within
 // 1e-12 of one with seven digits is taken to be that one; one below 1e-290 is
@@ -312,7 +381,8 @@ func roundDown(x float64) float64 {
 		return 0
 	}
 	scale := math.Pow10(6 - int(math.Floor(math.Log10(x))))
-	return math.Floor(x*(1-1e-9)*scale) / scale
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(math.Floor(x*(1-1e-9)*scale)/scale, 'e', 6, 64), 64) // no power of ten as large is exact
+	return v
 }
 
 // Limits of what is accepted.

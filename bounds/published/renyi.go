@@ -51,11 +51,12 @@ func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 // if eta is not below 1. For comparison, never to certify. What is wrong: the
 // ratio of range and mean of exp(alpha h) can be e^(2 alpha C), not e^(alpha C);
 // the factor alpha/(alpha-1) before log(1+eta) is missing; eta = 1 is allowed
-// where the term is infinite. On a pair of two-point distributions it exceeds
+// where the term is infinite. C is half of the range of h, which it is once h is moved to
+// be centred: R^{h,n} stays, and no other C gives more. On a pair of two-point distributions it exceeds
 // D_alpha with probability .92 at beta = .05 ([CorrectedRenyi] mends it).
 func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	must(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
-	c := math.Max(slices.Max(h), -slices.Min(h))
+	c := (slices.Max(h) - slices.Min(h)) / 2
 	eta := RenyiEta(alpha, c, t.Pairs(), beta)
 	if eta >= 1 {
 		return math.Inf(-1)

@@ -62,19 +62,57 @@ func accountText(a accounting.Account) string {
 			fmt.Fprintf(w, "  sigma = %v  %s (%s)\n", s.Sigma, s.Words, s.Source)
 		}
 	}
-	if len(a.Curve) > 0 {
-		fmt.Fprintf(w, "\nRényi divergence in nats, by order\n\n")
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if len(a.Curve) > 0 || a.KL != nil {
+		lemma := len(a.Curve) > 0 && a.Curve[0].Lemma != nil
+		fmt.Fprintf(w, "\nRényi divergence in nats, by order%s\n\n", map[bool]string{true: ", and 2 alpha epsilon^2 (Mironov 2017, lemma 1)"}[lemma])
+		var rows [][]string
 		if a.KL != nil {
-			fmt.Fprintf(t, "1\t%v\t\n", *a.KL)
+			rows = append(rows, []string{"1", fmt.Sprint(*a.KL)})
 		}
 		for _, p := range a.Curve {
-			fmt.Fprintf(t, "%v\t%v\t\n", p.Alpha, p.Divergence)
+			row := []string{fmt.Sprint(p.Alpha), fmt.Sprint(p.Divergence)}
+			if lemma {
+				row = append(row, fmt.Sprint(*p.Lemma))
+			}
+			rows = append(rows, row)
 		}
 		if a.MaxDivergence != nil {
-			fmt.Fprintf(t, "infinite\t%v\t\n", *a.MaxDivergence)
+			rows = append(rows, []string{"infinite", fmt.Sprint(*a.MaxDivergence)})
 		}
-		t.Flush()
+		writeRight(w, rows)
+	}
+	if len(a.Outcomes) > 0 {
+		fmt.Fprintf(w, "\nProbability of an event on the neighbour, by order and by its probability on one dataset (Mironov 2017, proposition 10)\n\n")
+		rows, best, composed := [][]string{{"order"}}, []string{"best"}, []string{"published, composed"}
+		for _, p := range a.Curve {
+			rows = append(rows, []string{fmt.Sprint(p.Alpha)})
+		}
+		for _, o := range a.Outcomes {
+			rows[0] = append(rows[0], fmt.Sprint(o.Event))
+			for i, r := range o.Orders {
+				rows[i+1] = append(rows[i+1], fmt.Sprintf("[%v, %v]", r.Lower, r.Upper))
+			}
+			best = append(best, fmt.Sprintf("[%v, %v]", o.Lower, o.Upper))
+			if o.Composed != nil {
+				composed = append(composed, fmt.Sprintf("at most %v", *o.Composed))
+			}
+		}
+		if rows = append(rows, best); len(composed) > 1 {
+			rows = append(rows, composed)
+		}
+		writeRight(w, rows)
+	}
+	for _, f := range a.Factors {
+		fmt.Fprintf(w, "\nPosterior odds of one dataset over the other exceed %v times the prior odds with probability at most %v (Mironov 2017, section III)\n\n", f.Odds, f.Probability)
+		rows := [][]string{{"order", "mean of the factor's power of alpha-1, at most", "probability, at most"}}
+		for _, x := range f.Orders {
+			mean := "-"
+			if x.Mean != nil {
+				mean = fmt.Sprint(*x.Mean)
+			}
+			rows = append(rows, []string{fmt.Sprint(x.Alpha), mean, fmt.Sprint(x.Probability)})
+		}
+		writeRight(w, rows)
 	}
 	for i, note := range a.Notes {
 		if i == 0 {
@@ -83,6 +121,15 @@ func accountText(a accounting.Account) string {
 		fmt.Fprintf(w, "Note: %s\n", note)
 	}
 	return w.String()
+}
+
+// writeRight writes a table whose cells stand on the right.
+func writeRight(w io.Writer, rows [][]string) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+	}
+	t.Flush()
 }
 
 // nothingBelow says what cannot hold, where that is known.

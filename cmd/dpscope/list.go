@@ -9,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -21,20 +23,27 @@ func list(args []string, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	listing := catalogue.Listing()
-	lines, known := listLines(listing)
+	lines, known := listLines(catalogue.Listing())
 	if len(names) == 0 {
-		return show(stdout, stderr, format, func() string { return listText(lines) }, listing)
+		all := map[string][]any{}
+		for _, l := range lines {
+			key := strings.ReplaceAll(strings.ToLower(l.section[:1])+l.section[1:], " ", "")
+			all[key] = append(all[key], l.value)
+		}
+		return show(stdout, stderr, format, func() string { return listText(lines) }, all)
 	}
 	var chosen []any
 	details := ""
 	for _, name := range names {
-		i := slices.IndexFunc(lines, func(l listLine) bool { return l.name == name })
-		if i < 0 {
+		if !slices.Contains(known, name) {
 			return fail(stderr, audit.UnknownName("list", name, known))
 		}
-		chosen = append(chosen, lines[i].value)
-		details += lines[i].details
+		for _, l := range lines {
+			if l.name == name {
+				chosen = append(chosen, l.value)
+				details += l.details
+			}
+		}
 	}
 	return show(stdout, stderr, format, func() string { return details }, chosen)
 }
@@ -75,6 +84,18 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 			lines = append(lines, listLine{s.name, x.Name, x.Title, b.String(), x})
 		}
 	}
+	for _, s := range source.Sources() {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n    %s\n    score: %s\n    neighbours: %s\n    designs: %s\n", s.Name, s.Title, s.Score, strings.Join(report.Texts(s.Relations), ", "), strings.Join(report.Texts(s.Designs), ", "))
+		for _, p := range s.Params {
+			fmt.Fprintf(&b, "    -param %s   %s\n", p.Usage(), p.Doc)
+		}
+		fmt.Fprintf(&b, "    dpscope canaries -source %s -epsilon 2\n", s.Name)
+		lines = append(lines, listLine{"Canary Sources", s.Name, s.Title, b.String(), map[string]any{"name": s.Name, "title": s.Title, "score": s.Score, "relations": s.Relations, "designs": s.Designs, "params": s.Params}})
+	}
+	for _, x := range source.Designs() {
+		lines = append(lines, listLine{"Canary Designs", x.Name, x.Title, fmt.Sprintf("%s\n    %s\n    source: %s\n    dpscope canaries -source NAME -design %s -epsilon 2\n", x.Name, x.Title, cmp.Or(x.Source, "dpscope"), x.Name), x})
+	}
 	for _, line := range lines {
 		names = append(names, line.name)
 	}
@@ -90,7 +111,7 @@ func listText(lines []listLine) string {
 		return strings.TrimRight(strings.SplitN(l.name, "-", 2)[0], "0123456789")
 	}
 	var b strings.Builder
-	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders"}) {
+	for section := range slices.Values([]string{"Mechanisms", "Learners", "Finders", "Canary Sources", "Canary Designs"}) {
 		var own []listLine
 		first := map[string]int{}
 		for _, l := range lines {

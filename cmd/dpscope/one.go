@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/dpscope/dpscope/audit"
@@ -37,17 +38,17 @@ func (o one) do(ctx context.Context, show *meter, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if small := a.TooSmall(); small != "" {
+		fmt.Fprintln(stderr, "dpscope: "+small)
+	}
 	show.watch("", o.plan, &o.given)
 	r, err := a.Run(ctx, o.given)
 	show.clear()
-	if err != nil {
-		fail(stderr, err)
-	}
 	name := r.Head().Subject
 	if own, ok := r.(pair.Report); ok && own.Inputs.Samples != nil {
 		name = own.Inputs.Samples.Files[0].Name
 	}
-	return o.out.finish(stdout, stderr, name, r)
+	return o.out.finish(stdout, stderr, name, r, err)
 }
 
 // endShare ends the drawing of a share, and returns the exit code.

@@ -137,7 +137,11 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 }
 
 // finish writes the report of a single audit in all forms, and returns the exit code.
-func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View) int {
+// Standard error says why the run failed where the text on standard output does not.
+func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View, failed error) int {
+	if failed != nil && (f.format != format.Text || stdout == io.Discard) {
+		fail(stderr, failed)
+	}
 	place, _ := f.place() // it was checked
 	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()

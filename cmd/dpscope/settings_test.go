@@ -87,15 +87,13 @@ func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlag
 
 // address is what a report names, and the plan that it is of.
 type address[P any] struct {
-	URL  string `json:"url"`
-	How  string `json:"how"` // as the page calls the kind
+	url  string
 	want P
-	// resolve checks a plan that the page made.
-	resolve func(P) (P, error)
 }
 
-// inThePage has the page's scripts read the addresses, and wants the same plans.
-func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, error)) {
+// inThePage has the page's scripts read the addresses, and wants the same plans of the
+// texts that the core gets.
+func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.Key[P], resolve func(P) (P, error)) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node here")
@@ -104,23 +102,15 @@ func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, err
 	if len(script.Errors) > 0 {
 		t.Fatal(script.Errors)
 	}
-	var known struct {
-		Mechanisms []audit.MechanismListing `json:"mechanisms"`
-		Sources    []map[string]any         `json:"sources"`
-		Accounts   []map[string]any         `json:"accounts"`
-	}
+	var accounts []map[string]any
 	for _, k := range accounting.Kinds() {
-		known.Accounts = append(known.Accounts, map[string]any{"kind": k, "fields": k.Fields()})
+		accounts = append(accounts, map[string]any{"kind": k, "fields": k.Fields()})
 	}
-	known.Mechanisms = catalogue.Listing().Mechanisms
-	for _, s := range source.Sources() {
-		var designs []map[string]any
-		for _, d := range s.Designs {
-			designs = append(designs, map[string]any{"name": d, "vectors": s.NeedsData != nil && s.NeedsData(d)})
-		}
-		known.Sources = append(known.Sources, map[string]any{"name": s.Name, "params": s.Params, "designs": designs, "examples": s.TakesData, "oneRunDesign": s.OneRun.Designs[0]})
+	var addresses []string
+	for _, a := range all {
+		addresses = append(addresses, a.url)
 	}
-	in, err := json.Marshal(map[string]any{"catalogue": known, "addresses": all})
+	in, err := json.Marshal(map[string]any{"accounts": accounts, "addresses": addresses})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,17 +122,18 @@ func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, err
 	if err != nil {
 		t.Fatalf("%v: %s", err, said.String())
 	}
-	var plans []json.RawMessage
-	if err := json.Unmarshal(out, &plans); err != nil || len(plans) != len(all) {
-		t.Fatalf("%d plans of %d addresses: %v", len(plans), len(all), err)
+	var texts []settings.Texts
+	if err := json.Unmarshal(out, &texts); err != nil || len(texts) != len(all) {
+		t.Fatalf("%d texts of %d addresses: %v", len(texts), len(all), err)
 	}
 	for i, a := range all {
-		p, err := parse(plans[i])
+		p := blank
+		err := settings.Read(keys, texts[i].Given(), &p)
 		if err == nil {
-			p, err = a.resolve(p)
+			p, err = resolve(p)
 		}
 		if err != nil || !audit.EqualJSON(p, a.want) {
-			t.Fatalf("%s: %v\n%s\n%+v\nwant\n%+v", a.URL, err, plans[i], p, a.want)
+			t.Fatalf("%s: %v\n%v\n%+v\nwant\n%+v", a.url, err, texts[i], p, a.want)
 		}
 	}
 }
@@ -205,6 +196,13 @@ func drawClaim(t *rapid.T) *audit.Claim {
 func TestReproducePair(t *testing.T) {
 	tried, valid := 0, 0
 	var addresses []address[pair.Plan]
+	resolve := func(p pair.Plan) (pair.Plan, error) {
+		b, err := p.Resolve(catalogue)
+		if err != nil {
+			return p, err
+		}
+		return b.Plan, nil
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
@@ -246,21 +244,14 @@ func TestReproducePair(t *testing.T) {
 			}
 		}
 		valid++
-		resolve := func(p pair.Plan) (pair.Plan, error) {
-			b, err := p.Resolve(catalogue)
-			if err != nil {
-				return p, err
-			}
-			return b.Plan, nil
-		}
 		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
 			f := newAuditFlags(io.Discard)
 			return f.Flags, f.asked
 		}, pair.Keys(), resolve, a.Plan)
-		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, "audit", a.Plan, resolve})
+		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, a.Plan})
 	})
 	enough(t, valid, tried)
-	inThePage(t, addresses, pair.ParsePlan)
+	inThePage(t, addresses, pair.Plan{Version: pair.PlanVersion}, pair.Keys(), resolve)
 }
 
 const (
@@ -306,7 +297,6 @@ func drawCanaryClaim(t *rapid.T) *audit.Claim {
 
 func TestReproduceCanaries(t *testing.T) {
 	tried, valid := 0, 0
-	var addresses []address[canary.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
@@ -339,12 +329,8 @@ func TestReproduceCanaries(t *testing.T) {
 			f := newCanaryFlags(io.Discard)
 			return f.Flags, f.asked
 		}, canary.Keys(), resolve, a.Plan)
-		if p.Trainer == nil { // the page runs no program
-			addresses = append(addresses, address[canary.Plan]{a.Reproduce().URL, "run", a.Plan, resolve})
-		}
 	})
 	enough(t, valid, tried)
-	inThePage(t, addresses, canary.ParsePlan)
 }
 
 // drawGuesses draws which of m canaries are guessed and how many.
@@ -359,7 +345,6 @@ func drawGuesses(t *rapid.T, m int) (membership.Sides, []int, []int) {
 
 func TestReproduceOneRun(t *testing.T) {
 	tried, valid := 0, 0
-	var addresses []address[onerun.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
@@ -392,12 +377,8 @@ func TestReproduceOneRun(t *testing.T) {
 			f.String("data", "", "")
 			return f.Flags, f.asked
 		}, onerun.Keys(), resolve, a.Plan)
-		if p.Trainer == nil && p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
-			addresses = append(addresses, address[onerun.Plan]{a.Reproduce().URL, "one", a.Plan, resolve})
-		}
 	})
 	enough(t, valid, tried)
-	inThePage(t, addresses, onerun.ParsePlan)
 }
 
 func TestReproduceScores(t *testing.T) {
@@ -493,6 +474,8 @@ func TestReproduceAccount(t *testing.T) {
 			*at[name] = sometimes(t, name, rapid.Ptr(rapid.Float64Range(1e-40, 1e40), false))
 		}
 		q.Steps, q.Group = sometimes(t, "steps", rapid.Ptr(rapid.IntRange(1, accounting.MaxSteps), false)), sometimes(t, "group", rapid.Ptr(rapid.IntRange(1, accounting.MaxGroup), false))
+		q.With = sometimes(t, "with", rapid.SampledFrom([]string{"laplace scale=2 steps=3", "pure epsilon=0.1; zcdp rho=0.5"}))
+		q.Event, q.Odds = sometimes(t, "event", rapid.SliceOfN(rapid.Float64Range(1e-9, 0.9), 1, 3)), sometimes(t, "odds", rapid.SliceOfN(rapid.Float64Range(1.1, 1e6), 1, 3))
 		var fragment strings.Builder
 		fragment.WriteString("#v=1&account=" + string(q.Mechanism))
 		for i, k := range settings.Describe(keys) {
@@ -504,7 +487,7 @@ func TestReproduceAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		addresses = append(addresses, address[accounting.Query]{fragment.String(), "account", want, shown})
+		addresses = append(addresses, address[accounting.Query]{fragment.String(), want})
 		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))
 		asksAgain(t, audit.Reproduce{CLI: q.Command()}, accounting.Query{}, func() (*cli.Flags, cli.Asked[accounting.Query]) {
@@ -512,5 +495,5 @@ func TestReproduceAccount(t *testing.T) {
 			return f, cli.Settings(f, accounting.Keys())
 		}, keys, func(q accounting.Query) (accounting.Query, error) { return q, nil }, q)
 	})
-	inThePage(t, addresses, func(data []byte) (q accounting.Query, err error) { return q, audit.DecodeStrict(data, "account", &q) })
+	inThePage(t, addresses, accounting.Query{}, keys, shown)
 }

@@ -34,7 +34,7 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	if audits.File == nil {
 		r := audits.Audited[0].Report
-		return out.finish(stdout, stderr, r.Head().Subject, r)
+		return out.finish(stdout, stderr, r.Head().Subject, r, nil)
 	}
 	f := planFlags{file: audits.Name}
 	var places []*format.Location

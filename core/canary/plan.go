@@ -271,7 +271,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "how many singular vectors; default: half of all",
 			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "how many singular vectors, those of the smallest values", Empty: "half of all"}},
 		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
-			Usage: "norm of vectors from a file: unit, median (of its rows) or own; default unit",
+			Usage: "norm of vectors from a file and of singular vectors: unit, median (of the rows) or own; default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
 		{Name: "distinct", Field: "pool/distinct", At: settings.Switch(func(p *Plan) *bool { return &p.pool().Distinct }),
 			Usage: "no vector of the file comes twice in a run",

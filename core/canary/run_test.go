@@ -140,7 +140,7 @@ func TestViolation(t *testing.T) {
 func TestInconclusive(t *testing.T) {
 	p := samplePlan(16, 4)
 	r := runAudit(t, p, 1)
-	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "cannot show more than epsilon >=") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "below the claim of 2, which needs 24 runs") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
 		t.Errorf("%s: %s %q", r.Verdict, r.Summary, r.Warnings)
 	}
 	p = samplePlan(256, 8)

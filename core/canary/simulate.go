@@ -10,33 +10,52 @@ import (
 // it. It has the random streams of the audit itself: what [Simulation.Judge]
 // says by the plan's interval is what its report says.
 type Simulation struct {
-	audit               *Audit
+	audit  *Audit
+	scores [2][]float64 // of exploration and certification, K in and M out a run
+
 	explored, certified *membership.Explored
 }
 
 // Simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
 func Simulate(a *Audit) (*Simulation, error) {
 	s := &Simulation{audit: a}
-	for _, x := range []struct {
-		phase Phase
-		runs  int
-		to    **membership.Explored
-	}{{Exploring, a.Plan.Explore, &s.explored}, {Certifying, a.Plan.Runs, &s.certified}} {
-		src, err := a.Spec.New(a.Setup)
-		if err != nil {
-			return nil, err
-		}
-		scores := make([]float64, 0, x.runs*(a.Plan.K+a.Plan.M))
-		err = a.each(src, x.phase, 0, x.runs, func(_ int, run []float64, _ bool) error {
-			scores = append(scores, run...)
+	src, err := a.Spec.New(a.Setup)
+	if err != nil {
+		return nil, err
+	}
+	for i, runs := range []int{a.Plan.Explore, a.Plan.Runs} {
+		err := a.each(src, []Phase{Exploring, Certifying}[i], 0, runs, func(_ int, run []float64, _ bool) error {
+			s.scores[i] = append(s.scores[i], run...)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		*x.to = membership.NewExplored(a.Plan.K, a.Plan.M, scores)
 	}
-	return s, nil
+	return s.sorted(), nil
+}
+
+func (s *Simulation) sorted() *Simulation {
+	k, m := s.audit.Plan.K, s.audit.Plan.M
+	s.explored, s.certified = membership.NewExplored(k, m, s.scores[0]), membership.NewExplored(k, m, s.scores[1])
+	return s
+}
+
+// Part is the audit of some of the runs, of exploration as of certification, from first on.
+func (s *Simulation) Part(first, runs int) *Simulation {
+	a := *s.audit
+	a.Plan.Explore, a.Plan.Runs = runs, runs
+	part, each := &Simulation{audit: &a}, a.Plan.K+a.Plan.M
+	for i, scores := range s.scores {
+		part.scores[i] = scores[first*each : (first+runs)*each]
+	}
+	return part.sorted()
+}
+
+// Swapped is the audit whose exploration runs are the certification runs of this one, and
+// the other way round.
+func (s *Simulation) Swapped() *Simulation {
+	return &Simulation{audit: s.audit, scores: [2][]float64{s.scores[1], s.scores[0]}, explored: s.certified, certified: s.explored}
 }
 
 // Judged is what one interval makes of a simulation.

@@ -54,4 +54,19 @@ func TestSimulateIsTheAudit(t *testing.T) {
 	if j.Threshold != r.Evidence.Threshold || math.Max(0, j.Epsilon) != *r.LowerBound || !audit.EqualJSON(j.Table, r.Evidence.Certified.Table) {
 		t.Errorf("%v %v, in the report %v %v", j.Threshold, j.Epsilon, r.Evidence.Threshold, *r.LowerBound)
 	}
+	// The first runs are those of a smaller audit.
+	p.Runs, p.Explore = 100, 100
+	if a, err = p.Resolve(source.Sources(), nil); err != nil {
+		t.Fatal(err)
+	}
+	less, err := Simulate(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Part(0, 100).Judge(bounds.CanaryWilson2, 0.1), less.Judge(bounds.CanaryWilson2, 0.1); !audit.EqualJSON(got, want) {
+		t.Errorf("a part has %+v, the audit of as many runs %+v", got, want)
+	}
+	if got, want := s.Part(100, 100).Judge(bounds.CanaryWilson2, 0.1), less.Judge(bounds.CanaryWilson2, 0.1); audit.EqualJSON(got.Table, want.Table) {
+		t.Error("two parts are the same")
+	}
 }

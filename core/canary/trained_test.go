@@ -25,6 +25,9 @@ func TestTrained(t *testing.T) {
 		func(p *Plan) {
 			p.Design, p.Parameters["model"] = source.DataPoisoning, audit.ParamValue{Text: train.Linear}
 		},
+		func(p *Plan) {
+			p.Design, p.Pool, p.Parameters["access"] = source.TailSingular, &source.Pool{Scale: source.MedianNorm}, audit.ParamValue{Text: train.Final}
+		},
 	} {
 		p := trainedPlan()
 		change(&p)

@@ -57,7 +57,7 @@ func (r *Report) Reword() {
 	case *r.LowerBound > eps:
 		r.Say(fmt.Sprintf("Inconclusive: the %s interval gives %s against %s, but it holds asymptotically only and refutes nothing.", title, bound(), claimed), fmt.Sprintf("Use %s.", bounds.CanaryPairedBetting))
 	default:
-		r.Say(fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s, whatever the number of canaries, and the mechanism %s.", runs, phrase.Bound(r.Power.Largest, eps), at, claimed), r.Power.Remedy())
+		r.SayTooSmall(runs+", whatever the number of canaries,", "epsilon", at)
 	}
 }
 
@@ -189,7 +189,11 @@ func (r Report) Facts() []audit.FactRow {
 		add("Event", "score > %s; the score is the %s", phrase.Number(r.Evidence.Threshold), r.Source.Score)
 	}
 	if r.In != nil && r.Out != nil {
-		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Evidence.Certified.Table.Runs()))
+		counted, first := r.Evidence.Certified.Table.Runs(), ""
+		if n := r.Termination.SamplesUsed - counted; n > 0 {
+			first = fmt.Sprintf("; by the first %d the first event was learnt", n)
+		}
+		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs%s", r.In.Rate, r.Out.Rate, phrase.Grouped(counted), first)
 		for _, s := range []struct {
 			name string
 			side *Side

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -117,20 +118,20 @@ const (
 )
 
 // onEvent fills in the counts of an event.
-func (c certificate) onEvent(f *report.Row, cut Cut) {
-	n, explored := cut.counts(c.table), cut.counts(c.explored)
-	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
+func (c certificate) onEvent(f *report.Row, cut threshold.Event) {
+	n, explored := cut.Counts(c.table), cut.Counts(c.explored)
+	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.Direction()
 }
 
 func (c certificate) epsilon(f *report.Row) float64 {
 	p := c.audit.Plan
 	eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
 	f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
-	c.onEvent(f, at.Cut)
+	c.onEvent(f, at.Event)
 	if p.goal() == report.Epsilon {
 		least := 1.0
 		for _, h := range c.prepared.events() {
-			least = min(least, bounds.ClaimPValue(h.counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
+			least = min(least, bounds.ClaimPValue(h.Counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
 		}
 		f.PValue = &least
 	}
@@ -166,7 +167,7 @@ func (c certificate) mu(f *report.Row) float64 {
 func (c certificate) goalRenyi(f *report.Row) float64 {
 	d := *c.prepared.Goal
 	t := d.side(c.table)
-	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, directionOf(d.Reversed)
+	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, threshold.DirectionOf(d.Reversed)
 	if f.ID == report.RenyiDivergence {
 		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
 	}
@@ -198,15 +199,16 @@ func (c certificate) renyi() []report.Row {
 	out := make([]report.Row, len(c.prepared.Renyi))
 	share := c.beta / float64(len(out))
 	for i, d := range c.prepared.Renyi {
-		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: directionOf(d.Reversed)}
+		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: threshold.DirectionOf(d.Reversed)}
 		t := d.side(c.table)
 		lower := lowerBound(bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		// The divergence grows with the order, so what holds of a smaller one
-		// holds here.
+		// holds here, in its direction.
 		for _, below := range out[:i] {
-			if below.Alpha < f.Alpha && below.Direction == f.Direction && *below.LowerBound > lower {
-				lower, f.Method = *below.LowerBound, below.Method
+			if below.Alpha < f.Alpha && *below.LowerBound > lower {
+				lower, f.Method, f.Direction = *below.LowerBound, below.Method, below.Direction
+				f.Note = "as at a smaller order: the divergence does not fall as the order grows"
 			}
 		}
 		f.LowerBound, f.Estimate = &lower, &estimate
@@ -225,11 +227,11 @@ func (c certificate) tradeoff() []bounds.TradeoffPoint {
 			order[k] = k
 		}
 	}
-	points := bounds.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
+	points := bounds.TradeoffBand(c.prepared.Event.Side(c.table), order, c.beta)
 	for i, q := range points {
 		points[i].FPRLower, points[i].FNRLower = phrase.Floor(q.FPRLower, 9), phrase.Floor(q.FNRLower, 9)
 		points[i].FPRUpper, points[i].FNRUpper = min(1, -phrase.Floor(-q.FPRUpper, 9)), min(1, -phrase.Floor(-q.FNRUpper, 9))
-		points[i].FPR, points[i].FNR = roundTo(q.FPR, 9), roundTo(q.FNR, 9)
+		points[i].FPR, points[i].FNR = phrase.Round(q.FPR, 9), phrase.Round(q.FNR, 9)
 	}
 	return points
 }
@@ -239,7 +241,7 @@ const katzDeltaFault = "certifies nothing: Katz' interval with delta put in by t
 // published computes the published forms beside what certifies.
 func (c certificate) published() []report.Row {
 	eps, delta := c.audit.dpLimits()
-	t := c.prepared.Event.side(c.table)
+	t := c.prepared.Event.Side(c.table)
 	var out []report.Row
 	add := func(p report.Row, value float64) {
 		if !math.IsInf(value, 0) && !math.IsNaN(value) {
@@ -252,7 +254,7 @@ func (c certificate) published() []report.Row {
 	if delta == 0 {
 		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
 	}
-	add(katz, published.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	add(katz, published.Katz(c.prepared.Event.Counts(c.table), delta, c.beta))
 	var d *DirectedPlan
 	if d = c.prepared.Goal; d == nil {
 		for i := range c.prepared.Renyi {
@@ -262,8 +264,10 @@ func (c certificate) published() []report.Row {
 		}
 	}
 	if d != nil {
-		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
-			Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		if v := published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta); !math.IsInf(v, 0) {
+			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
+				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, lowerBound(v))
+		}
 		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
 			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -71,7 +73,7 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.told != nil {
-				g.Live = &Live{Chart: e.Chart.with(s.counted.chart, s.counted.plane), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.direction(), Event: s.event, Rows: s.counted.rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
+				g.Live = &Live{Chart: e.Chart.With(s.counted.chart, s.counted.plane), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.Direction(), Event: s.event, Rows: s.counted.rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
 			}
 		}
 	}))
@@ -92,13 +94,13 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 // certifyTasks are the shards in [lo, hi).
 func (s *state) certifyTasks(lo, hi int) []Certify {
 	e := s.found.Evidence
-	ch := e.Chart.with([4][]int{}, [2][]int{})
+	ch := e.Chart.With([4][]int{}, [2][]int{})
 	later := ch
 	later.Plane = nil // counted in the first shards only
 	tasks := make([]Certify, hi-lo)
 	for i := range tasks {
 		ch := ch
-		if (lo+i)*s.shardRows() >= planeRows {
+		if (lo+i)*s.shardRows() >= chart.PlaneRows {
 			ch = later
 		}
 		tasks[i] = Certify{of: s.of(), Pair: e.Pair, Shard: lo + i, Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Chart: ch, model: s.found.model}
@@ -204,18 +206,18 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	if t.Shard < 0 || n <= 0 {
 		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.shards(a.Plan.Samples)-1)}
 	}
-	binner, err := t.Chart.binner(a.Columns)
+	binner, err := t.Chart.Binner(a.Columns)
 	if err != nil {
 		return nil, err
 	}
 	counted := Counted{Rows: n}
 	for k := range counted.Chart {
-		counted.Chart[k] = make([]int, t.Chart.bins())
+		counted.Chart[k] = make([]int, t.Chart.Bins())
 	}
 	width := audit.Width(a.Columns)
-	plane := t.Chart.Plane.counter()
+	plane := t.Chart.Plane.Counter()
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
-	event := t.Event.bins(len(t.Edges) + 1)
+	event := t.Event.Bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 	for side := range bins {
 		// The trial is part of the stream's key: certification has its own purpose
@@ -228,17 +230,18 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 				return nil, err
 			}
 			t.model.Score(rows[:k*width], scores[:k])
-			binScores(t.Edges, scores[:k], bins[side][at:at+k])
-			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
-			plane.count(side, rows[:k*width], scores[:k])
+			threshold.BinScores(t.Edges, scores[:k], bins[side][at:at+k])
+			binner.Count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
+			plane.Count(side, rows[:k*width], scores[:k])
 			if err := hook(k); err != nil {
 				return nil, err
 			}
 		}
 	}
 	table := bounds.NewTable(len(t.Edges) + 1)
-	countPairs(table, bins[0], bins[1])
-	counted.Cells, counted.Plane = table.N, plane.counts()
+	threshold.CountPairs(table, bins[0], bins[1])
+	cells := plane.Counts()
+	counted.Cells, counted.Plane = table.N, [2]packed{cells[0], cells[1]}
 	return &counted, nil
 }
 
@@ -246,14 +249,14 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 type tally struct {
 	rows  int
 	table bounds.Table
-	of    Chart
-	event Cut
+	of    chart.Chart
+	event threshold.Event
 	chart [4][]int
 	plane [2][]int // nil where the chart has none
 }
 
 func newTally(e *Evidence) tally {
-	return tally{table: bounds.NewTable(len(e.Edges) + 1), of: e.Chart, event: e.Prepared.Event, plane: e.Chart.Plane.counts()}
+	return tally{table: bounds.NewTable(len(e.Edges) + 1), of: e.Chart, event: e.Prepared.Event, plane: e.Chart.Plane.NewCounts()}
 }
 
 // sum is what one shard of all would have counted.
@@ -264,7 +267,7 @@ func (t *tally) sum() *Counted {
 // into puts what was counted into the evidence, if there is any.
 func (t *tally) into(e *Evidence) {
 	if t.rows > 0 {
-		e.Chart = e.Chart.with(t.chart, t.plane)
+		e.Chart = e.Chart.With(t.chart, t.plane)
 		e.Table = &t.table
 	}
 }
@@ -278,7 +281,7 @@ func (t *tally) add(c Counted) error {
 	if n := counted.Pairs(); n != c.Rows {
 		return fmt.Errorf("a shard counts %d pairs of %d outputs a side", n, c.Rows)
 	}
-	if err := t.of.with(c.Chart, [2][]int{}).counts(counted, t.event); err != nil {
+	if err := t.of.With(c.Chart, [2][]int{}).CheckCounts(counted, t.event); err != nil {
 		return err
 	}
 	for side, cells := range c.Plane {

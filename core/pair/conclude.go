@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -142,12 +143,12 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	case c != nil:
 		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
 	default:
-		explored := e.Prepared.Event.counts(e.Explored)
+		explored := e.Prepared.Event.Counts(e.Explored)
 		_, delta := a.dpLimits()
-		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.direction(), Valid: true,
+		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.Direction(), Valid: true,
 			Event: &report.Event{Edge: e.Prepared.Event.Edge, Above: e.Prepared.Event.Above}, Explored: &explored}
 		if e.Table != nil {
-			n := e.Prepared.Event.counts(*e.Table)
+			n := e.Prepared.Event.Counts(*e.Table)
 			f.Counts = &n
 		}
 		rows = []report.Row{f}
@@ -161,7 +162,7 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 			f.Title = fmt.Sprintf("%s, of %d orders", f.MethodWords(), len(c.Renyi))
 		}
 		if f.Event != nil && model != nil {
-			f.Event = described(a.Columns, e.Chart, model, e.Edges, Cut{Edge: f.Event.Edge, Above: f.Event.Above})
+			f.Event = described(a.Columns, e.Chart, model, e.Edges, threshold.Event{Edge: f.Event.Edge, Above: f.Event.Above})
 		}
 	}
 	if r.Sequential != nil {
@@ -193,8 +194,12 @@ func better(raced, exact report.Row) bool {
 // claim allows it to be.
 func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	confidence := phrase.Percent(1 - beta)
+	each := "with " + confidence + " confidence each"
+	if slices.ContainsFunc(t.Rows, func(f report.Row) bool { return f.Confidence != t.Rows[0].Confidence }) {
+		each = "each with its own confidence"
+	}
 	t.Title = map[string]string{
-		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (* decides)", confidence),
+		report.Bounds:    fmt.Sprintf("Certified %s (* decides)", each),
 		report.Renyi:     fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence),
 		report.Published: "Published forms on the same counts, for comparison; those called published certify nothing",
 	}[t.Name]

@@ -42,7 +42,7 @@ func ReportCurves(r Report) Curves {
 	var c Curves
 	if len(r.Tradeoff) > 0 && r.Evidence != nil {
 		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: claimedTradeoff(r.Claim), ClaimWords: r.Claim.String(),
-			Confidence: phrase.Percent(1 - r.Plan.Beta), Direction: r.Evidence.Prepared.Event.direction()}
+			Confidence: phrase.Percent(1 - r.Plan.Beta), Direction: r.Evidence.Prepared.Event.Direction()}
 	}
 	if len(r.Rows(report.Renyi)) > 0 {
 		c.Renyi = &RenyiCurve{Points: r.Rows(report.Renyi), Claimed: claimedRenyi(r.Claim, r.Rows(report.Renyi)), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Plan.Beta)}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
 // Evidence is what all bounds were certified on: a pair of datasets, a score
@@ -22,7 +24,7 @@ type Evidence struct {
 	// Explored counts the validation pairs, Table the certification pairs.
 	Explored bounds.Table  `json:"explored"`
 	Table    *bounds.Table `json:"table,omitempty"`
-	Chart    Chart         `json:"chart"`
+	Chart    chart.Chart   `json:"chart"`
 }
 
 // TrialNote is one explored pair. Values are in units of the goal and compare
@@ -56,19 +58,9 @@ func (w Witness) decode(a *Audit) (audit.Model, error) {
 	return m, nil
 }
 
-// scores returns the score of every row.
-func scores(m audit.Model, s audit.Samples) []float64 {
-	out := make([]float64, s.Len())
-	for lo := 0; lo < len(out); lo += BlockRows {
-		hi := min(lo+BlockRows, len(out))
-		m.Score(s.Slice(lo, hi).Rows, out[lo:hi])
-	}
-	return out
-}
-
 // check refuses evidence whose parts do not fit together.
 func (e Evidence) check(plan Plan) error {
-	if err := checkEdges(e.Edges); err != nil {
+	if err := threshold.CheckEdges(e.Edges); err != nil {
 		return err
 	}
 	if err := e.Prepared.check(plan, len(e.Edges)+1); err != nil {
@@ -85,8 +77,8 @@ func (e Evidence) check(plan Plan) error {
 			return &audit.InputError{Field: "table.bins", Found: fmt.Sprint(t.Bins), Want: fmt.Sprintf("%d, one more than there are edges", len(e.Edges)+1)}
 		}
 	}
-	if err := e.Chart.check(); err != nil || e.Table == nil {
+	if err := e.Chart.Check(); err != nil || e.Table == nil {
 		return err
 	}
-	return e.Chart.counts(*e.Table, e.Prepared.Event)
+	return e.Chart.CheckCounts(*e.Table, e.Prepared.Event)
 }

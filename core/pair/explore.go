@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
 // The second stage looks for a pair and a witness by successive halving (Jamieson and
@@ -185,7 +186,7 @@ func (s *state) round(ctx context.Context, tasks []Explore, trials int) ([]*Expl
 func (s *state) choose(list []contender) {
 	s.best = nil
 	for _, c := range list {
-		if s.best == nil || c.found.Value > s.best.Value+valueMargin {
+		if s.best == nil || c.found.Value > s.best.Value+threshold.ValueMargin {
 			s.best, s.bestAt = c.found, c.trial
 		}
 	}
@@ -197,12 +198,12 @@ func bestLearners(notes []LearnerNote) []string {
 	sort.SliceStable(list, func(i, j int) bool { return cmp.Less(list[j].Value, list[i].Value) })
 	var names []string
 	for _, n := range list[:min(len(list), max(leastLearners, (len(list)+1)/2))] {
-		if n.Value > worthless || len(names) == 0 {
+		if n.Value > threshold.Worthless || len(names) == 0 {
 			names = append(names, n.Learner)
 		}
 	}
 	// The first of the catalogue costs least, and tells rare values that few outputs do not show.
-	if first := notes[0]; first.Value > worthless && !slices.Contains(names, first.Learner) {
+	if first := notes[0]; first.Value > threshold.Worthless && !slices.Contains(names, first.Learner) {
 		names = append(names, first.Learner)
 	}
 	return names

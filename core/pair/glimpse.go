@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -25,8 +27,8 @@ type Glimpse struct {
 	Pair *audit.Pair `json:"pair,omitempty"`
 	// Chart is that of the report, without its words and its plane; absent where there is
 	// none. Share is of that of a sequential stage.
-	Chart *Chart  `json:"chart,omitempty"`
-	Share float64 `json:"share,omitempty"`
+	Chart *chart.Chart `json:"chart,omitempty"`
+	Share float64      `json:"share,omitempty"`
 }
 
 const (
@@ -132,19 +134,19 @@ func (g Glimpse) Report(a *Audit) (Report, error) {
 		r.Reword()
 		return r, nil
 	}
-	if _, err := g.Chart.binner(a.Columns); err != nil {
+	if _, err := g.Chart.Binner(a.Columns); err != nil {
 		return r, fmt.Errorf("the link’s result: %w", audit.At("/result", err))
 	}
 	var pair audit.Pair
 	if g.Pair != nil {
 		pair = *g.Pair
 	}
-	if chart := g.Chart.named(a.Columns); g.Share > 0 {
+	if chart := g.Chart.Named(a.Columns); g.Share > 0 {
 		r.Sequential = &Raced{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Refuted: g.Verdict == audit.Violation, Chart: &RacedChart{Share: g.Share, Chart: chart}}
 	} else {
 		r.Evidence = &Evidence{Pair: pair, Chart: chart}
 		if row := r.Pictured(); row != nil {
-			r.Evidence.Prepared.Event = Cut{Edge: row.Event.Edge, Above: row.Event.Above}
+			r.Evidence.Prepared.Event = threshold.Event{Edge: row.Event.Edge, Above: row.Event.Above}
 		}
 	}
 	r.Reword()

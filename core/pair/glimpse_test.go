@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
@@ -74,7 +75,7 @@ func TestGlimpse(t *testing.T) {
 				g.Table = []report.Row{{Event: &report.Event{Words: strings.Repeat("long ", 1000)}}}
 			},
 			"counts": func(g *pair.Glimpse) { g.Table = []report.Row{{Counts: &bounds.Counts{X: 2, N1: 1}}} },
-			"chart":  func(g *pair.Glimpse) { g.Chart = &pair.Chart{Kind: pair.HistogramChart, Edges: []float64{1, 0}} },
+			"chart":  func(g *pair.Glimpse) { g.Chart = &chart.Chart{Kind: chart.Histogram, Edges: []float64{1, 0}} },
 		} {
 			changed := g
 			change(&changed)

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -82,18 +83,18 @@ func (a *Audit) learnClaim() audit.Claim {
 // worth ranks pairs by what learners found, on validation outputs: about the lower
 // bound on the goal that these outputs would give. halves are the tables of the two
 // halves of the validation pairs.
-func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
-	v := worthless
+func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
+	v := threshold.Worthless
 	switch a.Plan.goal() {
 	case report.Epsilon:
-		return c.value
+		return c.Value
 	case report.Mu:
-		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
+		_, v = threshold.Best(halves[0].Add(halves[1]), muWorth)
 	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
 		_, v = a.bestOrder(halves)
 	}
-	if !(v > worthless) {
-		return worthless
+	if !(v > threshold.Worthless) {
+		return threshold.Worthless
 	}
 	return phrase.Floor(v, 9) // platforms differ in the last bits
 }
@@ -120,8 +121,8 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 				n := len(scores[side]) / 2
 				return slices.Sorted(slices.Values(scores[side][i*n : (i+1)*n]))
 			}
-			event, _ := chooseEvents(half(0, i), half(1, i), delta, a.Plan.Beta, a.Plan.Samples)
-			sum += math.Max(worthless, bounds.Exact(event.countsOf(half(0, 1-i), half(1, 1-i)), delta, a.Plan.Beta))
+			event, _ := threshold.Choose(half(0, i), half(1, i), delta, a.Plan.Beta, a.Plan.Samples)
+			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half(0, 1-i), half(1, 1-i)), delta, a.Plan.Beta))
 		case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
 			if i == 0 {
 				alpha, _ = a.bestOrder(halves)
@@ -135,7 +136,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 			sum += value
 		}
 	}
-	return math.Max(worthless, phrase.Floor(sum/2, 6))
+	return math.Max(threshold.Worthless, phrase.Floor(sum/2, 6))
 }
 
 // bestOrder is the order whose divergence shows most of the goal, and how much.
@@ -154,10 +155,10 @@ func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
 
 // muWorth is the mu of an event at Wilson limits.
 func muWorth(c bounds.Counts) float64 {
-	lo, _ := wilson(c.X, c.N1)
-	_, up := wilson(c.Y, c.N0)
+	lo, _ := threshold.Wilson(c.X, c.N1)
+	_, up := threshold.Wilson(c.Y, c.N0)
 	if lo <= 0 || up >= 1 || lo <= up {
-		return worthless
+		return threshold.Worthless
 	}
 	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
 }
@@ -166,11 +167,11 @@ func muWorth(c bounds.Counts) float64 {
 // estimate: the witness of each half is tried on the other one, in both
 // directions.
 func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
-	best := worthless
+	best := threshold.Worthless
 	for _, reversed := range []bool{false, true} {
 		sum := 0.0
 		for i := range halves {
-			value, se := renyiEstimate(turned(halves[1-i], reversed), renyiWitness(halves[i], alpha, reversed), alpha)
+			value, se := renyiEstimate(threshold.Turned(halves[1-i], reversed), renyiWitness(halves[i], alpha, reversed), alpha)
 			sum += value - se
 		}
 		best = math.Max(best, sum/2)

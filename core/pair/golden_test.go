@@ -72,6 +72,11 @@ func TestConcludes(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 			continue
 		}
+		for i, row := range want.Rows(report.Renyi) {
+			if i > 0 && *row.LowerBound < *want.Rows(report.Renyi)[i-1].LowerBound {
+				t.Errorf("%s: the bound falls at order %v, the divergence does not", file, row.Alpha)
+			}
+		}
 		var v engine.Verification
 		report.Compare(&v, &r, &want)
 		if !v.OK() || v.Summary != want.Summary {

@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -73,7 +74,7 @@ func (e *Explored) inUnits(steps int) {
 		return
 	}
 	share := func(v float64) float64 {
-		if v == worthless {
+		if v == threshold.Worthless {
 			return v
 		}
 		return v / float64(steps)

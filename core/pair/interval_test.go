@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -23,7 +24,7 @@ func (parabola) Describe(float64, bool) string { return "score of a parabola" }
 
 func TestEventWords(t *testing.T) {
 	columns := []audit.Column{{Name: "x", Kind: audit.Real}}
-	ch := Chart{Kind: HistogramChart, Edges: []float64{-2, 0, 3}}
+	ch := chart.Chart{Kind: chart.Histogram, Edges: []float64{-2, 0, 3}}
 	for _, c := range []struct {
 		threshold float64
 		above     bool

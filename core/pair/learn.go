@@ -9,6 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
 // explore draws the exploration outputs of a pair, trains on the first half
@@ -43,17 +45,9 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 		return nil, err
 	}
 	best.inUnits(steps)
-	best.Chart = newChart(a.Columns, half[0][0], half[1][0], best.model)
+	best.Chart = chart.New(a.Columns, half[0][0], half[1][0], best.model)
 	return best, nil
 }
-
-// worthless is the value of a witness that shows nothing. It is finite, as
-// JSON has no infinity.
-const worthless = -99.0
-
-// valueMargin is how much better a trial must be to displace an earlier one:
-// differences in the last bits between platforms decide nothing.
-const valueMargin = 2.5e-9
 
 // simplicity is the share by which a learner must do better than one that is
 // listed before it: the catalogue lists what is easiest to read first.
@@ -82,19 +76,19 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	check := func() error { return hook(0) }
 	var best *Explored
 	var notes []LearnerNote
-	most := worthless // of any learner: pairs are ranked by what they show at most
+	most := threshold.Worthless // of any learner: pairs are ranked by what they show at most
 	for i, l := range learners {
 		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: t.Trial, Shard: i}), check)
 		if stop := check(); stop != nil {
 			return nil, stop
 		}
 		if err != nil {
-			notes = append(notes, LearnerNote{Learner: l.Name, Value: worthless, Note: err.Error()})
+			notes = append(notes, LearnerNote{Learner: l.Name, Value: threshold.Worthless, Note: err.Error()})
 			continue
 		}
 		most = max(most, found.Value)
 		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
-		if best == nil || found.promised > best.promised+max(valueMargin, float64(simplicity*best.promised)) {
+		if best == nil || found.promised > best.promised+max(threshold.ValueMargin, float64(simplicity*best.promised)) {
 			best = found
 		}
 	}
@@ -130,22 +124,22 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	}
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
-	best, others := chooseEvents(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
-	keep := []float64{best.threshold}
+	best, others := threshold.Choose(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
+	keep := []float64{best.Threshold}
 	for _, c := range others {
-		keep = append(keep, c.threshold)
+		keep = append(keep, c.Threshold)
 	}
-	edges := scoreEdges(sorted[0], sorted[1], keep...)
+	edges := threshold.Edges(sorted[0], sorted[1], keep...)
 	n := min(len(scores[0]), len(scores[1]))
-	halves := [2]bounds.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
-	var hedges []Hedge
+	halves := [2]bounds.Table{threshold.TableOf(edges, scores[0][:n/2], scores[1][:n/2]), threshold.TableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
+	var hedges []threshold.Alternative
 	for _, c := range others {
-		hedges = append(hedges, Hedge{Cut: c.in(edges), Share: hedgeShare})
+		hedges = append(hedges, threshold.Alternative{Event: c.In(edges), Share: threshold.AlternativeShare})
 	}
 	value := a.worth(best, halves)
 	return &Explored{
 		model: m, Witness: Witness{Learner: l.Name}, Edges: edges, Table: halves[0].Add(halves[1]),
-		Event: best.in(edges), Hedges: hedges,
+		Event: best.In(edges), Hedges: hedges,
 		Value: value, promised: a.foresee(value, scores, halves),
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // vectorPlans have outputs of several numbers, and more of them than a plane counts:
@@ -133,7 +134,7 @@ func TestPlane(t *testing.T) {
 }
 
 // maimed is the report with a change.
-func maimed(t *testing.T, good []byte, change func(*pair.Plane)) pair.Report {
+func maimed(t *testing.T, good []byte, change func(*chart.Plane)) pair.Report {
 	t.Helper()
 	var r pair.Report
 	if err := json.Unmarshal(good, &r); err != nil {
@@ -155,23 +156,23 @@ func TestForgedPlanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := rememberingPool()
-	for name, forge := range map[string]func(*pair.Plane){
-		"count":      func(p *pair.Plane) { p.First[3]++ },
-		"no counts":  func(p *pair.Plane) { p.First, p.Second = nil, nil },
-		"edge":       func(p *pair.Plane) { p.Edges[9] += 0.07 },
-		"score edge": func(p *pair.Plane) { p.ScoreEdges[5] -= 0.03 },
-		"weight":     func(p *pair.Plane) { p.Terms[0].Weight = -p.Terms[0].Weight },
-		"offset":     func(p *pair.Plane) { p.Offset++ },
-		"border":     func(p *pair.Plane) { *p.Border += 0.01 },
-		"no border":  func(p *pair.Plane) { p.Border = nil },
-		"side":       func(p *pair.Plane) { p.Above = !p.Above },
-		"words":      func(p *pair.Plane) { p.Words = "privacy" },
+	for name, forge := range map[string]func(*chart.Plane){
+		"count":      func(p *chart.Plane) { p.First[3]++ },
+		"no counts":  func(p *chart.Plane) { p.First, p.Second = nil, nil },
+		"edge":       func(p *chart.Plane) { p.Edges[9] += 0.07 },
+		"score edge": func(p *chart.Plane) { p.ScoreEdges[5] -= 0.03 },
+		"weight":     func(p *chart.Plane) { p.Terms[0].Weight = -p.Terms[0].Weight },
+		"offset":     func(p *chart.Plane) { p.Offset++ },
+		"border":     func(p *chart.Plane) { *p.Border += 0.01 },
+		"no border":  func(p *chart.Plane) { p.Border = nil },
+		"side":       func(p *chart.Plane) { p.Above = !p.Above },
+		"words":      func(p *chart.Plane) { p.Words = "privacy" },
 	} {
 		if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, forge), true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}
-	other := maimed(t, good, func(p *pair.Plane) { p.Edges[9] += 0.07 })
+	other := maimed(t, good, func(p *chart.Plane) { p.Edges[9] += 0.07 })
 	counts := slowPlane(t, other)
 	other.Evidence.Chart.Plane.First, other.Evidence.Chart.Plane.Second = counts[0], counts[1]
 	for _, whole := range []bool{false, true} {
@@ -181,23 +182,23 @@ func TestForgedPlanes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		says  string
-		maim  func(*pair.Plane)
+		maim  func(*chart.Plane)
 		later bool // seen where the mechanism is known
 	}{
-		{"chart.plane is 3 counts, must be", func(p *pair.Plane) { p.First = p.First[:3] }, false},
-		{"chart.plane is counts of one dataset, must be of both or none", func(p *pair.Plane) { p.Second = nil }, false},
-		{"chart.plane: count of bin 7 is -1", func(p *pair.Plane) { p.Second[7] = -1 }, false},
-		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *pair.Plane) { p.Edges = []float64{} }, false},
-		{"chart.plane.scoreEdges is 1 numbers", func(p *pair.Plane) { p.ScoreEdges = p.ScoreEdges[:1] }, false},
-		{"chart.plane.edges is 1000000 numbers", func(p *pair.Plane) { p.Edges = make([]float64, 1_000_000) }, false},
-		{"chart.plane.edges is 25 numbers, must be 2 to 128 numbers in ascending order", func(p *pair.Plane) { p.Edges[4] = 1e300 }, false},
-		{"of finite span", func(p *pair.Plane) { p.Edges = []float64{-1.7e308, 1.7e308} }, false},
-		{"chart.plane.terms is 0, must be 1 to 32", func(p *pair.Plane) { p.Terms = []pair.PlaneTerm{} }, false},
-		{"chart.plane.terms is 33", func(p *pair.Plane) { p.Terms = make([]pair.PlaneTerm, 33) }, false},
-		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *pair.Plane) { p.Terms[1].Deviation = 0 }, false},
-		{"chart.plane.terms[1].deviation is 1e-310", func(p *pair.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
-		{"chart.plane: at of a term is -1, must be in [0, 7]", func(p *pair.Plane) { p.Terms[0].At = -1 }, true},
-		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *pair.Plane) { p.Terms[2].At = 8 }, true},
+		{"chart.plane is 3 counts, must be", func(p *chart.Plane) { p.First = p.First[:3] }, false},
+		{"chart.plane is counts of one dataset, must be of both or none", func(p *chart.Plane) { p.Second = nil }, false},
+		{"chart.plane: count of bin 7 is -1", func(p *chart.Plane) { p.Second[7] = -1 }, false},
+		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *chart.Plane) { p.Edges = []float64{} }, false},
+		{"chart.plane.scoreEdges is 1 numbers", func(p *chart.Plane) { p.ScoreEdges = p.ScoreEdges[:1] }, false},
+		{"chart.plane.edges is 1000000 numbers", func(p *chart.Plane) { p.Edges = make([]float64, 1_000_000) }, false},
+		{"chart.plane.edges is 25 numbers, must be 2 to 128 numbers in ascending order", func(p *chart.Plane) { p.Edges[4] = 1e300 }, false},
+		{"of finite span", func(p *chart.Plane) { p.Edges = []float64{-1.7e308, 1.7e308} }, false},
+		{"chart.plane.terms is 0, must be 1 to 32", func(p *chart.Plane) { p.Terms = []chart.PlaneTerm{} }, false},
+		{"chart.plane.terms is 33", func(p *chart.Plane) { p.Terms = make([]chart.PlaneTerm, 33) }, false},
+		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *chart.Plane) { p.Terms[1].Deviation = 0 }, false},
+		{"chart.plane.terms[1].deviation is 1e-310", func(p *chart.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
+		{"chart.plane: at of a term is -1, must be in [0, 7]", func(p *chart.Plane) { p.Terms[0].At = -1 }, true},
+		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *chart.Plane) { p.Terms[2].At = 8 }, true},
 	} {
 		r := maimed(t, good, c.maim)
 		data, err := json.Marshal(r)
@@ -212,11 +213,11 @@ func TestForgedPlanes(t *testing.T) {
 		}
 	}
 	// Numbers of any size are drawn, and found to be others.
-	if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, func(p *pair.Plane) { p.Slope, p.Offset, p.Terms[1].Weight = 1e308, -1e308, 1e308 }), false); err != nil || v.OK() {
+	if v, err := pair.Verify(context.Background(), catalogue, pool, maimed(t, good, func(p *chart.Plane) { p.Slope, p.Offset, p.Terms[1].Weight = 1e308, -1e308, 1e308 }), false); err != nil || v.OK() {
 		t.Errorf("vast weights: %v %v", err, v.Checked)
 	}
-	r := maimed(t, good, func(*pair.Plane) {})
-	r.Evidence.Chart = pair.Chart{Kind: pair.OutcomeChart, Plane: r.Evidence.Chart.Plane}
+	r := maimed(t, good, func(*chart.Plane) {})
+	r.Evidence.Chart = chart.Chart{Kind: chart.Outcomes, Plane: r.Evidence.Chart.Plane}
 	if _, err := pair.Verify(context.Background(), catalogue, pool, r, false); err == nil || !strings.Contains(err.Error(), "chart.plane is there in a chart of kind \"outcomes\"") {
 		t.Errorf("a plane of outcomes answers %v", err)
 	}
@@ -243,11 +244,11 @@ func TestUnseededPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for says, change := range map[string]func(*pair.Plane){
-		"":                     func(*pair.Plane) {},
-		"evidence.chart":       func(p *pair.Plane) { *p.Border++ },
-		"at of a term is 99":   func(p *pair.Plane) { p.Terms[0].At = 99 },
-		"3 counts, must be 67": func(p *pair.Plane) { p.First = p.First[:3] },
+	for says, change := range map[string]func(*chart.Plane){
+		"":                     func(*chart.Plane) {},
+		"evidence.chart":       func(p *chart.Plane) { *p.Border++ },
+		"at of a term is 99":   func(p *chart.Plane) { p.Terms[0].At = 99 },
+		"3 counts, must be 67": func(p *chart.Plane) { p.First = p.First[:3] },
 	} {
 		v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), maimed(t, good, change), true)
 		found := strings.Join(v.Differences, "; ")
@@ -265,7 +266,7 @@ func TestUnseededPlane(t *testing.T) {
 func TestLivePlane(t *testing.T) {
 	plan := vectorPlans["real"]
 	plan.Version = pair.PlanVersion
-	var last *pair.Plane
+	var last *chart.Plane
 	looks, largest := 0, 0
 	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
 		if p.Live == nil || p.Live.Event == nil {

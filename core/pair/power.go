@@ -1,8 +1,10 @@
 package pair
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
@@ -19,31 +21,61 @@ func (c certificate) power() *report.Power {
 	n, limit := p.Samples, p.Claim.Limit()
 	out := &report.Power{}
 	var smallest float64
+	share := c.prepared.events()[0].Share
 	switch p.goal() {
 	case report.Epsilon:
 		_, delta := c.audit.dpLimits()
-		beta := c.beta * c.prepared.events()[0].Share
-		out.Largest = bounds.MaxCertifiable(n, n, delta, beta)
+		beta := c.beta * share
+		out.Largest = c.audit.largest(n, share)
 		if n > searchedReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.Counts(c.explored)))
 	case report.Mu:
-		out.Largest = bounds.ExactMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
-		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.counts(c.explored)))
+		out.Largest = c.audit.largest(n, 1)
+		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.Counts(c.explored)))
 	default:
 		d := *c.prepared.Goal
 		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
-	out.Largest = lowerBound(out.Largest)
+	if out.Largest = lowerBound(out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
+		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.largest(n, share) > limit }), "samples a side"
+	}
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
 		// Rounded up: it is what could have been seen, not what was.
 		smallest = max(limit, -phrase.Floor(-smallest, 4))
 		out.Smallest = &smallest
 	}
 	return out
+}
+
+// largest is a bound that no outcome of n samples a side exceeds, by a method that has this
+// share of the error of what is certified; +Inf for goals of which it depends on the witness.
+func (a *Audit) largest(n int, share float64) float64 {
+	switch beta := a.Plan.boundBeta(); a.Plan.goal() {
+	case report.Epsilon:
+		_, delta := a.dpLimits()
+		return bounds.MaxCertifiable(n, n, delta, beta*share)
+	case report.Mu:
+		return bounds.ExactMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, beta)
+	}
+	return math.Inf(1)
+}
+
+// TooSmall says before anything is drawn that no outcome refutes the claim; empty where
+// one may.
+func (a *Audit) TooSmall() string {
+	n, limit := a.Plan.Samples, a.Claim.Limit()
+	if a.Plan.races() && a.reachable() || a.Plan.Mode != UntilRefuted && a.largest(n, 1) > limit {
+		return ""
+	}
+	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))
+	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit }); a.Plan.Mode != UntilRefuted && needed > 0 {
+		words += fmt.Sprintf(": at least %s are needed", phrase.Grouped(needed))
+	}
+	return words
 }
 
 // largestRenyi is a divergence that no outcome of n pairs certifies more than.

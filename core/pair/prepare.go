@@ -5,23 +5,23 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/report"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Prepared is all that exploration fixed for the bounds on the chosen pair, so
 // that nothing is chosen on the pairs that certify.
 type Prepared struct {
-	Event Cut `json:"event"` // for epsilon
+	Event threshold.Event `json:"event"` // for epsilon
 	// Steps is by how many steps of the relation the pair differs, where it is more than
 	// one.
-	Steps      int     `json:"steps,omitempty"`
-	Hedges     []Hedge `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
-	DeltaEvent Cut     `json:"deltaEvent"`       // for delta at the claimed epsilon
-	MuEvent    Cut     `json:"muEvent"`          // for mu
+	Steps      int                     `json:"steps,omitempty"`
+	Hedges     []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
+	DeltaEvent threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
+	MuEvent    threshold.Event         `json:"muEvent"`          // for mu
 	// Point is that of a claim's curve at which the audit is.
 	Point *audit.ProfilePoint `json:"point,omitempty"`
 	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
@@ -35,10 +35,10 @@ type DirectedPlan struct {
 	Reversed bool `json:"reversed,omitempty"`
 }
 
-func (d DirectedPlan) side(t bounds.Table) bounds.Table { return turned(t, d.Reversed) }
+func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turned(t, d.Reversed) }
 
 // prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int) (Prepared, error) {
+func (a *Audit) prepare(table bounds.Table, event threshold.Event, hedges []threshold.Alternative, steps int) (Prepared, error) {
 	out := Prepared{Event: event, Hedges: hedges}
 	if steps > 1 {
 		out.Steps, a = steps, a.grouped(steps)
@@ -50,8 +50,8 @@ func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int
 	}
 	p := a.Plan
 	eps, _ := a.dpLimits()
-	out.DeltaEvent, _ = tableCut(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
-	out.MuEvent, _ = tableCut(table, muWorth)
+	out.DeltaEvent, _ = threshold.Best(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
+	out.MuEvent, _ = threshold.Best(table, muWorth)
 	for _, alpha := range renyiOrders {
 		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
 		if err != nil {
@@ -73,7 +73,7 @@ func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int
 			if goal == report.Rho {
 				v /= alpha
 			}
-			if v = phrase.Floor(v, 9); out.Goal == nil || v > best+valueMargin {
+			if v = phrase.Floor(v, 9); out.Goal == nil || v > best+threshold.ValueMargin {
 				out.Goal, best = &d, v
 			}
 		}
@@ -83,8 +83,8 @@ func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int
 
 // deltaWorth is the lower limit of p1 - e^eps p0 at Wilson limits.
 func deltaWorth(c bounds.Counts, eps float64) float64 {
-	lo, _ := wilson(c.X, c.N1)
-	_, up := wilson(c.Y, c.N0)
+	lo, _ := threshold.Wilson(c.X, c.N1)
+	_, up := threshold.Wilson(c.Y, c.N0)
 	return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
 }
 
@@ -93,22 +93,22 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 	var best DirectedPlan
 	promised := math.Inf(-1)
 	for _, reversed := range []bool{false, true} {
-		t := turned(table, reversed)
+		t := threshold.Turned(table, reversed)
 		h := renyiWitness(table, alpha, reversed)
 		value, se := renyiEstimate(t, h, alpha)
-		if v := phrase.Floor(value-2*se, 9); v > promised+valueMargin {
+		if v := phrase.Floor(value-2*se, 9); v > promised+threshold.ValueMargin {
 			promised = v
 			best = DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
 		}
 	}
-	plan, err := bounds.TuneRenyi(turned(table, best.Reversed), best.H, alpha, n, beta)
+	plan, err := bounds.TuneRenyi(threshold.Turned(table, best.Reversed), best.H, alpha, n, beta)
 	if err != nil {
 		return best, err
 	}
 	// Platforms differ in the last bits, and the report holds the numbers.
 	decimals := 6 + max(0, int(math.Ceil(math.Log10(alpha))))
 	for i := range plan.H {
-		plan.H[i] = roundTo(plan.H[i], decimals)
+		plan.H[i] = phrase.Round(plan.H[i], decimals)
 	}
 	plan.Lambda = roundDigits(plan.Lambda)
 	if plan.Method == bounds.MethodRenyiBerryEsseen {
@@ -124,11 +124,6 @@ func roundDigits(x float64) float64 {
 		return 0
 	}
 	return phrase.Floor(x, 5-int(math.Floor(math.Log10(x))))
-}
-
-func roundTo(x float64, decimals int) float64 {
-	scale := math.Pow10(decimals)
-	return math.Round(x*scale) / scale
 }
 
 // check refuses what does not fit the plan or the bins.
@@ -159,18 +154,18 @@ func (p Prepared) check(plan Plan, bins int) error {
 			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
 		}
 	}
-	if n := len(p.Hedges); n > mostHedges {
-		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", mostHedges)}
+	if n := len(p.Hedges); n > threshold.MostAlternatives {
+		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", threshold.MostAlternatives)}
 	}
-	cuts := []Cut{p.Event, p.DeltaEvent, p.MuEvent}
+	cuts := []threshold.Event{p.Event, p.DeltaEvent, p.MuEvent}
 	for _, h := range p.Hedges {
-		cuts = append(cuts, h.Cut)
-		if h.Share != hedgeShare {
-			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(hedgeShare)}
+		cuts = append(cuts, h.Event)
+		if h.Share != threshold.AlternativeShare {
+			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(threshold.AlternativeShare)}
 		}
 	}
 	for _, c := range cuts {
-		if err := c.check(edges); err != nil {
+		if err := c.Check(edges); err != nil {
 			return err
 		}
 	}
@@ -187,4 +182,25 @@ func (p Prepared) check(plan Plan, bins int) error {
 		}
 	}
 	return nil
+}
+
+// bound is the largest of the exact bounds of the main event and of the hedges, each at
+// its share of beta, and what it is of.
+func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at threshold.Alternative) {
+	eps = math.Inf(-1)
+	for i, h := range p.events() {
+		if e := bounds.Exact(h.Counts(t), delta, h.Share*beta); i == 0 || e > eps {
+			eps, at = e, h
+		}
+	}
+	return eps, at
+}
+
+// events are the main event and the hedges. Their shares sum to 1.
+func (p Prepared) events() []threshold.Alternative {
+	main := threshold.Alternative{Event: p.Event, Share: 1}
+	for _, h := range p.Hedges {
+		main.Share -= h.Share
+	}
+	return append([]threshold.Alternative{main}, p.Hedges...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -74,11 +75,11 @@ func (a *Audit) explorePoint() audit.Claim {
 // choosePoint returns the point of the curve at which an event of the explored outputs
 // promises most: the excess of p1 - e^epsilon p0 over delta, less its standard error in
 // exploration, in standard errors of the certification.
-func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event Cut) {
+func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event threshold.Event) {
 	best := math.Inf(-1)
 	for _, p := range a.Claim.Profile.Points {
 		ratio := stream.Exp(p.Epsilon)
-		cut, v := tableCut(table, func(c bounds.Counts) float64 {
+		cut, v := threshold.Best(table, func(c bounds.Counts) float64 {
 			p1, v1 := roughRate(c.X, c.N1)
 			p0, v0 := roughRate(c.Y, c.N0)
 			excess := p1 - float64(ratio*p0) - p.Delta
@@ -86,7 +87,7 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 			explored, certified := spread/math.Sqrt(float64(c.N1)), spread/math.Sqrt(float64(a.Plan.Samples))
 			return phrase.Floor((excess-explored)/certified, 6)
 		})
-		if v > best+valueMargin {
+		if v > best+threshold.ValueMargin {
 			point, event, best = p, cut, v
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/internal/gear"
 )
 
@@ -50,7 +51,7 @@ func TestProfileCoverage(t *testing.T) {
 		for range count {
 			point, event := a.choosePoint(drawn(r, mu, n))
 			chosen[point.Epsilon]++
-			certified := event.counts(drawn(r, mu, n))
+			certified := event.Counts(drawn(r, mu, n))
 			if bounds.Exact(certified, point.Delta, beta) > point.Epsilon {
 				refuted++
 			}
@@ -78,11 +79,11 @@ func TestChoosePoint(t *testing.T) {
 			s := math.Sqrt(x*(1-x) + math.Exp(2*p.Epsilon)*y*(1-y))
 			return ((x-math.Exp(p.Epsilon)*y-p.Delta)/s - 1/math.Sqrt(float64(c.N1))) * 100
 		}
-		got, best := promise(point, event.counts(table)), math.Inf(-1)
+		got, best := promise(point, event.Counts(table)), math.Inf(-1)
 		for _, p := range a.Claim.Profile.Points {
 			for k := range table.Bins - 1 {
 				for i := range 4 {
-					best = max(best, promise(p, Cut{Edge: k, Above: i&1 == 0, Reversed: i&2 == 0}.counts(table)))
+					best = max(best, promise(p, threshold.Event{Edge: k, Above: i&1 == 0, Reversed: i&2 == 0}.Counts(table)))
 				}
 			}
 		}

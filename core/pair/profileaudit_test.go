@@ -117,7 +117,7 @@ func TestProfileUntilRefuted(t *testing.T) {
 		if r.Verdict != audit.Violation || r.Rows(report.Bounds)[0].ID != report.Stretch || *r.LowerBound < 1 {
 			t.Fatalf("%s: %s", r.Verdict, r.Headline)
 		}
-		if r.Termination.Outputs > 10_000 || !strings.Contains(r.Headline, "the curve's stretch > ") {
+		if r.Termination.Outputs > 10_000 || !strings.Contains(r.Headline, "the claimed curve is false") {
 			t.Errorf("%s %s", r.Headline, r.Summary)
 		}
 		if seed > 0 {

@@ -5,6 +5,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -63,7 +64,7 @@ type Betted struct {
 // Live is the chart of a run on its way: of its certification or, before, of its
 // sequential stage, where it is that of the pair in the lead.
 type Live struct {
-	Chart     Chart       `json:"chart"`
+	Chart     chart.Chart `json:"chart"`
 	Claim     audit.Claim `json:"claim"`
 	Direction string      `json:"direction"` // of the event, as in a [report.Row]
 	// Event is what is certified, absent in the sequential stage, which bets on all outputs.
@@ -163,12 +164,12 @@ func (s *state) rough() func() float64 {
 	switch p.goal() {
 	case report.Epsilon:
 		_, delta := s.at(pr.Point).grouped(pr.Steps).dpLimits()
-		split := bounds.TuneSplit(pr.Event.counts(explored), p.Samples, p.Samples, delta, p.Beta)
+		split := bounds.TuneSplit(pr.Event.Counts(explored), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
-			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split) / float64(max(1, pr.Steps))
+			return bounds.ClopperPearson(pr.Event.Counts(s.counted.table), delta, p.Beta, split) / float64(max(1, pr.Steps))
 		}
 	case report.Mu:
-		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
+		return func() float64 { return bounds.GaussianMu(pr.MuEvent.Counts(s.counted.table), p.Beta) }
 	}
 	return func() float64 {
 		return s.fromDivergence(bounds.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/estimators/posterior"
 )
 
@@ -32,8 +33,8 @@ type RacedChart struct {
 	Pair int `json:"pair"` // place in the list of pairs
 	// Share of the error that limits of its counts may have, so that those of the charts of
 	// all pairs hold together.
-	Share float64 `json:"share"`
-	Chart Chart   `json:"chart"`
+	Share float64     `json:"share"`
+	Chart chart.Chart `json:"chart"`
 }
 
 // Epoch is a number of outputs of one pair, of each side, that were bet on together.

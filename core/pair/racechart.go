@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
@@ -19,8 +20,8 @@ var raceChartShares = [2]float64{0.1, 0.9}
 
 // armChart counts the outputs of a pair in a race.
 type armChart struct {
-	chart  Chart
-	binner *binner
+	chart  chart.Chart
+	binner *chart.Binner
 	column int          // of outputs, that a histogram is of
 	chosen int          // how often the bins were chosen
 	seen   [2][]float64 // outputs to choose on
@@ -53,17 +54,17 @@ func (a *arm) charted(columns []audit.Column, kept [2][]float64) {
 		c.chosen, c.seen, c.binner = len(raceChartShares), [2][]float64{}, nil
 		return
 	}
-	c.binner, _ = c.chart.binner(columns)
+	c.binner, _ = c.chart.Binner(columns)
 	for side := range c.counts {
-		c.counts[side] = make([]int, c.chart.bins())
+		c.counts[side] = make([]int, c.chart.Bins())
 	}
 }
 
 // raceChart is a chart of the outcomes, or a histogram of the number, of several, that
 // differs most between the samples; false where outputs are neither.
-func raceChart(columns []audit.Column, first, second audit.Samples) (Chart, int, bool) {
+func raceChart(columns []audit.Column, first, second audit.Samples) (chart.Chart, int, bool) {
 	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
-		return outcomeChart(columns, first, second), 0, true
+		return chart.OfOutcomes(columns, first, second), 0, true
 	}
 	best, most, at, width := -1, -1, 0, audit.Width(columns)
 	var sorted [2][]float64
@@ -84,13 +85,13 @@ func raceChart(columns []audit.Column, first, second audit.Samples) (Chart, int,
 		at += c.Width()
 	}
 	if best < 0 {
-		return Chart{}, 0, false
+		return chart.Chart{}, 0, false
 	}
-	edges := growingEdges(raceChartBins, sorted[0], sorted[1])
+	edges := chart.GrowingEdges(raceChartBins, sorted[0], sorted[1])
 	if edges == nil {
-		edges = chartEdges(raceChartBins, sorted[0], sorted[1])
+		edges = chart.Edges(raceChartBins, sorted[0], sorted[1])
 	}
-	return Chart{Kind: HistogramChart, Axis: name, Edges: edges}, best, true
+	return chart.Chart{Kind: chart.Histogram, Axis: name, Edges: edges}, best, true
 }
 
 // distance is the largest difference of the counts up to any value, of sorted samples of
@@ -116,18 +117,14 @@ func (c *armChart) count(side int, rows []float64, width int) {
 		return
 	}
 	counts := c.counts[side]
-	if c.chart.Kind == OutcomeChart {
+	if c.chart.Kind == chart.Outcomes {
 		for i := 0; i < len(rows); i += width {
-			k, ok := c.binner.index[hashRow(rows[i:i+width])]
-			if !ok {
-				k = int32(len(counts) - 1)
-			}
-			counts[k]++
+			counts[c.binner.Outcome(rows[i:i+width])]++
 		}
 		return
 	}
 	for i := c.column; i < len(rows); i += width {
-		counts[c.binner.bin(rows[i])]++
+		counts[c.binner.Bin(rows[i])]++
 	}
 }
 
@@ -186,5 +183,5 @@ func (c *RacedChart) check(r *Raced) error {
 			return bad([]string{"first", "second"}[side], fmt.Sprintf("%d outputs", sum), fmt.Sprintf("at most %d, all that were drawn of the pair", drawn))
 		}
 	}
-	return c.Chart.check()
+	return c.Chart.Check()
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // TestRacedChart: a run until the claim is refuted shows the pair in the lead, whatever
 // its outputs are, and its report has the same chart, which a replay counts again.
 func TestRacedChart(t *testing.T) {
-	for name, kind := range map[string]pair.ChartKind{"svt4": pair.OutcomeChart, "laplace-mean": pair.HistogramChart, "noisy-histogram-wrong-scale": pair.HistogramChart} {
+	for name, kind := range map[string]chart.Kind{"svt4": chart.Outcomes, "laplace-mean": chart.Histogram, "noisy-histogram-wrong-scale": chart.Histogram} {
 		var live *pair.Live
 		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1),
 			Plan:     pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: name, Claim: &audit.Claim{Epsilon: 0.5}, Samples: 3_000, Trials: 3, Seed: 5},

@@ -33,8 +33,8 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, r.Progress, r.Generator)
 }
 
-// most is what a replay does at most: no more than what the report holds took.
-type most struct {
+// limits are what a replay does at most: no more than what the report holds took.
+type limits struct {
 	trials  int // beyond them it ends with errMoreTrials
 	epochs  int // of the sequential stage
 	samples int // certified
@@ -162,7 +162,9 @@ func (s *state) stages(ctx context.Context) error {
 		stages = stages[:2]
 	}
 	for _, stage := range stages {
-		if err := s.on.Timed(stage.spent, func() error { return stage.run(ctx) }); err != nil {
+		start := s.on.Clock()
+		err := stage.run(ctx)
+		if *stage.spent += s.on.Clock() - start; err != nil {
 			return err
 		}
 	}
@@ -284,7 +286,7 @@ func (s *state) prepare(ctx context.Context) error {
 		}
 	}
 	s.start(&Evidence{Pair: chosen, Witness: best.Witness, Learners: best.Learners, Edges: best.Edges,
-		Prepared: *results[0], Explored: best.Table, Chart: best.Chart.bordered(best.Edges, results[0].Event)}, m)
+		Prepared: *results[0], Explored: best.Table, Chart: best.Chart.Bordered(best.Edges, results[0].Event)}, m)
 	return nil
 }
 

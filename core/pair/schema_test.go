@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -42,7 +43,7 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.Relation]():          words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
 		reflect.TypeFor[audit.ColumnKind]():        words(string(audit.Real), string(audit.Symbol), string(audit.Mixed)),
 		reflect.TypeFor[report.Quantity]():         words(report.Texts(report.Quantities())...),
-		reflect.TypeFor[pair.ChartKind]():          words(string(pair.HistogramChart), string(pair.OutcomeChart), string(pair.ScoreChart)),
+		reflect.TypeFor[chart.Kind]():              words(string(chart.Histogram), string(chart.Outcomes), string(chart.Score)),
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[pair.Bet]():                {Type: "string"},
 		reflect.TypeFor[[]byte]():                  {Type: "string"},

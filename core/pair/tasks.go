@@ -6,6 +6,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
 // Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
@@ -60,22 +62,22 @@ func (a *Audit) Race() Race { return Race{of: a.of()} }
 // returns a [Prepared].
 type Prepare struct {
 	of
-	Explored bounds.Table `json:"explored"` // validation pairs
-	Event    Cut          `json:"event"`
-	Hedges   []Hedge      `json:"hedges,omitempty"`
-	Steps    int          `json:"steps,omitempty"` // by which the pair differs; 0: one
+	Explored bounds.Table            `json:"explored"` // validation pairs
+	Event    threshold.Event         `json:"event"`
+	Hedges   []threshold.Alternative `json:"hedges,omitempty"`
+	Steps    int                     `json:"steps,omitempty"` // by which the pair differs; 0: one
 }
 
 // Certify is the task of drawing one shard of outputs on both datasets and counting
 // how a witness sees them. It returns a [Counted].
 type Certify struct {
 	of
-	Pair    audit.Pair `json:"pair"`
-	Shard   int        `json:"shard"`
-	Witness Witness    `json:"witness"`
-	Edges   []float64  `json:"edges"` // of the bins of the score
-	Event   Cut        `json:"event"` // drawn in the chart
-	Chart   Chart      `json:"chart"` // what to draw, without counts
+	Pair    audit.Pair      `json:"pair"`
+	Shard   int             `json:"shard"`
+	Witness Witness         `json:"witness"`
+	Edges   []float64       `json:"edges"` // of the bins of the score
+	Event   threshold.Event `json:"event"` // drawn in the chart
+	Chart   chart.Chart     `json:"chart"` // what to draw, without counts
 
 	model audit.Model // of the witness
 }
@@ -141,10 +143,10 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 			if err := t.bind(cat); err != nil {
 				return err
 			}
-			if err := checkEdges(t.Edges); err != nil {
+			if err := threshold.CheckEdges(t.Edges); err != nil {
 				return err
 			}
-			if err := t.Event.check(len(t.Edges)); err != nil {
+			if err := t.Event.Check(len(t.Edges)); err != nil {
 				return err
 			}
 			var err error
@@ -170,15 +172,15 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 
 // Explored is what exploring one pair found.
 type Explored struct {
-	Witness Witness   `json:"witness"`
-	Edges   []float64 `json:"edges"` // of the bins of its score
-	Event   Cut       `json:"event"` // that shows the largest epsilon
-	Hedges  []Hedge   `json:"hedges,omitempty"`
+	Witness Witness                 `json:"witness"`
+	Edges   []float64               `json:"edges"` // of the bins of its score
+	Event   threshold.Event         `json:"event"` // that shows the largest epsilon
+	Hedges  []threshold.Alternative `json:"hedges,omitempty"`
 	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
 	Value    float64       `json:"value"`
 	Table    bounds.Table  `json:"table"` // validation pairs
-	Chart    Chart         `json:"chart"`
+	Chart    chart.Chart   `json:"chart"`
 	Learners []LearnerNote `json:"learners"`
 
 	model    audit.Model // of the witness, where it was learnt here

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -35,9 +36,9 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		return []report.Row{testerRow("aDPTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodADPTester, Claimed: &delta}, z, z-eta,
 			fmt.Sprintf("universe of %d bins, eta %.3g by its algorithm 2, beta 1/3", t.Bins, eta))}
 	case tester == "hockeystick-tester" && dp:
-		above := Cut{Edge: min(binOf(e.Edges, eps), len(e.Edges)-1), Above: true}
-		below := Cut{Edge: max(binOf(e.Edges, -eps)-1, 0), Reversed: true}
-		best := max(published.HockeyStickEstimate(above.counts(t), eps), published.HockeyStickEstimate(below.counts(t), eps))
+		above := threshold.Event{Edge: min(threshold.BinOf(e.Edges, eps), len(e.Edges)-1), Above: true}
+		below := threshold.Event{Edge: max(threshold.BinOf(e.Edges, -eps)-1, 0), Reversed: true}
+		best := max(published.HockeyStickEstimate(above.Counts(t), eps), published.HockeyStickEstimate(below.Counts(t), eps))
 		return []report.Row{testerRow("HockeyStickTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHockeyStick, Claimed: &delta}, best,
 			best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
 	case tester == "mmd-tester" && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
@@ -57,7 +58,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 // testerRow is a row with the tester's verdict: what it estimates, if that is the row's
 // quantity, what it takes that to be at least, and how.
 func testerRow(name string, row report.Row, estimate, value float64, how string) report.Row {
-	estimate, value = roundTo(estimate, 6), phrase.Floor(value, 6)
+	estimate, value = phrase.Round(estimate, 6), phrase.Floor(value, 6)
 	if row.Value = &value; estimate == estimate {
 		row.Estimate = &estimate
 	}
@@ -89,7 +90,7 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 	}
 	t, estimate := *e.Table, math.Inf(-1)
 	for _, reversed := range []bool{false, true} {
-		estimate = max(estimate, bounds.RenyiEstimate(turned(t, reversed), h, alpha))
+		estimate = max(estimate, bounds.RenyiEstimate(threshold.Turned(t, reversed), h, alpha))
 		for k := range h {
 			h[k] = -h[k]
 		}
@@ -97,7 +98,7 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 	row := report.Row{ID: report.RenyiDivergence, Alpha: alpha, Method: published.MethodRenyiTester, Claimed: &tau}
 	eta := published.RenyiEta(alpha, model.Bound, t.Pairs(), beta)
 	if !(eta < 1) {
-		estimate = roundTo(estimate, 6)
+		estimate = phrase.Round(estimate, 6)
 		row.Estimate = &estimate
 		row.Note = fmt.Sprintf("none: theorem 4.3 asks for more than %.3g outputs at C = %.3g", float64(t.Pairs())*float64(eta*eta), model.Bound)
 		return []report.Row{row}

@@ -93,7 +93,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 // again does what the report holds, and no more.
 func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
 	b := *a
-	b.most = &most{trials: len(r.Trials), samples: a.Plan.Samples}
+	b.most = &limits{trials: len(r.Trials), samples: a.Plan.Samples}
 	s := newState(&b, on, nil)
 	if r.Sequential != nil {
 		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
@@ -215,11 +215,11 @@ func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err 
 		chosen = []string{"evidence.prepared.event", "evidence.prepared.hedges"}
 	}
 	if e.Chart.Plane != nil {
-		if err := e.Chart.Plane.fits(audit.Width(a.Columns)); err != nil {
+		if err := e.Chart.Plane.Fits(audit.Width(a.Columns)); err != nil {
 			return nil, nil, err
 		}
 	}
-	e.Chart, e.Prepared = e.Chart.named(a.Columns).bordered(e.Edges, p.Event), p
+	e.Chart, e.Prepared = e.Chart.Named(a.Columns).Bordered(e.Edges, p.Event), p
 	return &e, chosen, nil
 }
 

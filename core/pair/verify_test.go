@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -147,18 +148,18 @@ func TestWhatAReportBrings(t *testing.T) {
 	if err := pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}); err != nil {
 		t.Error(err)
 	}
-	for name, forge := range map[string]func(*pair.Chart){
-		"more":       func(c *pair.Chart) { c.First[0]++ },
-		"fewer":      func(c *pair.Chart) { c.Second = c.Second[1:] },
-		"none":       func(c *pair.Chart) { c.First, c.FirstIn, c.Second, c.SecondIn = nil, nil, nil, nil },
-		"below none": func(c *pair.Chart) { c.First[0] -= 1 << 40; c.First[1] += 1 << 40 },
-		"overflow": func(c *pair.Chart) {
+	for name, forge := range map[string]func(*chart.Chart){
+		"more":       func(c *chart.Chart) { c.First[0]++ },
+		"fewer":      func(c *chart.Chart) { c.Second = c.Second[1:] },
+		"none":       func(c *chart.Chart) { c.First, c.FirstIn, c.Second, c.SecondIn = nil, nil, nil, nil },
+		"below none": func(c *chart.Chart) { c.First[0] -= 1 << 40; c.First[1] += 1 << 40 },
+		"overflow": func(c *chart.Chart) {
 			c.First[0] += 1 << 62
 			c.First[1] += 1 << 62
 			c.First[2] += 1 << 62
 			c.First[3] += 1 << 62
 		},
-		"out of the event": func(c *pair.Chart) { clear(c.FirstIn) },
+		"out of the event": func(c *chart.Chart) { clear(c.FirstIn) },
 	} {
 		r := copied(t, good)
 		forge(&r.Evidence.Chart)

@@ -99,21 +99,21 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []account {
 	_, delta := a.dpLimits()
-	a.bets.Do(func() {
+	a.made.Do(func() {
 		for i := range strengths {
-			a.bets.stakes[i] = a.stakes(a.strength(i))
+			a.made.stakes[i] = a.stakes(a.strength(i))
 		}
 	})
 	list := make([]account, len(strengths))
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i), delta: delta, stakes: a.bets.stakes[i], groups: map[int]*bounds.Stakes{}}
+		list[i] = account{limit: a.strength(i), delta: delta, stakes: a.made.stakes[i], groups: map[int]*bounds.Stakes{}}
 	}
 	return list
 }
 
-// bets are the stakes of an audit's accounts. An audit needs them to bet, to tell how it
+// allStakes are those of an audit's accounts. An audit needs them to bet, to tell how it
 // goes and to conclude; making them takes longer than a quick verdict.
-type bets struct {
+type allStakes struct {
 	sync.Once
 	stakes [len(strengths)]*bounds.Stakes
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -53,13 +55,27 @@ func (r *Report) Reword() {
 	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 	switch {
 	case r.Verdict == audit.Violation:
-		after := ""
+		after, anytime := "", ""
 		if s := r.Sequential; s != nil && s.Refuted {
 			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
 		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
-		r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+		if !row.Strict || *r.LowerBound > r.Claim.Limit() {
+			r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+			break
+		}
+		if r.Plan.Mode == UntilRefuted {
+			anytime = ", valid at any time"
+		}
+		what := "claim of " + audit.Number(r.Claim.Limit()) + at
+		if r.Claim.Kind == audit.Profile {
+			what = "claimed curve"
+		}
+		if r.PValue != nil {
+			after = strings.TrimSpace(fmt.Sprintf("Its p-value is at most %s. %s", phrase.PValue(*r.PValue), after))
+		}
+		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured(*row)))
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
@@ -71,12 +87,23 @@ func (r *Report) Reword() {
 	case r.Power == nil:
 		r.Say("Inconclusive: no bound was certified.", upper(claimed)+".")
 	default:
-		show := "any lower bound above 0"
-		if r.Power.Largest > 0 {
-			show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.Largest, r.Claim.Limit()), at)
-		}
-		r.Say(fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), show, claimed), "Raise the number of samples.")
+		r.SayTooSmall(phrase.Grouped(r.Plan.Samples)+" samples a side", symbol, at)
 	}
+}
+
+// unmeasured says that bets refuted the claim and more samples would tell by how much.
+func (r Report) unmeasured(row report.Row) string {
+	if r.Plan.Mode == UntilRefuted {
+		return "An audit until the claim is refuted does not measure by how much."
+	}
+	exact := ""
+	for _, f := range r.Rows(report.Bounds) {
+		if f.ID == row.ID && !f.Chosen && f.LowerBound != nil {
+			exact = fmt.Sprintf(": at this size the exact bound is %s", phrase.Bound(*f.LowerBound, r.Claim.Limit()))
+			break
+		}
+	}
+	return fmt.Sprintf("By how much is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
 }
 
 // powerWords say what could have been seen; nothing in an audit until the claim is
@@ -256,7 +283,11 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
 			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
+		sign, limit := ">=", r.Claim.Limit()
+		if f.Strict {
+			sign, limit = ">", math.Inf(1)
+		}
+		add("Lower bound", "%s %s %s (%s confidence, %s)", f.Quantity, sign, phrase.Bound(*f.LowerBound, limit), phrase.Percent(f.Confidence), method)
 	}
 	if f.Group > 1 {
 		add("Group", "%s", f.Note)
@@ -310,34 +341,23 @@ const (
 
 // eventWords describes the outputs in an event. For one real output that is a
 // few intervals, whatever the learner; else its model finds the words.
-func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
+func eventWords(columns []audit.Column, ch chart.Chart, m audit.Model, threshold float64, above bool) string {
 	words := m.Describe(threshold, above)
-	if len(columns) == 1 && called(columns[0].Name) != columns[0].Name {
-		words = strings.ReplaceAll(words, columns[0].Name+" ", called(columns[0].Name)+" ")
+	if len(columns) == 1 && chart.Called(columns[0].Name) != columns[0].Name {
+		words = strings.ReplaceAll(words, columns[0].Name+" ", chart.Called(columns[0].Name)+" ")
 	}
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, called(columns[0].Name)+" ") {
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != chart.Histogram || strings.HasPrefix(words, chart.Called(columns[0].Name)+" ") {
 		return words
 	}
 	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
 		parts := make([]string, len(in))
 		for i, x := range in {
-			parts[i] = intervalWords(called(columns[0].Name), x[0], x[1])
+			parts[i] = intervalWords(chart.Called(columns[0].Name), x[0], x[1])
 		}
 		return "about " + strings.Join(parts, " or ")
 	}
 	return words
 }
-
-// called is an output's only column in words: c1 is one that nobody named.
-func called(name string) string {
-	if name == "c1" {
-		return "output"
-	}
-	return name
-}
-
-// AxisWords is the chart's axis in words.
-func (ch Chart) AxisWords() string { return called(ch.Axis) }
 
 func intervalWords(name string, lo, hi float64) string {
 	switch {
@@ -352,39 +372,39 @@ func intervalWords(name string, lo, hi float64) string {
 }
 
 // described is the event of a cut in words, and where it lies in the chart.
-func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64, at Cut) *report.Event {
-	threshold := edges[at.Edge]
-	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, threshold, at.Above)}
+func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []float64, at threshold.Event) *report.Event {
+	edge := edges[at.Edge]
+	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, edge, at.Above)}
 	w := new(report.Where)
 	axis := "the learned score of the output"
 	switch {
-	case ch.Kind == OutcomeChart:
+	case ch.Kind == chart.Outcomes:
 		score := make([]float64, 1)
 		var named []string
 		for i, row := range ch.Outcomes {
 			if len(row) != audit.Width(columns) {
 				return e
 			}
-			if m.Score(row, score); (score[0] > threshold) == at.Above {
-				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+OutcomeWords(columns, row)+"”")
+			if m.Score(row, score); (score[0] > edge) == at.Above {
+				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+chart.OutcomeWords(columns, row)+"”")
 			}
 		}
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
 			what := "output"
 			if len(columns) == 1 {
-				what = called(columns[0].Name)
+				what = chart.Called(columns[0].Name)
 			}
 			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
 		}
 		e.Where = w
 		return e
-	case ch.Kind == ScoreChart && at.Above:
-		w.Intervals = []report.Interval{{From: &threshold}}
-	case ch.Kind == ScoreChart:
-		w.Intervals = []report.Interval{{To: &threshold}}
+	case ch.Kind == chart.Score && at.Above:
+		w.Intervals = []report.Interval{{From: &edge}}
+	case ch.Kind == chart.Score:
+		w.Intervals = []report.Interval{{To: &edge}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + called(columns[0].Name)
-		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
+		axis = "the " + chart.Called(columns[0].Name)
+		for _, x := range intervals(ch.Edges, m, edge, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
 		}
 	}

@@ -219,16 +219,27 @@ func (r *Report) SayByMethod(c Promise, from string) {
 	case r.LowerBound == nil:
 		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", StoppedMessage), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	default:
-		r.Say(fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s by %s, and the mechanism %s.", from, phrase.Bound(r.Power.Largest, c.Epsilon), at, row.Title, claimed), r.Power.Remedy())
+		r.SayTooSmall(from, "epsilon", at+" by "+row.Title)
 	}
 }
 
-// Remedy says from which size on an audit that can show nothing could show something.
-func (p Power) Remedy() string {
-	if p.Needed == 0 {
-		return "No number of " + p.Unit + " that dpscope tries is enough."
+// SayTooSmall puts into words that an audit of this size, in words, cannot refute the
+// claim. symbol stands for what is bounded, at for where.
+func (r *Report) SayTooSmall(size, symbol, at string) {
+	limit, p := r.Claim.Limit(), *r.Power
+	most, needs, rest := "any lower bound above 0", "", "Raise the number of samples."
+	if p.Largest > 0 {
+		most = fmt.Sprintf("more than %s = %s", symbol, phrase.Bound(p.Largest, limit))
 	}
-	return fmt.Sprintf("At least %s %s are needed for any chance to refute the claim.", phrase.Grouped(p.Needed), p.Unit)
+	if p.Needed > 0 {
+		needs, rest = fmt.Sprintf(", which needs %s %s", phrase.Grouped(p.Needed), p.Unit), ""
+	} else if p.Unit != "" {
+		rest = "No number of " + p.Unit + " that dpscope tries is enough."
+	}
+	if r.LowerBound != nil && *r.LowerBound > 0 {
+		rest = strings.TrimSpace(fmt.Sprintf("Certified here: %s >= %s with %s confidence. %s", symbol, phrase.Bound(*r.LowerBound, limit), phrase.Percent(r.Confidence), rest))
+	}
+	r.Say(fmt.Sprintf("Inconclusive: no outcome of %s shows %s%s, below the claim of %s%s.", size, most, at, phrase.Number(limit), needs), rest)
 }
 
 // Fact says in words what the audit could show. most says of what size it is, in

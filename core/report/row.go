@@ -282,6 +282,12 @@ var columns = []struct {
 	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
 	{Column{"method", "method"}, Row.MethodWords},
 	{Column{"bound", "at least"}, Row.boundWords},
+	{Column{"confidence", "confidence"}, func(x Row) string {
+		if x.Confidence == 0 {
+			return "" // the title of the table says it
+		}
+		return phrase.Percent(x.Confidence)
+	}},
 	{Column{"upper", "at most"}, func(x Row) string {
 		if x.UpperBound == nil {
 			return ""
@@ -302,18 +308,13 @@ var columns = []struct {
 	{Column{"largest", "at most possible"}, func(x Row) string { return known(x.Largest, math.Inf(1)) }},
 	{Column{"valid", "valid"}, Row.validWords},
 	{Column{"trainings", "trainings"}, func(x Row) string { return string(x.Trainings) }},
-	{Column{"assumption", "assumes"}, func(x Row) string {
-		if x.Note != "" && x.Value == nil {
-			return x.Note
-		}
-		return x.Assumption
-	}},
-	{Column{"note", "note"}, func(x Row) string { return map[bool]string{true: x.Note}[x.Value != nil] }},
+	{Column{"assumption", "assumes"}, func(x Row) string { return x.Assumption }},
+	{Column{"note", "note"}, func(x Row) string { return x.Note }},
 }
 
 // Exceeds says whether the bound is above what the claim allows.
 func (x Row) Exceeds() bool {
-	return x.LowerBound != nil && x.Claimed != nil && *x.LowerBound > *x.Claimed
+	return x.LowerBound != nil && x.Claimed != nil && (*x.LowerBound > *x.Claimed || x.Strict && *x.LowerBound == *x.Claimed)
 }
 
 func known(v *float64, claim float64) string {
@@ -353,10 +354,10 @@ func (x Row) boundWords() string {
 
 func (x Row) validWords() string {
 	switch {
+	case x.Value != nil && !x.Valid, x.LowerBound == nil && x.Note != "" && x.Value == nil:
+		return "" // nothing is certified
 	case x.Valid:
 		return "yes"
-	case x.Value != nil:
-		return ""
 	case x.Method == MethodGaussian || x.Method == MethodOneRunGDP:
 		return "if Gaussian"
 	}
@@ -375,9 +376,9 @@ func (t Table) Words() TableWords {
 		for i, row := range t.Rows {
 			cells[i] = c.cell(row)
 			said = said || cells[i] != ""
-			differ = differ || cells[i] != "yes"
+			differ = differ || cells[i] != cells[0] || c.Key == "valid" && cells[i] != "yes"
 		}
-		if !said || c.Key == "valid" && !differ {
+		if !said || (c.Key == "valid" || c.Key == "confidence") && !differ {
 			continue
 		}
 		w.Columns = append(w.Columns, c.Column)

@@ -62,12 +62,15 @@ type source struct {
 }
 
 // Type is the type of a Go value in TypeScript. What it needs is declared.
-func (w *Writer) Type(v any) string {
+func (w *Writer) Type(v any) string { return w.Of(reflect.TypeOf(v)) }
+
+// Of is a type of Go in TypeScript. What it needs is declared.
+func (w *Writer) Of(t reflect.Type) string {
 	if w.declared == nil {
 		w.declared, w.names = map[reflect.Type]string{}, map[string]reflect.Type{}
 		w.out, w.sources = map[string]string{}, map[string]source{}
 	}
-	return w.typeOf(reflect.TypeOf(v))
+	return w.typeOf(t)
 }
 
 // Declarations are all that Type needed, by name.

@@ -25,11 +25,12 @@ import (
 //
 // What the auditor sees is a ladder (Nasr et al., Adversary Instantiation, S&P 2021):
 //
-//	odds      log odds of class 1 at x* and at the zero vector, by the last weights
-//	gradient  how far the last weights have moved along the clipped gradients, at the
-//	          first weights, of the rows in which the datasets differ
-//	steps     the log likelihood ratio of all noisy sums, given the rows that the
-//	          datasets share and which of them took part in which step
+//	odds         log odds of class 1 at x* and at the zero vector, by the last weights
+//	predictions  the same, and at eight rows of the table
+//	gradient     how far the last weights have moved along the clipped gradients, at the
+//	             first weights, of the rows in which the datasets differ
+//	steps        the log likelihood ratio of all noisy sums, given the rows that the
+//	             datasets share and which of them took part in which step
 //
 // The accounting covers all: its bound is of the sums, for every outcome of the
 // sampling of other rows. First weights may be the model's own, or, as in Annamalai and
@@ -63,7 +64,7 @@ func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
 		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
 		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
-		{Name: "summary", Doc: "what the auditor sees: log odds of the last model, how far its weights moved, or every step", Choices: []string{"odds", "gradient", "steps"}},
+		{Name: "summary", Doc: "what the auditor sees: log odds of the last model at x* and zero, those and its odds at eight rows of the table, how far its weights moved, or every step", Choices: []string{"odds", "predictions", "gradient", "steps"}},
 		{Name: "start", Doc: "first weights: the model's own, or worst-case ones, trained on the rows that the datasets share", Choices: []string{"own", "worst-case"}},
 		{Name: "neighbours", Doc: "what epsilon is for: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
 	}
@@ -71,7 +72,7 @@ func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 16, Integer: true})
 	}
 	if f.fault != "" {
-		params[6].Choices = []string{"steps", "gradient", "odds"}
+		slices.Reverse(params[6].Choices)
 	}
 	return spec{
 		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: descentSource, Fault: f.fault, Params: params, Relations: neighbours,
@@ -254,8 +255,21 @@ func (m *descentModel) Columns() []audit.Column {
 	case "steps":
 		return []audit.Column{{Name: "log likelihood ratio", Kind: audit.Real}}
 	}
-	return []audit.Column{{Name: "log odds at x*", Kind: audit.Real}, {Name: "log odds at zero", Kind: audit.Real}}
+	columns := []audit.Column{{Name: "log odds at x*", Kind: audit.Real}, {Name: "log odds at zero", Kind: audit.Real}}
+	if m.summary == "predictions" {
+		for k := range predicted {
+			columns = append(columns, audit.Column{Name: fmt.Sprintf("log odds at row %d", m.row(k)+1), Kind: audit.Real})
+		}
+	}
+	return columns
 }
+
+// predicted is at how many rows of the table predictions are seen: Lu et al. (2022), table
+// 1, Pr(x_i^test). The paper does not say how many.
+const predicted = 8
+
+// row is the number of the k-th of them.
+func (m *descentModel) row(k int) int { return k * m.table.Rows.Len() / predicted }
 
 // diverged stands for whatever is not finite, and bounds what is.
 const diverged = -1e9
@@ -307,6 +321,9 @@ func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) 
 			out[0] = v.moved()
 		default:
 			out[0], out[1] = model.LogOdds(x), model.LogOdds(zero)
+			for k := range out[2:width] {
+				out[2+k] = model.LogOdds(m.table.Rows.Row(m.row(k))[:len(zero)])
+			}
 		}
 		for k := range out[:width] {
 			if out[k] = max(diverged, min(-diverged, out[k])); !finite || out[k]-out[k] != 0 {

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -645,5 +646,25 @@ func TestFurtherRowsAreRows(t *testing.T) {
 				t.Errorf("%s: weight %d is %v, want %v", name, i, v, want[i])
 			}
 		}
+	}
+}
+
+// Predictions are those of odds, and the last model's at eight rows of the table: x* is one
+// of them where its label was flipped.
+func TestPredictions(t *testing.T) {
+	odds, all := made(t, "sgd-linear").(*descentModel), made(t, "sgd-linear", "summary", "predictions").(*descentModel)
+	for k := range predicted {
+		two := all.table.flip("flipped", all.row(k))
+		key := stream.Key{Seed: 1, Purpose: "predictions"}
+		a, b := make([]float64, 2), make([]float64, 2+predicted)
+		if err := errors.Join(odds.For(two).Sample(two.Second, stream.New(key), a), all.For(two).Sample(two.Second, stream.New(key), b)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a, b[:2]) || b[2+k] != b[0] || len(slices.Compact(slices.Sorted(slices.Values(b)))) < predicted {
+			t.Errorf("row %d: odds %v, predictions %v", all.row(k)+1, a, b)
+		}
+	}
+	if names := all.Columns(); len(names) != 2+predicted || names[9].Name != "log odds at row 88" {
+		t.Errorf("columns %v", names)
 	}
 }

@@ -2,8 +2,11 @@ package train
 
 import (
 	"math"
+	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
@@ -97,6 +100,53 @@ func (v points) gradients(t *trainer) (clipped, stretch []float64) {
 	return s.clipped, s.stretch
 }
 
+// tailPool makes the canaries that tail ones are drawn from, with replacement: the last
+// right singular vectors of the examples, at one norm, each with the label that has the
+// largest loss at the reference (ClipBKD, lifted; LiDP appendix D.1). The first weights are
+// public and every training starts from them, so that one reference tells the label.
+func (t *trainer) tailPool(r *reference) (points, error) {
+	d, n, p := len(t.data.Features), t.data.Len(), t.config.Tail
+	gram, part := make([]float64, d*d), make([]float64, d*d)
+	var left, right matmul.Packed[float64]
+	for at := 0; at < n; at += evaluated {
+		rows := t.data.X[at*d : min(n, at+evaluated)*d]
+		left.Left(rows, d, len(rows)/d, 1, d)
+		right.Right(rows, d, len(rows)/d, 1, d)
+		matmul.Product(&left, &right, nil, part)
+		matmul.AddScaled(gram, part, 1)
+	}
+	x, ok := linalg.TailSingular(gram, d, d, p)
+	if !ok {
+		return points{}, &audit.InputError{Field: "data", Found: "a matrix whose singular values do not converge", Want: "features of similar size"}
+	}
+	norm := 1.0
+	if t.config.Scale == Median {
+		norms := make([]float64, n)
+		for i := range norms {
+			row := t.data.X[i*d : (i+1)*d]
+			norms[i] = math.Sqrt(matmul.Dot(row, row))
+		}
+		slices.Sort(norms)
+		if norm = norms[(n-1)/2]; norm == 0 {
+			return points{}, &audit.InputError{Field: "scale", Found: `"median", of examples of which most are zero`, Want: `"unit"`}
+		}
+	}
+	for i := range x {
+		x[i] = float64(x[i] * norm)
+	}
+	pool := points{x: x, labels: make([]int32, p), features: d}
+	most := make([]float64, p)
+	for y := range t.data.Classes {
+		guess := points{x: x, labels: slices.Repeat([]int32{int32(y)}, p)}
+		for k, loss := range guess.losses(r.model) {
+			if loss > most[k] {
+				most[k], pool.labels[k] = loss, int32(y)
+			}
+		}
+	}
+	return pool, nil
+}
+
 // draw makes n canaries, independent and of one distribution.
 func (t *trainer) draw(st *stream.Stream, n int) canaries {
 	if t.config.Canary == Gradient {
@@ -112,6 +162,12 @@ func (t *trainer) draw(st *stream.Stream, n int) canaries {
 	v := points{x: make([]float64, n*d), labels: make([]int32, n), features: d, scratch: &pointScratch{}}
 	for k := range n {
 		row := v.x[k*d : (k+1)*d]
+		if t.config.Canary == Tail {
+			at := st.Intn(t.pool.count())
+			copy(row, t.pool.x[at*d:])
+			v.labels[k] = t.pool.labels[at]
+			continue
+		}
 		if t.data.Unit {
 			direction(st, row, 1)
 		} else {

@@ -33,9 +33,11 @@ type Config struct {
 	NoClipping  bool    `json:"noClipping,omitempty"`  // fault: gradients are summed as they are
 	NoiseFactor float64 `json:"noiseFactor,omitempty"` // fault below 1: the share of the noise that is added, (0, 1]; default 1
 
-	Canary   string  `json:"canary,omitempty"`   // "gradient" (default) or "poison"
+	Canary   string  `json:"canary,omitempty"`   // "gradient" (default), "poison" or "tail"
 	Access   string  `json:"access,omitempty"`   // what the auditor sees: "steps" (default) or "final"
-	Strength float64 `json:"strength,omitempty"` // norm of a gradient canary over C, before clipping, [1, 1e6]; default 10; none in a poisoning canary
+	Strength float64 `json:"strength,omitempty"` // norm of a gradient canary over C, before clipping, [1, 1e6]; default 10; none in another canary
+	Tail     int     `json:"tail,omitempty"`     // how many components tail canaries are drawn from, the last ones; default half of them
+	Scale    string  `json:"scale,omitempty"`    // norm of a tail canary: "unit" (default), or "median", that of the examples
 }
 
 // The names that a Config uses.
@@ -44,6 +46,8 @@ const (
 	Tanh, ReLU         = "tanh", "relu"
 	AddRemove, Replace = "add-remove", "replace"
 	Gradient, Poison   = "gradient", "poison"
+	Tail               = "tail"
+	Unit, Median       = "unit", "median"
 	Steps, Final       = "steps", "final"
 )
 
@@ -96,6 +100,18 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	} else if c.Strength != 0 {
 		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
 	}
+	features := c.Data.Features
+	if data != nil {
+		features = len(data.Features)
+	}
+	if c.Canary == Tail {
+		c.Tail, c.Scale = cmp.Or(c.Tail, (features+1)/2), cmp.Or(c.Scale, Unit)
+		if err := cmp.Or(checkInt("tail", c.Tail, 1, features), checkWord("scale", c.Scale, Unit, Median)); err != nil {
+			return c, err
+		}
+	} else if c.Tail != 0 || c.Scale != "" {
+		return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: "absent but with tail canaries"}
+	}
 	if err := cmp.Or(
 		checkInt("steps", c.Steps, 1, stepsMost),
 		checkNumber("rate", c.Rate, rateLeast, 1),
@@ -105,7 +121,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		checkNumber("delta", c.Delta, 0, 0.5),
 		checkNumber("noise factor", c.NoiseFactor, 0, 1),
 		checkWord("relation", c.Relation, AddRemove, Replace),
-		checkWord("canary", c.Canary, Gradient, Poison),
+		checkWord("canary", c.Canary, Gradient, Poison, Tail),
 		checkWord("access", c.Access, Steps, Final),
 	); err != nil {
 		return c, err
@@ -146,7 +162,7 @@ func Params() []audit.ParamSpec {
 		panic("train: the defaults are refused: " + err.Error())
 	}
 	return []audit.ParamSpec{
-		word("canary", "gradient: a random direction of the weights is its gradient; poison: a random corner of the domain with a random label", Gradient, Poison),
+		word("canary", "gradient: a random direction of the weights is its gradient; poison: a random corner of the domain with a random label; tail: one of the last principal components of the examples, with the label that fits it least", Gradient, Poison, Tail),
 		word("access", "what the auditor sees: every step, or the final model only", Steps, Final),
 		word("fault", "no-clipping: gradients are summed as they are; quarter-noise: a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
 		word("model", "a perceptron with two hidden layers, or a linear model", Perceptron, Linear),
@@ -197,6 +213,20 @@ func FromParams(p audit.Params, builtIn bool) Config {
 		c.Data = Synthetic{Examples: p.Int("examples"), Features: p.Int("features"), Classes: p.Int("classes"), Separation: p.Num("separation")}
 	}
 	return c
+}
+
+// Idle are the parameters of [Params] that [FromParams] leaves out.
+func Idle(p audit.Params, builtIn bool) (names []string) {
+	if p.Word("model") != Perceptron {
+		names = append(names, "hidden", "activation")
+	}
+	if p.Word("canary") != Gradient {
+		names = append(names, "strength")
+	}
+	if !builtIn {
+		names = append(names, "examples", "features", "classes", "separation")
+	}
+	return names
 }
 
 // Limits of what is accepted: what fits into a browser's memory.

@@ -127,7 +127,7 @@ func (p *csvReader) head(first []string) error {
 		names[i] = strings.TrimSpace(field)
 	}
 	p.label = len(first) - 1
-	if n, err := strconv.Atoi(o.Label); err == nil && !slices.Contains(names, o.Label) {
+	if n, err := strconv.Atoi(o.Label); err == nil && (o.Header == "no" || !slices.Contains(names, o.Label)) {
 		if n < 1 || n > len(first) {
 			return &audit.InputError{Field: "label", Path: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
 		}

@@ -23,6 +23,8 @@ func TestReadCSV(t *testing.T) {
 			X: []float64{-1, 0, 1, -1, -0.5, 1}, Labels: []int32{0, 1, 1}, Features: []string{"age", "income"}, Classes: []string{"2", "10"}, Clamped: 1, InferredClasses: true}},
 		{"label by number, classes declared", "no,0.5\nyes,1\n", CSV{Header: "no", Label: "1", Classes: []string{"yes", "no", "perhaps"}}, Dataset{
 			X: []float64{0.5, 1}, Labels: []int32{1, 0}, Features: []string{"column 2"}, Classes: []string{"yes", "no", "perhaps"}}},
+		{"label by number that the first line has too, no header", "7,1,0\n3,0,1\n", CSV{Header: "no", Label: "1"}, Dataset{
+			X: []float64{1, 0, 0, 1}, Labels: []int32{1, 0}, Features: []string{"column 2", "column 3"}, Classes: []string{"3", "7"}, InferredClasses: true}},
 		{"unit", "3,4,a\n0,0,b\n", CSV{Lower: -5, Upper: 5, Scaling: "unit"}, Dataset{
 			X: []float64{0.6, 0.8, 0, 0}, Labels: []int32{0, 1}, Features: []string{"column 1", "column 2"}, Classes: []string{"a", "b"}, Unit: true, InferredClasses: true}},
 	} {

@@ -18,8 +18,10 @@
 //
 // A gradient canary is a uniformly random direction of the weights' space whose
 // gradient is that direction at every step, its norm a multiple of C before
-// clipping (LiDP, Pillutla et al. 2023, appendix D.2). A poisoning canary is a
-// random corner of the features' domain with a random label (section 5).
+// clipping (LiDP, Pillutla et al. 2023, appendix D.2). A tail canary is one of the
+// last right singular vectors of the examples, with the label that fits it least
+// (appendix D.1); at the median norm of the examples it may leave their domain. A
+// poisoning canary is a random corner of the domain with a random label.
 //
 // # What the auditor sees
 //

@@ -29,6 +29,7 @@ type trainer struct {
 	data   *Dataset
 	model  *network
 	start  []float64 // the public first weights
+	pool   points    // that tail canaries are drawn from
 	// expected is the number of examples that the learning rate is divided by, times
 	// the rate.
 	expected int

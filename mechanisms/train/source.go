@@ -13,14 +13,14 @@ type Source struct {
 	Check func() error
 
 	t         *trainer
-	reference *reference // nil: every step is seen
+	reference *reference // where something is measured against it
 	residual  []float64
 }
 
 // New makes a source; nil data means the built-in. It costs one training where
-// the final model is to be scored, else next to nothing. Errors are those of
-// [Config.Resolve], and an InputError where the training of the reference
-// diverges.
+// the final model is to be scored or canaries are [Tail] ones, else next to
+// nothing. Errors are those of [Config.Resolve], and an InputError where the
+// training of the reference diverges.
 func New(c Config, data *Dataset) (*Source, error) {
 	c, err := c.Resolve(data)
 	if err != nil {
@@ -30,12 +30,15 @@ func New(c Config, data *Dataset) (*Source, error) {
 		data = NewSynthetic(c.Data)
 	}
 	s := &Source{t: newTrainer(c, data)}
-	if c.Access == Final {
+	if c.Access == Final || c.Canary == Tail {
 		if err := s.refer(); err != nil {
 			return nil, err
 		}
 	}
-	return s, nil
+	if c.Canary == Tail {
+		s.t.pool, err = s.t.tailPool(s.reference)
+	}
+	return s, err
 }
 
 // refer trains a model without canaries and without noise, by a stream of its
@@ -144,7 +147,7 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 	clear(w.scores)
 	w.residual = s.residual
 	var watch watcher
-	if s.reference == nil {
+	if t.config.Access == Steps {
 		watch = func(at step) { w.see(t, at) }
 	}
 	finite, err := t.run(st, inside, t.noise(), watch, s.Check)
@@ -152,7 +155,7 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 	if err != nil {
 		return false, err
 	}
-	if finite && s.reference != nil {
+	if finite && t.config.Access == Final {
 		w.final(t, s.reference)
 	}
 	// Weights may be finite and the loss on one canary not: that is the score of
@@ -180,19 +183,23 @@ func (s *Source) Train(st *stream.Stream) (Outcome, error) {
 	if err != nil || !finite {
 		return Outcome{Diverged: !finite}, err
 	}
-	return t.outcome(), nil
+	return t.outcome(t.data), nil
 }
+
+// Outcome is how well the model of the last training does on these examples, which have
+// the features and classes of those that it was trained on.
+func (s *Source) Outcome(d *Dataset) Outcome { return s.t.outcome(d) }
 
 const evaluated = 1024 // rows at a time
 
-func (t *trainer) outcome() Outcome {
-	m, d, n := t.model, len(t.data.Features), t.data.Len()
+func (t *trainer) outcome(data *Dataset) Outcome {
+	m, d, n := t.model, len(data.Features), data.Len()
 	var o Outcome
 	right := 0
 	for at := 0; at < n; at += evaluated {
 		to := min(n, at+evaluated)
-		m.forward(t.data.X[at*d:to*d], t.data.Labels[at:to])
-		for i, label := range t.data.Labels[at:to] {
+		m.forward(data.X[at*d:to*d], data.Labels[at:to])
+		for i, label := range data.Labels[at:to] {
 			o.Loss += m.losses[i] / float64(n)
 			best, p := 0, m.probs[i*m.classes():(i+1)*m.classes()]
 			for j, v := range p {

@@ -11,16 +11,20 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // kinds are all sorts of canaries, access and relation.
 func kinds() []Config {
 	var all []Config
-	for _, canary := range []string{Gradient, Poison} {
+	for _, canary := range []string{Gradient, Poison, Tail} {
 		for _, access := range []string{Steps, Final} {
 			for _, relation := range []string{AddRemove, Replace} {
 				c := small()
 				c.Canary, c.Access, c.Relation = canary, access, relation
+				if canary == Tail { // of few components many canaries would be the same
+					c.Data.Features, c.Tail, c.Scale = 40, 30, Median
+				}
 				all = append(all, c)
 			}
 		}
@@ -42,6 +46,10 @@ func TestSameBitsOfScores(t *testing.T) {
 		"poison/steps/replace":      "1fd15f4d74d8cdbd",
 		"poison/final/add-remove":   "005c62f5882913d3",
 		"poison/final/replace":      "da708af3850cf410",
+		"tail/steps/add-remove":     "09dca3aa7c75a9da",
+		"tail/steps/replace":        "6ab57fa4d985fcdd",
+		"tail/final/add-remove":     "585a2dc7f956ada0",
+		"tail/final/replace":        "fcf8faa25e86fe39",
 	}
 	for _, c := range kinds() {
 		s := source(t, c)
@@ -306,5 +314,70 @@ func TestCheckCanaries(t *testing.T) {
 	}
 	if s.Trainings() != 2 || s.Parameters() != 100100 {
 		t.Error(s.Trainings(), s.Parameters())
+	}
+}
+
+// TestTailPool: tail canaries have one norm, are orthogonal to each other, see less of the
+// examples than any direction that is orthogonal to all of them, and carry the label that
+// the model fits least.
+func TestTailPool(t *testing.T) {
+	c := small()
+	c.Canary, c.Scale, c.Tail = Tail, Median, 3
+	s := source(t, c)
+	pool, x, d := s.t.pool, s.t.data.X, len(s.t.data.Features)
+	if pool.count() != 3 {
+		t.Fatalf("%d canaries", pool.count())
+	}
+	norms := make([]float64, s.t.data.Len())
+	for i := range norms {
+		norms[i] = math.Sqrt(matmul.Dot(x[i*d:(i+1)*d], x[i*d:(i+1)*d]))
+	}
+	slices.Sort(norms)
+	norm := norms[(len(norms)-1)/2]
+	seen := func(v []float64) (sum float64) { // squares of the examples along a unit vector
+		for i := range norms {
+			along := matmul.Dot(x[i*d:(i+1)*d], v) / math.Sqrt(matmul.Dot(v, v))
+			sum += along * along
+		}
+		return sum
+	}
+	most := 0.0
+	for k := range 3 {
+		v := pool.x[k*d : (k+1)*d]
+		for j := range k + 1 {
+			want := 0.0
+			if j == k {
+				want = norm * norm
+			}
+			if got := matmul.Dot(v, pool.x[j*d:(j+1)*d]); math.Abs(got-want) > 1e-4 {
+				t.Errorf("vectors %d and %d: inner product %v, want %v", k, j, got, want)
+			}
+		}
+		most = max(most, seen(v))
+		for y := range s.t.data.Classes {
+			one := points{x: v, labels: []int32{int32(y)}, features: d}
+			other := one.losses(s.reference.model)[0]
+			one.labels = pool.labels[k : k+1]
+			if own := one.losses(s.reference.model)[0]; other > own {
+				t.Errorf("vector %d: label %d has the loss %v, its own %v", k, y, other, own)
+			}
+		}
+	}
+	st := stream.New(stream.Key{Purpose: "test/tail"})
+	for range 20 {
+		v := make([]float64, d)
+		st.Gaussian(v, 1)
+		for k := range 3 {
+			u := pool.x[k*d : (k+1)*d]
+			matmul.AddScaled(v, u, -matmul.Dot(u, v)/(norm*norm))
+		}
+		if got := seen(v); got < most*(1-1e-4) {
+			t.Errorf("a direction outside sees %v of the examples, the tail up to %v", got, most)
+		}
+	}
+	for _, bad := range []Config{{Canary: Tail, Tail: 21}, {Canary: Tail, Tail: -1}, {Canary: Tail, Scale: "own"}, {Tail: 2}, {Canary: Poison, Scale: Unit}} {
+		if _, err := bad.Resolve(nil); !audit.IsInput(err) {
+			t.Errorf("%+v: %v", bad, err)
+		}
 	}
 }

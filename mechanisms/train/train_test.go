@@ -31,7 +31,7 @@ func TestNoiselessModelsLearn(t *testing.T) {
 		if err != nil || !finite {
 			t.Fatal(finite, err)
 		}
-		if o := s.t.outcome(); o.Accuracy < 0.94 {
+		if o := s.t.outcome(s.t.data); o.Accuracy < 0.94 {
 			t.Errorf("%+v: accuracy %v", s.Config(), o.Accuracy)
 		}
 		// The private ones learn too, the perceptrons less.

@@ -44,10 +44,10 @@ def test_one_pass_one_failure(project, monkeypatch):
     r = run(project)
     r.assert_outcomes(passed=1, failed=1)
     text = r.stdout.str()
-    assert "Violation: epsilon > 1" in text and "dpscope: 2 audits; a session in which every mechanism keeps its claim fails with probability at most 0.001." in text
+    assert "Violation: the claim of 1 is false" in text and "dpscope: 2 audits; a session in which every mechanism keeps its claim fails with probability at most 0.001." in text
     # 0.001 shared by two tests, half of a part for the first audit of a test
     assert "fails so with probability at most 0.00025; all audits of the session together with at most 0.001" in text
-    assert "Dataset B" in text and re.search(r"FAILED .*test_half_the_noise - Failed: Violation: epsilon > 1", text)
+    assert "Dataset B" in text and re.search(r"FAILED .*test_half_the_noise - Failed: Violation: the claim of 1 is false", text)
     assert int(re.search(r"Refuted after ([\d ]+) outputs", text).group(1).replace(" ", "")) < 2000 and "Exploration" not in text
 
 

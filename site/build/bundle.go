@@ -44,7 +44,7 @@ var entries = []struct {
 	format api.Format
 	folder string
 }{
-	{"page/page.js", api.FormatESModule, ""},
+	{"app/page.js", api.FormatESModule, ""},
 	{"page/page.css", api.FormatDefault, ""},
 	{"page/theme.js", api.FormatIIFE, ""},
 	{"page/docs.css", api.FormatDefault, docsFolder},

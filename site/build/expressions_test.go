@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,10 +22,9 @@ var expressions = map[string]map[string]string{
 		`/[\d.]+/g`: "numbers of a colour, as styles write it",
 		`/-./g`:     "the name of a property, of an attribute's",
 	},
-	"embed/embed.js":         {`/^#/`: "the fragment of an address"},
-	"embed/embedcanaries.js": {`/^p\./`: "a parameter's name, of its key"},
-	"embed/embedcode.js":     {`/&/g`: "escapes markup", `/"/g`: "escapes markup", `/</g`: "escapes markup"},
-	"file/files.js": {
+	"embed/embed.js":     {`/^#/`: "the fragment of an address", `/^p\./`: "a parameter's name, of its key"},
+	"embed/embedcode.js": {`/&/g`: "escapes markup", `/"/g`: "escapes markup", `/</g`: "escapes markup"},
+	"page/files.js": {
 		`/^\uFEFF/`:                          "the mark that some files begin with",
 		`/^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[/`: "the format of a file: an object of arrays",
 		`/^\{[^{}\n]*\}\s*\n\s*\{/`:          "the format of a file: an object a line",
@@ -107,5 +108,35 @@ func TestExpressions(t *testing.T) {
 				t.Errorf("site/%s has no regular expression %s any more; take it out of the list", name, e)
 			}
 		}
+	}
+}
+
+// folders are those of scripts, in order: one imports only what stands before it.
+var folders = []string{"page", "worker", "code", "file", "view", "panel", "embed", "app"}
+
+// imported is the folder of what a script imports from another one.
+var imported = regexp.MustCompile(`(?m)^import (?:[^"]* from )?"\.\./(\w+)/`)
+
+func TestImportOrder(t *testing.T) {
+	arrows := 0
+	for place, folder := range folders {
+		scripts, err := filepath.Glob("../" + folder + "/*.js")
+		if err != nil || len(scripts) == 0 {
+			t.Fatalf("%s: %d scripts, %v", folder, len(scripts), err)
+		}
+		for _, script := range scripts {
+			text, err := os.ReadFile(script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range imported.FindAllSubmatch(text, -1) {
+				if arrows++; slices.Index(folders, string(m[1])) >= place {
+					t.Errorf("%s imports from %s, which does not stand before its folder in %v", script, m[1], folders)
+				}
+			}
+		}
+	}
+	if arrows < 50 {
+		t.Errorf("%d imports were seen", arrows)
 	}
 }

@@ -76,7 +76,7 @@ var budgets = []budget{
 	{"embed", 40 << 10, []string{"embed*"}, "write less in site/embed"},
 	{"editor", 160 << 10, []string{"editor.js"}, "import less of CodeMirror in site/code"},
 	{"Python", 6 << 20, []string{"python/*"}, "take fewer files in site/build/code.go"},
-	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/page and what it imports"},
+	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/app and what it imports"},
 }
 
 type budget struct {

@@ -54,7 +54,6 @@ func keysScript() ([]byte, error) {
 		}
 		b.WriteString("];\n")
 	}
-	fmt.Fprintf(&b, "\n// Versions of the plans of each kind that the panel makes.\nexport const CANARY_VERSIONS = {\"run\": %d, \"one\": %d, \"scores\": %d};\n", canary.PlanVersion, onerun.PlanVersion, scores.PlanVersion)
 	for _, kind := range []struct {
 		name  string
 		names []string

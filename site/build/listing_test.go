@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -43,7 +44,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 		if a.Title == "" {
 			t.Errorf("%s has no title", a.Kind)
 		}
-		query := func(name string, value float64) error {
+		query := func(name string, value any) error {
 			values := map[string]any{"mechanism": a.Kind}
 			for _, k := range settings.Describe(accounting.Keys()) {
 				if field := k.Fields[0][1:]; slices.Contains(a.Fields, field) && k.Form.Empty != "" {
@@ -72,8 +73,12 @@ func TestAccountsAreAnswered(t *testing.T) {
 		}
 		for _, f := range a.Fields {
 			var in *audit.InputError
-			if err := query(f, -1); !errors.As(err, &in) || in.Field != f {
-				t.Errorf("%s, %s = -1: %v", a.Kind, f, err)
+			bad, ok := map[string]any{"with": "nothing", "event": []int{-1}, "odds": []int{-1}}[f]
+			if !ok {
+				bad = -1
+			}
+			if err := query(f, bad); !errors.As(err, &in) || strings.SplitN(in.Field, "[", 2)[0] != f {
+				t.Errorf("%s, %s = %v: %v", a.Kind, f, bad, err)
 			}
 		}
 		needed := a.Kind.Parameters()

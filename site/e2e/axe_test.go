@@ -150,7 +150,7 @@ func TestAxe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer planted.Close()
-	until(t, planted, `document.body.dataset.state === "done" && document.querySelector("#canary-result .background")`, time.Minute)
+	until(t, planted, `document.body.dataset.state === "done" && document.querySelector("#planted .background")`, time.Minute)
 	eval[bool](t, planted, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 	look(planted, "the embed of a canary audit", "document")
 	museum, err := browser.Open(profile(t), site+"docs/museum/svt4.html")

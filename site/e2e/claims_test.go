@@ -135,7 +135,7 @@ func TestAsksOfColumns(t *testing.T) {
 	}
 	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "loss.csv")]`, loss))
 	press("Does “is_member” say who was in the training?", "Yes, and a lower loss means in")
-	until(t, tab, `document.body.dataset.door === "training" && document.querySelector("#k-epsilon-error").textContent.includes("claims") && `+canaryIdle, 10*time.Second)
+	until(t, tab, `document.body.dataset.door === "training" && document.querySelector("#k-epsilon-error").textContent.includes("claimed") && `+canaryIdle, 10*time.Second)
 	set(t, tab, "k-epsilon", "0.5")
 	set(t, tab, "k-scores-relation", "add-remove")
 	click(t, tab, "#canaries-scores")
@@ -143,6 +143,6 @@ func TestAsksOfColumns(t *testing.T) {
 	if got := eval[string](t, tab, `((p) => [p.score, p.member, p.lower, p.claim.epsilon, `+canaryReport+`.verdict].join())(`+canaryReport+`.plan)`); got != "loss,is_member,true,0.5,violation" {
 		t.Errorf("the audit is %s", got)
 	}
-	click(t, tab, "#canaries-verify")
-	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
+	click(t, tab, "#verify")
+	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 }

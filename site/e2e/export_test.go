@@ -233,7 +233,7 @@ func TestSaveCanaries(t *testing.T) {
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#canaries-run")
 	report := planted(t, tab, 2*time.Minute)
-	saved := saving(t, tab, "#canaries-html")
+	saved := saving(t, tab, "#save-html")
 	stem := strings.TrimSuffix(saved.Name, ".html")
 	if !strings.HasPrefix(stem, "dpscope-canaries-gaussian-sum-") {
 		t.Errorf("the page is %q", saved.Name)
@@ -248,7 +248,7 @@ func TestSaveCanaries(t *testing.T) {
 			t.Errorf("the page has %s", bad)
 		}
 	}
-	table := saving(t, tab, "#canaries-result .files button:nth-child(3)")
+	table := saving(t, tab, "#planted .files button:nth-child(3)")
 	rows, err := csv.NewReader(bytes.NewReader(table.Data)).ReadAll()
 	if err != nil || len(rows) < 5 || table.Name != stem+"-bounds.csv" {
 		t.Errorf("%s: %d rows, %v", table.Name, len(rows), err)

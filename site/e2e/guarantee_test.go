@@ -111,7 +111,7 @@ func TestCertifiedAndCurves(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(strings.Join(rows[0], " "), "exceeds the claim") || !eval[bool](t, tab, `document.querySelector("#certified > .hint").textContent.startsWith("Certified with 96 % confidence each (* decides).")`) {
+	if !strings.Contains(strings.Join(rows[0], " "), "exceeds the claim") || !eval[bool](t, tab, `document.querySelector("#certified > .hint").textContent.startsWith("Certified each with its own confidence (* decides).")`) {
 		t.Errorf("the claim's own row reads %q", rows[0])
 	}
 	for _, c := range []struct{ id, list string }{{"tradeoff", "tradeoff"}, {"renyi", "tables.find(t => t.name === 'renyi').rows"}} {

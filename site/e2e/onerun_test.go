@@ -23,7 +23,7 @@ import (
 func TestOneRun(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&source=gaussian-sum&design=orthogonal&seed=4&beta=0.1&p.noise=0.5")
-	const box = `document.querySelector("#canaries-result")`
+	const box = `document.querySelector("#result")`
 	if got := eval[string](t, tab, `document.querySelector("#k-one").placeholder`); got != "1000" {
 		t.Errorf("by default %q canaries", got)
 	}
@@ -56,7 +56,7 @@ func TestOneRun(t *testing.T) {
 	if got.Summary != want.Summary || got.Verdict != want.Verdict || *got.LowerBound <= 0 {
 		t.Errorf("%q, natively %q", got.Summary, want.Summary)
 	}
-	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 2 {
+	if rows := eval[int](t, tab, `document.querySelectorAll("#planted .carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 2 {
 		t.Errorf("%d methods, want %d", rows, len(want.Tables[0].Rows))
 	}
 	text := eval[string](t, tab, box+`.textContent`)
@@ -65,12 +65,12 @@ func TestOneRun(t *testing.T) {
 			t.Errorf("the result does not say %q", words)
 		}
 	}
-	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
+	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(document.querySelector("#planted").innerHTML)`) {
 		t.Error("the result holds what is no number")
 	}
 	verifies := func(says string) {
 		t.Helper()
-		click(t, tab, "#canaries-verify")
+		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes(%q) && %s`, box, says, canaryIdle), time.Minute)
 	}
 	stands(t, tab, box, "")

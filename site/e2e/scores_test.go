@@ -87,7 +87,7 @@ func TestScores(t *testing.T) {
 		t.Error("it is not said that nothing is uploaded")
 	}
 	plan := scores.Plan{Version: scores.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: report.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
-	const box = `document.querySelector("#canaries-result")`
+	const box = `document.querySelector("#result")`
 	shown := func() (scores.Report, error) {
 		return scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
 	}
@@ -126,10 +126,10 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: event %+v, natively %+v", c.files[0].name, e, w)
 			}
 		}
-		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 6+4 {
+		if rows := eval[int](t, tab, `document.querySelectorAll("#planted .carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 6+4 {
 			t.Errorf("%d rows, want %d methods and %d of membership inference", rows, len(want.Tables[0].Rows), len(want.Tables[1].Rows))
 		}
-		until(t, tab, box+`.querySelectorAll('.picture svg[aria-label^="ROC"], .picture svg[aria-label^="Scores"]').length === 2`, 10*time.Second)
+		until(t, tab, `document.querySelectorAll('#planted .picture svg[aria-label^="ROC"], #planted .picture svg[aria-label^="Scores"]').length === 2`, 10*time.Second)
 		text := eval[string](t, tab, box+`.textContent`)
 		for _, words := range append([]string{"* " + want.Deciding().Title, want.Reproduce.CLI, want.Files[0].SHA256, "What this result does not say"}, append(want.Notes, want.Warnings...)...) {
 			if !strings.Contains(text, words) {
@@ -141,10 +141,10 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: the facts do not say %s: %q", c.files[0].name, f.Name, f.Value)
 			}
 		}
-		if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
+		if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(document.querySelector("#planted").innerHTML)`) {
 			t.Error("the result holds what is no number")
 		}
-		click(t, tab, "#canaries-verify")
+		click(t, tab, "#verify")
 		until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && !`+box+`.querySelector(".verification").textContent.includes("taken from the report") && `+canaryIdle, time.Minute)
 	}
 	saved := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)
@@ -170,10 +170,10 @@ func TestScores(t *testing.T) {
 	until(t, tab, canaryReport+`.files[0].name === "scores.csv" && `+canaryIdle, time.Minute)
 	give(t, tab, scored{"saved.json", saved})
 	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json") && `+canaryIdle, time.Minute)
-	click(t, tab, "#canaries-verify")
+	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#k-scores-error").textContent.includes("SHA-256") && `+canaryIdle, 30*time.Second)
 	click(t, tab, "#k-scores-forget")
-	click(t, tab, "#canaries-verify")
+	click(t, tab, "#verify")
 	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+canaryIdle, 30*time.Second)
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)

@@ -176,7 +176,7 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	tab := planting(t, "&source=dp-sgd&n=60&k=8&m=32&p.steps=20&p.hidden=8&p.examples=200")
 	dress(t, tab, width, 900, dark)
 	click(t, tab, "#canaries-run")
-	until(t, tab, `document.querySelector("#canaries-result .chart-words") && document.querySelectorAll("#canaries-result .picture ~ div tbody tr").length > 0`, time.Minute)
+	until(t, tab, `document.querySelector("#planted .chart-words") && document.querySelectorAll("#planted .picture ~ div tbody tr").length > 0`, time.Minute)
 	develop(t, tab, name+"-running", chromedp.Screenshot("#canaries"))
 	planted(t, tab, 5*time.Minute)
 	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")][0].click(), true)`)

@@ -5,21 +5,21 @@
 // Messages to the page around it are {dpaudit: 1, type, detail}, as
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
-import { faultOf, readFragment, usable } from "../page/address.js";
-import { beside, byId, html, onSubmit } from "../page/element.js";
-import { fillBody } from "../panel/canaryreport.js";
-import { canarySettings, describeCanaries, planOfCanaries, tellCanaries } from "./embedcanaries.js";
-import { fragmentOf, optionsOf } from "./embedoptions.js";
-import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
-import { save, stemOf } from "../file/files.js";
+import { faultOf, readFragment } from "../page/address.js";
+import { beside, byId, onSubmit, terms } from "../page/element.js";
+import { CLAIM } from "../panel/canaryform.js";
+import { phases, showPlanted } from "../panel/canaryreport.js";
+import { fragmentOf, isCanarySetting, optionsOf } from "./embedoptions.js";
+import { CORE, Ended, Engine, Refused } from "../page/engine.js";
+import { save, stemOf } from "../page/files.js";
 import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
 import { copyText, dismiss, notify } from "../page/notice.js";
-import { grouped, size } from "../page/number.js";
+import { grouped, roundedDown, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
-import { planOf, Unusable } from "../page/plan.js";
-import { ProgressPanel, say } from "../page/progress.js";
-import { foundNothing, judge, makeSections, replayWords, showDrift, showHead, showOrigin, showReport, showVerification } from "../page/result.js";
+import { asked, Unusable } from "../page/plan.js";
+import { ProgressPanel, say, timeLeft } from "../page/progress.js";
+import { foundNothing, judge, makeSections, replayWords, showDrift, showOrigin, showReport, showVerification } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -27,12 +27,11 @@ const CHECK_AFTER = 150; // ms without a change
 const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
 
 let options = optionsOf({}).options;
-/** @type {import("../worker/files").FullCatalogue | null} once it is there, the form lists it */
-let catalogue = null;
-let asked = {}; // settings before it does
-let planted = null; // those of a canary audit, where it is one
-let mended = ""; // what of the settings that were asked for could not be used, in words
-let judged = true; // the core has seen the settings, or the user made them
+/** @type {import("../worker/files").FullCatalogue} */
+let catalogue;
+/** @type {import("../page/plan.js").Settings} */
+let settings = {};
+let bad = []; // what could not be used of those that were asked for, in words
 let work = null; // what is under way: {promise, abort, id, replays}
 let shown = null; // the answer with its report, standing, and whole: promise of its end
 let ran = ""; // the settings of what is shown, as a fragment
@@ -71,54 +70,28 @@ const status = (text) => { byId("status").textContent = text; };
 
 // Settings
 
-const listing = (name) => catalogue?.mechanisms.find((m) => m.name === name);
+const listing = (name) => catalogue.mechanisms.find((m) => m.name === name);
 
-/** The plan of settings, as far as it can be judged without the core. */
-function planned(settings) {
+/** Is it an audit with canaries? That has no form, and no file can be given. */
+const planted = () => options.view === "canaries";
+
+/** The settings as the page's address has them. */
+const current = () => (planted() ? { view: options.view, ...settings } : settings);
+
+/** The audit that they ask for. @returns {import("../worker/protocol").Wanted} */
+function wanted() {
   workersOf(settings.workers);
-  if (planted) return planOfCanaries(settings, catalogue?.canaries);
-  const m = listing(settings.mechanism);
-  if (!m && catalogue) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  return planOf(settings, m);
+  const { workers, ...texts } = settings;
+  return planted() ? { kind: "canary", settings: { epsilon: CLAIM.epsilon, ...texts } } : { kind: "pair", settings: asked(texts, listing(texts.mechanism)) };
 }
 
-/** What the form holds; before there is a list, what was asked for. */
-const current = () => planted ?? (catalogue ? form.read() : asked);
-
-/** Takes settings; bad ones are named, and their defaults are used. */
-async function take(settings, bad, judge) {
-  settings = { ...settings };
-  const found = await usable(settings, async () => {
-    if (!planted) settings.mechanism ||= catalogue ? form.defaultMechanism : "";
-    return judge(settings);
-  }, faultOf);
-  bad.push(...found.bad);
-  if (planted) planted = { ...settings, view: "canaries" };
-  else asked = settings;
-  if (catalogue && !planted) form.write(settings);
-  if (bad.length) {
-    mended = bad.join(" ");
-    notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
-    tell("error", { name: "Error", message: mended });
-  }
-  describe();
-  return found.value;
-}
-
-/** Takes what an address or the page around gives. @param {Record<string, string>} texts */
-async function configure(texts) {
+/** Takes what an address or the page around gives; what cannot be used is named, and its default is. @param {Record<string, string>} texts */
+function configure(texts) {
   clearTimeout(checkTimer);
   dismiss("address");
-  mended = "";
-  judged = false;
-  const { options: chosen, bad } = optionsOf(texts);
-  options = chosen;
-  const { controls, view, theme, readonly, autorun, ...rest } = texts;
-  const { settings, odd } = readFragment(new URLSearchParams(rest).toString());
-  if (odd) bad.push(odd);
-  const before = planted;
-  planted = canarySettings({ ...rest, view: options.view });
-  if (!before !== !planted) { // what is shown is of another kind
+  const before = planted(), { controls, view, theme, readonly, autorun, ...rest } = texts;
+  ({ options, bad } = optionsOf(texts));
+  if (before !== planted()) { // what is shown is of another kind
     shown = null;
     byId("result").hidden = true;
   }
@@ -127,37 +100,62 @@ async function configure(texts) {
   document.body.classList.toggle("readonly", options.readonly);
   byId("change").open = options.controls === "full";
   dress(options.theme);
-  await take(planted ?? settings, bad, (s) => planned(s));
+  const { settings: given, odd } = readFragment(new URLSearchParams(rest).toString());
+  if (odd) bad.push(odd);
+  if (planted()) plant(Object.fromEntries(Object.entries(rest).filter(([key, text]) => isCanarySetting(key) && text !== "")));
+  else {
+    bad.push(...form.write(given ?? {}));
+    settings = form.read();
+  }
+  if (bad.length) {
+    notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
+    tell("error", { name: "Error", message: bad.join(" ") });
+  }
+  describe();
+}
+
+/** Takes the settings of an audit with canaries. @param {Record<string, string>} texts */
+function plant({ source, design, ...rest }) {
+  const { sources } = catalogue.canaries, found = source ? sources.find((s) => s.name === source) : sources[0];
+  const vectors = found?.designs.some((d) => d.name === design && d.vectors);
+  if (!found) bad.push(`source is "${source}", must be ${sources.map((s) => s.name).join(" or ")}. The first is used.`);
+  if (vectors) bad.push(`design is ${design}, must be one that needs no file. The default is used.`);
+  settings = { source: (found ?? sources[0]).name, ...(design && !vectors && { design }), ...rest };
+  byId("canary-settings").replaceChildren(...terms(Object.entries(settings).map(([key, text]) => [key.replace(/^p\./, ""), text])).flat());
 }
 
 /** The title, the link to the page, and whether the result is that of the settings. */
 function describe() {
-  const settings = current();
-  const { mechanism, epsilon, delta, guarantee, rho, mu, alpha, samples } = settings;
-  const m = listing(mechanism);
+  const { source, mechanism, epsilon, delta, guarantee, rho, mu, alpha, samples, n } = settings;
   const claim = guarantee === "zcdp" ? rho && `rho ${rho}` : guarantee === "gaussian-dp" ? mu && `mu ${mu}` : epsilon && `epsilon ${epsilon}${guarantee === "renyi" ? ` at order ${alpha}` : delta && delta !== "0" ? `, delta ${delta}` : ""}`;
-  const words = planted ? describeCanaries(planted, catalogue?.canaries) : [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
+  const words = planted() ? [`Canary audit of ${source}`, `claim: epsilon ${epsilon ?? CLAIM.epsilon}, delta ${delta ?? Number(CLAIM.delta).toExponential()}`, n && `${n} runs`]
+    : [`Audit of ${mechanism}`, `claim: ${claim || listing(mechanism)?.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
   byId("form-title").textContent = words.filter(Boolean).join(" · ");
-  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI).href;
-  showDrift(shown !== null && ran !== fragmentOf(settings));
+  byId("full").href = new URL(`index.html${fragmentOf(current())}`, document.baseURI).href;
+  showDrift(shown !== null && ran !== fragmentOf(current()));
+}
+
+/** Has the core, where it is there, look at the settings of the form. */
+async function check() {
+  if (planted()) return;
+  settings = form.read();
+  const { settings: texts } = wanted();
+  if (engine.ready) form.show(await engine.ask("check", texts).answer);
+  else form.clearErrors();
 }
 
 /** The user changed something. */
 function changed() {
   clearTimeout(checkTimer);
   checkTimer = setTimeout(async () => {
-    const settings = form.read();
     try {
-      const plan = planned(settings);
-      if (engine.ready) form.show(await engine.ask("check", plan).answer);
-      else form.clearErrors();
+      await check();
     } catch (error) {
       form.clearErrors();
       if (!(error instanceof Ended)) blame(error, false);
       return;
     }
-    mended = "";
-    judged = true;
+    bad = [];
     describe();
     tell("config-change", { settings, fragment: fragmentOf(settings) });
   }, CHECK_AFTER);
@@ -165,9 +163,8 @@ function changed() {
 
 /** Shows an error of the settings at its field, or as a notice. */
 function blame(error, focus) {
-  const key = faultOf(error);
-  const seen = document.body.dataset.controls !== "none" && !options.readonly;
-  if (key && seen && !planted && form.fail(key, error.message, focus)) {
+  const key = faultOf(error), seen = options.controls !== "none" && !options.readonly && !planted();
+  if (key && seen && form.fail(key, error.message, focus)) {
     byId("change").open = true;
     say(error.message, focus);
   } else notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal ?? { message: error.message } });
@@ -232,21 +229,22 @@ async function alone(signal, action) {
 
 // Runs
 
-/**
- * Runs the audit. It comes to the report, or fails in words.
- * @param {boolean} strict fails where settings are not those that were asked for
- */
-function run(strict = false) {
-  if (work?.replays) return work.promise.then(() => run(strict));
-  work ??= begin((mine, signal) => audit(mine, signal, strict));
+/** Runs the audit. It comes to the report, or fails in words. */
+function run() {
+  if (work?.replays) return work.promise.then(run);
+  work ??= begin(audit);
   return work.promise;
 }
 
 function begin(job) {
   const controller = new AbortController();
   const mine = { abort: () => controller.abort(new DOMException("Stopped.", "AbortError")), id: null };
+  for (const key of ["settings", "stop", "core"]) dismiss(key);
+  clearTimeout(checkTimer);
+  setState("loading");
   mine.promise = Promise.resolve().then(() => job(mine, controller.signal)).finally(() => {
     work = null;
+    status("");
     panel.end();
     setState(shown ? "done" : "idle");
   });
@@ -260,7 +258,7 @@ const compute = (mine, signal, phase, request) => alone(signal, async () => {
   status("");
   setState("running");
   panel.begin(phase);
-  engine.resize(workersOf(current().workers));
+  engine.resize(workersOf(settings.workers));
   try {
     const { id, answer } = request();
     mine.id = id;
@@ -272,65 +270,49 @@ const compute = (mine, signal, phase, request) => alone(signal, async () => {
 
 /** Replays the report that is shown, which came from the page around. */
 async function verify(mine, signal) {
-  for (const key of ["settings", "stop", "core"]) dismiss(key);
   showVerification(null);
-  setState("loading");
   const { text } = shown;
   try {
     await need(signal);
-    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", { report: text }, (p) => panel.show(p, true)));
+    const found = await compute(mine, signal, "Replaying", () => engine.ask("verify", text, (p) => panel.show(p, true)));
     judge(shown, found);
     say(replayWords(found));
   } catch (error) {
     notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
   }
-  status("");
 }
 
-async function audit(mine, signal, strict) {
-  for (const key of ["settings", "stop", "core"]) dismiss(key);
-  clearTimeout(checkTimer);
-  setState("loading");
+async function audit(mine, signal) {
   try {
     await need(signal);
-    if (!judged) {
-      const bad = [];
-      judged = true;
-      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.ask("check", planned(s)).answer));
-      if (checked && !planted) form.show(checked);
-      if (bad.length && !strict) return null; // the user decides
-    }
-    if (strict && mended) throw new Error(mended);
-    const settings = current(), plan = planned(settings);
-    const answer = await compute(mine, signal, "Starting", () => planted ? engine.ask("canaries", { plan }, (p) => {
-      tellCanaries(p, plan, catalogue.canaries, panel);
-      tell("progress", p);
-    }) : engine.ask("run", plan, (p) => {
-      panel.show(p);
+    await check();
+    const asks = wanted(), of = fragmentOf(current());
+    const { report, error, ...answer } = await compute(mine, signal, "Starting", () => engine.ask("run", asks, (p) => {
+      if (planted()) follow(p, asks.settings.interval);
+      else panel.show(p);
       tell("progress", p);
     }));
-    const { report, error } = answer;
-    let whole;
-    if (foundNothing(report)) {
-      notify({ key: "stop", kind: "info", title: "Stopped before anything was found" });
-    } else {
-      whole = show(answer, fragmentOf(settings));
-      say(report.summary);
-    }
+    const whole = foundNothing(report) ? notify({ key: "stop", kind: "info", title: "Stopped before anything was found" }) : show({ report, error, ...answer }, of);
+    if (whole) say(report.summary);
     if (error) notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
-    status("");
     tell("result", { report, text: answer.text });
     await whole;
     return report;
   } catch (error) {
-    status("");
     if (signal.aborted) throw signal.reason;
-    if (error.message !== mended) tell("error", plain(error));
+    tell("error", plain(error));
     if (error instanceof Ended) notify({ key: "core", kind: "error", title: "The core ended", text: error.message });
     else if (error instanceof Refused || error instanceof Unusable) blame(error, true);
-    else if (!mended) notify({ key: "core", kind: "error", title: "The audit did not run", text: error.message });
+    else notify({ key: "core", kind: "error", title: "The audit did not run", text: error.message });
     throw error;
   }
+}
+
+/** Shows how far an audit with canaries is. @param {import("../worker/protocol").CanaryProgress} p @param {string} [interval] whose bound is told */
+function follow(p, interval = catalogue.canaries.intervals[0].name) {
+  const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total), left = timeLeft(p), mine = p.bounds?.find((b) => b.interval === interval);
+  panel.tell(words, percent, [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && [p.holds ? "So far" : "So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]]);
+  say(`${words}, ${percent} %`, false);
 }
 
 function stop() {
@@ -350,14 +332,7 @@ function show(answer, settings, standing = "") {
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
   showVerification(null);
-  let whole;
-  if (answer.report.kind === "pair") whole = showReport(answer, listing(answer.report.subject)?.museum, standing);
-  else {
-    const body = html("div", { class: "contents" });
-    showHead(answer, standing);
-    byId("canary-result").replaceChildren(body);
-    whole = fillBody(body, answer, catalogue.canaries.intervals);
-  }
+  const whole = answer.report.kind === "pair" ? showReport(answer, listing(answer.report.subject)?.museum, standing) : showPlanted(answer, catalogue.canaries.intervals, standing);
   shown = { ...answer, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;
@@ -370,15 +345,18 @@ const calls = {
     paint(colours ?? {});
     return configure(texts);
   },
-  run: () => run(true),
+  run() {
+    if (bad.length) throw new Error(bad.join(" "));
+    return run();
+  },
   stop,
   save: () => ({ version: 1, fragment: fragmentOf(current()), report: shown?.text ?? null }),
   /** Shows a report again, with the settings that it came with. */
   async restore({ fragment, report }) {
     if (work) throw new Error("An audit is under way; stop it first.");
     const texts = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
-    const view = texts.view === "canaries" ? { view: "canaries" } : options.view === "canaries" && { view: "chart" };
-    await configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])), ...view });
+    const view = texts.view === "canaries" ? { view: "canaries" } : planted() && { view: "chart" };
+    configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])), ...view });
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(signal);
@@ -426,7 +404,7 @@ function autorun() {
   const seen = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     seen.disconnect();
-    if (!mended) run().catch(() => {}); // told
+    if (!bad.length) run().catch(() => {}); // told
   });
   seen.observe(byId("run").closest("main"));
 }
@@ -434,24 +412,26 @@ function autorun() {
 /** What the frame's address asks for. */
 const readAddress = () => configure(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
 
+/** It cannot run. */
+function cannot(title, error, ...more) {
+  notify({ key: "core", kind: "error", title, text: [error.message, ...more] });
+  tell("error", plain(error));
+}
+
 async function open() {
+  byId("full").href = new URL(`index.html${location.hash}`, document.baseURI).href;
   if (self.origin === "null") {
-    await readAddress();
-    const text = ["The sandbox around it lacks allow-same-origin, without which a browser starts no workers, and audits run in workers.", "It runs on a page of its own, from the link below."];
-    notify({ key: "core", kind: "error", title: "This embed cannot run here", text });
-    tell("error", { name: "SecurityError", message: text[0] });
+    cannot("This embed cannot run here", new DOMException("The sandbox around it lacks allow-same-origin, without which a browser starts no workers, and audits run in workers.", "SecurityError"), "It runs on a page of its own, from the link below.");
     return;
   }
   try {
     catalogue = await engine.catalogue();
   } catch (error) {
-    notify({ key: "core", kind: "error", title: "This embed cannot run", text: error.message });
-    tell("error", plain(error));
+    cannot("This embed cannot run", error);
     return;
   }
   form.fill(catalogue);
-  form.write(asked);
-  await readAddress();
+  readAddress();
   addEventListener("hashchange", readAddress);
   setState("idle");
   tell("ready", { settings: current() });

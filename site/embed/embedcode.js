@@ -4,7 +4,7 @@ import { readFragment } from "../page/address.js";
 import { html } from "../page/element.js";
 import { CHOICES, FLAGS, fragmentOf } from "./embedoptions.js";
 import { choice } from "../page/field.js";
-import { copyFor } from "../file/files.js";
+import { copyFor } from "../page/files.js";
 
 const words = {
   controls: ["Controls", { basic: "run, stop, claim, budget", none: "none", full: "every setting" }],

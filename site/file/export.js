@@ -3,7 +3,7 @@
 // is asked for.
 import { beside, html } from "../page/element.js";
 import { coloursAt } from "../page/roles.js";
-import { csvOf, save } from "./files.js";
+import { csvOf, save } from "../page/files.js";
 
 const WIDTH = 760; // px of a chart in a file, whatever the window's
 const SQUARE = 540; // px of one that is about as high as it is wide, in a page
@@ -91,7 +91,7 @@ export async function pageOf({ report, text }, shown) {
   result.classList.add("result");
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
   await Promise.all([...boxes].map(async ({ picture, classList }, i) => {
-    if (picture) copies[i].replaceChildren(await picture.at(classList.contains("square") ? SQUARE : WIDTH));
+    if (picture?.there) copies[i].replaceChildren(await picture.at(classList.contains("square") ? SQUARE : WIDTH));
   }));
   result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .spark, .rail, .note, button, input").forEach((element) => element.remove());
   // That it was verified here nobody can see there; that it was not, or failed, stays.

@@ -53,7 +53,7 @@ export function controlOf({ type, range, form }) {
   if (type === "whole") return numberInput({ min: range?.min, max: range?.max, placeholder, step: 1, inputmode: "numeric" });
   if (type === "switch") return checkbox();
   if (type === "json") return html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" });
-  if (type === "limits" || type === "text") return html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
+  if (type === "limits" || type === "list" || type === "text") return html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
   return choice([]);
 }
 
@@ -117,7 +117,7 @@ export function slider(id, label, moved) {
 }
 
 /** What a field holds where a number is wanted and something else is typed. */
-export const NO_NUMBER = "not a number";
+const NO_NUMBER = "not a number";
 
 /**
  * The fields of a form, by key: what is typed, what is wrong with it, and those of the
@@ -155,11 +155,20 @@ export class Fields extends Map {
   /** All that is typed. @returns {Record<string, string>} */
   get texts() { return Object.fromEntries([...this.keys()].map((key) => [key, this.text(key)]).filter(([, text]) => text !== "")); }
 
-  /** Sets a field. @returns {boolean} whether it can hold that; a choice that cannot has its default */
+  /** What is wrong with a text that a field cannot hold, in words. */
+  unheld(key, text) {
+    const { options } = this.get(key).control;
+    return `${key} is "${text}", must be ${options ? `one of ${[...options].map((o) => o.value || o.text).join(", ")}. The first` : "a number. The default"} is used.`;
+  }
+
+  /** Sets a field. @returns {boolean} whether it can hold that; one that cannot has its default */
   put(key, text = "") {
     const { control } = this.get(key);
     if (control.type === "checkbox") control.checked = String(text) === "true";
-    else if (control.tagName !== "SELECT") control.value = control.type === "number" && !Number.isFinite(Number(text)) ? "" : text; // a browser complains of other texts
+    else if (control.type === "number" && !Number.isFinite(Number(text))) { // a browser complains of such texts
+      control.value = "";
+      return false;
+    } else if (control.tagName !== "SELECT") control.value = text;
     else {
       // The first option is the default, whose value is empty.
       const options = [...control.options], found = options.find((o) => o.value === text) ?? options.find((o) => o.text === text);

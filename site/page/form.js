@@ -133,10 +133,15 @@ export class Form {
   /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
   read() { return this.#fields.texts; }
 
-  /** Sets all fields; those that settings lack get their defaults. */
+  /** Sets all fields; those that settings lack get their defaults. @returns {string[]} what of it cannot be used, in words */
   write(settings) {
+    const bad = [];
     this.#fields.forget();
     byId("mechanism").value = settings.mechanism ?? this.defaultMechanism;
+    if (!byId("mechanism").value && this.#catalogue) {
+      bad.push(`mechanism is "${settings.mechanism}", must be the name of one that dpscope knows. The default is used.`);
+      byId("mechanism").value = this.defaultMechanism;
+    }
     byId("relation").value = "";
     this.#mechanismChanged();
     for (const key of this.#fields.keys()) {
@@ -145,10 +150,12 @@ export class Form {
       if (key === "relation") this.#relations(this.mechanism?.relations ?? [""], value);
       else if (key === "finder") this.#finders(value);
       else if (key === "learner" && value.includes(":")) byId(key).append(html("option", { value, selected: true }, value)); // settings stand behind its name
+      else bad.push(this.#fields.unheld(key, value));
     }
     if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;
     this.#dependents();
     this.clearErrors();
+    return bad;
   }
 
   /** A mechanism was chosen by hand, or samples came: it makes its own claim, not that of the one before. */

@@ -1,7 +1,7 @@
 // Keys of the page as a whole, and where the focus goes when the button that
 // has it can no longer be pressed.
 import { byId } from "./element.js";
-import { typing } from "../file/files.js";
+import { typing } from "./files.js";
 
 /** Does a letter belong to the control that has the focus? A select finds its options by them. */
 const takesLetters = (event) => typing(event) || /** @type {HTMLElement} */ (event.target).closest?.("select");

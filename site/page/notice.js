@@ -1,6 +1,6 @@
 // Notices: what went wrong, what was found, what was expected, how to mend it.
 import { byId, html, terms } from "./element.js";
-import { copyFor } from "../file/files.js";
+import { copyFor } from "./files.js";
 import { say } from "./progress.js";
 
 const words = { error: "Error", warning: "Warning", info: "Note" };

@@ -3,12 +3,12 @@
 // save them as files, and the same numbers as a table.
 import { beside, html, scrolled, svg, tableRows } from "./element.js";
 import { notify } from "./notice.js";
-import { Ended } from "../worker/engine.js";
+import { Ended } from "./engine.js";
 
-/** @type {import("../worker/engine.js").Engine} */
+/** @type {import("./engine.js").Engine} */
 let core;
 
-/** Says which core draws. @param {import("../worker/engine.js").Engine} engine */
+/** Says which core draws. @param {import("./engine.js").Engine} engine */
 export function drawnBy(engine) { core = engine; }
 
 const BEFOREHAND = 500; // ms
@@ -55,6 +55,9 @@ export class Picture {
     });
     watch.observe(this.#box);
   }
+
+  /** Does it show anything yet? */
+  get there() { return this.#text !== undefined; }
 
   /** The element that it is painted into. */
   get box() { return this.#box; }

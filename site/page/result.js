@@ -79,6 +79,7 @@ export function showDrift(differs) {
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   showHead(answer, standing);
+  byId("planted").hidden = true;
   showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
   return inTurns(
@@ -102,7 +103,7 @@ export function showDatasets([first, second] = ["", ""]) {
 /** Takes away what the last report showed. */
 export function showNothing() {
   for (const id of Object.keys(sections)) if (byId(`${id}-section`)) byId(`${id}-section`).hidden = true;
-  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id)?.toggleAttribute("hidden", true); // an embed has fewer
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
@@ -186,11 +187,6 @@ export function underWay(box, { state, title, pill = "", detail }) {
     svg("svg", { class: `verdict-mark${state === "going" || state === "old" ? " turning" : ""}`, viewBox: "0 0 24 24", width: 44, height: 44, "aria-hidden": "true" },
       state !== "violation" && state !== "error" && svg("circle", { class: "ring", cx: 12, cy: 12, r: 9 }), svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
     html("div", {}, html("p", { class: "headline" }, title, pill && html("span", { class: "pill" }, pill)), html("p", { class: "rest" }, detail)));
-}
-
-/** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */
-export function showLine(line, report, standing = "", note = "") {
-  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, report.headline), note && ` (${note})`);
 }
 
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */

@@ -483,13 +483,26 @@ func TestAccountingSlides(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.says("| the slides' corollary | %.2f |", published)
-	f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", accounting.AdvancedEpsilon(eps, 0, k, delta))
+	account, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindPure, Epsilon: new(eps), Steps: new(k), Event: []float64{0.001}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range account.Epsilons {
+		if g.Method == accounting.MethodAdvanced {
+			f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", g.Epsilon)
+		}
+	}
+	f.says("%s against %s for 100 steps of epsilon .1 and Q = .001", fmt.Sprintf("%.3f", *account.Outcomes[0].Composed)[1:], fmt.Sprintf("%.4f", account.Outcomes[0].Upper)[1:])
 	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", accounting.ConcentratedEpsilon(k*eps*eps/2, delta))
 	curve := accounting.Repeat{Curve: accounting.PureDP{Epsilon: eps}, K: k}
 	f.says("| exact Rényi curve, tight conversion | %.2f |", accounting.BestEpsilon(curve, delta, accounting.Tight).Epsilon)
 	f.says("| optimal composition | %.2f |", accounting.OptimalEpsilon(eps, 0, k, delta))
 	_, hi := accounting.Preserve(0.5, 0, 2)
 	f.says("the right exponent gives %.3f", hi)
+	f.says("multiplies the odds by e³ with probability .%.0f", 100/(1+math.Exp(-3)))
+	if printed := math.Exp(accounting.PureDP{Epsilon: 3}.At(1.5) - 2*3); printed > 0.2 {
+		t.Errorf("the printed bound is %v", printed)
+	}
 }
 
 // The exact arguments of the pages on svt3 and svt6, by quadrature at epsilon =

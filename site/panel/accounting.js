@@ -2,12 +2,12 @@
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { keyOf, put, Unusable } from "../page/plan.js";
+import { keyOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { command } from "../page/result.js";
 
@@ -17,6 +17,7 @@ const methods = {
   "gaussian-exact": "Gaussian noise itself",
   "privacy-loss": "distribution of the privacy loss",
   "optimal-composition": "optimal composition",
+  "renyi-optimal": "Rényi curve, optimal conversion",
   "renyi-tight": "Rényi curve, tight conversion",
   "renyi-tight-orders": "the same at the given orders only",
   "renyi-classical": "Rényi curve, classical conversion",
@@ -36,15 +37,11 @@ const nameIn = (key) => key.fields[0].slice(1);
 const keyFor = (name) => ACCOUNT.find((key) => nameIn(key) === name);
 
 /**
- * The query of a kind. What is empty has the default that the form shows. Throws Unusable.
+ * What a kind is asked, by names of settings. What is empty has the default that the form shows.
  * @param {import("../worker/files").AccountKind} kind
- * @param {Record<string, string>} texts
- * @returns {import("../worker/protocol").AccountQuery}
+ * @param {Record<string, string>} texts by names in the query
  */
-export const queryOf = ({ kind, fields }, texts) => put({ mechanism: kind }, fields.map(keyFor), (name) => {
-  const key = ACCOUNT.find((key) => key.name === name);
-  return texts[nameIn(key)] || (key.form.empty ?? "");
-});
+export const asked = ({ kind, fields }, texts) => ({ mechanism: kind, ...Object.fromEntries(fields.map(keyFor).map((key) => [key.name, texts[nameIn(key)] || (key.form.empty ?? "")])) });
 
 export class Accounting {
   /** Of the account that is shown, for the address; empty where there is none. */
@@ -58,7 +55,7 @@ export class Accounting {
   #on;
 
   /**
-   * @param {{account(query: import("../worker/protocol").AccountQuery): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
+   * @param {{account(texts: Record<string, string>): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
    *   changed: fragment has
    */
   constructor(on) {
@@ -112,10 +109,9 @@ export class Accounting {
     const number = ++this.#asked;
     const fragment = this.#fragment();
     try {
-      const query = queryOf(this.#chosen, this.#fields.texts);
       this.#fields.clearErrors();
       this.#status("Accounting…");
-      const answer = await this.#on.account(query);
+      const answer = await this.#on.account(asked(this.#chosen, this.#fields.texts));
       if (number !== this.#asked) return;
       this.#status("");
       this.#show(answer, fragment);
@@ -126,7 +122,7 @@ export class Accounting {
 
   #blame(error, focus) {
     this.#fields.clearErrors();
-    const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
+    const key = error instanceof Refused && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
     const told = key && this.#fields.fail(nameIn(key), error.message, focus);
     this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);
     if (told) say(error.message, focus);
@@ -155,6 +151,10 @@ export class Accounting {
         guarantees("Ways to delta", a.deltas, "delta", a.delta),
         a.sigmas?.length > 0 && table(`Noise that one step would need for epsilon = ${exact(atEpsilon)}, delta = ${exact(delta)}`, ["way", "sigma", "source"],
           a.sigmas.map((s) => [s.words, exact(s.sigma), s.source])),
+        outcomes(a),
+        (a.factors ?? []).map((f) => table(`Posterior odds exceed ${exact(f.odds)} times the prior odds with probability at most ${exact(f.probability)}`, ["order", "mean of the factor’s power of α − 1, at most", "probability, at most"],
+          f.orders.map((x) => [short(x.alpha), x.mean === undefined ? "–" : exact(x.mean), exact(x.probability)]))).flat(),
+        lemma(a),
         chart,
         command("The same on the command line", a.cli),
       ].flat().filter(Boolean));
@@ -179,6 +179,22 @@ function guarantees(title, ways, figure, best) {
   return ways?.length > 0 && table(title, ["method", "epsilon", "delta", "order", "source"], ways.map((w) => [
     [w[figure] === best && html("span", { class: "mark" }, "● "), methods[w.method] ?? w.method, w.exact && ", exact", w[figure] === best && html("span", { class: "unseen" }, " (the least)")],
     exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
+}
+
+/** The range of an event's probability on the neighbour, by order. @param {import("../worker/protocol").AccountedValue} a */
+function outcomes({ outcomes: all, curve }) {
+  if (!all?.length) return [];
+  const range = ({ lower, upper }) => `${exact(lower)} to ${exact(upper)}`;
+  const rows = curve.map(({ alpha }, i) => [short(alpha), ...all.map((o) => range(o.orders[i]))]);
+  rows.push(["best", ...all.map(range)]);
+  if (all[0].composed !== undefined) rows.push(["published, composed", ...all.map((o) => `at most ${exact(o.composed)}`)]);
+  return table("Probability of an event on the neighbour, by order and by its probability on one dataset", ["order", ...all.map((o) => exact(o.event))], rows);
+}
+
+/** The published bound of pure steps beside the curve. @param {import("../worker/protocol").AccountedValue} a */
+function lemma({ curve }) {
+  if (curve[0]?.lemma === undefined) return [];
+  return table("Rényi divergence in nats, and 2αε² over all steps (Mironov 2017, lemma 1)", ["order", "divergence", "lemma"], curve.map((p) => [short(p.alpha), exact(p.divergence), exact(p.lemma)]));
 }
 
 const table = (title, head, rows) => [html("h4", {}, title), scrolled(title, "data ways", tableRows(head, rows))];

@@ -2,12 +2,12 @@
 // that keep their claim, and how many of them raise a false alarm.
 import { table } from "../page/tables.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
+import { Ended, Refused } from "../page/engine.js";
 import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { put, Unusable } from "../page/plan.js";
+import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { command } from "../page/result.js";
 
@@ -25,7 +25,7 @@ export class Calibration {
   #on;
 
   /**
-   * @param {{calibrate(plan: import("../worker/protocol").CalibrationPlan, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
+   * @param {{calibrate(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
    */
   constructor(on) {
     this.#on = on;
@@ -53,24 +53,15 @@ export class Calibration {
     this.#cost();
   }
 
-  /** The plan that the form asks for. Throws Unusable. @returns {import("../worker/protocol").CalibrationPlan} */
-  #plan() {
-    const { plan: usual } = this.#offer;
-    const plan = put({ ...usual, mechanisms: this.#chosen() }, CALIBRATION, (name) => this.#fields.text(name) || String(usual[name]));
-    if (!plan.mechanisms.length) throw new Unusable("mechanisms", "empty", "one at least");
-    return plan;
-  }
+  /** What the form asks for. */
+  get #texts() { return { ...this.#fields.texts, mechanisms: this.#chosen().join() }; }
 
   #chosen() { return Object.keys(this.#boxes.texts); }
 
   /** Says how many audits the form asks for. */
   #cost() {
-    let words = "";
-    try {
-      const { runs, mechanisms } = this.#plan();
-      words = `${grouped(runs * mechanisms.length)} audits.`;
-    } catch { /* told by Run */ }
-    byId("calibration-audits").textContent = words;
+    const audits = Number(this.#fields.text("runs") || this.#offer.plan.runs) * this.#chosen().length;
+    byId("calibration-audits").textContent = audits > 0 ? `${grouped(audits)} audits.` : "";
   }
 
   /** Does what the form asks for, and shows what comes of it. */
@@ -80,10 +71,10 @@ export class Calibration {
     this.#stopping = "";
     let last;
     try {
-      const plan = this.#plan();
+      if (!this.#chosen().length) throw new Unusable("mechanisms", "empty", "one at least");
       byId("calibration-status").textContent = "";
       this.#begun = 0;
-      const answer = await this.#on.calibrate(plan, (so) => {
+      const answer = await this.#on.calibrate(this.#texts, (so) => {
         last = so;
         this.#show(so);
         this.#progress(so);

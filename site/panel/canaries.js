@@ -1,18 +1,14 @@
-// The panel of canary audits: what is under way, and the report.
-import { linkTo } from "../page/address.js";
+// The panel of canary audits: what is asked for, and what is under way.
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { fillBody, lettered, phases, titles } from "./canaryreport.js";
-import { enter } from "../page/doors.js";
+import { lettered, phases } from "./canaryreport.js";
+import { door, enter } from "../page/doors.js";
 import { byId, html, onSubmit, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../worker/engine.js";
-import { save, stemOf } from "../file/files.js";
-import { copyText } from "../page/notice.js";
+import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
-import { Picture, toFile } from "../page/picture.js";
-import { Unusable } from "../page/plan.js";
+import { Picture } from "../page/picture.js";
 import { say, timeLeft } from "../page/progress.js";
-import { countsOf, judge, remarks, replayWords, showLine, showVerification, verdict } from "../page/result.js";
+import { showNothing, showOrigin, underWay } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
@@ -28,21 +24,19 @@ export class Canaries {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** @type {{report: any, text: string, title?: string, detail?: string, standing: import("../page/result.js").Standing} | null} */
-  #shown = null;
-  #whole = null; // the report, once all of it is there
-  #view; // of what is shown
-  #course = null;
+  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, table: HTMLElement, picture: Picture} | null} */
+  #live = null;
+  #course = null; // of that run
+  #interval = ""; // whose bound is told on the way
   #stopping = "";
-  /** What the button began that was last used. @type {"run" | "one" | "scores"} */
+  /** What was begun last. @type {import("./canaryform.js").How} */
   #how = "run";
   /** Has nobody asked anything of it yet? */
   untouched = true;
   #on;
 
   /**
-   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest | import("../worker/protocol").ReplayRequest, tell: (p: any) => void): Promise<any>,
-   *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on open: asks for a report's file; opened: here is one
+   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, opened(name: string, text: string): void}} on opened: here is a report's file
    */
   constructor(on) {
     this.#on = on;
@@ -50,7 +44,6 @@ export class Canaries {
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
     for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
-    byId("canaries-open").addEventListener("click", () => on.open());
   }
 
   /** @param {import("../worker/files").CanaryOffer} offer */
@@ -65,23 +58,14 @@ export class Canaries {
     }, words)));
   }
 
-  /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
+  /** Sets the panel to what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
     this.untouched = false;
     return this.#form.read(texts);
   }
 
-  #reveal(at) {
-    this.untouched = false;
-    enter("training");
-    at.scrollIntoView({ block: "nearest" });
-  }
-
   /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
   wants(files, target) { return this.#form.offer && this.#files.wants(files, target); }
-
-  /** Does it take scores? */
-  get scores() { return Boolean(this.#form.offer); }
 
   /** Takes files of the user's. They stay in the browser. @param {File[]} files @param {Partial<ScoreColumns>} [columns] of scores */
   take(files, box, columns = {}) {
@@ -95,83 +79,56 @@ export class Canaries {
     this.#form.dependents();
   }
 
-  /** The user's file for the form's audit, as the core gets it. */
-  get #content() { return byId("k-file-group").hidden ? undefined : this.#files.content; }
-
   // Runs
 
-  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given @param {boolean} asked whether somebody pressed a button for it */
-  async run(how = "run", asked = true) {
+  /** Has what the form asks for audited. @param {import("./canaryform.js").How} how */
+  run(how = "run") {
     const button = byId(`canaries-${how}`);
     if (button.disabled || button.hidden) return;
     this.#how = how;
     this.untouched = false;
     this.#form.clear();
-    const before = this.#shown;
-    try {
-      const plan = this.#form.plan(how);
-      this.#begin();
-      const request = how === "scores" ? { scores: plan, files: this.#files.scores } : { [how === "one" ? "oneRun" : "plan"]: plan, file: this.#content };
-      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan));
-      const { report } = answer;
-      if (report.termination.reason === "stopped" && !countsOf(report) && before) {
-        this.#end("Stopped before anything was certified. What was shown before is still here.");
-        say(byId("canaries-status").textContent);
-        return;
-      }
-      await this.#show(answer, "");
-      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? how === "one" ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
-      say(report.summary);
-      if (asked && byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
-    } catch (error) {
-      this.#end("");
-      this.#blame(error);
-    }
+    const wanted = this.#form.asked(how);
+    this.#interval = wanted.settings.interval || this.#form.offer.intervals[0].name;
+    this.#on.run(how, wanted, how === "scores" ? this.#files.of(how) : byId("k-file-group").hidden ? [] : this.#files.of("file"));
   }
 
-  #begin() {
+  /** The files that a report is replayed with. */
+  replays({ kind, plan }) {
+    this.#how = kind === "scores" ? "scores" : kind === "one-run" ? "one" : "run";
+    this.#form.clear();
+    return kind === "scores" ? this.#files.of("scores") : plan.data ? this.#files.of("file") : [];
+  }
+
+  // What is under way
+
+  begin() {
     this.#stopping = "";
-    this.#course = null;
+    this.#live = this.#course = null;
     this.message("");
   }
 
-  /** @param {import("../worker/protocol").CanaryProgress} p */
-  #tell(p, plan) {
-    const words = this.#bar(phases[p.phase], p.runs, p.total, timeLeft(p));
+  /** @param {any} p progress, or that of a replay */
+  show(p, replay = false) {
+    byId("canaries-progress").hidden = false;
+    const [doing, done] = replay ? ["Replaying", p.rows] : [phases[p.phase], p.runs], left = timeLeft(p);
+    if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * done) / p.total);
+    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
+    const words = doing + (p.total > 1 ? `: ${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
+    byId("canaries-phase").textContent = this.#stopping || words;
     if (p.message) this.message(p.message);
-    let bound = "";
-    if (p.bounds?.length) {
-      const chosen = plan.interval ?? this.#form.offer.intervals[0].name;
-      this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
-      this.#course.points.push({ runs: p.certified, bounds: p.bounds });
-      bound = this.#live(p);
-    }
+    const bound = p.bounds?.length ? this.#bounds(p) : "";
     say(`${words}${bound && `. ${bound}`}`, false);
   }
 
-  /** Shows how far something is. @returns {string} in words */
-  #bar(doing, done, total, left) {
-    byId("canaries-progress").hidden = false;
-    if (total > 1) byId("canaries-bar").value = Math.min(100, (100 * done) / total);
-    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
-    const words = doing + (total > 1 ? `: ${grouped(done)} of ${grouped(total)} runs${left && `, ${left} left`}` : "…");
-    byId("canaries-phase").textContent = this.#stopping || words;
-    return words;
-  }
-
-  /** Shows the bounds so far. @returns {string} the audit's own, in words */
-  #live(p) {
-    const box = byId("canaries-result");
-    if (!this.#view?.live) {
-      const live = { words: html("p", { class: "chart-words" }), chart: html("div", {}), table: html("div", {}) };
-      this.#shown = this.#whole = null;
-      this.#buttons();
-      box.hidden = false;
-      box.replaceChildren(html("h3", {}, p.holds ? "Under way: the bound so far" : "Under way: provisional bounds"), ...Object.values(live));
-      this.#view = { live: { ...live, picture: new Picture(live.chart, { of: "canaries", name: "bounds" }) } };
-    }
-    const { words, table, picture } = this.#view.live, { chosen, intervals, claimed } = this.#course;
-    const mine = p.bounds.find((b) => b.interval === chosen);
+  /** Shows the bounds so far. @param {import("../worker/protocol").CanaryProgress} p @returns {string} the audit's own, in words */
+  #bounds(p) {
+    const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen);
+    this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
+    this.#course.points.push({ runs: p.certified, bounds: p.bounds });
+    if (door() !== "training") return "";
+    if (!this.#live?.box.isConnected) this.#liven(p);
+    const { words, table, picture } = this.#live, { intervals, claimed } = this.#course;
     if (p.holds) words.textContent = `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`;
     else words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
     picture.show(JSON.stringify(this.#course));
@@ -182,6 +139,18 @@ export class Canaries {
     return words.textContent;
   }
 
+  /** Makes the place where the bounds are shown. @param {import("../worker/protocol").CanaryProgress} p */
+  #liven({ holds, claimed }) {
+    const words = html("p", { class: "chart-words" }), chart = html("div", {}), table = html("div", {}), box = html("div", { class: "contents" }, words, chart, table);
+    this.#live = { box, words, table, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
+    showNothing();
+    byId("result").classList.remove("empty");
+    byId("planted").hidden = false;
+    byId("planted").replaceChildren(box);
+    underWay(byId("verdict"), { state: "going", title: holds ? "Under way: the bound so far" : "Under way: provisional bounds", pill: "running", detail: `ε = ${claimed} claimed.` });
+    showOrigin("live");
+  }
+
   stopping(text) {
     this.#stopping = text;
     byId("canaries-phase").textContent = text;
@@ -189,67 +158,16 @@ export class Canaries {
 
   message(text) { byId("canaries-status").textContent = text; }
 
-  #end(text) {
-    byId("canaries-progress").hidden = true;
-    if (text) this.message(text);
-    else this.#verdict();
-  }
+  end() { byId("canaries-progress").hidden = true; }
 
-  /** Puts the verdict beside the buttons, where it stays in sight. */
-  #verdict() {
-    this.message("");
-    if (this.#shown) showLine(byId("canaries-status"), this.report, this.#shown.standing);
-  }
-
-  #blame(error) {
-    const key = error instanceof Unusable ? error.key : error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
+  /** Shows an error. @param {any} [report] that was replayed, if one was */
+  blame(error, report) {
+    // The form may be that of another source; the file belongs to the report's.
+    if (report && report.kind !== "scores" && error instanceof Refused && error.refusal.path.startsWith("/data")) this.#form.follow(report.plan);
+    const key = error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
     if (key && this.#form.fail(key, error.message, true)) say(error.message);
     else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
   }
-
-  // Reports
-
-  /** Shows a report that was opened. @param {import("../worker/protocol").ReportedValue} answer */
-  show(answer, name) {
-    this.#form.clear();
-    this.#course = null;
-    this.#show(answer, name);
-    this.#verdict();
-    this.#reveal(byId("canaries-result"));
-  }
-
-  /** Shows a report. @param {import("../worker/protocol").ReportedValue} answer @returns {Promise<void>} when all of it is there */
-  async #show(answer, name) {
-    const { report, text } = answer, standing = /** @type {import("../page/result.js").Standing} */ (name ? "unverified" : "");
-    this.#shown = { report, text, standing, title: answer.title, detail: answer.detail };
-    this.#on.shown(report);
-    const box = byId("canaries-result"), body = html("div", { class: "contents" }), verification = html("div", { class: "verification", hidden: true });
-    const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
-    const again = /** @type {import("../worker/protocol").Reproduce} */ (report.reproduce ?? {});
-    box.hidden = false;
-    box.dataset.stem = stemOf(report);
-    box.replaceChildren(...[
-      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind], "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
-      html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, answer)), html("div", {}, remarks(report)),
-      html("div", { class: "actions" },
-        button("save", "Save report", () => save(`${stemOf(report)}.json`, text)),
-        button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
-        button("verify", "Verify", () => this.verify()),
-        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => copyText(target, linkTo(again.url))),
-        again.cli && button("command", "Copy command", ({ target }) => copyText(target, again.cli))),
-      verification, body,
-    ].filter(Boolean));
-    this.#view = { verification };
-    this.#buttons();
-    await fillBody(body, answer, this.#form.offer.intervals);
-    if (this.#shown?.text === text) this.#whole = report;
-  }
-
-  /** The report that is shown, or null. */
-  get report() { return this.#shown?.report ?? null; }
-
-  /** The report, or that before it as long as not all of it is there. */
-  get whole() { return this.#whole; }
 
   /** Whether a core is there and free. */
   able(able) {
@@ -260,31 +178,5 @@ export class Canaries {
   #buttons() {
     byId("canaries-run").disabled = byId("canaries-one").disabled = !this.#able;
     byId("canaries-scores").disabled = !this.#able || !this.#files.scored;
-    const verify = byId("canaries-verify");
-    if (verify) verify.disabled = !this.#able || !this.#shown || !countsOf(this.#shown.report);
-  }
-
-  async verify() {
-    if (byId("canaries-verify").disabled) return;
-    const { text } = this.#shown, { verification } = this.#view, scores = this.report.kind === "scores";
-    this.#how = scores ? "scores" : this.report.kind === "one-run" ? "one" : "run";
-    this.#form.clear();
-    showVerification(null, verification);
-    this.#begin();
-    try {
-      const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
-      const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false));
-      if (this.#shown?.text === text) {
-        judge(this.#shown, found, byId("canaries-result").querySelector(".verdict"), verification);
-      }
-      this.#end("");
-      say(replayWords(found));
-    } catch (error) {
-      this.#end("");
-      if (!scores && error instanceof Refused && error.refusal.path.startsWith("/data")) {
-        this.#form.follow(this.report.plan); // the form may be that of another source; the file belongs to the report's
-      }
-      this.#blame(error);
-    }
   }
 }

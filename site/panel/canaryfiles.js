@@ -2,7 +2,7 @@
 // and scores of another program. They stay in the browser.
 import { door } from "../page/doors.js";
 import { byId } from "../page/element.js";
-import { base64, picker } from "../file/files.js";
+import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
@@ -12,8 +12,6 @@ export const boxes = Object.keys(MOST); // that take files of the user's
 const EITHER = "either"; // box, which the file's first line tells
 const OUTS = /(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i; // names of files of scores of canaries that were out
 
-/** @typedef {{name: string, bytes: number, content: string}} Given a file of the user's, in base64 */
-
 /** Does a file's first line name scores and membership? */
 async function scored(file) {
   const names = (await file.slice(0, 999).text()).split("\n", 1)[0].toLowerCase().split(/[^a-z]+/);
@@ -21,7 +19,7 @@ async function scored(file) {
 }
 
 export class CanaryFiles {
-  /** @type {Record<string, Given[]>} */
+  /** @type {Record<string, File[]>} */
   #files = { file: [], scores: [] };
   #on;
 
@@ -46,10 +44,8 @@ export class CanaryFiles {
   get there() { return this.#files.file.length > 0; }
   /** Are there scores? */
   get scored() { return this.#files.scores.length > 0; }
-  /** The file for an audit as the core gets it. */
-  get content() { return this.#files.file[0]?.content; }
-  /** The files of scores as the core gets them. */
-  get scores() { return this.#files.scores.map(({ name, content }) => ({ name, content })); }
+  /** Those of a box. @returns {File[]} */
+  of(box) { return this.#files[box]; }
 
   /** Which box dropped files are meant for, if any. @param {File[]} files */
   wants(files, target) {
@@ -73,11 +69,9 @@ export class CanaryFiles {
         this.#on.opened(files[0].name, await files[0].text());
         return;
       }
-      const given = [];
       for (const { name, size: bytes } of files) if (bytes > MOST[box]) throw new Unusable(box, `${name}, ${size(bytes)}`, `at most ${size(MOST[box])} here; the command line takes more`);
-      for (const file of files) given.push({ name: file.name, bytes: file.size, content: await base64(file).catch((error) => { throw new Unusable("file", error.message, "a file that this browser may read"); }) });
-      this.#give(box, given);
-      say(`${given.map((f) => f.name).join(" and ")}: there`);
+      this.#give(box, files);
+      say(`${files.map((f) => f.name).join(" and ")}: there`);
       if (box === "scores") this.#on.audit();
     } catch (error) {
       this.fail(box, error.message);
@@ -85,11 +79,11 @@ export class CanaryFiles {
     }
   }
 
-  /** @param {Given[]} files */
+  /** @param {File[]} files */
   #give(box, files) {
     this.#files[box] = files;
     this.fail(box, "");
-    byId(`k-${box}-name`).textContent = files.map((f, i) => `${files[1] ? ["in: ", "; out: "][i] : ""}${f.name}, ${grouped(f.bytes)} bytes`).join("") || "No file.";
+    byId(`k-${box}-name`).textContent = files.map((f, i) => `${files[1] ? ["in: ", "; out: "][i] : ""}${f.name}, ${grouped(f.size)} bytes`).join("") || "No file.";
     byId(`k-${box}-forget`).hidden = !files.length;
     byId("k-scores-swap").hidden = !this.#files.scores[1];
     this.#on.changed();

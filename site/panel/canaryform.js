@@ -1,10 +1,19 @@
-// The form of the panel of canary audits: its fields, which the core lists, and the
-// plan that they ask for.
+// The form of the panel of canary audits: its fields, which the core lists, and what
+// they ask for.
 import { boxes } from "./canaryfiles.js";
-import { canaryPlan, CLAIM, KEYS, nameIn } from "./canaryplan.js";
 import { byId } from "../page/element.js";
 import { controlOf, Fields, setOptions } from "../page/field.js";
+import { CANARIES, ONE_RUN, SCORES } from "../page/keys.js";
 import { keyOf } from "../page/plan.js";
+
+export const CLAIM = { epsilon: "2", delta: "0.00001" }; // unless the user says otherwise; the core's own default of delta
+
+/** @typedef {"run" | "one" | "scores"} How in runs, in a single one, or of scores that are given */
+/** The kinds of audits, and the settings of each. @type {Record<How, [kind: string, keys: import("../page/keys.js").Key[]]>} */
+const kinds = { run: ["canary", CANARIES], one: ["one-run", ONE_RUN], scores: ["scores", SCORES] };
+
+/** The name in the page, which has one form for all kinds, of a setting of a kind. */
+const nameIn = (how, name) => ({ one: { m: "one" }, scores: { relation: "scores-relation" } })[how]?.[name] ?? name;
 
 export class CanaryForm {
   /** @type {import("../worker/files").CanaryOffer | null} */
@@ -24,7 +33,7 @@ export class CanaryForm {
   /** Makes the fields. @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
     this.offer = offer;
-    for (const [how, keys] of Object.entries(KEYS)) {
+    for (const [how, [, keys]] of Object.entries(kinds)) {
       for (const { name, form, ...key } of keys) {
         const own = nameIn(how, name);
         if (form && !this.#fields.has(own)) this.#fields.add(`k-${form.place}-fields`, own, form, controlOf({ name, ...key, form }));
@@ -74,7 +83,8 @@ export class CanaryForm {
     byId("k-file-group").hidden = !vectors && !examples;
     byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
     show("tail", name === "tail-singular");
-    for (const key of ["scale", "distinct"]) show(key, vectors);
+    show("scale", vectors || name === "tail-singular");
+    show("distinct", vectors);
     for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#files.there);
     for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
     if (vectors) byId("k-file-group").open = true;
@@ -87,12 +97,12 @@ export class CanaryForm {
     this.clear();
     this.#fields.forget();
     const set = (key) => {
-      if (!this.#fields.put(key, texts[key])) bad.push(`${key} is "${texts[key]}", must be one of ${[...this.#fields.get(key).control.options].map((o) => o.value || o.text).join(", ")}. The first is used.`);
+      if (!this.#fields.put(key, texts[key])) bad.push(this.#fields.unheld(key, texts[key]));
     };
     set("source");
     this.#sourceChanged();
     for (const key of this.#fields.keys()) if (key !== "source") set(key);
-    if (KEYS.run.some((key) => key.form?.place === "more" && texts[key.name])) byId("k-more").open = true;
+    if (CANARIES.some((key) => key.form?.place === "more" && texts[key.name])) byId("k-more").open = true;
     if (Object.keys(texts).some((key) => key.startsWith("p."))) byId("k-params").open = true;
     this.dependents();
     return bad;
@@ -122,8 +132,16 @@ export class CanaryForm {
     this.dependents();
   }
 
-  /** The plan that the form asks for: of runs, of a single one, or of scores. Throws Unusable. */
-  plan(how) { return canaryPlan(how, this.#source, (key) => this.#fields.text(key), this.#files.there, this.#design); }
+  /** The audit that the form asks for. @param {How} how @returns {import("../worker/protocol").Wanted} */
+  asked(how) {
+    const [kind, keys] = kinds[how], text = (name) => this.#fields.text(nameIn(how, name));
+    const settings = Object.fromEntries(keys.filter((key) => key.form).map(({ name }) => [name, text(name)]));
+    if (how === "scores") return { kind, settings }; // what was claimed of them nobody here knows
+    if (how === "one") settings.design = this.#design.name; // the one that is shown
+    settings.epsilon ||= CLAIM.epsilon;
+    for (const { name } of this.#source.params) settings[`p.${name}`] = text(`p.${name}`);
+    return { kind, settings };
+  }
 
   // Errors
 
@@ -137,9 +155,9 @@ export class CanaryForm {
     return boxes.includes(key) ? this.#files.fail(key, message, focus) : this.#fields.fail(key, message, focus);
   }
 
-  /** The key of the field that a refusal is about. @param {import("../worker/protocol").Refusal} refusal @param {"run" | "one" | "scores"} how it was asked */
+  /** The key of the field that a refusal is about. @param {import("../worker/protocol").Refusal} refusal @param {How} how it was asked */
   keyOf(refusal, how) {
-    const name = keyOf(refusal, KEYS[how]), key = name && nameIn(how, name);
+    const name = keyOf(refusal, kinds[how][1]), key = name && nameIn(how, name);
     if (key && this.#fields.has(key)) return key;
     return how === "scores" ? "scores" : refusal.path.startsWith("/data") || refusal.path.startsWith("/csv") ? "file" : undefined;
   }

@@ -1,13 +1,13 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { html, scrolled, tableRows } from "../page/element.js";
+import { byId, html, scrolled, tableRows } from "../page/element.js";
 import { grouped, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { background, factsOf } from "../page/result.js";
+import { background, factsOf, showHead, showNothing } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 import { inTurns } from "../page/turns.js";
 
-export const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
+const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a look after each", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
 /** Intervals with their letters, as a picture wants them. */
 export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
@@ -37,14 +37,19 @@ const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
 };
 
 /**
- * Fills a box in turns with what stands below the head, the course of the bounds first,
+ * Shows a report: the verdict at once, the rest in turns, the course of the bounds first,
  * where there is one.
- * @param {HTMLElement} box
  * @param {import("../worker/protocol").ReportedValue} answer
  * @param {{name: string}[]} intervals all that there are
+ * @param {import("../page/result.js").Standing} [standing]
  * @returns {Promise<void>} when all of it is there
  */
-export function fillBody(box, answer, intervals) {
+export function showPlanted(answer, intervals, standing) {
+  showNothing();
+  showHead(answer, standing);
+  const box = html("div", { class: "contents" }, html("h3", {}, [titles[answer.report.kind], "source" in answer.report.plan && answer.report.plan.source].filter(Boolean).join(" of ")));
+  byId("planted").hidden = false;
+  byId("planted").replaceChildren(box);
   const { report, course } = answer;
   const chart = html("div", {}), plan = /** @type {import("../worker/protocol").CanaryPlan} */ (report.plan);
   let drawn;

@@ -5,13 +5,13 @@ import { CodeField } from "./codefield.js";
 import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Engine, Refused } from "../worker/engine.js";
-import { base64, picker } from "../file/files.js";
+import { Ended, Engine, Refused } from "../page/engine.js";
+import { base64, picker } from "../page/files.js";
 import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { grouped, size, times } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
-import { planOf, put, Unusable } from "../page/plan.js";
+import { Unusable } from "../page/plan.js";
 import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
 import { pythonFor } from "../worker/python.js";
@@ -277,7 +277,7 @@ export class Own {
   /**
    * Shows code that came with a link. Nothing of it runs.
    * @param {import("../page/packed.js").Linked} linked
-   * @returns {Pick<import("../worker/protocol").GlanceRequest, "plan" | "brought">} what it asks for, to the core; throws what is wrong with it
+   * @returns {Pick<import("../worker/protocol").GlanceRequest, "settings" | "brought">} what it asks for, to the core; throws what is wrong with it
    */
   receive({ code, language, settings }) {
     clearTimeout(this.#timer);
@@ -285,8 +285,8 @@ export class Own {
     this.#write(settings, code, isScript(language) ? language : "javascript");
     this.#on.waits("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
     this.#status("The code of the link. It runs when you press Run.");
-    const { plan, mine: { name }, about } = this.#wanted();
-    return { plan, brought: { kind: this.#code.language, name, ...about } };
+    const { settings: asked, mine: { name }, about } = this.#wanted();
+    return { settings: asked, brought: { kind: this.#code.language, name, ...about } };
   }
 
   /** Keeps what is written; a browser that refuses forgets it with the page. */
@@ -354,8 +354,7 @@ export class Own {
   open({ inputs: { brought: b }, claim, plan }) {
     this.#result = null;
     if (!isScript(b.kind) && b.kind !== MODULE) return;
-    const names = b.columns.every((c) => c.kind === "symbol");
-    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, isScript(b.kind) ? b.code : undefined, b.kind);
+    this.#write(textsOf({ inputs: { brought: b }, claim, plan }), isScript(b.kind) ? b.code : undefined, b.kind);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     enter("code");
     this.#status(isScript(b.kind) ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
@@ -394,10 +393,9 @@ export class Own {
     const { texts } = this.#fields, { epsilon, delta, seed, relation, output } = texts;
     if (!epsilon) throw new Unusable("epsilon", "absent", "the epsilon that this mechanism claims");
     const { language, text: code } = this.#code, mine = this.#module ?? { name: files[language], code };
-    if (!hasReach(relation)) texts.reach = "";
     return {
-      plan: planOf({ epsilon, delta, samples: texts.samples || samples, seed, beta: BETA, mechanism: "bytes" in mine ? MODULE : language }), mine,
-      about: { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output },
+      settings: { epsilon, delta, samples: texts.samples || samples, seed, beta: BETA, mechanism: "bytes" in mine ? MODULE : language }, mine,
+      about: { relation: /** @type {import("../worker/protocol").Relation} */ (relation), output: /** @type {import("../worker/protocol").ColumnKind} */ (output), settings: Object.fromEntries(KEYS.map(({ name }) => [name, texts[name]])) },
     };
   }
 
@@ -415,9 +413,9 @@ export class Own {
       return;
     }
     try {
-      const { plan, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
+      const { settings, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
       this.#on.begun();
-      const answer = await this.#do(mine, about, (tell) => this.#engine.ask("run", plan, tell));
+      const answer = await this.#do(mine, about, (tell) => this.#engine.ask("run", { kind: "pair", settings }, tell));
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
       if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
@@ -444,10 +442,10 @@ export class Own {
     if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
     if (!isScript(b.kind) && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
     if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your code" first.`);
-    const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
+    const { relation, ...space } = spaceOf(b), about = { relation, settings: space, sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.ask("verify", { report: text }, tell));
+      return await this.#do({ code: b.code ?? "", kind: b.kind, ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.ask("verify", text, tell));
     } finally {
       this.#status("");
     }
@@ -547,8 +545,7 @@ export class Own {
 export function linkOf({ inputs, claim, plan }) {
   const b = inputs?.brought;
   if (!isScript(b?.kind)) return null;
-  const texts = { ...spaceOf(b), output: b.columns.every((c) => c.kind === "symbol") ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed };
-  return { code: b.code, language: b.kind, settings: Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)])) };
+  return { code: b.code, language: b.kind, settings: textsOf({ inputs, claim, plan }) };
 }
 
 /** What a field holds where a text, or none, is set. */
@@ -557,7 +554,11 @@ const presetOf = (control, text) => text ?? control.options?.[0].value ?? "";
 /** Does a relation say how far a value may move? */
 const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";
 
-/** Where the datasets of a report's mechanism lie, as texts. */
-function spaceOf({ datasets: d }) {
-  return { domain: d.lower.map((x, i) => `${x}:${d.upper[i]}`).join(), rows: `${d.minRows}:${d.maxRows}`, relation: d.relation, reach: d.reach, integer: d.integer };
-}
+/** Those of values that there are, as texts. */
+const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)]));
+
+/** Where the datasets of a report's mechanism lie. */
+const spaceOf = ({ datasets: d }) => given({ domain: d.lower.map((x, i) => `${x}:${d.upper[i]}`).join(), rows: `${d.minRows}:${d.maxRows}`, relation: d.relation, reach: d.reach, integer: d.integer });
+
+/** What a report's audit was set to, as texts of the form. */
+const textsOf = ({ inputs: { brought: b }, claim, plan }) => ({ ...spaceOf(b), ...given({ output: b.columns.every((c) => c.kind === "symbol") ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }) });

@@ -3,10 +3,10 @@
 // audits a mechanism.
 import { enter } from "../page/doors.js";
 import { byId, html, scrolled, tableRows, terms } from "../page/element.js";
-import { Ended, Engine } from "../worker/engine.js";
+import { Ended, Engine } from "../page/engine.js";
 import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
-import { picker } from "../file/files.js";
+import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
@@ -137,7 +137,7 @@ export class Samples {
         if (number !== this.#reads) return;
         anew = true;
       }
-      const { id, answer } = this.engine.ask("samples", reading, (p) => this.#progress(p), anew ? files : []);
+      const { id, answer } = this.engine.ask("inspect", reading, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
       this.#on.busy();
       const found = await answer;

@@ -6,9 +6,9 @@ import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
-import { planOf, refusalOf, Unusable } from "../page/plan.js";
+import { refusalOf, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
-import { Engine, Refused } from "../worker/engine.js";
+import { Engine, Refused } from "../page/engine.js";
 
 const MOST_BYTES = 64 * 2 ** 20; // the core says the same
 const HEAD = 1 << 16; // bytes that tell what columns there are
@@ -40,7 +40,7 @@ export class Table {
 
   /**
    * @param {{core(): WebAssembly.Module | null, look(request: import("../worker/protocol").LookRequest): Promise<import("../worker/protocol").TablePreview>,
-   *   learners(): {name: string, title: string, museum?: string}[], run(plan: import("../worker/protocol").Plan): void, replay(): void,
+   *   learners(): {name: string, title: string, museum?: string}[], run(texts: Record<string, string>): void, replay(): void,
    *   refused(title: string, refusal: import("../worker/protocol").Refusal): void, died(reason: string): void}} on
    *   core: null where it cannot be had now; learners: what can be trained; replay: the file of the report that is shown is there
    */
@@ -153,13 +153,13 @@ export class Table {
         if (!a || !b || !(Number(a) < Number(b))) throw new Unusable(`bounds/${name}`, `${a || "nothing"} to ${b || "nothing"}`, "a lower bound below an upper one");
         return `${name}=${a}:${b}`;
       }).join();
-      const plan = planOf({ mechanism: text("mechanism"), epsilon: text("epsilon"), samples: text("samples"), seed: text("seed") });
+      const texts = Object.fromEntries(["mechanism", "epsilon", "samples", "seed"].map((key) => [key, text(key)]));
       this.#say("Reading the table…");
       await this.#start({ label: text("label"), bounds, classes });
-      await this.engine.ask("check", plan).answer;
+      await this.engine.ask("check", texts).answer;
       this.#say("");
       this.#dialog.close();
-      this.#on.run(plan);
+      this.#on.run(texts);
     } catch (error) {
       this.engine.end("refused");
       this.#json = "";

@@ -3,7 +3,7 @@
 // as text, table and labels what the program says. Nothing here computes.
 import "wasm_exec.js";
 import { byId, html, tableRows } from "../page/element.js";
-import { csvOf, save } from "../file/files.js";
+import { csvOf, save } from "../page/files.js";
 import { coloursAt } from "../page/roles.js";
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif', MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';

@@ -59,20 +59,13 @@ export class ViewFrame {
     this.#still?.classList.remove("replaced");
   }
 
-  #show(what) {
-    this.#shown = what;
-    this.#progress = null;
-    this.#host.hidden = false;
-    this.#port?.postMessage(what);
-  }
-
   /** @param {{report: any, curves?: any}} answer */
-  show({ report, curves }) { this.#show({ report, curves, course: this.#progress && this.#course }); }
-
-  /** Shows the report of a canary audit; of one without evidence there is no picture. */
-  showCanary(canary) {
-    this.#show({ canary });
-    this.#host.hidden = !canary.evidence;
+  show({ report, curves }) {
+    const planted = report.kind !== "pair";
+    this.#shown = planted ? { canary: report } : { report, curves, course: this.#progress && this.#course };
+    this.#progress = null;
+    this.#host.hidden = planted && !report.evidence; // of canaries without evidence there is no picture
+    this.#port?.postMessage(this.#shown);
   }
 
   /** @param {import("../worker/protocol").ProgressValue} p */

@@ -162,10 +162,6 @@ export interface Key {
   /** JSON pointers into the plan; of limits two */
   fields: string[];
   type: KeyType;
-  /** what a text must be, in words */
-  want?: string;
-  /** of a switch that stands for a word: what it puts in place */
-  word?: string;
   range?: DescribedRange;
   preset?: string;
   claims?: (ClaimKind | "")[];

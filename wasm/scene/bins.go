@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // Bin is an interval of outputs or scores, or an outcome.
@@ -61,9 +61,9 @@ const MostBins = 1000
 
 // binsOf are a chart's bins, or outcomes with all others last, with what was counted in each;
 // nil where nothing was counted, or in too many.
-func binsOf(c pair.Chart) []Bin {
+func binsOf(c chart.Chart) []Bin {
 	n := len(c.Edges) + 1
-	if c.Kind == pair.OutcomeChart {
+	if c.Kind == chart.Outcomes {
 		n = len(c.Outcomes) + 1
 	} else if len(c.Edges) < 2 {
 		return nil
@@ -94,7 +94,7 @@ func binsOf(c pair.Chart) []Bin {
 
 const others = "others"
 
-func outcomeWords(chart pair.Chart, i int) string {
+func outcomeWords(chart chart.Chart, i int) string {
 	switch {
 	case i >= len(chart.Outcomes):
 		return others

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // Measure of divergence between the two output distributions, as a sum over
@@ -53,7 +53,7 @@ func kinds(c audit.Claim) []divergenceKind {
 // divergence are the two output distributions, the event over them, the log
 // ratio of every bin and its part in a divergence.
 type divergence struct {
-	chart    pair.Chart
+	chart    chart.Chart
 	claim    audit.Claim
 	bins     []Bin
 	reversed bool // the second dataset is the likelier
@@ -66,23 +66,23 @@ type divergence struct {
 
 // newDivergence shows a report's chart, or, with live words, that of a run on its
 // way. Nil where nothing was counted.
-func newDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live string) *divergence {
-	d := &divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
+func newDivergence(ch chart.Chart, claim audit.Claim, reversed bool, live string) *divergence {
+	d := &divergence{chart: ch, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
 	d.kind = d.kinds[0]
 	outcomes := d.outcomes()
-	if chart.Kind == pair.ScoreChart {
-		d.plane = newPlane(chart.Plane)
+	if ch.Kind == chart.Score {
+		d.plane = newPlane(ch.Plane)
 	}
-	bins := binsOf(chart)
+	bins := binsOf(ch)
 	if bins == nil {
 		return nil
 	}
 	for i, b := range bins {
 		end := i == 0 || i == len(bins)-1
 		if outcomes {
-			b.Words = outcomeWords(chart, i)
+			b.Words = outcomeWords(ch, i)
 		} else {
-			b = interval(chart.Edges, i, b)
+			b = interval(ch.Edges, i, b)
 		}
 		if b.First+b.Second > 0 || !outcomes && !end {
 			d.bins = append(d.bins, b)
@@ -143,7 +143,7 @@ func (d *divergence) choose(id string) {
 	}
 }
 
-func (d *divergence) outcomes() bool { return d.chart.Kind == pair.OutcomeChart }
+func (d *divergence) outcomes() bool { return d.chart.Kind == chart.Outcomes }
 
 // likelier names the dataset that the divergence starts from, and the other.
 func (d *divergence) likelier() (string, string) {

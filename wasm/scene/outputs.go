@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -38,7 +39,7 @@ type outputs struct {
 
 // outputsOf is what a picture of outputs is of.
 type outputsOf struct {
-	chart     pair.Chart
+	chart     chart.Chart
 	claim     audit.Claim
 	event     *report.Event
 	direction string
@@ -134,7 +135,7 @@ func NewLiveOutputs(p *pair.Progress) *View {
 }
 
 func newOutputs(x outputsOf) *outputs {
-	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
+	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == chart.Outcomes}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
 	v.stretch = uneven(x.chart.Edges)
 	all := binsOf(x.chart)

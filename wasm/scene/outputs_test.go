@@ -12,7 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
 )
@@ -22,7 +22,7 @@ func pure(epsilon float64) audit.Claim { return audit.Claim{Kind: audit.Pure, Ep
 // someHistogram is a noisy count, three against four, with an event below 2.8.
 func someHistogram(refuted bool, bound float64) outputsOf {
 	to := 2.8
-	return outputsOf{chart: pair.Chart{Kind: pair.HistogramChart, Axis: "noisy count", Edges: []float64{0, 1, 2, 3, 4, 5, 6, 7},
+	return outputsOf{chart: chart.Chart{Kind: chart.Histogram, Axis: "noisy count", Edges: []float64{0, 1, 2, 3, 4, 5, 6, 7},
 		First: []int{30, 120, 800, 3200, 4000, 1400, 350, 80, 20}, Second: []int{5, 25, 160, 700, 2900, 4310, 1450, 350, 100}},
 		claim: pure(1), event: &report.Event{Words: "noisy count < 2.8", Where: &report.Where{Words: "the noisy count is below 2.8", Intervals: []report.Interval{{To: &to}}}},
 		direction: report.FirstOverSecond, counts: &bounds.Counts{X: 3500, N1: 10000, Y: 700, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
@@ -30,7 +30,7 @@ func someHistogram(refuted bool, bound float64) outputsOf {
 
 // someAnswers is a sparse vector technique, of which the third answer tells.
 func someAnswers(refuted bool, bound float64) outputsOf {
-	chart := pair.Chart{Kind: pair.OutcomeChart, Axis: "outcome", Outcomes: [][]float64{{0, 0, 1}, {1, -1, -1}, {0, 1, -1}, {0, 0, 0}}, Labels: []string{"⊥⊥⊤", "⊤––", "⊥⊤–", "⊥⊥⊥"},
+	chart := chart.Chart{Kind: chart.Outcomes, Axis: "outcome", Outcomes: [][]float64{{0, 0, 1}, {1, -1, -1}, {0, 1, -1}, {0, 0, 0}}, Labels: []string{"⊥⊥⊤", "⊤––", "⊥⊤–", "⊥⊥⊥"},
 		First: []int{70, 5490, 860, 3580, 0}, Second: []int{375, 4550, 870, 4205, 0}}
 	return outputsOf{chart: chart, claim: pure(1), event: &report.Event{Words: "query 3 is ⊤", Where: &report.Where{Words: "the output is “⊥⊥⊤”", Outcomes: []int{0}}},
 		direction: report.SecondOverFirst, counts: &bounds.Counts{X: 375, N1: 10000, Y: 70, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
@@ -135,7 +135,7 @@ func TestEventSpans(t *testing.T) {
 	n := len(edges) + 1
 	counts := slices.Repeat([]int{10}, n)
 	from, to := -1.0, 9.5
-	x := outputsOf{chart: pair.Chart{Kind: pair.HistogramChart, Axis: "x", Edges: edges, First: counts, Second: counts}, claim: pure(1), beta: 0.05, direction: report.FirstOverSecond,
+	x := outputsOf{chart: chart.Chart{Kind: chart.Histogram, Axis: "x", Edges: edges, First: counts, Second: counts}, claim: pure(1), beta: 0.05, direction: report.FirstOverSecond,
 		event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}
 	v := newOutputs(x)
 	if step := v.step; step != 1 {
@@ -199,10 +199,10 @@ func TestOddOutputs(t *testing.T) {
 		}
 		edges := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e300, 1e300)), n, n).Draw(r, "edge")
 		slices.Sort(edges)
-		x.chart = pair.Chart{Kind: pair.HistogramChart, Axis: rapid.String().Draw(r, "axis"), Edges: edges, First: counts.Draw(r, "first"), Second: counts.Draw(r, "second")}
+		x.chart = chart.Chart{Kind: chart.Histogram, Axis: rapid.String().Draw(r, "axis"), Edges: edges, First: counts.Draw(r, "first"), Second: counts.Draw(r, "second")}
 		where := &report.Where{Words: rapid.String().Draw(r, "where"), Intervals: []report.Interval{{To: &edges[0]}, {From: &edges[n/2], To: &edges[n-1]}}}
 		if rapid.Bool().Draw(r, "outcomes") {
-			x.chart.Kind, x.chart.Edges = pair.OutcomeChart, nil
+			x.chart.Kind, x.chart.Edges = chart.Outcomes, nil
 			for i := range n {
 				x.chart.Outcomes = append(x.chart.Outcomes, []float64{float64(i)})
 				x.chart.Labels = append(x.chart.Labels, rapid.SampledFrom([]string{"yes", "⊥⊤", "a long name of an outcome that nobody can read"}).Draw(r, "label"))
@@ -277,7 +277,7 @@ func TestBarsHoldTogether(t *testing.T) {
 	for _, anytime := range []bool{false, true} {
 		missed := 0
 		for range runs {
-			chart := pair.Chart{Kind: pair.HistogramChart, Axis: "x", Edges: []float64{0, 1, 2, 3}, First: make([]int, 5), Second: make([]int, 5)}
+			chart := chart.Chart{Kind: chart.Histogram, Axis: "x", Edges: []float64{0, 1, 2, 3}, First: make([]int, 5), Second: make([]int, 5)}
 			bad := false
 			for look := range looks {
 				for range 30 << look {

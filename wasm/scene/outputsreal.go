@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 // real draws outlines of both distributions over one axis, and the ratio under them.
@@ -336,14 +336,14 @@ func (v *outputs) values(s *Scene, px func(float64) float64, left, w, b1 float64
 	if v.stretch {
 		rest = " (axis stretched in the middle; end bins hold everything beyond)"
 	}
-	if v.chart.Kind == pair.ScoreChart {
+	if v.chart.Kind == chart.Score {
 		name, rest = "score of the output", " (left: looks like B, right: looks like A)"
 	} else if !phone {
 		name += " that came out"
 	}
 	if phone {
 		rest = choose(v.stretch, " (stretched in the middle)", "")
-		if v.chart.Kind == pair.ScoreChart {
+		if v.chart.Kind == chart.Score {
 			rest = " (left: like B, right: like A)"
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -82,7 +83,7 @@ func TestStillViews(t *testing.T) {
 // names stay text; as JSON it is the same tree.
 func TestMarkup(t *testing.T) {
 	evil := "<script>\"&'\x01</script>"
-	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
+	chart := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
 	v := newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 0.5}, beta: 0.05}).view()
 	p := Draw(v, Request{Width: 640, Theme: lightTheme, Heading: evil})
 	elements, texts := 0, ""
@@ -139,7 +140,7 @@ func TestChoice(t *testing.T) {
 // TestGoldenPictures: the same bytes for the same numbers.
 func TestGoldenPictures(t *testing.T) {
 	views := stillViews(t)
-	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
+	chart := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
 	views["outputs"] = newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 1}, beta: 0.05}).view()
 	views["histogram"], views["answers"] = newOutputs(someHistogram(true, 1.5)).view(), newOutputs(someAnswers(true, 1.5)).view()
 	for _, name := range []string{"outputs", "renyi", "canaries", "histogram", "answers", "spark"} {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 const planeID = "plane"
@@ -14,7 +14,7 @@ const planeID = "plane"
 // plane is a report's, ready to be drawn: counts by bins of the score and of the
 // direction, the cells that hold outputs, and the sums over either.
 type plane struct {
-	pair.Plane
+	chart.Plane
 	cells        []planeCell
 	across, up   []Bin // by the score and by the direction, with the sums
 	score, along []Bin // those that hold outputs
@@ -39,7 +39,7 @@ const (
 const mostPlaneBins = 200
 
 // newPlane is nil where there is nothing to draw, or it does not fit together.
-func newPlane(p *pair.Plane) *plane {
+func newPlane(p *chart.Plane) *plane {
 	if p == nil {
 		return nil
 	}

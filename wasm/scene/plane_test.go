@@ -10,25 +10,25 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
 func border(v float64) *float64 { return &v }
 
 // planeChart is a chart of a score with a plane of two bins between edges, and those
 // beyond, either way.
-func planeChart(p *pair.Plane) pair.Chart {
+func planeChart(p *chart.Plane) chart.Chart {
 	n := 0
 	for _, k := range p.First {
 		n += k
 	}
-	return pair.Chart{Kind: "score", Axis: "score", Edges: []float64{0, 1}, First: []int{0, 3 * n, 0}, Second: []int{0, 2 * n, n}, Plane: p}
+	return chart.Chart{Kind: "score", Axis: "score", Edges: []float64{0, 1}, First: []int{0, 3 * n, 0}, Second: []int{0, 2 * n, n}, Plane: p}
 }
 
 // A plane whose figures are worked by hand: of 100 outputs on either side, 60 and 20
 // in one cell, 36 and 75 in another, 4 and 5 beyond.
 func TestPlaneByHand(t *testing.T) {
-	p := &pair.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
+	p := &chart.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
 		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
 		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
 	d := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
@@ -164,22 +164,22 @@ func TestPlaneFalseAlarms(t *testing.T) {
 
 // What does not fit together is not offered; what is vast or odd is drawn.
 func TestOddPlanes(t *testing.T) {
-	good := func() *pair.Plane {
-		return &pair.Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
+	good := func() *chart.Plane {
+		return &chart.Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
 	}
-	for name, spoil := range map[string]func(*pair.Plane){
-		"no counts":      func(p *pair.Plane) { p.First, p.Second = nil, nil },
-		"one side":       func(p *pair.Plane) { p.Second = nil },
-		"too few":        func(p *pair.Plane) { p.First = p.First[:8] },
-		"nothing":        func(p *pair.Plane) { p.First, p.Second = make([]int, 9), make([]int, 9) },
-		"below nothing":  func(p *pair.Plane) { p.First[0] = -1 },
-		"too many":       func(p *pair.Plane) { p.First[0] = math.MaxInt },
-		"one edge":       func(p *pair.Plane) { p.Edges = []float64{0} },
-		"no span":        func(p *pair.Plane) { p.Edges = []float64{1, 1} },
-		"downwards":      func(p *pair.Plane) { p.ScoreEdges = []float64{1, 0} },
-		"endless":        func(p *pair.Plane) { p.ScoreEdges = []float64{-1.7e308, 1.7e308} },
-		"a crowd":        func(p *pair.Plane) { p.Edges = make([]float64, 1_000_000); p.Edges[999_999] = 1 },
-		"nothing at all": func(p *pair.Plane) { *p = pair.Plane{} },
+	for name, spoil := range map[string]func(*chart.Plane){
+		"no counts":      func(p *chart.Plane) { p.First, p.Second = nil, nil },
+		"one side":       func(p *chart.Plane) { p.Second = nil },
+		"too few":        func(p *chart.Plane) { p.First = p.First[:8] },
+		"nothing":        func(p *chart.Plane) { p.First, p.Second = make([]int, 9), make([]int, 9) },
+		"below nothing":  func(p *chart.Plane) { p.First[0] = -1 },
+		"too many":       func(p *chart.Plane) { p.First[0] = math.MaxInt },
+		"one edge":       func(p *chart.Plane) { p.Edges = []float64{0} },
+		"no span":        func(p *chart.Plane) { p.Edges = []float64{1, 1} },
+		"downwards":      func(p *chart.Plane) { p.ScoreEdges = []float64{1, 0} },
+		"endless":        func(p *chart.Plane) { p.ScoreEdges = []float64{-1.7e308, 1.7e308} },
+		"a crowd":        func(p *chart.Plane) { p.Edges = make([]float64, 1_000_000); p.Edges[999_999] = 1 },
+		"nothing at all": func(p *chart.Plane) { *p = chart.Plane{} },
 	} {
 		p := good()
 		spoil(p)
@@ -202,7 +202,7 @@ func TestOddPlanes(t *testing.T) {
 			slices.Sort(e)
 			return e
 		}
-		p := &pair.Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
+		p := &chart.Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
 		if rapid.Bool().Draw(r, "has border") {
 			p.Border = border(rapid.Float64().Draw(r, "border"))
 		}

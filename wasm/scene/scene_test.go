@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
 )
@@ -169,8 +170,8 @@ func sound(t *testing.T, what string, v *View, s *Scene) {
 // A chart of two bins whose figures are worked by hand: shares 0.75 and 0.25
 // against 0.25 and 0.75.
 func TestDivergenceByHand(t *testing.T) {
-	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{25, 75, 0}, FirstIn: []int{0, 75, 0}, Second: []int{75, 25, 0}, SecondIn: []int{0, 25, 0}}
-	d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	ch := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{25, 75, 0}, FirstIn: []int{0, 75, 0}, Second: []int{75, 25, 0}, SecondIn: []int{0, 25, 0}}
+	d := newDivergence(ch, audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
 	if len(d.bins) != 2 || d.bins[0].Words != "yes" || d.bins[0].inEvent() != 1 || d.bins[1].inEvent() != 0 {
 		t.Fatalf("%+v", d.bins)
 	}
@@ -190,16 +191,16 @@ func TestDivergenceByHand(t *testing.T) {
 	d.choose("kl")
 	_, sum = d.parts()
 	near("Kullback-Leibler", sum, 0.5*math.Log(3))
-	renyi := newDivergence(chart, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, true, "")
+	renyi := newDivergence(ch, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, true, "")
 	parts, sum := renyi.parts() // from the second dataset
 	part := parts[0]
 	near("part of D_2", part, 0.25*0.25/0.75)
 	near("sum of D_2", sum, 0.25*0.25/0.75+0.75*0.75/0.25)
-	never := newDivergence(pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, false, "")
+	never := newDivergence(chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, false, "")
 	if parts, sum := never.parts(); !math.IsInf(parts[1], 1) || !math.IsInf(sum, 1) || !strings.Contains(never.tooltip(1), "never seen on the second") {
 		t.Errorf("an outcome that one side never saw: %v of %v, %q", part, sum, never.tooltip(1))
 	}
-	for _, empty := range []pair.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
+	for _, empty := range []chart.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
 		if newDivergence(empty, audit.Claim{}, false, "") != nil {
 			t.Errorf("%+v is drawn", empty)
 		}

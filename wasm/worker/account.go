@@ -1,7 +1,9 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/audit"
+	"context"
+
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
@@ -11,14 +13,12 @@ type accountAnswer struct {
 	CLI string `json:"cli"`
 }
 
-func accounted(m message) (message, error) {
-	var q accounting.Query
-	if err := audit.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
-		return message{}, err
+// account answers a query, of which it gets the texts.
+func (c *coordinator) account(_ context.Context, r request[settings.Texts]) (accountAnswer, error) {
+	q, err := read(accounting.Keys(), r.asked, accounting.Query{})
+	if err != nil {
+		return accountAnswer{}, err
 	}
 	a, err := accounting.Answer(q)
-	if err != nil {
-		return message{}, err
-	}
-	return message{Type: msgAccounted, JSON: mustJSON(accountAnswer{a, q.Command()})}, nil
+	return accountAnswer{a, q.Command()}, err
 }

@@ -16,7 +16,7 @@ func TestAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := answerTo[accountAnswer](p, msgAccount, q, msgAccounted)
+	got := answerTo[accountAnswer](p, "account", q)
 	if !reflect.DeepEqual(got.Account, want) {
 		x, _ := json.Marshal(got.Account)
 		y, _ := json.Marshal(want)
@@ -26,18 +26,18 @@ func TestAccount(t *testing.T) {
 		t.Errorf("cli: %s", got.CLI)
 	}
 	for _, bad := range []struct{ query, field, says string }{
-		{`{"mechanism":"gaussian","sigma":0}`, "sigma", "above 0"},
+		{`{"mechanism":"gaussian","sigma":"0"}`, "sigma", "above 0"},
 		{`{"mechanism":"gaussian"}`, "sigma", "missing"},
-		{`{"mechanism":"gaussian","sigma":1,"rate":2}`, "rate", "at most 1"},
-		{`{"mechanism":"gauss","sigma":1}`, "mechanism", "gaussian"},
-		{`{"mechanism":"zcdp","rho":1,"sigma":1}`, "sigma", "absent for zcdp"},
-		{`{"mechanism":"zcdp","rho":1,"colour":1}`, "colour", "unknown"},
-		{`{"mechanism":"zcdp","rho":1,"Steps":1}`, "Steps", "unknown"},
-		{`{"mechanism":"zcdp","rho":1,"steps":1.5}`, "steps", "a whole number"},
-		{`{"mechanism":"zcdp","rho":1} {}`, "account", "more text"},
+		{`{"mechanism":"gaussian","sigma":"1","rate":"2"}`, "rate", "at most 1"},
+		{`{"mechanism":"gauss","sigma":"1"}`, "mechanism", "gaussian"},
+		{`{"mechanism":"zcdp","rho":"1","sigma":"1"}`, "sigma", "absent for zcdp"},
+		{`{"mechanism":"zcdp","rho":"1","colour":"1"}`, "setting", "colour"},
+		{`{"mechanism":"zcdp","rho":"1","Steps":"1"}`, "setting", "Steps"},
+		{`{"mechanism":"zcdp","rho":"1","steps":"1.5"}`, "steps", "a whole number"},
+		{`{"mechanism":"zcdp","rho":"1"} {}`, "account", "more text"},
 		{``, "account", "empty"},
 	} {
-		r := answerTo[refusal](p, msgAccount, bad.query, msgRefused)
+		r := answerTo[refusal](p, "account", bad.query)
 		if !strings.Contains(r.Field, bad.field) || !strings.Contains(r.Message, bad.says) {
 			t.Errorf("%s: %+v, want field %s and %q", bad.query, r, bad.field, bad.says)
 		}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -29,39 +31,23 @@ type checked struct {
 	URL           string           `json:"url"`
 }
 
-func (c *coordinator) check(m message) (message, error) {
-	plan, err := pair.ParsePlan([]byte(m.JSON))
+func (c *coordinator) check(_ context.Context, r request[settings.Texts]) (checked, error) {
+	plan, err := pairPlan(r.asked)
 	if err != nil {
-		return message{}, err
+		return checked{}, err
 	}
 	a, err := plan.Resolve(c.known())
 	if err != nil {
-		return message{}, err
+		return checked{}, err
 	}
 	again := a.Reproduce()
-	own := a.Spec.Claim(a.Plan.Parameters)
-	return message{Type: msgChecked, JSON: mustJSON(checked{
+	own, notes := a.Spec.Claim(a.Plan.Parameters), slices.Clone(a.Notes)
+	if small := a.TooSmall(); small != "" {
+		notes = append(notes, small)
+	}
+	return checked{
 		Plan: a.Plan, Claim: a.Claim, ClaimWords: a.Claim.String(), Relations: a.Spec.Relations(a.Plan.Parameters),
-		Notes: append([]string{}, a.Notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
+		Notes: append([]string{}, notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
 		Truth: a.Spec.Truth(a.Plan.Parameters), CLI: again.CLI, URL: again.URL,
-	})}, nil
-}
-
-func (c *coordinator) run(ctx context.Context, m message) (message, error) {
-	plan, err := pair.ParsePlan([]byte(m.JSON))
-	if err != nil {
-		return message{}, err
-	}
-	tell := newThrottle(c.now, c.progressTo(m.ID))
-	cat := c.known()
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker()), Generator: c.generator,
-		Progress: tell.tell, Now: c.now}.Do(ctx)
-	return c.reportAnswer(r, nil, err)
-}
-
-// progressTo posts progress as part of the answer to a request.
-func (c *coordinator) progressTo(id int) func(pair.Progress) {
-	return func(p pair.Progress) {
-		c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(p)})
-	}
+	}, nil
 }

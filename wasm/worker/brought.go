@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
@@ -34,8 +35,19 @@ type broughtRequest struct {
 	Module   []byte            `json:"module,omitempty"` // a WebAssembly module
 	Relation audit.Relation    `json:"relation,omitempty"`
 	Output   audit.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
-	SHA256   string            `json:"sha256,omitempty"` // of a report that is replayed, as are kinds
-	pair.Surroundings
+	Settings settings.Texts    `json:"settings"`         // of the space of datasets
+	// Of a report that is replayed:
+	SHA256 string                      `json:"sha256,omitempty"`
+	Kinds  map[string]audit.ColumnKind `json:"kinds,omitempty"`
+}
+
+// space is the space of datasets.
+func (r broughtRequest) space() (audit.Space, error) {
+	o, err := read(settings.Only(pair.OutsideKeys(), "domain", "rows", "integer", "reach"), r.Settings, pair.Outside{})
+	if err != nil {
+		return audit.Space{}, err
+	}
+	return o.Brought.Space(r.Relation)
 }
 
 // question asks the sandbox for n outputs. The first one brings the module, where
@@ -87,7 +99,7 @@ func addBrought(cat audit.Catalogue, request string, s sandbox, tried bool) audi
 }
 
 func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, error) {
-	space, err := r.Space(r.Relation)
+	space, err := r.space()
 	if err != nil {
 		var in *audit.InputError
 		if errors.As(err, &in) {
@@ -139,7 +151,7 @@ func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, 
 
 // unseen is a mechanism whose outputs have width numbers, as a link says. It cannot run.
 func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
-	space, err := r.Space(r.Relation)
+	space, err := r.space()
 	if err != nil {
 		return audit.MechanismSpec{}, err
 	}

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
 // asks makes a sandbox of what answers its questions, in a language with an interpreter
 // that is there at once.
-func asks(ask func(question, time.Duration) (answered, bool)) sandbox {
+func answering(ask func(question, time.Duration) (answered, bool)) sandbox {
 	return sandbox{ask, func(time.Duration) (string, bool) { return "Snake 1.2.3", true }}
 }
 
@@ -32,9 +33,9 @@ func noisyCount(q question, _ time.Duration) (answered, bool) {
 // A mechanism from the sandbox is one of the catalogue; every worker sees the
 // same one, though only the coordinator tries it.
 func TestBrought(t *testing.T) {
-	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Surroundings: pair.Surroundings{Domain: "0:1", Rows: "0:3"}})
+	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Settings: settings.Texts{"domain": "0:1", "rows": "0:3"}})
 	for _, tried := range []bool{false, true} {
-		cat := addBrought(audit.Catalogue{}, request, asks(noisyCount), tried)
+		cat := addBrought(audit.Catalogue{}, request, answering(noisyCount), tried)
 		spec, err := cat.Mechanism("javascript")
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +70,7 @@ func TestBroughtModule(t *testing.T) {
 		t.Skip("in Node, away from the files")
 	}
 	var asked []question
-	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), asks(func(q question, within time.Duration) (answered, bool) {
+	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), answering(func(q question, within time.Duration) (answered, bool) {
 		asked = append(asked, q)
 		return noisyCount(q, within)
 	}), false)
@@ -107,13 +108,13 @@ func TestBroughtRefuses(t *testing.T) {
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
-		"domain":        {broughtRequest{Kind: audit.BroughtScript, Surroundings: pair.Surroundings{Domain: "1"}}, noisyCount, "domain is"},
+		"domain":        {broughtRequest{Kind: audit.BroughtScript, Settings: settings.Texts{"domain": "1"}}, noisyCount, "domain is"},
 		"imports":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{imports: []string{"wasi_snapshot_preview1.random_get"}}, true), "count.wasm: imports is wasi_snapshot_preview1.random_get, must be none"},
 		"invalid":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{invalid: "export sample is missing"}, true), "count.wasm is refused: export sample is missing, must be a module as docs/abi.md describes it"},
 		"kind":          {broughtRequest{Kind: audit.BroughtCommand}, noisyCount, "kind is"},
 		"no module":     {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
 		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
-		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Surroundings: pair.Surroundings{Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
+		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
 		"another":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
 		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is stopped: sample is ended by a trap, on the dataset"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
@@ -124,14 +125,14 @@ func TestBroughtRefuses(t *testing.T) {
 		if c.request.Kind == audit.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
 			continue // in Node, away from the files
 		}
-		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), asks(c.ask), false)
+		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), answering(c.ask), false)
 		cat.Listing() // knows how to list it all the same
 		_, err := pair.Plan{Version: pair.PlanVersion, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
 	}
-	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, asks(noisyCount), false).Mechanism("javascript")
+	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, answering(noisyCount), false).Mechanism("javascript")
 	if err == nil {
 		_, err = spec.New(nil)
 	}
@@ -144,7 +145,7 @@ func TestBroughtRefuses(t *testing.T) {
 // that does not end.
 func TestBroughtPython(t *testing.T) {
 	request := mustJSON(broughtRequest{Kind: audit.BroughtPython, Name: "mechanism.py", Code: "def mechanism(rows, random): ..."})
-	spec, err := addBrought(audit.Catalogue{}, request, asks(noisyCount), false).Mechanism("python")
+	spec, err := addBrought(audit.Catalogue{}, request, answering(noisyCount), false).Mechanism("python")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestBroughtPython(t *testing.T) {
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "python", Claim: &audit.Claim{Epsilon: 1}}
 	for says, s := range map[string]sandbox{
 		"without Python after 1m0s": {noisyCount, func(time.Duration) (string, bool) { return "", false }},
-		"still running after 2s":    asks(func(question, time.Duration) (answered, bool) { return answered{}, false }),
+		"still running after 2s":    answering(func(question, time.Duration) (answered, bool) { return answered{}, false }),
 	} {
 		_, err := plan.Resolve(addBrought(audit.Catalogue{}, request, s, false))
 		if err == nil || !strings.Contains(err.Error(), says) {

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
 )
@@ -26,49 +27,44 @@ func rateOf(c calibration.Count) rate {
 	return rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
 
-// calibrate does the audits of a [calibration.Plan] about learners. A stop, and
-// an error in an audit, keep what there is.
-func (c *coordinator) calibrate(ctx context.Context, m message) (message, error) {
-	var plan calibration.Plan
-	if err := audit.DecodeStrict([]byte(m.JSON), "calibration", &plan); err != nil {
-		return message{}, err
+// calibrate does audits with the default learners, as [calibration.Small] has them but
+// for what it is asked. A stop, and an error in an audit, keep what there is.
+func (c *coordinator) calibrate(ctx context.Context, r request[settings.Texts]) (calibrated, error) {
+	plan := calibration.Small()
+	texts := settings.Texts{}
+	for _, x := range settings.Written(calibration.Keys(), plan, calibration.Plan{}) {
+		texts[x.Name] = x.Value
+	}
+	maps.Copy(texts, r.asked)
+	plan, err := read(calibration.Keys(), texts, plan)
+	if err != nil {
+		return calibrated{}, err
 	}
 	if len(plan.Learners) != 1 || len(plan.Finders) > 0 {
-		return message{}, &audit.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
+		return calibrated{}, &audit.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
 	}
 	cells, _, err := plan.Cells(c.cat)
 	if err != nil {
-		return message{}, err
+		return calibrated{}, err
 	}
 	s := &calibrating{plan: plan, cells: cells, outcomes: make([][]calibration.Outcome, len(cells))}
-	most := 0
 	for _, cell := range cells {
-		most = max(most, cell.Runs)
 		s.total += cell.Runs
 	}
 	if s.total > mostAudits {
-		return message{}, &audit.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
+		return calibrated{}, &audit.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
 			Remedy: "the command line has no such limit"}
 	}
-	for run := range most {
-		for i, cell := range cells {
-			if run < cell.Runs {
-				s.jobs = append(s.jobs, calibrationJob{cell: i, run: run})
-			}
-		}
-	}
-	posted := c.now()
-	post := func(v calibrated) { c.page.post(message{Type: msgProgress, ID: m.ID, JSON: mustJSON(v)}) }
-	post(s.now(false))
+	t := newThrottle(c.now, calibratedEvery)
 	s.told = func() {
-		if at := c.now(); at-posted >= calibratedEvery {
-			posted = at
-			post(s.now(false))
+		if t.passes(false) {
+			c.tell(r.id, s.now(false))
 		}
 	}
+	s.told()
 	err = s.do(ctx, c.cat, c.crew)
 	if err != nil && ctx.Err() == nil && s.next == 0 {
-		return message{}, err
+		return calibrated{}, err
 	}
 	out := s.now(true)
 	if ctx.Err() != nil && s.next < s.total {
@@ -76,87 +72,75 @@ func (c *coordinator) calibrate(ctx context.Context, m message) (message, error)
 	} else if err != nil {
 		out.Error = err.Error()
 	}
-	return message{Type: msgCalibrated, JSON: mustJSON(out)}, nil
+	return out, nil
 }
 
 // calibrating is a calibration under way.
 type calibrating struct {
-	plan  calibration.Plan
-	cells []calibration.Cell
-	jobs  []calibrationJob // one run of every cell after the other
-	total int
-	told  func() // after an audit; called one at a time
-
-	mu       sync.Mutex
-	begun    int // jobs given out
-	next     int // jobs merged
+	plan     calibration.Plan
+	cells    []calibration.Cell
+	total    int    // audits to be done
+	told     func() // after an audit; called one at a time
+	next     int    // audits merged
 	outcomes [][]calibration.Outcome
 }
 
-// calibrationJob is one audit.
-type calibrationJob struct {
-	cell, run int
-	outcome   *calibration.Outcome // once it is done, until it is merged
+// calibrationAudit is one audit, as a task of this process.
+type calibrationAudit struct {
+	name string
+	cell int
+	do   func() (*calibration.Outcome, error)
 }
 
-// do does the jobs. Outcomes are merged in the order of the jobs, so that what
-// is counted when it ends early does not depend on which audits are quick.
+// Kind implements [engine.Task].
+func (a calibrationAudit) Kind() string { return "audit" }
+
+// Name implements [engine.Task].
+func (a calibrationAudit) Name() string { return a.name }
+
+// Run implements [engine.Task].
+func (a calibrationAudit) Run(engine.Hook, func(any)) (any, error) { return a.do() }
+
+// audits are all audits, one run of every cell after the other, whose tasks go to the
+// crew. They end with ctx, and one that fails ends the others.
+func (s *calibrating) audits(ctx context.Context, fail context.CancelCauseFunc, cat audit.Catalogue, crew *crew) []calibrationAudit {
+	var all []calibrationAudit
+	for run := range slices.MaxFunc(s.cells, func(a, b calibration.Cell) int { return a.Runs - b.Runs }).Runs {
+		for i, cell := range s.cells {
+			if run >= cell.Runs {
+				continue
+			}
+			name := fmt.Sprintf("%s, run %d", cell.Name, run)
+			all = append(all, calibrationAudit{name, i, func() (*calibration.Outcome, error) {
+				o, err := cell.AuditOn(ctx, cat, engine.NewPool(crew), s.plan.Seed, run)
+				if err != nil {
+					err = fmt.Errorf("%s: %v", name, err) // without its kind: a worker that was lost is the crew's, and not this one
+					fail(err)
+				}
+				return &o, err
+			}})
+		}
+	}
+	return all
+}
+
+// do does the audits. Outcomes are merged in their order, so that what is counted when
+// it ends early does not depend on which audits are quick.
 func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *crew) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	audits := s.audits(ctx, fail, cat, crew)
+	done := make([]*calibration.Outcome, len(audits))
 	// One audit more than there are workers: none waits while the engine
 	// reads what it has done.
-	for range crew.pool(crew).Size() + 1 {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				at, ok := s.take()
-				if !ok {
-					return
-				}
-				if err := s.audit(ctx, cat, engine.NewPool(crew), at); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-func (s *calibrating) take() (at int, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.begun == len(s.jobs) {
-		return 0, false
-	}
-	s.begun++
-	return s.begun - 1, true
-}
-
-func (s *calibrating) audit(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, at int) (err error) {
-	job := s.jobs[at]
-	cell := s.cells[job.cell]
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s, run %d: internal error: %v", cell.Name, job.run, p)
+	_, err := engine.Do(ctx, engine.LocalPool(crew.pool(crew).Size()+1), audits, engine.Events[calibration.Outcome]{Done: func(i int, o *calibration.Outcome) {
+		for done[i] = o; s.next < len(done) && done[s.next] != nil; s.next++ {
+			cell := audits[s.next].cell
+			s.outcomes[cell] = append(s.outcomes[cell], *done[s.next])
 		}
-	}()
-	o, err := cell.AuditOn(ctx, cat, pool, s.plan.Seed, job.run)
-	if err != nil {
-		return fmt.Errorf("%s, run %d: %w", cell.Name, job.run, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jobs[at].outcome = &o
-	for s.next < len(s.jobs) && s.jobs[s.next].outcome != nil {
-		j := &s.jobs[s.next]
-		s.outcomes[j.cell] = append(s.outcomes[j.cell], *j.outcome)
-		j.outcome = nil
-		s.next++
-	}
-	s.told()
-	return nil
+		s.told()
+	}})
+	return err
 }
 
 // now is what there is; at the end it is judged.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
@@ -65,7 +66,7 @@ func TestCalibrationThroughMessages(t *testing.T) {
 	rows := plan.Judge(native(t, cat, plan, 24), nil).Rows
 	for _, workers := range []int{1, 3} {
 		p := newPage(t, cat, workers)
-		got := answerTo[calibrated](p, msgCalibrate, plan, msgCalibrated)
+		got := answerTo[calibrated](p, "calibrate", plan)
 		same(t, "through messages", got, rows)
 		if got.All.Alarms == 0 || got.All.Of != 24 || got.Total != 24 || got.Stopped || got.Error != "" || got.Above || !strings.HasPrefix(got.Judgement, "No rate is significantly above 30") {
 			t.Errorf("%d workers: %+v", workers, got)
@@ -100,14 +101,14 @@ func TestCalibrationStops(t *testing.T) {
 		cat := testCatalogue()
 		p := newPage(t, cat, 2)
 		plan := smallCalibration(500, "randomised-response", "slow")
-		id, answer := p.ask(msgCalibrate, plan)
+		id, answer := p.ask("calibrate", plan)
 		time.Sleep(2 * time.Second)
-		if r := answerTo[refusal](p, msgRun, testPlan("slow", 1000), msgRefused); r.Message != errBusy.Error() {
+		if r := answerTo[refusal](p, "run", testPlan("slow", 1000)); r.Message != errBusy.Error() {
 			t.Errorf("a run meanwhile: %+v", r)
 		}
 		start := time.Now()
 		p.port.post(message{Type: msgStop, ID: id})
-		got := read[calibrated](p, <-answer, msgCalibrated)
+		got := valueOf[calibrated](p, <-answer)
 		if took := time.Since(start); took > sliceTime+2*slowBlock {
 			t.Errorf("stopped after %v", took)
 		}
@@ -118,7 +119,7 @@ func TestCalibrationStops(t *testing.T) {
 		if len(p.told) < 5 || len(p.told) > 10 {
 			t.Errorf("told %d times in two seconds", len(p.told))
 		}
-		answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		answerTo[reported](p, "run", testPlan("randomised-response", 1000))
 	})
 }
 
@@ -130,24 +131,24 @@ func TestCalibrationLosesWorkers(t *testing.T) {
 		plan := smallCalibration(30, "slow")
 		want := plan.Judge(native(t, cat, plan, 30), nil).Rows
 		p := newPage(t, cat, 2)
-		_, answer := p.ask(msgCalibrate, plan)
+		_, answer := p.ask("calibrate", plan)
 		time.Sleep(100 * time.Millisecond)
 		p.port.post(message{Type: msgLost, Worker: 1, Reason: "ended by the test"})
 		p.attach(1, cat)
-		same(t, "after a loss", read[calibrated](p, <-answer, msgCalibrated), want)
+		same(t, "after a loss", valueOf[calibrated](p, <-answer), want)
 
 		plan = smallCalibration(300, "slow")
 		p.onReplace = func(int) {}
-		_, answer = p.ask(msgCalibrate, plan)
+		_, answer = p.ask("calibrate", plan)
 		time.Sleep(300 * time.Millisecond)
 		p.port.post(message{Type: msgDetach, Worker: 0})
 		p.port.post(message{Type: msgDetach, Worker: 1})
-		got := read[calibrated](p, <-answer, msgCalibrated)
+		got := valueOf[calibrated](p, <-answer)
 		if got.Stopped || !strings.Contains(got.Error, "worker lost") || got.All.Of == 0 || got.All.Of == 300 {
 			t.Errorf("without workers: %+v", got)
 		}
 		same(t, "without workers", got, plan.Judge(native(t, cat, plan, got.All.Of), nil).Rows)
-		if r := answerTo[refusal](p, msgCalibrate, plan, msgRefused); !strings.Contains(r.Message, "none was attached") {
+		if r := answerTo[refusal](p, "calibrate", plan); !strings.Contains(r.Message, "none was attached") {
 			t.Errorf("begun without workers: %+v", r)
 		}
 	})
@@ -156,7 +157,7 @@ func TestCalibrationLosesWorkers(t *testing.T) {
 // Audits that fail are told as such: they are no false alarms.
 func TestCalibrationOfFailures(t *testing.T) {
 	p := newPage(t, testCatalogue(), 2)
-	got := answerTo[calibrated](p, msgCalibrate, smallCalibration(4, "bursting"), msgCalibrated)
+	got := answerTo[calibrated](p, "calibrate", smallCalibration(4, "bursting"))
 	if c := got.Cells[0]; c.Failed != 4 || c.Of != 4 || c.Alarms != 0 || !strings.Contains(c.Note, "burst") {
 		t.Errorf("%+v", c)
 	}
@@ -177,12 +178,12 @@ func TestCalibrationRefuses(t *testing.T) {
 		{plan(func(p *calibration.Plan) { p.Runs = 200_000 }), "runs", "at most 100000 audits"},
 		{plan(func(p *calibration.Plan) { p.Mechanisms = []string{"svt4"} }), "mechanisms", "keep their claim"},
 		{plan(func(p *calibration.Plan) { p.Mechanisms = []string{"svt9"} }), "mechanism", "svt9"},
-		{plan(func(p *calibration.Plan) { p.Learners = nil }), "learners", "one learner"},
+		{plan(func(p *calibration.Plan) { p.Learners = []string{"auto", "sign"} }), "learners", "one learner"},
 		{plan(func(p *calibration.Plan) { p.Samples = 5 }), "samples", "in [100"},
-		{`{"runs":1,"colour":2}`, "colour", "unknown"},
-		{"", "calibration", "empty"},
+		{settings.Texts{"colour": "2"}, "setting", "colour"},
+		{"", "calibrate", "empty"},
 	} {
-		if r := answerTo[refusal](p, msgCalibrate, c.plan, msgRefused); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
+		if r := answerTo[refusal](p, "calibrate", c.plan); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
 			t.Errorf("%+v: %+v, want field %s and %q", c.plan, r, c.field, c.says)
 		}
 	}

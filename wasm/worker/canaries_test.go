@@ -9,18 +9,24 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
 )
 
 func canaryPlan(n, k int) canary.Plan {
 	return canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
 }
 
-func requestFor(p canary.Plan, file []byte) canaryRequest {
-	return canaryRequest{Plan: json.RawMessage(mustJSON(p)), File: file}
+// filesFor are the files of a request with this one, if there is one.
+func filesFor(file []byte) []userFile {
+	if file == nil {
+		return nil
+	}
+	return []userFile{textFile("file", string(file))}
 }
 
 // A canary audit whose tasks go through messages is that of this process, with any
@@ -41,7 +47,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 		}
 		for _, workers := range []int{1, 3} {
 			p := newPage(t, cat, workers)
-			answer := answerTo[reported](p, msgCanaries, requestFor(c.plan, c.file), msgReport)
+			answer := answerTo[reported](p, "run", c.plan, filesFor(c.file)...)
 			got := readIn[canary.Report](t, answer)
 			want.Timing = got.Timing
 			if y, _ := audit.Canonical(want); answer.Text != string(y) {
@@ -81,15 +87,15 @@ func TestCanariesThroughMessages(t *testing.T) {
 			if told != len(answer.Course) {
 				t.Errorf("bounds were told %d times, the course has %d points", told, len(answer.Course))
 			}
-			opened := answerTo[reported](p, msgOpen, answer.Text, msgReport)
+			opened := answerTo[reported](p, "open", answer.Text)
 			if opened.Text != answer.Text || len(opened.Course) != 0 || !reflect.DeepEqual(opened.Facts, answer.Facts) {
 				t.Error("opened it is another report")
 			}
-			if v := answerTo[verified](p, msgVerify, replayRequest{Report: answer.Text, File: c.file}, msgVerified); !v.OK || v.Summary != got.Summary {
+			if v := answerTo[verified](p, "verify", answer.Text, filesFor(c.file)...); !v.OK || v.Summary != got.Summary {
 				t.Errorf("it does not verify: %q", v.Differences)
 			}
 			if c.file != nil {
-				if r := answerTo[refusal](p, msgVerify, replayRequest{Report: answer.Text, File: []byte("1,2\n")}, msgRefused); r.Field != "data" || !strings.Contains(r.Found, "SHA-256") {
+				if r := answerTo[refusal](p, "verify", answer.Text, textFile("other", "1,2\n")); r.Field != "data" || !strings.Contains(r.Found, "SHA-256") {
 					t.Errorf("with another file: %+v", r)
 				}
 			}
@@ -103,7 +109,7 @@ func TestCanariesStop(t *testing.T) {
 	p := newPage(t, cat, 2)
 	plan := canaryPlan(1_000_000, 3)
 	plan.Explore = 50
-	id, answer := p.ask(msgCanaries, requestFor(plan, nil))
+	id, answer := p.ask("run", plan)
 	for begun := false; !begun; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		for _, m := range p.told {
@@ -111,23 +117,23 @@ func TestCanariesStop(t *testing.T) {
 		}
 		p.mu.Unlock()
 	}
-	if r := answerTo[refusal](p, msgRun, testPlan("randomised-response", 1000), msgRefused); r.Message != errBusy.Error() {
+	if r := answerTo[refusal](p, "run", testPlan("randomised-response", 1000)); r.Message != errBusy.Error() {
 		t.Errorf("a run meanwhile: %+v", r)
 	}
 	p.port.post(message{Type: msgStop, ID: id})
-	r := readIn[canary.Report](t, read[reported](p, <-answer, msgReport))
+	r := readIn[canary.Report](t, valueOf[reported](p, <-answer))
 	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil {
 		t.Errorf("%+v: %s", r.Termination, r.Summary)
 	}
-	answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+	answerTo[reported](p, "run", testPlan("randomised-response", 1000))
 }
 
 func TestCanariesRefuse(t *testing.T) {
 	p := newPage(t, testCatalogue(), 1)
-	plan := func(change func(*canary.Plan)) canaryRequest {
+	plan := func(change func(*canary.Plan)) canary.Plan {
 		plan := canaryPlan(100, 3)
 		change(&plan)
-		return requestFor(plan, nil)
+		return plan
 	}
 	for _, c := range []struct {
 		request     any
@@ -136,11 +142,14 @@ func TestCanariesRefuse(t *testing.T) {
 		{plan(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
 		{plan(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
 		{plan(func(p *canary.Plan) { p.Design = source.Vectors }), "data", "a file"},
-		{plan(func(p *canary.Plan) { p.Claim = nil }), "claim", "missing"},
-		{`{"plan":{"version":1,"colour":2}}`, "colour", "unknown"},
-		{`{"report":"{}"}`, "report", "unknown"},
+		{plan(func(p *canary.Plan) { p.Claim = nil }), "epsilon", "above 0"},
+		{wanted{canary.Kind, nil}, "epsilon", "missing"},
+		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "colour": "2"}}, "setting", "colour"},
+		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "exec": "python3 train.py"}}, "setting", "exec"}, // nothing runs that only a page names
+		{wanted{"canaries", nil}, "kind", "canary"},
+		{wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "scores", "one file or two"},
 	} {
-		if r := answerTo[refusal](p, msgCanaries, c.request, msgRefused); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
+		if r := answerTo[refusal](p, "run", c.request); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
 			t.Errorf("%+v: %+v, want field %s and %q", c.request, r, c.field, c.says)
 		}
 	}

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // coordinator answers the page: it runs the engine, whose tasks go to the
@@ -19,7 +17,7 @@ type coordinator struct {
 	cat       audit.Catalogue
 	page      port
 	crew      *crew
-	own       desk // nil where there is a crew
+	own       *samplesDesk // nil where there is a crew
 	generator audit.Generator
 	now       func() float64 // seconds
 
@@ -28,19 +26,6 @@ type coordinator struct {
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none
 	cancel context.CancelFunc
-}
-
-// desk is where the user's samples are.
-type desk interface {
-	// inspect reads files and says what is in them.
-	inspect(ctx context.Context, m message) (message, error)
-	// catalogue is what is known, the samples included.
-	catalogue() audit.Catalogue
-	// replay is the catalogue to replay a report with, for the request of that id:
-	// the files that are here, read as the report says.
-	replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error)
-	// worker executes tasks here.
-	worker() engine.Worker
 }
 
 // known is what the coordinator can audit now.
@@ -67,19 +52,17 @@ func (c *coordinator) pool(w engine.Worker) *engine.Pool {
 	return c.crew.pool(w)
 }
 
-// settings is what the page says when it starts a coordinator.
-type settings struct {
+// options is what the page says when it starts a coordinator.
+type options struct {
 	CoreSHA256 string
 	HangAfter  time.Duration // 0: the default
+	// Pause makes it the role of samples. It lets messages in that have arrived, and returns soon.
+	Pause func()
 }
 
 // coordinate is the role of the coordinator. It returns at once; requests are
 // answered in goroutines of their own.
-func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set settings) {
-	coordinateWith(nil, cat, page, generator, set)
-}
-
-func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port, generator audit.Generator, set settings) {
+func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set options) {
 	generator.CoreSHA256 = set.CoreSHA256
 	if set.HangAfter <= 0 {
 		set.HangAfter = hangAfter
@@ -90,8 +73,8 @@ func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port,
 	c.crew = newCrew(set.HangAfter, func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
-	if own != nil {
-		c.own = own(c)
+	if set.Pause != nil {
+		c.own = &samplesDesk{c: c, pause: set.Pause}
 	}
 	page.listen(c.handle)
 	page.post(message{Type: msgReady, JSON: mustJSON(ready{generator.Version, generator.Go})})
@@ -113,78 +96,20 @@ func (c *coordinator) handle(m message) {
 		if c.active == m.ID && c.cancel != nil {
 			c.cancel()
 		}
-	case msgCheck:
-		go c.answer(m, c.check)
-	case msgOpen:
-		go c.answer(m, c.open)
-	case msgGlance:
-		go c.answer(m, c.glance)
-	case msgLook:
-		go c.answer(m, look)
-	case msgPicture:
-		go c.answer(m, c.picture)
-	case msgAccount:
-		go c.answer(m, accounted)
-	case msgRun:
-		c.begin(m, c.run)
-	case msgVerify:
-		c.begin(m, c.verify)
-	case msgCalibrate:
-		c.begin(m, c.calibrate)
-	case msgCanaries:
-		c.begin(m, c.canaries)
-	case msgSamples:
-		if c.own != nil {
-			c.begin(m, c.own.inspect)
-			return
-		}
-		fallthrough
 	default:
-		go c.answer(m, func(message) (message, error) {
-			return message{}, fmt.Errorf("no such request: %q", m.Type)
+		for _, call := range calls {
+			switch {
+			case call.name != m.Type:
+			case call.crew:
+				c.begin(m, call.does)
+				return
+			default:
+				go c.answer(context.Background(), m, call.does)
+				return
+			}
+		}
+		go c.answer(context.Background(), m, func(context.Context, *coordinator, message) (any, error) {
+			return nil, fmt.Errorf("no such request: %q", m.Type)
 		})
 	}
-}
-
-// answer posts exactly one answer to a request, whatever happens.
-func (c *coordinator) answer(m message, do func(message) (message, error)) {
-	out, err := guard(m, do)
-	if err != nil {
-		out = message{Type: msgRefused, JSON: mustJSON(refusalOf(err))}
-	}
-	out.ID = m.ID
-	c.page.post(out)
-}
-
-// guard turns a panic into an error.
-func guard(m message, do func(message) (message, error)) (out message, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error in %q: %v", m.Type, p)
-		}
-	}()
-	return do(m)
-}
-
-var errBusy = errors.New("a run is under way; stop it first")
-
-// begin answers a request that needs the crew, which serves one at a time.
-func (c *coordinator) begin(m message, do func(context.Context, message) (message, error)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancel != nil {
-		go c.answer(m, func(message) (message, error) { return message{}, errBusy })
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.active, c.cancel = m.ID, cancel
-	go c.answer(m, func(m message) (message, error) {
-		defer func() {
-			cancel()
-			c.mu.Lock()
-			c.active, c.cancel = 0, nil
-			c.mu.Unlock()
-		}()
-		return do(ctx, m)
-	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -8,12 +9,14 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 func TestReadyNamesTheCore(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	if r := read[ready](p, <-p.ready, msgReady); r.Version != "test" {
+	if r := valueOf[ready](p, <-p.ready); r.Version != "test" {
 		t.Errorf("ready: %+v", r)
 	}
 }
@@ -26,7 +29,7 @@ func TestRunThroughMessages(t *testing.T) {
 	want := alone(t, cat, plan)
 	for _, workers := range []int{1, 3} {
 		p := newPage(t, cat, workers)
-		answer := answerTo[reported](p, msgRun, plan, msgReport)
+		answer := answerTo[reported](p, "run", plan)
 		got := reportIn(t, answer)
 		if *got.Deciding().Counts != *want.Deciding().Counts || got.Verdict != want.Verdict || got.Summary != want.Summary {
 			t.Errorf("%d workers: %s %+v, want %s %+v", workers, got.Summary, got.Deciding().Counts, want.Summary, want.Deciding().Counts)
@@ -52,7 +55,7 @@ func explored(r pair.Report) int {
 
 func TestCheck(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	c := answerTo[checked](p, msgCheck, pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
+	c := answerTo[checked](p, "check", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3})
 	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
 		t.Errorf("checked: %+v", c)
 	}
@@ -63,13 +66,17 @@ func TestCheck(t *testing.T) {
 		plan  any
 		field string
 	}{
-		{"", "plan"},
-		{`{"version":1,"mechanism":"svt4","colour":1}`, "colour"},
+		{"", ""},
+		{wanted{report.Pair, settings.Texts{"mechanism": "svt4", "colour": "1"}}, "setting"},
 		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt9"}, "mechanism"},
 		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Samples: 5}, "samples"},
 	} {
-		for _, kind := range []string{msgCheck, msgRun} {
-			r := answerTo[refusal](p, kind, bad.plan, msgRefused)
+		for _, kind := range []string{"check", "run"} {
+			asks := bad.plan
+			if w, is := asks.(wanted); is && kind == "check" {
+				asks = w.Settings
+			}
+			r := answerTo[refusal](p, kind, asks)
 			if !strings.Contains(r.Field, bad.field) || r.Message == "" || r.Want == "" {
 				t.Errorf("%s %v: %+v", kind, bad.plan, r)
 			}
@@ -80,18 +87,18 @@ func TestCheck(t *testing.T) {
 func TestOpenAndVerify(t *testing.T) {
 	cat := testCatalogue()
 	p := newPage(t, cat, 2)
-	first := answerTo[reported](p, msgRun, testPlan("randomised-response", 20_000), msgReport)
+	first := answerTo[reported](p, "run", testPlan("randomised-response", 20_000))
 
-	opened := answerTo[reported](p, msgOpen, first.Text, msgReport)
+	opened := answerTo[reported](p, "open", first.Text)
 	if opened.Text != first.Text || !reflect.DeepEqual(opened, first) || len(opened.Tables) == 0 || opened.Curves.Tradeoff == nil {
 		t.Error("a report changes by being opened")
 	}
-	if v := answerTo[verified](p, msgVerify, replayRequest{Report: first.Text}, msgVerified); !v.OK || len(v.Differences) > 0 || len(v.Checked) < 4 {
+	if v := answerTo[verified](p, "verify", first.Text); !v.OK || len(v.Differences) > 0 || len(v.Checked) < 4 {
 		t.Errorf("verified: %+v", v)
 	}
 	r := reportIn(t, first)
 	r.Deciding().Counts.X++
-	if v := answerTo[verified](p, msgVerify, replayRequest{Report: mustJSON(r)}, msgVerified); v.OK || !strings.Contains(strings.Join(v.Differences, " "), "counts") {
+	if v := answerTo[verified](p, "verify", mustJSON(r)); v.OK || !strings.Contains(strings.Join(v.Differences, " "), "counts") {
 		t.Errorf("a forged count verified: %+v", v)
 	}
 	if last := p.progress[len(p.progress)-1]; last.Total != 2*(len(r.Trials)*4000+20_000) {
@@ -99,9 +106,9 @@ func TestOpenAndVerify(t *testing.T) {
 	}
 	newer := strings.Replace(first.Text, `"schemaVersion": 1`, `"schemaVersion": 2`, 1)
 	for _, bad := range []string{"", "{", "[1]", `{"a":1}`, `{"kind":"canary","schemaVersion":99}`, first.Text[:len(first.Text)/2], newer, strings.Replace(first.Text, `"warnings"`, `"hue"`, 1)} {
-		for kind, value := range map[string]any{msgOpen: bad, msgVerify: replayRequest{Report: bad}} {
-			if r := answerTo[refusal](p, kind, value, msgRefused); !strings.HasPrefix(r.Field, "report") || r.Found == "" {
-				t.Errorf("%s %.20q: %+v", kind, bad, r)
+		for _, call := range []string{"open", "verify"} {
+			if r := answerTo[refusal](p, call, bad); !strings.HasPrefix(r.Field, "report") || r.Found == "" {
+				t.Errorf("%s %.20q: %+v", call, bad, r)
 			}
 		}
 	}
@@ -110,7 +117,7 @@ func TestOpenAndVerify(t *testing.T) {
 func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 	p := newPage(t, testCatalogue(), 1)
 	for name, words := range map[string]string{"touchy": "mood is bad, must be good; wait", "bursting": "panicked: burst"} {
-		answer := answerTo[reported](p, msgRun, testPlan(name, 1000), msgReport)
+		answer := answerTo[reported](p, "run", testPlan(name, 1000))
 		r := reportIn(t, answer)
 		if !strings.Contains(answer.Error, words) || r.Verdict != audit.Invalid || r.Termination.Reason != audit.Failed {
 			t.Errorf("%s: error %q, verdict %s, %+v", name, answer.Error, r.Verdict, r.Termination)
@@ -124,10 +131,10 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 
 func TestUnknownRequestAndPanic(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	if r := answerTo[refusal](p, "dance", "", msgRefused); !strings.Contains(r.Message, "dance") {
+	if r := answerTo[refusal](p, "dance", ""); !strings.Contains(r.Message, "dance") {
 		t.Errorf("%+v", r)
 	}
-	_, err := guard(message{Type: "open"}, func(message) (message, error) { panic("gone") })
+	_, err := new(coordinator).guard(t.Context(), message{Type: "open"}, func(context.Context, *coordinator, message) (any, error) { panic("gone") })
 	if err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("a panic became %v", err)
 	}
@@ -143,20 +150,20 @@ func TestStop(t *testing.T) {
 			if phase == pair.Exploring {
 				plan.Explore = 1_000_000
 			}
-			id, answer := p.ask(msgRun, plan)
+			id, answer := p.ask("run", plan)
 			time.Sleep(300 * time.Millisecond)
 			p.mu.Lock()
 			if last := p.progress[len(p.progress)-1]; last.Phase != phase || last.Rows == 0 {
 				t.Errorf("before the stop: %+v, want phase %s", last, phase)
 			}
 			p.mu.Unlock()
-			if r := answerTo[refusal](p, msgRun, plan, msgRefused); r.Message != errBusy.Error() {
+			if r := answerTo[refusal](p, "run", plan); r.Message != errBusy.Error() {
 				t.Errorf("a second run: %+v", r)
 			}
 			start := time.Now()
 			p.port.post(message{Type: msgStop, ID: id + 5}) // of no run
 			p.port.post(message{Type: msgStop, ID: id})
-			r := reportIn(t, read[reported](p, <-answer, msgReport))
+			r := reportIn(t, valueOf[reported](p, <-answer))
 			// Real time may pass in between, but the clock of the test counts
 			// the mechanism's sleeps only.
 			if took := time.Since(start); took > sliceTime+2*slowBlock {
@@ -166,7 +173,7 @@ func TestStop(t *testing.T) {
 				t.Errorf("%s: %s, %+v, replaced %v", phase, r.Verdict, r.Termination, p.replaced)
 			}
 			plan.Samples, plan.Explore = 1000, 1000
-			answerTo[reported](p, msgRun, plan, msgReport)
+			answerTo[reported](p, "run", plan)
 		})
 	}
 }
@@ -175,7 +182,7 @@ func TestStop(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	now := 0.0
 	var got []pair.Progress
-	th := newThrottle(func() float64 { return now }, func(p pair.Progress) { got = append(got, p) })
+	tell := pairTeller(func() float64 { return now }, func(p pair.Progress) { got = append(got, p) })
 	for i := range 1000 { // ten seconds
 		now = float64(i) / 100
 		phase := pair.Exploring
@@ -186,7 +193,7 @@ func TestThrottle(t *testing.T) {
 		if i == 301 {
 			message = "lost"
 		}
-		th.tell(pair.Progress{Phase: phase, Rows: i, Message: message})
+		tell(pair.Progress{Phase: phase, Rows: i, Message: message})
 	}
 	if len(got) < 90 || len(got) > 105 {
 		t.Errorf("%d messages in ten seconds", len(got))

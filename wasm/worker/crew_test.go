@@ -20,11 +20,11 @@ func TestWorkerDies(t *testing.T) {
 		plan := testPlan("slow", 100_000)
 		want := alone(t, cat, plan)
 		p := newPage(t, cat, 2)
-		_, answer := p.ask(msgRun, plan)
+		_, answer := p.ask("run", plan)
 		time.Sleep(60 * time.Millisecond)
 		p.port.post(message{Type: msgLost, Worker: 1, Reason: "ended by the test"})
 		p.attach(1, cat)
-		got := reportIn(t, read[reported](p, <-answer, msgReport))
+		got := reportIn(t, valueOf[reported](p, <-answer))
 		if *got.Deciding().Counts != *want.Deciding().Counts {
 			t.Errorf("counts %+v, want %+v", got.Deciding().Counts, want.Deciding().Counts)
 		}
@@ -44,7 +44,7 @@ func TestWorkerHangs(t *testing.T) {
 		p.attachDeaf(0) // the first task goes to the first worker that is idle
 		p.attach(7, cat)
 		start := time.Now()
-		got := reportIn(t, answerTo[reported](p, msgRun, plan, msgReport))
+		got := reportIn(t, answerTo[reported](p, "run", plan))
 		if *got.Deciding().Counts != *want.Deciding().Counts || !hasWarning(got, "worker 0") {
 			t.Errorf("counts %+v, want %+v; warnings %q", got.Deciding().Counts, want.Deciding().Counts, got.Warnings)
 		}
@@ -74,7 +74,7 @@ func TestSlowIsNotHung(t *testing.T) {
 				b.post(message{Type: msgFailed, ID: m.ID, JSON: mustJSON(refusal{Message: "too late"})})
 			}()
 		})
-		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		answer := answerTo[reported](p, "run", testPlan("randomised-response", 1000))
 		if answer.Error != "too late" || len(p.replaced) > 0 {
 			t.Errorf("error %q, replaced %v", answer.Error, p.replaced)
 		}
@@ -87,7 +87,7 @@ func TestTwoDeathsOfOneTask(t *testing.T) {
 		p := newPage(t, testCatalogue(), 0)
 		p.onReplace = func(number int) { p.attachDeaf(number) }
 		p.attachDeaf(0)
-		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		answer := answerTo[reported](p, "run", testPlan("randomised-response", 1000))
 		if r := reportIn(t, answer); r.Verdict != audit.Invalid || !strings.Contains(answer.Error, "explore, trial 0") {
 			t.Errorf("%s: %q", r.Verdict, answer.Error)
 		}
@@ -102,11 +102,11 @@ func TestCancelUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPage(t, testCatalogue(), 0)
 		p.attachDeaf(0)
-		id, answer := p.ask(msgRun, testPlan("randomised-response", 1000))
+		id, answer := p.ask("run", testPlan("randomised-response", 1000))
 		time.Sleep(time.Second)
 		start := time.Now()
 		p.port.post(message{Type: msgStop, ID: id})
-		r := reportIn(t, read[reported](p, <-answer, msgReport))
+		r := reportIn(t, valueOf[reported](p, <-answer))
 		if took := time.Since(start); took < cancelAfter || took > cancelAfter+10*time.Millisecond {
 			t.Errorf("stopped after %v", took)
 		}
@@ -127,19 +127,19 @@ func TestNoReplacement(t *testing.T) {
 		p.attach(1, cat)
 		p.attach(2, cat)
 		p.onReplace = func(int) {}
-		got := reportIn(t, answerTo[reported](p, msgRun, testPlan("randomised-response", 50_000), msgReport))
+		got := reportIn(t, answerTo[reported](p, "run", testPlan("randomised-response", 50_000)))
 		if got.Termination.Reason != audit.Completed || got.Timing.Workers != 3 {
 			t.Errorf("%+v with %d workers", got.Termination, got.Timing.Workers)
 		}
 		time.Sleep(2 * attachAfter)
 		p.port.post(message{Type: msgDetach, Worker: 1})
-		got = reportIn(t, answerTo[reported](p, msgRun, testPlan("randomised-response", 50_000), msgReport))
+		got = reportIn(t, answerTo[reported](p, "run", testPlan("randomised-response", 50_000)))
 		if got.Timing.Workers != 1 {
 			t.Errorf("%d workers, want the one that is left", got.Timing.Workers)
 		}
 		p.port.post(message{Type: msgDetach, Worker: 2})
 		start := time.Now()
-		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		answer := answerTo[reported](p, "run", testPlan("randomised-response", 1000))
 		if took := time.Since(start); !strings.Contains(answer.Error, "none was attached") || took > 3*attachAfter {
 			t.Errorf("without workers: %q after %v", answer.Error, took)
 		}

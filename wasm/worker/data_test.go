@@ -20,25 +20,25 @@ func TestDataPicture(t *testing.T) {
 	bets := plan
 	bets.Mode, bets.Explore = pair.UntilRefuted, 0
 	for _, plan := range []pair.Plan{plan, bets} {
-		answer := answerTo[reported](p, msgRun, plan, msgReport)
+		answer := answerTo[reported](p, "run", plan)
 		r := reportIn(t, answer)
 		if e := r.Inputs.Examples; e == nil || !reflect.DeepEqual(e.Features, []string{"sepal length", "sepal width", "petal length", "petal width"}) || e.Classes != [2]string{"versicolor", "virginica"} || len(e.Lower) != 4 || e.Upper[3] != 1 {
 			t.Fatalf("%+v", r.Inputs)
 		}
-		got := answerTo[picture](p, msgPicture, pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: scene.Request{Width: 360}}, msgPictured)
+		got := answerTo[picture](p, "picture", pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: scene.Request{Width: 360}})
 		if got.Title != "The data" || !strings.Contains(got.Words, "oisoned row, ") || len(got.SVG) < 3 || len(got.Table.Rows) < 50 {
 			t.Errorf("mode %q: %.400v", plan.Mode, got)
 		}
-		if v := answerTo[verified](p, msgVerify, replayRequest{Report: answer.Text}, msgVerified); !v.OK {
+		if v := answerTo[verified](p, "verify", answer.Text); !v.OK {
 			t.Errorf("verified: %+v", v)
 		}
 		r.Inputs.Examples.Lower[0] = -2
-		if v := answerTo[verified](p, msgVerify, replayRequest{Report: mustJSON(r)}, msgVerified); v.OK || !strings.Contains(strings.Join(v.Differences, " "), "examples") {
+		if v := answerTo[verified](p, "verify", mustJSON(r)); v.OK || !strings.Contains(strings.Join(v.Differences, " "), "examples") {
 			t.Errorf("forged bounds verified: %+v", v)
 		}
 	}
-	answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
-	if got := answerTo[picture](p, msgPicture, pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: scene.Request{Width: 360}}, msgPictured); got.SVG != nil || got.Words == "" {
+	answer := answerTo[reported](p, "run", testPlan("randomised-response", 1000))
+	if got := answerTo[picture](p, "picture", pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: scene.Request{Width: 360}}); got.SVG != nil || got.Words == "" {
 		t.Errorf("of no learner: %.400v", got)
 	}
 }

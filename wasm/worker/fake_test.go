@@ -9,8 +9,12 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
@@ -81,7 +85,7 @@ func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
 	here.listen(p.hear)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"})
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum"})
 	for i := range n {
 		p.attach(i, cat)
 	}
@@ -131,31 +135,68 @@ func (p *fakePage) attachDeaf(number int) *fakePort {
 	return b
 }
 
-// ask posts a request and returns its id and where the answer will come.
-func (p *fakePage) ask(kind string, value any) (int, chan message) {
+// ask posts a call and returns its id and where the answer will come. A plan is asked for
+// by its settings.
+func (p *fakePage) ask(call string, value any, files ...userFile) (int, chan message) {
 	text, isText := value.(string)
 	if !isText {
-		text = mustJSON(value)
+		text = mustJSON(asking(call, value))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lastID++
 	answer := make(chan message, 1)
 	p.waiting[p.lastID] = answer
-	p.port.post(message{Type: kind, ID: p.lastID, JSON: text})
+	p.port.post(message{Type: call, ID: p.lastID, JSON: text, Files: files})
 	return p.lastID, answer
 }
 
-// answerTo asks, waits, and reads the answer, which must be of that type.
-func answerTo[T any](p *fakePage, kind string, value any, want string) T {
-	p.t.Helper()
-	_, answer := p.ask(kind, value)
-	return read[T](p, <-answer, want)
+func asking(call string, value any) any {
+	var w wanted
+	switch p := value.(type) {
+	case pair.Plan:
+		w = wanted{report.Pair, textsOf(pair.Keys(), p)}
+	case canary.Plan:
+		w = wanted{canary.Kind, textsOf(canary.Keys(), p)}
+	case calibration.Plan:
+		return textsOf(calibration.Keys(), p)
+	case accounting.Query:
+		return textsOf(accounting.Keys(), p)
+	default:
+		return value
+	}
+	if call == "check" {
+		return w.Settings
+	}
+	return w
 }
 
-func read[T any](p *fakePage, m message, want string) T {
+// textsOf are the settings of a plan, but for parameters.
+func textsOf[P any](keys []settings.Key[P], p P) settings.Texts {
+	texts := settings.Texts{}
+	for _, x := range settings.Written(keys, p, *new(P)) {
+		texts[x.Name] = x.Value
+	}
+	return texts
+}
+
+// answerTo asks, waits, and reads the answer, which is a refusal where that is wanted.
+func answerTo[T any](p *fakePage, call string, value any, files ...userFile) T {
+	p.t.Helper()
+	_, answer := p.ask(call, value, files...)
+	return valueOf[T](p, <-answer)
+}
+
+func valueOf[T any](p *fakePage, m message) T {
 	p.t.Helper()
 	var v T
+	want := msgAnswer
+	switch any(v).(type) {
+	case refusal:
+		want = msgRefused
+	case ready:
+		want = msgReady
+	}
 	if m.Type != want {
 		p.t.Fatalf("answer %q %s, want %q", m.Type, m.JSON, want)
 	}

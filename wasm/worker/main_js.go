@@ -25,21 +25,20 @@ import (
 
 func main() {
 	cat := withTable(withBrought(catalogue.All()))
-	options := js.Global().Get("dpscopeShell").Get("options")
-	switch role := options.Get("role").String(); role {
+	start := js.Global().Get("dpscopeShell").Get("options")
+	switch role := start.Get("role").String(); role {
 	case "coordinator", "samples":
 		generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
-		set := settings{HangAfter: time.Duration(number(options, "hangAfterMs")) * time.Millisecond}
-		if sum := options.Get("coreSha256"); sum.Type() == js.TypeString {
+		set := options{HangAfter: time.Duration(number(start, "hangAfterMs")) * time.Millisecond}
+		if sum := start.Get("coreSha256"); sum.Type() == js.TypeString {
 			set.CoreSHA256 = sum.String()
 		}
 		if role == "samples" {
-			coordinateSamples(cat, pagePort{}, generator, set, newPause())
-			break
+			set.Pause = newPause()
 		}
 		coordinate(cat, pagePort{}, generator, set)
 	case "task":
-		serveTasks(cat, pagePort{}, number(options, "worker"), newPause())
+		serveTasks(cat, pagePort{}, number(start, "worker"), newPause())
 	default:
 		panic("worker: the start message names no role: " + role)
 	}

@@ -31,36 +31,17 @@ type userFile struct {
 
 // Types of messages.
 const (
-	// Page to coordinator.
-	msgCheck     = "check"
-	msgRun       = "run"
-	msgStop      = "stop"
-	msgOpen      = "open"
-	msgVerify    = "verify"
-	msgAccount   = "account"
-	msgCalibrate = "calibrate"
-	msgCanaries  = "canaries"
-	msgSamples   = "samples"
-	msgPicture   = "picture"
-	msgGlance    = "glance"
-	msgLook      = "look"
-	msgAttach    = "attach"
-	msgDetach    = "detach"
-	msgLost      = "lost"
+	// Page to coordinator, beside the calls.
+	msgStop   = "stop"
+	msgAttach = "attach"
+	msgDetach = "detach"
+	msgLost   = "lost"
 	// Coordinator to page.
-	msgReady      = "ready"
-	msgChecked    = "checked"
-	msgProgress   = "progress"
-	msgReport     = "report"
-	msgVerified   = "verified"
-	msgAccounted  = "accounted"
-	msgCalibrated = "calibrated"
-	msgInspected  = "inspected"
-	msgPictured   = "pictured"
-	msgGlanced    = "glanced"
-	msgLooked     = "looked"
-	msgRefused    = "refused"
-	msgReplace    = "replace"
+	msgReady    = "ready"
+	msgProgress = "progress"
+	msgAnswer   = "answer"
+	msgRefused  = "refused"
+	msgReplace  = "replace"
 	// Page to task worker.
 	msgServe = "serve"
 	// Coordinator to task worker.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -14,9 +15,7 @@ import (
 // pictureRequest asks for a picture of what the page shows.
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
-	Text string `json:"text"` // JSON
-	// Held: of the report that was answered with last, instead of Text, which is large.
-	Held bool   `json:"held,omitempty"`
+	Text string `json:"text"` // JSON; "" of a report: the one that was answered with last
 	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
 	scene.Request
 }
@@ -44,7 +43,7 @@ type pictured struct {
 	text string
 	in   scene.Input
 	// held is the report that was answered with last, and inHeld what is drawn of it.
-	held   pair.Report
+	held   *pair.Report
 	inHeld *scene.Input
 }
 
@@ -52,15 +51,15 @@ type pictured struct {
 func (p *pictured) hold(r pair.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held, p.inHeld = r, nil
+	p.held, p.inHeld = &r, nil
 }
 
-func (p *pictured) report(text string, held bool) (scene.Input, error) {
+func (p *pictured) report(text string) (scene.Input, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if held {
+	if text == "" && p.held != nil {
 		if p.inHeld == nil {
-			p.inHeld = new(scene.InputOf(p.held))
+			p.inHeld = new(scene.InputOf(*p.held))
 		}
 		return *p.inHeld, nil
 	}
@@ -76,32 +75,29 @@ func (p *pictured) report(text string, held bool) (scene.Input, error) {
 }
 
 // picture draws what the page shows.
-func (c *coordinator) picture(m message) (message, error) {
-	var req pictureRequest
-	if err := json.Unmarshal([]byte(m.JSON), &req); err != nil {
-		return message{}, fmt.Errorf("no request for a picture: %w", err)
-	}
+func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (scene.Picture, error) {
+	req := r.asked
 	if !(req.Width >= 1 && req.Width <= widest) {
-		return message{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
+		return scene.Picture{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
 	}
 	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
-		return message{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
+		return scene.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
 	}
 	view, err := c.view(req)
 	if err != nil {
-		return message{}, err
+		return scene.Picture{}, err
 	}
 	if view == nil {
-		return message{Type: msgPictured, JSON: mustJSON(scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}})}, nil
+		return scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}}, nil
 	}
-	return message{Type: msgPictured, JSON: mustJSON(scene.Draw(view, req.Request))}, nil
+	return scene.Draw(view, req.Request), nil
 }
 
 // view is what is to be drawn, nil where there is nothing.
 func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 	switch req.Of {
 	case ofReport:
-		in, err := c.drawn.report(req.Text, req.Held)
+		in, err := c.drawn.report(req.Text)
 		if err != nil {
 			return nil, err
 		}

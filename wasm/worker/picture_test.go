@@ -42,21 +42,21 @@ func TestPictures(t *testing.T) {
 			views = []string{"roc", "scores"}
 		}
 		for _, view := range views {
-			got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
+			got := answerTo[picture](p, "picture", pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360}})
 			if len(got.SVG) < 3 || got.SVG[0] != "svg" || got.SVG[1].(map[string]any)["width"] != "360" || got.Title == "" || len(got.Table.Rows) == 0 {
 				t.Errorf("of %s, %q: %.300v", of, view, got)
 			}
 			if said := got.Sentence != "" && got.Small != ""; said != (of == ofLive || of == ofReport && view == "outputs") || got.Lit != said {
 				t.Errorf("of %s, %q, it says %+v", of, view, got.Said)
 			}
-			file := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360, Theme: theme, Heading: "stem"}}, msgPictured)
+			file := answerTo[picture](p, "picture", pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360, Theme: theme, Heading: "stem"}})
 			if !strings.HasPrefix(file.Markup, "<svg ") || !strings.Contains(file.Markup, "· stem</text>") {
 				t.Errorf("of %s, %q: the file is %.300q", of, view, file.Markup)
 			}
 		}
 	}
 	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofMembership: `{}`, ofSpark: `{}`, ofLive: `{"phase": "explore"}`} {
-		got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
+		got := answerTo[picture](p, "picture", pictureRequest{Of: of, Text: text, Request: scene.Request{Width: 360}})
 		if got.Words == "" || got.SVG != nil || len(got.Table.Rows) > 0 {
 			t.Errorf("of %s without anything to draw: %+v", of, got)
 		}
@@ -71,7 +71,7 @@ func TestPictures(t *testing.T) {
 		"scores": {Of: ofMembership, View: "plane", Text: scored, Request: scene.Request{Width: 360}},
 		"report": {Of: ofReport, View: "outputs", Text: "{}", Request: scene.Request{Width: 360}},
 	} {
-		if _, err := (&coordinator{}).picture(message{JSON: mustJSON(bad)}); err == nil {
+		if _, err := (&coordinator{}).picture(t.Context(), request[pictureRequest]{asked: bad}); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 	}

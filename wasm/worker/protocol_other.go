@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -10,10 +11,10 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
-	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
@@ -24,43 +25,21 @@ import (
 // The boundary as the scripts' types. A message is in one of these tables, or the
 // test of them fails.
 
-// requests are what the page asks of the coordinator.
-var requests = []struct {
-	kind, name, doc string
-	sends           any // what json is the JSON of; anyReport: a report's
-	tells           any // of progress; nil: there is none
-	answer          string
-	also            map[string]string
+// docs say of each call what it is, and what progress it tells.
+var docs = map[string]struct {
+	doc   string
+	tells []any
 }{
-	{kind: msgCheck, name: "Check", doc: "What a plan means, before it runs.", sends: pair.Plan{}, answer: msgChecked},
-	{kind: msgRun, name: "Run", doc: "Audits. A stop answers with the partial report.", sends: pair.Plan{}, tells: pair.Progress{}, answer: msgReport},
-	{kind: msgOpen, name: "Open", doc: "Reads a report of any kind. json: a file's text, verbatim.", sends: anyReport, answer: msgReport},
-	{kind: msgVerify, name: "Verify", doc: "Replays a report of any kind. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.",
-		sends: replayRequest{}, tells: replayProgress{}, answer: msgVerified},
-	{kind: msgAccount, name: "AskAccount", doc: "Accounts for a mechanism.", sends: accounting.Query{}, answer: msgAccounted},
-	{kind: msgCalibrate, name: "Calibrate", doc: "Measures the tool's own error rate. A stop answers with what it has counted.", sends: calibration.Plan{}, tells: calibrated{}, answer: msgCalibrated},
-	{kind: msgCanaries, name: "RunCanaries", doc: "Audits with canaries. json has one plan. A stop answers with the partial report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgReport},
-	{kind: msgSamples, name: "ReadSamples", doc: "Reads the user's samples; without files: those that are there. Of the role of samples only.", sends: audit.Reading{}, tells: readProgress{}, answer: msgInspected,
-		also: map[string]string{"files": "File[]"}},
-	{kind: msgGlance, name: "AskGlance", doc: "What the result in a link says, before anything ran.", sends: glanceRequest{}, answer: msgGlanced},
-	{kind: msgLook, name: "AskLook", doc: "What columns a table of labelled examples has.", sends: lookRequest{}, answer: msgLooked},
-	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
-}
-
-// answers are the final answers, of which every request gets exactly one.
-var answers = []struct {
-	kind, name string
-	carries    any
-}{
-	{msgChecked, "CheckedAnswer", checked{}},
-	{msgReport, "Reported", reported{}},
-	{msgVerified, "Verified", verified{}},
-	{msgAccounted, "Accounted", accountAnswer{}},
-	{msgCalibrated, "Calibrated", calibrated{}},
-	{msgInspected, "InspectedAnswer", inspected{}},
-	{msgGlanced, "Glanced", glanced{}},
-	{msgLooked, "Looked", train.Preview{}},
-	{msgPictured, "Pictured", scene.Picture{}},
+	"check":     {"What settings of an audit of a pair mean, before it runs.", nil},
+	"run":       {"Audits. A stop answers with the partial report. Files are those of canaries or scores.", []any{pair.Progress{}, canaryProgress{}}},
+	"calibrate": {"Measures the tool's own error rate. A stop answers with what it has counted.", []any{calibrated{}}},
+	"account":   {"Accounts for a mechanism.", nil},
+	"open":      {"Reads a report of any kind. json: a file's text, verbatim.", nil},
+	"verify":    {"Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", []any{replayProgress{}}},
+	"inspect":   {"Reads the user's samples; without files: those that are there. Of the role of samples only.", []any{readProgress{}}},
+	"look":      {"What columns a table of labelled examples has.", nil},
+	"glance":    {"What the result in a link says, before anything ran.", nil},
+	"picture":   {"Draws, during a run too.", nil},
 }
 
 const (
@@ -80,7 +59,8 @@ var others = []typescript.Message{
 	{Name: "Detach", Type: msgDetach, Doc: "Page to coordinator: it ended a worker and wants to do without it.", Carries: map[string]string{"worker": "number"}},
 	{Name: "Lost", Type: msgLost, Doc: "Page to coordinator: a worker died; a fresh one will be attached with the same number.", Carries: map[string]string{"worker": "number", "reason": "string"}},
 	{Name: "ReadyMessage", Type: msgReady, Doc: "Coordinator to page, with ReadyValue in json; task worker to page, with its number.", Carries: map[string]string{"json?": "string", "worker?": "number"}},
-	{Name: "ProgressMessage", Type: msgProgress, Doc: "Coordinator to page: what Requests says that the request tells, ten times a second at most.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "ProgressMessage", Type: msgProgress, Doc: "Coordinator to page: what Calls says that it tells, ten times a second at most.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "Answer", Type: msgAnswer, Doc: "Coordinator to page: the final answer; json: what Calls says.", Carries: map[string]string{"id": "number", "json": "string"}},
 	{Name: "Refused", Type: msgRefused, Doc: "Coordinator to page: the final answer that is an error. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
 	{Name: "Replace", Type: msgReplace, Doc: "Coordinator to page: a worker hangs. The page ends it and attaches a fresh one under its number; no Lost is needed.", Carries: map[string]string{"worker": "number", "reason": "string"}},
 	{Name: "Serve", Type: msgServe, Doc: "Page to task worker: the port to the coordinator, transferred.", Carries: map[string]string{"port": portField}},
@@ -95,10 +75,9 @@ var others = []typescript.Message{
 const protocolHead = `// Code generated by go run ./wasm/worker. DO NOT EDIT.
 //
 // The boundary between page and core. Every value that Go made crosses as JSON text
-// in the field json; Requests says what is in it. id is a number above 0 that
-// the page chooses for each request; every request gets exactly one final answer. A
-// run, a verification and a calibration need the task workers: one of them at a time,
-// a second one is refused.
+// in the field json; Calls says what is in it. id is a number above 0 that
+// the page chooses for each call; every call gets exactly one final answer. Some
+// calls need the task workers: one of them at a time, a second one is refused.
 //
 // A worker's life: the page makes new Worker("worker.js"), posts Start to it,
 // and, for a task worker, a MessageChannel's ends: one to the coordinator in
@@ -126,10 +105,11 @@ func protocol(root string) string {
 	typeFor[verified](names, "VerifiedValue")
 	typeFor[accountAnswer](names, "AccountedValue")
 	typeFor[accounting.Query](names, "AccountQuery")
+	typeFor[reportText](as, "string")
 	typeFor[calibrated](names, "CalibratedValue")
-	typeFor[calibration.Plan](names, "CalibrationPlan")
 	typeFor[train.Preview](names, "TablePreview")
 	typeFor[rate](names, "FalseAlarms")
+	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")
@@ -144,12 +124,9 @@ func protocol(root string) string {
 		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
 	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/scores": "Scores"},
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
-			field(reported{}, "Report"):      anyReport,
-			field(canaryRequest{}, "Plan"):   canary.Plan{},
-			field(canaryRequest{}, "OneRun"): onerun.Plan{},
-			field(canaryRequest{}, "Scores"): scores.Plan{},
+			field(reported{}, "Report"): anyReport,
 		}}
 	var kinds []string
 	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
@@ -161,36 +138,19 @@ func protocol(root string) string {
 
 	var b strings.Builder
 	b.WriteString(protocolHead)
-	var messages []typescript.Message
-	b.WriteString("/** What a request sends as JSON, tells on its way and answers. */\nexport interface Requests {\n")
-	carried := map[string]string{}
-	var to, from []string
-	for _, a := range answers {
-		carried[a.kind] = w.Type(a.carries)
-		messages = append(messages, typescript.Message{Name: a.name, Type: a.kind, Doc: "Coordinator to page. json: " + carried[a.kind] + ".", Carries: map[string]string{"id": "number", "json": "string"}})
-		from = append(from, a.name)
+	b.WriteString("/** What a call sends as JSON, tells on its way and answers. */\nexport interface Calls {\n")
+	for _, c := range calls {
+		var tells []string
+		for _, v := range docs[c.name].tells {
+			tells = append(tells, w.Type(v))
+		}
+		fmt.Fprintf(&b, "  /** %s */\n  %s: { sends: %s; tells: %s; answer: %s };\n", docs[c.name].doc, c.name, w.Of(c.sends), cmp.Or(strings.Join(tells, " | "), "never"), w.Of(c.gets))
 	}
-	for _, r := range requests {
-		sends, tells := fmt.Sprint(r.sends), "never"
-		if sends != anyReport {
-			sends = w.Type(r.sends)
-		}
-		if r.tells != nil {
-			tells = w.Type(r.tells)
-		}
-		fmt.Fprintf(&b, "  %q: { sends: %s; tells: %s; answer: %s };\n", r.kind, sends, tells, carried[r.answer])
-		carries := map[string]string{"id": "number", "json": "string"}
-		for name, of := range r.also {
-			carries[name] = of
-		}
-		messages = append(messages, typescript.Message{Name: r.name, Type: r.kind, Doc: r.doc, Carries: carries})
-		to = append(to, r.name)
-	}
-	fmt.Fprintf(&b, "}\n\nexport type ToCoordinator = %s | Stop | Attach | Detach | Lost;\n", strings.Join(to, " | "))
-	fmt.Fprintf(&b, "export type FromCoordinator = %s | ReadyMessage | ProgressMessage | Refused | Replace | Dead;\n", strings.Join(from, " | "))
+	b.WriteString("}\n\n/** Page to coordinator: a call. files: of the user's, which the core reads where they lie. */\nexport interface Call { type: keyof Calls; id: number; json: string; files?: File[] }\n" +
+		"export type ToCoordinator = Call | Stop | Attach | Detach | Lost;\nexport type FromCoordinator = ReadyMessage | ProgressMessage | Answer | Refused | Replace | Dead;\n")
 	fmt.Fprintf(&b, "\n/** A report of any kind. */\nexport type %s = %s;\n", anyReport, strings.Join(kinds, " | "))
 	b.WriteString("\n/** An element of a picture: its name, attributes and children; or text. */\nexport type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];\n\n// Messages.\n")
-	for _, m := range append(messages, others...) {
+	for _, m := range others {
 		b.WriteString("\n" + m.Declaration())
 	}
 	b.WriteString("\n// Values, as Go declares them.\n\n" + w.Declarations())

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -40,16 +40,16 @@ type reported struct {
 	Error  string        `json:"error"` // of a run that failed
 }
 
-// reportAnswer gives the page a report, that of a failure too, unless the run never
+// report gives the page a report, that of a failure too, unless the run never
 // began.
-func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure error) (message, error) {
+func (c *coordinator) report(r report.View, course []coursePoint, failure error) (reported, error) {
 	head := r.Head()
 	if failure != nil && head.Schema == "" {
-		return message{}, failure
+		return reported{}, failure
 	}
 	text, err := audit.Canonical(r)
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
 	out := reported{Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
 	out.Title, out.Detail = head.Banner()
@@ -63,7 +63,7 @@ func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure 
 	if failure != nil {
 		out.Error = failure.Error()
 	}
-	return message{Type: msgReport, JSON: mustJSON(out)}, nil
+	return out, nil
 }
 
 // datasets are the two that the outputs of a report are from, in words.
@@ -77,10 +77,10 @@ func datasets(r pair.Report) []string {
 	return nil
 }
 
-// glanceRequest is the result that came with a link, and the plan of its settings.
+// glanceRequest is the result that came with a link, and its settings.
 type glanceRequest struct {
-	Plan   pair.Plan    `json:"plan"`
-	Result pair.Glimpse `json:"result"`
+	Settings settings.Texts `json:"settings"`
+	Result   pair.Glimpse   `json:"result"`
 	// Brought is the user's mechanism, where the result is of one, whose outputs have
 	// Width numbers. Nothing of it runs.
 	Brought *broughtRequest `json:"brought,omitempty"`
@@ -100,25 +100,24 @@ type glanced struct {
 }
 
 // glance puts the result of a link into words.
-func (c *coordinator) glance(m message) (message, error) {
-	var req glanceRequest
-	if err := audit.DecodeStrict([]byte(m.JSON), "link", &req); err != nil {
-		return message{}, err
-	}
-	cat := c.known()
+func (c *coordinator) glance(_ context.Context, asks request[glanceRequest]) (out glanced, err error) {
+	req, cat := asks.asked, c.known()
 	if b := req.Brought; b != nil {
 		spec, err := b.unseen(req.Width)
 		if err != nil {
-			return message{}, err
+			return out, err
 		}
 		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), spec)
 	}
-	a, err := req.Plan.Resolve(cat)
+	plan, err := pairPlan(req.Settings)
 	if err != nil {
-		return message{}, err
+		return out, err
+	}
+	a, err := plan.Resolve(cat)
+	if err != nil {
+		return out, err
 	}
 	r, err := req.Result.Report(a)
-	var out glanced
 	out.Title, out.Detail = r.Banner()
 	switch {
 	case err != nil:
@@ -129,23 +128,16 @@ func (c *coordinator) glance(m message) (message, error) {
 			out.Datasets = datasets(r)
 		}
 	}
-	return message{Type: msgGlanced, JSON: mustJSON(out)}, nil
+	return out, nil
 }
 
 // open reads a report of any kind. It says what its numbers do, whatever its words.
-func (c *coordinator) open(m message) (message, error) {
-	r, err := core.ParseReport([]byte(m.JSON))
+func (c *coordinator) open(_ context.Context, r request[reportText]) (reported, error) {
+	text, err := core.ParseReport([]byte(r.asked))
 	if err != nil {
-		return message{}, err
+		return reported{}, err
 	}
-	return c.reportAnswer(core.Reworded(r), nil, nil)
-}
-
-// replayRequest is a report to be replayed, with the user's files that it is of.
-type replayRequest struct {
-	Report string      `json:"report"`          // its text
-	File   []byte      `json:"file,omitempty"`  // of an audit with canaries
-	Files  []scoreFile `json:"files,omitempty"` // of scores
+	return c.report(core.Reworded(text), nil, nil)
 }
 
 // replayProgress is how far a replay has come: outputs of a pair, or runs.
@@ -167,74 +159,58 @@ type verified struct {
 	Notes       []string `json:"notes"`
 }
 
-// verify replays a report of any kind.
-func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
-	var req replayRequest
-	if err := audit.DecodeStrict([]byte(m.JSON), "replay", &req); err != nil {
-		return message{}, err
-	}
-	r, err := core.ParseReport([]byte(req.Report))
+// verify replays a report of any kind, with the user's files that it is of.
+func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (verified, error) {
+	r, err := core.ParseReport([]byte(asks.asked))
 	if err != nil {
-		return message{}, err
+		return verified{}, err
 	}
-	// Programs run on the command line only: of their trainings all that follows from the
-	// counts is held against them, and the answer says so.
-	given := core.Given{Catalogue: c.cat, File: req.File}
+	given, err := c.given(core.PlanOf(r), asks.files, true)
+	if err != nil {
+		return verified{}, err
+	}
 	p := replayProgress{Total: 1}
 	switch r := r.(type) {
 	case pair.Report:
 		if c.own != nil {
-			given.Catalogue, err = c.own.replay(ctx, m.ID, r)
-		}
-		if r.Certified() {
-			p.Total = 2 * r.Evidence.Table.Pairs()
-			if r.LowerBound != nil {
-				p.Total += 2 * len(r.Trials) * r.Plan.Explore
+			if given.Catalogue, err = c.own.replay(ctx, asks.id, r); err != nil {
+				return verified{}, err
 			}
 		}
-		if r.Plan.Version > 1 {
-			p.Total = max(1, r.Termination.Outputs)
-		}
-	case scores.Report:
-		if len(req.Files) > 0 {
-			given.Scores, err = readScores(req.Files, r.Plan.ScoreColumns)
-		}
+		p.Total = max(1, r.Termination.Outputs)
 	case canary.Report:
-		given.Sources = grained(r.Plan.Runs, len(req.File))
 		p.Total = r.Plan.Explore + r.Plan.Runs
 	}
-	if err != nil {
-		return message{}, err
-	}
-	watch := &watched{Worker: c.worker(), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) {
-		c.page.post(message{Type: msgProgress, ID: m.ID, JSON: mustJSON(p)})
-	}}
+	watch := &watched{Worker: c.worker(), p: p, throttle: newThrottle(c.now, progressEvery), tell: func(p replayProgress) { c.tell(asks.id, p) }}
+	watch.passes(true)
 	watch.tell(p)
 	given.Pool = c.pool(watch)
-	v, err := core.Verify(ctx, r, given, core.Trainer(core.PlanOf(r)) == nil)
+	// Programs run on the command line only: of their trainings all that follows from the
+	// counts is held against them, and the answer says so.
+	trained := core.Trainer(core.PlanOf(r)) != nil
+	v, err := core.Verify(ctx, r, given, !trained)
 	if ctx.Err() != nil {
-		return message{}, errStopped
+		return verified{}, errStopped
 	}
 	if err != nil {
-		return message{}, err
+		return verified{}, err
 	}
-	if core.Trainer(core.PlanOf(r)) != nil {
+	if trained {
 		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
-	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
+	return verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)}, nil
 }
 
 // watched is a worker whose outputs are counted, for a replay, which tells no
 // progress of its own.
 type watched struct {
 	engine.Worker
-	now  func() float64
+	*throttle
 	tell func(replayProgress)
 
 	mu   sync.Mutex
 	p    replayProgress
-	at   float64
 	pace engine.Pace
 }
 
@@ -245,9 +221,9 @@ func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.p.Rows = min(w.p.Rows+rows, w.p.Total)
-		if now := w.now(); now-w.at >= progressEvery {
-			w.at, w.p.Left = now, nil
-			if left, ok := w.pace.Left(now, "", w.p.Rows, w.p.Total); ok && left > 0 {
+		if w.passes(false) {
+			w.p.Left = nil
+			if left, ok := w.pace.Left(w.at, "", w.p.Rows, w.p.Total); ok && left > 0 {
 				w.p.Left = &left
 			}
 			w.tell(w.p)

@@ -22,13 +22,7 @@ import (
 // is cheap, so that a crew would gain little and each of its workers would hold or
 // parse the file once more. The counts do not depend on it.
 
-// coordinateSamples is the role of samples. pause lets messages in that have
-// arrived, and returns soon.
-func coordinateSamples(cat audit.Catalogue, page port, generator audit.Generator, set settings, pause func()) {
-	coordinateWith(func(c *coordinator) desk { return &samplesDesk{c: c, pause: pause} }, cat, page, generator, set)
-}
-
-// samplesDesk is a [desk].
+// samplesDesk is where the user's samples are.
 type samplesDesk struct {
 	c     *coordinator
 	pause func()
@@ -107,17 +101,21 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect implements [desk]. The request's JSON is a [audit.Reading]; without
-// files it is about those that are here. What is wrong with a file is part of the
-// answer.
-func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
-	var reading audit.Reading
-	if err := audit.DecodeStrict([]byte(m.JSON), "reading", &reading); err != nil {
-		return message{}, err
+// inspect reads the user's samples; without files: those that are there. Of the role of
+// samples only.
+func (c *coordinator) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
+	if c.own == nil {
+		return inspected{}, errors.New("no such request: samples are read by a coordinator of their own")
 	}
+	return c.own.inspect(ctx, r)
+}
+
+// inspect reads files and says what is in them. What is wrong with a file is part of the answer.
+func (d *samplesDesk) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
+	reading := r.asked
 	d.mu.Lock()
-	if len(m.Files) > 0 {
-		d.given, d.files = m.Files, nil
+	if len(r.files) > 0 {
+		d.given, d.files = r.files, nil
 	}
 	given, files := d.given, d.files
 	if !sameBytesRead(reading, d.reading) {
@@ -127,18 +125,17 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	d.mu.Unlock()
 
 	var out inspected
-	problem := func(err error) (message, error) {
+	problem := func(err error) (inspected, error) {
 		if ctx.Err() != nil {
-			return message{}, errStopped
+			return inspected{}, errStopped
 		}
-		r := refusalOf(err)
-		out.Problem = &r
-		return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
+		out.Problem = new(refusalOf(err))
+		return out.filled(), nil
 	}
 	if files == nil {
 		var columns []audit.Column
 		var err error
-		files, columns, err = d.read(ctx, m.ID, given, recorded.Options{Reading: reading})
+		files, columns, err = d.read(ctx, r.id, given, recorded.Options{Reading: reading})
 		if err != nil {
 			var names []string
 			for _, c := range columns {
@@ -168,13 +165,13 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	for i, c := range samples.Columns[:min(len(samples.Columns), mostHistograms)] {
 		out.Samples.Histograms = append(out.Samples.Histograms, columnHistogram{c.Name, samples.Histogram(i, histogramBins)})
 		if d.pause(); ctx.Err() != nil {
-			return message{}, errStopped
+			return inspected{}, errStopped
 		}
 	}
 	d.mu.Lock()
 	d.spec = &spec
 	d.mu.Unlock()
-	return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
+	return out.filled(), nil
 }
 
 var errStopped = errors.New("stopped before the end")
@@ -294,7 +291,7 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 		total += f.size
 	}
 	var files []*recorded.File
-	told := d.c.now()
+	told := newThrottle(d.c.now, progressEvery)
 	for _, f := range given {
 		o.Name, o.Size = f.name, f.size
 		last := time.Now()
@@ -302,9 +299,8 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 			if time.Since(last) < sliceTime {
 				return nil
 			}
-			if now := d.c.now(); now-told >= progressEvery {
-				told = now
-				d.c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(readProgress{f.name, float64(before+at) / float64(max(1, total))})})
+			if told.passes(false) {
+				d.c.tell(id, readProgress{f.name, float64(before+at) / float64(max(1, total))})
 			}
 			d.pause()
 			last = time.Now()
@@ -346,7 +342,7 @@ func (r *userReader) Read(b []byte) (int, error) {
 	return n, &audit.InputError{Field: r.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
 }
 
-// catalogue implements [desk].
+// catalogue is what is known, the samples included.
 func (d *samplesDesk) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -360,7 +356,8 @@ func with(cat audit.Catalogue, spec *audit.MechanismSpec) audit.Catalogue {
 	return cat
 }
 
-// replay implements [desk].
+// replay is the catalogue to replay a report with, for the request of that id: the files
+// that are here, read as the report says.
 func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {
@@ -383,7 +380,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	return with(d.c.cat, &spec), nil
 }
 
-// worker implements [desk].
+// worker executes tasks here.
 func (d *samplesDesk) worker() engine.Worker { return pausing{d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.

@@ -18,19 +18,8 @@ func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	here.listen(p.hear)
-	coordinateSamples(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"}, func() { time.Sleep(time.Microsecond) })
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
 	return p
-}
-
-// askWith is ask with files.
-func (p *fakePage) askWith(kind, text string, files ...userFile) chan message {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lastID++
-	answer := make(chan message, 1)
-	p.waiting[p.lastID] = answer
-	p.port.post(message{Type: kind, ID: p.lastID, JSON: text, Files: files})
-	return answer
 }
 
 func textFile(name, text string) userFile {
@@ -75,7 +64,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	cat := testCatalogue()
 	p := newSamplesPage(t, cat)
 	text := rowsOf(2000, 3)
-	found := read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("a.csv", text)), msgInspected)
+	found := answerTo[inspected](p, "inspect", "{}", textFile("a.csv", text))
 	if found.Problem != nil || found.Samples == nil || found.Samples.Rows != [2]int{1000, 1000} || len(found.Files) != 1 || found.Files[0].Rows != 2000 || len(found.Head) != headRows || found.Head[1][2] != "w1" {
 		t.Fatalf("%+v", found)
 	}
@@ -89,7 +78,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if h := found.Samples.Histograms; len(h) != 2 || len(h[0].Bins) != histogramBins || len(h[1].Bins) != 3 || !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is left out`) {
 		t.Errorf("%+v", found.Samples)
 	}
-	got := answerTo[reported](p, msgRun, samplesPlan(), msgReport)
+	got := answerTo[reported](p, "run", samplesPlan())
 	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, audit.Reading{}, samplesPlan())
 	want.Generator, want.Timing, r.Generator, r.Timing = audit.Generator{}, audit.Timing{}, audit.Generator{}, audit.Timing{}
 	a, _ := audit.Canonical(r)
@@ -97,20 +86,20 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if string(a) != string(b) || r.Verdict != audit.Violation {
 		t.Errorf("through messages:\n%s\nalone:\n%s", a, b)
 	}
-	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
+	if v := answerTo[verified](p, "verify", got.Text); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another reading of what is there; the report is replayed as it was read.
-	found = read[inspected](p, <-p.askWith(msgSamples, `{"outputs": ["x"], "kinds": {"x": "symbol"}}`), msgInspected)
+	found = answerTo[inspected](p, "inspect", `{"outputs": ["x"], "kinds": {"x": "symbol"}}`)
 	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != audit.Symbol || found.Columns[2].Role != roleLeftOut {
 		t.Errorf("%+v", found)
 	}
-	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
+	if v := answerTo[verified](p, "verify", got.Text); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another file.
-	read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("a.csv", rowsOf(2000, 2))), msgInspected)
-	if refused := answerTo[refusal](p, msgVerify, replayRequest{Report: got.Text}, msgRefused); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
+	answerTo[inspected](p, "inspect", "{}", textFile("a.csv", rowsOf(2000, 2)))
+	if refused := answerTo[refusal](p, "verify", got.Text); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
 		t.Errorf("%+v", refused)
 	}
 	if len(p.progress) == 0 {
@@ -140,28 +129,28 @@ func TestSamplesWithProblems(t *testing.T) {
 		{"shorter than it says", "{}", userFile{strings.NewReader("x,dataset\n"), "u", 100}, "ends before its size", 0, false},
 		{"no such kind", `{"kinds": {"x": "odd"}}`, textFile("k", "x,dataset\n"+rows), "odd", 0, false},
 	} {
-		found := read[inspected](p, <-p.askWith(msgSamples, c.reading, c.file), msgInspected)
+		found := answerTo[inspected](p, "inspect", c.reading, c.file)
 		if found.Problem == nil || !strings.Contains(found.Problem.Message, c.says) || found.Samples != nil || len(found.Columns) != c.columns || found.Scores != c.scores {
 			t.Errorf("%s: %+v, %+v", c.what, found.Problem, found)
 		}
-		if refused := answerTo[refusal](p, msgRun, samplesPlan(), msgRefused); refused.Field != "mechanism" {
+		if refused := answerTo[refusal](p, "run", samplesPlan()); refused.Field != "mechanism" {
 			t.Errorf("%s: %+v", c.what, refused)
 		}
 	}
 	// What could be outputs or scores.
 	numbers := strings.Repeat("1, 2, ", 200) + "3"
 	for name, data := range map[string]string{"arrays": `{"in": [` + numbers + `], "out": [` + numbers + `]}`, "matrices": `{"in": [[1, 2], ` + strings.Repeat("[1, 2], ", 200) + `[3, 4]], "out": [` + strings.Repeat("[1, 2], ", 201) + `[3, 4]]}`} {
-		if found := read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("s", data)), msgInspected); found.Samples == nil || !found.Scores {
+		if found := answerTo[inspected](p, "inspect", "{}", textFile("s", data)); found.Samples == nil || !found.Scores {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
 	// Mended.
-	found := read[inspected](p, <-p.askWith(msgSamples, `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n")), msgInspected)
+	found := answerTo[inspected](p, "inspect", `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
 	if found.Samples == nil || found.Columns[0].Kind != audit.Mixed {
 		t.Errorf("%+v", found)
 	}
 	// A coordinator with a crew has no samples.
-	if refused := answerTo[refusal](newPage(t, testCatalogue(), 1), msgSamples, "{}", msgRefused); !strings.Contains(refused.Message, "no such request") {
+	if refused := answerTo[refusal](newPage(t, testCatalogue(), 1), "inspect", "{}"); !strings.Contains(refused.Message, "no such request") {
 		t.Errorf("%+v", refused)
 	}
 }
@@ -195,7 +184,8 @@ func TestSamplesStop(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-	answer := <-p.askWith(msgSamples, "{}", userFile{endless{stop}, "e.csv", 1 << 26})
+	_, answers := p.ask("inspect", "{}", userFile{endless{stop}, "e.csv", 1 << 26})
+	answer := <-answers
 	if answer.Type != msgRefused || !strings.Contains(answer.JSON, "stopped") || most > 8*piece {
 		t.Errorf("%+v after %d bytes", answer, most)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/mechanisms/train"
@@ -40,16 +42,12 @@ type lookRequest struct {
 const headOfTable = 200
 
 // look says what columns a table has.
-func look(m message) (message, error) {
-	var r lookRequest
-	if err := audit.DecodeStrict([]byte(m.JSON), "your table", &r); err != nil {
-		return message{}, err
-	}
-	p, err := train.Look([]byte(r.Text), r.Label, headOfTable)
+func (c *coordinator) look(_ context.Context, r request[lookRequest]) (train.Preview, error) {
+	p, err := train.Look([]byte(r.asked.Text), r.asked.Label, headOfTable)
 	if err != nil {
-		return message{}, err
+		return p, err
 	}
 	p.Labels = append([]string{}, p.Labels...)
 	p.Head = append([][]string{}, p.Head[:min(headRows, len(p.Head))]...)
-	return message{Type: msgLooked, JSON: mustJSON(p)}, nil
+	return p, nil
 }

@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 	plan := testPlan("naive-bayes-counts", 4000)
 	plan.Claim = &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}
 	p := newPage(t, addTable(testCatalogue(), request, text), 2)
-	answer := answerTo[reported](p, msgRun, plan, msgReport)
+	answer := answerTo[reported](p, "run", plan)
 	r, want := reportIn(t, answer), alone(t, native, plan)
 	if r.Evidence == nil || fmt.Sprint(*r.Evidence.Table) != fmt.Sprint(*want.Evidence.Table) || r.Verdict != want.Verdict {
 		t.Errorf("%s, natively %s", r.Summary, want.Summary)
@@ -42,11 +42,11 @@ func TestTable(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	again := newPage(t, addTable(testCatalogue(), mustJSON(tableRequest{Name: "moved.csv", Reading: reading, Was: r.Inputs.Labelled}), text), 1)
-	if v := answerTo[verified](again, msgVerify, replayRequest{Report: answer.Text}, msgVerified); !v.OK {
+	if v := answerTo[verified](again, "verify", answer.Text); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	other := newPage(t, addTable(testCatalogue(), mustJSON(tableRequest{Name: "people.csv", Reading: reading, Was: r.Inputs.Labelled}), append(text, "30,1.7,no\n"...)), 1)
-	if no := answerTo[refusal](other, msgVerify, replayRequest{Report: answer.Text}, msgRefused); !strings.Contains(no.Message, "another file") {
+	if no := answerTo[refusal](other, "verify", answer.Text); !strings.Contains(no.Message, "another file") {
 		t.Errorf("%+v", no)
 	}
 }
@@ -64,7 +64,7 @@ func TestTableRefused(t *testing.T) {
 	} {
 		cat := addTable(testCatalogue(), mustJSON(tableRequest{Name: "people.csv", Reading: c.reading}), []byte(people()))
 		p := newPage(t, cat, 1)
-		no := answerTo[refusal](p, msgCheck, pair.Plan{Version: pair.PlanVersion, Mechanism: "naive-bayes"}, msgRefused)
+		no := answerTo[refusal](p, "check", pair.Plan{Version: pair.PlanVersion, Mechanism: "naive-bayes"})
 		if no.Path != c.path || !strings.Contains(no.Message, c.says) {
 			t.Errorf("%+v: %+v", c.reading, no)
 		}
@@ -74,11 +74,11 @@ func TestTableRefused(t *testing.T) {
 // The page asks what columns a table has before it asks for their bounds.
 func TestLookAtTable(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	found := answerTo[train.Preview](p, msgLook, lookRequest{Text: people(), Label: "tall"}, msgLooked)
+	found := answerTo[train.Preview](p, "look", lookRequest{Text: people(), Label: "tall"})
 	if fmt.Sprint(found.Names, found.Label, found.Labels, len(found.Head)) != fmt.Sprint([]string{"age", "height", "tall"}, 2, []string{"no", "yes"}, headRows) {
 		t.Errorf("%+v", found)
 	}
-	if no := answerTo[refusal](p, msgLook, lookRequest{Text: "1\n"}, msgRefused); !strings.Contains(no.Message, "one column") {
+	if no := answerTo[refusal](p, "look", lookRequest{Text: "1\n"}); !strings.Contains(no.Message, "one column") {
 		t.Errorf("%+v", no)
 	}
 }

@@ -1,29 +1,42 @@
 package main
 
-import "github.com/dpscope/dpscope/core/pair"
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core/pair"
+)
 
 // progressEvery is the time between two progress messages, in seconds.
 const progressEvery = 0.1
 
-// throttle passes progress on, ten times a second at most, but never holds
-// back the start of a phase, the news of a lost worker, or that the claim is refuted.
+// throttle lets progress pass that does not come too soon after the last, and news.
 type throttle struct {
-	now  func() float64
-	pass func(pair.Progress)
-	last pair.Progress
-	at   float64
+	now   func() float64
+	every float64 // seconds
+	at    float64
 }
 
-func newThrottle(now func() float64, pass func(pair.Progress)) *throttle {
-	return &throttle{now: now, pass: pass, at: -progressEvery}
+func newThrottle(now func() float64, every float64) *throttle {
+	return &throttle{now, every, math.Inf(-1)}
 }
 
-func (t *throttle) tell(p pair.Progress) {
-	at := t.now()
-	news := p.Phase != t.last.Phase || p.Refuted != t.last.Refuted || p.Rows == p.Total || p.Message != "" && p.Message != t.last.Message
-	if !news && at-t.at < progressEvery {
-		return
+func (t *throttle) passes(news bool) bool {
+	now := t.now()
+	if !news && now-t.at < t.every {
+		return false
 	}
-	t.last, t.at = p, at
-	t.pass(p)
+	t.at = now
+	return true
+}
+
+// pairTeller tells how far an audit of a pair is. The start of a phase, the loss of a
+// worker, and that the claim is refuted, are news.
+func pairTeller(now func() float64, pass func(pair.Progress)) func(pair.Progress) {
+	t, last := newThrottle(now, progressEvery), pair.Progress{}
+	return func(p pair.Progress) {
+		if t.passes(p.Phase != last.Phase || p.Refuted != last.Refuted || p.Rows == p.Total || p.Message != "" && p.Message != last.Message) {
+			last = p
+			pass(p)
+		}
+	}
 }

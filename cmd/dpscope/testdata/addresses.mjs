@@ -1,20 +1,15 @@
-// Reads addresses as the page does. In: a JSON list of {url, how}; out: their plans.
+// Reads addresses as the page does. In: a JSON list of addresses, and what there is to
+// account for; out: the texts that the core gets.
 import { readFragment } from "../../../site/page/address.js";
-import { planOf } from "../../../site/page/plan.js";
-import { queryOf } from "../../../site/panel/accounting.js";
-import { canaryPlan } from "../../../site/panel/canaryplan.js";
+import { asked } from "../../../site/page/plan.js";
+import * as accounting from "../../../site/panel/accounting.js";
 
 let text = "";
 for await (const part of process.stdin) text += part;
-const { catalogue, addresses } = JSON.parse(text);
+const { accounts, addresses } = JSON.parse(text);
 
-function plan({ url, how }) {
-  const { settings, account, canaries } = readFragment(url);
-  if (account) return queryOf(catalogue.accounts.find((a) => a.kind === account.kind), account.texts);
-  if (!canaries) return planOf(settings, catalogue.mechanisms.find((m) => m.name === settings.mechanism));
-  const source = catalogue.sources.find((s) => s.name === canaries.source);
-  const shown = how === "one" ? { design: source.oneRunDesign, ...canaries, one: canaries.m } : canaries; // as CanaryForm.read does
-  const design = source.designs.find((d) => d.name === shown.design) ?? source.designs[0];
-  return canaryPlan(how, source, (name) => shown[name] ?? "", true, design);
+function texts(url) {
+  const { settings, account } = readFragment(url);
+  return account ? accounting.asked(accounts.find((a) => a.kind === account.kind), account.texts) : asked(settings);
 }
-console.log(JSON.stringify(addresses.map(plan)));
+console.log(JSON.stringify(addresses.map(texts)));

@@ -3,7 +3,9 @@
 package source
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -58,6 +60,7 @@ type Note struct {
 	Title string          `json:"title"`
 	Score string          `json:"score"`
 	Facts []audit.FactRow `json:"facts"`
+	Idle  []string        `json:"idle,omitempty"` // parameters that mean nothing beside the others
 }
 
 // Note says what is audited by a source that is made so.
@@ -65,6 +68,9 @@ func (s Spec) Note(setup Setup) Note {
 	n := Note{Title: s.Title, Score: s.Score, Facts: []audit.FactRow{}}
 	if s.Facts != nil {
 		n.Facts = s.Facts(setup)
+	}
+	if s.Idle != nil {
+		n.Idle = s.Idle(setup)
 	}
 	return n
 }
@@ -103,23 +109,27 @@ type Source interface {
 type Design string
 
 const (
-	// Sphere: uniform on the unit sphere.
-	Sphere Design = "sphere"
-	// RandomGradients: of a sum, uniform in the unit ball (LiDP appendix D.2); of a
-	// model, a random direction that is the gradient of a canary.
-	RandomGradients Design = "random-gradients"
-	// Orthogonal: a random orthonormal frame. The canaries are not independent,
-	// but any K-1 inside with one more, inside or fresh, are exchangeable, which
-	// is all that the recipe uses.
-	Orthogonal Design = "orthogonal"
-	// TailSingular: uniform over the last right singular vectors of a data matrix
-	// (ClipBKD, lifted; LiDP appendix D.1).
-	TailSingular Design = "tail-singular"
-	// DataPoisoning: a random corner of the domain with a random label.
+	Sphere          Design = "sphere"
+	RandomGradients Design = "random-gradients" // LiDP appendix D.2
+	// Orthogonal: the canaries are not independent, but any K-1 inside with one more,
+	// inside or fresh, are exchangeable, which is all that the recipe uses.
+	Orthogonal    Design = "orthogonal"
+	TailSingular  Design = "tail-singular" // LiDP appendix D.1
 	DataPoisoning Design = "data-poisoning"
-	// Vectors: uniform over the user's own vectors.
-	Vectors Design = "vectors"
+	Vectors       Design = "vectors"
 )
+
+// Designs are all of them, in words.
+func Designs() []audit.NamedListing {
+	return []audit.NamedListing{
+		{Name: string(Sphere), Title: "uniform on the unit sphere"},
+		{Name: string(Orthogonal), Title: "a random orthonormal frame"},
+		{Name: string(RandomGradients), Title: "of a sum: uniform in the unit ball; of a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
+		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of the data (ClipBKD, lifted), of a model with the label that fits least", Source: "LiDP, appendix D.1"},
+		{Name: string(Vectors), Title: "uniform over the rows of a file"},
+		{Name: string(DataPoisoning), Title: "of a model: a random corner of the domain with a random label"},
+	}
+}
 
 // Spec describes a kind of source.
 type Spec struct {
@@ -156,6 +166,8 @@ type Spec struct {
 	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
 	Facts func(s Setup) []audit.FactRow
+	// Idle are the parameters that mean nothing beside the others and the file.
+	Idle func(s Setup) []string
 }
 
 // Setup is what a source is made of.
@@ -192,9 +204,10 @@ func Sources() []Spec { return []Spec{GaussianSum(), DPSGD()} }
 
 // AddFacts adds what was audited, and the claim.
 func (u Subject) AddFacts(rows *report.FactRows, note Note) {
-	name := u.Source
-	if len(u.Parameters) > 0 {
-		name += " (" + strings.Join(u.Parameters.Assignments(), ", ") + ")"
+	name, used := u.Source, maps.Clone(u.Parameters)
+	maps.DeleteFunc(used, func(name string, _ audit.ParamValue) bool { return slices.Contains(note.Idle, name) })
+	if len(used) > 0 {
+		name += " (" + strings.Join(used.Assignments(), ", ") + ")"
 	}
 	rows.Add("Source", "%s: %s", name, note.Title)
 	*rows = append(*rows, note.Facts...)

@@ -45,25 +45,26 @@ func trainedOneRunSpec() *OneRunSpec {
 }
 
 // DPSGD is a model trained by differentially private gradient descent, with
-// canaries that are gradients of their own or poisoned examples: see package
+// canaries that are gradients of their own or examples made for it: see package
 // mechanisms/train. A run trains two models, one under replace.
 func DPSGD() Spec {
 	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
 	return Spec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
-		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
+		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, TailSingular, DataPoisoning}, TakesData: true,
 		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
 		Check: func(s *Setup) error {
 			c, _, err := trainConfig(*s)
 			if err != nil {
 				return err
 			}
-			s.Params = maps.Clone(s.Params)
+			s.Params, s.Pool.Tail = maps.Clone(s.Params), c.Tail
 			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			return nil
 		},
-		New: func(s Setup) (Source, error) { return newTrained(s) },
+		New:  func(s Setup) (Source, error) { return newTrained(s) },
+		Idle: func(s Setup) []string { return train.Idle(trainParams(s), s.Data == nil) },
 		Facts: func(s Setup) []audit.FactRow {
 			c, data, err := trainConfig(s)
 			if err != nil {
@@ -85,6 +86,13 @@ func DPSGD() Spec {
 	}
 }
 
+// trainParams are the parameters with the canaries that the design means.
+func trainParams(s Setup) audit.Params {
+	p := maps.Clone(s.Params)
+	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison, TailSingular: train.Tail}[s.Design]}
+	return p
+}
+
 // trainConfig is the training that a setup means, resolved.
 func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	var data *train.Dataset
@@ -98,9 +106,11 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 			return train.Config{}, nil, audit.At("/data", err)
 		}
 	}
-	p := maps.Clone(s.Params)
-	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
-	c := train.FromParams(p, data == nil)
+	if s.Pool.Distinct {
+		return train.Config{}, nil, &audit.InputError{Field: "distinct", Found: "given for a model", Want: "absent: canaries of a model are drawn with replacement"}
+	}
+	c := train.FromParams(trainParams(s), data == nil)
+	c.Tail, c.Scale = s.Pool.Tail, string(s.Pool.Scale)
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)
 	var in *audit.InputError

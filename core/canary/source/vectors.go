@@ -151,9 +151,11 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
 			return nil, &audit.InputError{Field: "tail", Path: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}
-		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
-			return nil, err
+		tail, ok := linalg.TailSingular(m.v, m.rows, m.columns, s.Pool.Tail)
+		if !ok {
+			return nil, &audit.InputError{Field: "vectors", Found: "a matrix whose singular values do not converge", Want: "one whose entries are of similar size"}
 		}
+		m = matrix{rows: s.Pool.Tail, columns: m.columns, v: tail}
 		norms = m.norms()
 	}
 	for i, length := range norms {
@@ -170,115 +172,4 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 		}
 	}
 	return m.pack(), nil
-}
-
-// singularStep is the grid that singular vectors are rounded to. Of another
-// decomposition, with other last bits, all but a share of about 1e-9 of the entries are
-// the same; vectors that belong to equal singular values are no one's own and may differ.
-const singularStep = 0x1p-20
-
-// tailSingular returns the p right singular vectors of m with the smallest
-// singular values, the smallest first, each with its largest entry positive.
-func tailSingular(m matrix, p int) (matrix, error) {
-	vectors, ok := rightSingular(m)
-	if !ok {
-		return matrix{}, &audit.InputError{Field: "vectors", Found: "a matrix whose singular values do not converge", Want: "one whose entries are of similar size"}
-	}
-	out := matrix{rows: p, columns: m.columns, v: make([]float64, p*m.columns)}
-	for i := range p {
-		row := out.row(i)
-		most := 0.0
-		for j, x := range vectors[len(vectors)-1-i] {
-			row[j] = float64(math.RoundToEven(x/singularStep) * singularStep)
-			if math.Abs(row[j]) > math.Abs(most) {
-				most = row[j]
-			}
-		}
-		if most < 0 {
-			for j := range row {
-				row[j] = 0 - row[j]
-			}
-		}
-	}
-	return out, nil
-}
-
-// rightSingular returns as many right singular vectors as m has rows or columns,
-// whichever are fewer, those of the largest singular values first. They are
-// orthonormal, whatever the rank.
-func rightSingular(m matrix) ([][]float64, bool) {
-	most := 0.0
-	for _, x := range m.v {
-		most = max(most, math.Abs(x))
-	}
-	_, size := math.Frexp(most)
-	tall := m.rows > m.columns // then the columns are rotated, and the identity with them
-	lines, n := m.rows, m.columns
-	if tall {
-		lines, n = n, lines
-	}
-	lists := make([][]float64, lines)
-	for i := range lists {
-		lists[i] = make([]float64, n, n+lines)
-		for j := range lists[i] {
-			at := i*m.columns + j
-			if tall {
-				at = j*m.columns + i
-			}
-			lists[i][j] = math.Ldexp(m.v[at], -size)
-		}
-		if tall {
-			lists[i] = lists[i][:n+lines]
-			lists[i][n+i] = 1
-		}
-	}
-	if !linalg.Rows(lists, n) {
-		return nil, false
-	}
-	for i, v := range lists {
-		length := math.Sqrt(linalg.Dot(v[:n], v))
-		switch {
-		case tall:
-			lists[i] = v[n:]
-		case length > linalg.Least:
-			for j := range v {
-				v[j] /= length
-			}
-		default:
-			complete(v, lists[:i])
-		}
-	}
-	return lists, true
-}
-
-// complete makes v a unit vector that is orthogonal to the others, which are
-// orthonormal and fewer than its entries: what is left of the axis that is farthest
-// from them.
-func complete(v []float64, others [][]float64) {
-	clear(v)
-	for _, o := range others {
-		for j, x := range o {
-			v[j] += float64(x * x)
-		}
-	}
-	far := 0
-	for j, x := range v {
-		if x < v[far] {
-			far = j
-		}
-	}
-	clear(v)
-	v[far] = 1
-	for range 2 { // once leaves rounding behind
-		for _, o := range others {
-			along := linalg.Dot(o, v)
-			for j, x := range o {
-				v[j] -= float64(along * x)
-			}
-		}
-		length := math.Sqrt(linalg.Dot(v, v))
-		for j := range v {
-			v[j] /= length
-		}
-	}
 }

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/mechanisms/learners"
+)
+
+// learnersOf are settings of learners that a figure is made of.
+type learnersOf struct {
+	learner, params string
+	tables, attacks []string
+}
+
+var figure2 = []learnersOf{
+	{"logistic-output", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"logistic-objective", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"naive-bayes", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"naive-bayes", "neighbours=add-remove", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"random-forest", "depth=1", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
+}
+
+// quickTables are those of -quick.
+var quickTables = map[string][]string{
+	"logistic-output": {"iris", "stretched"}, "logistic-objective": {"stretched"}, "naive-bayes": {"iris-petals"}, "random-forest": {"iris-petals", "stretched"},
+}
+
+// figure8 is what DP-SGD is seen through. The paper's sets are images of clothes and of
+// objects; no package carries them, and our digits are drawn.
+var figure8 = []struct {
+	learner, table string
+	quick          bool
+}{{"sgd-perceptron", "spherical", true}, {"sgd-linear", "digits", true}, {"sgd-perceptron", "digits", false}}
+
+// figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
+const figure8Samples = 500
+
+// cells are all cells of the figures.
+func (r learnersRun) cells() []learnerCell {
+	var cells []learnerCell
+	add := func(x learnerCell, claims []float64) {
+		if x.spec.Name == "" {
+			x.spec = r.spec(x.Learner)
+		}
+		if x.params != "" {
+			x.Learner += " (" + x.params + ")"
+		}
+		if x.sees != "" {
+			x.Learner += ", " + x.sees
+		}
+		if !strings.Contains(x.Part+" "+x.Learner, r.Only) {
+			return
+		}
+		for _, claim := range claims {
+			x.Claim = claim
+			cells = append(cells, x)
+		}
+	}
+	for _, f := range figure2 {
+		part, tables := "figure 2", f.tables
+		if r.Table != "" {
+			part, tables = "figure 5", []string{learners.FileTable}
+		}
+		for _, table := range tables {
+			if r.Quick && r.Table == "" && !slices.Contains(quickTables[f.learner], table) {
+				continue
+			}
+			for _, attack := range f.attacks {
+				if r.Quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
+					continue
+				}
+				add(learnerCell{Part: part, Learner: f.learner, Table: table, Attack: attack, params: f.params}, r.claims)
+			}
+		}
+	}
+	if r.Table != "" {
+		return cells
+	}
+	for _, attack := range []string{"corner-flip", "corner-mean"} {
+		add(learnerCell{Part: "figure 4a", Learner: "naive-bayes", Table: "iris", Attack: attack}, r.claims)
+	}
+	add(learnerCell{Part: "figure 4a", Learner: "naive-bayes-counts", Table: "iris", Attack: "corner-flip", group: 1}, r.claims)
+	prediction := oneNumber(r.spec("logistic-output"), "log odds at x*", func(w, at []float64) float64 {
+		odds := 0.0
+		for j, x := range at {
+			odds += float64(x * w[j])
+		}
+		return odds
+	})
+	for _, attack := range []string{"clipbkd", "influence"} {
+		add(learnerCell{Part: "figure 4b", Learner: "logistic-output", sees: "prediction at x* only", Table: "stretched", Attack: attack, spec: prediction}, r.claims)
+		add(learnerCell{Part: "figure 4b", Learner: "logistic-output", sees: "all coefficients", Table: "stretched", Attack: attack}, r.claims)
+	}
+	for _, f := range figure8 {
+		claims := learnersClaims
+		if r.Quick {
+			claims = []float64{2, 8}
+		}
+		if r.Quick && !f.quick {
+			continue
+		}
+		cell := learnerCell{Part: "figure 8", Learner: f.learner, Table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
+		x := cell
+		x.Attack, x.sees = "shadow", "prediction at x* only"
+		x.spec = oneNumber(r.spec(f.learner), "log odds at x*", func(w, _ []float64) float64 { return w[0] })
+		add(x, claims)
+		x.Attack, x.sees = "clipbkd", "prediction at x* less that at zero"
+		x.spec = oneNumber(r.spec(f.learner), "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] })
+		add(x, claims)
+		cell.Attack, cell.params = "clipbkd", "summary=predictions"
+		add(cell, claims)
+	}
+	if !r.Quick {
+		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
+			for _, k := range []int{1, 2, 4, 8} {
+				add(learnerCell{Part: "copies", Learner: f.learner, Table: "stretched", Attack: f.attack, params: f.params, only: k}, r.claims)
+			}
+		}
+	}
+	return cells
+}
+
+func (r learnersRun) spec(name string) audit.MechanismSpec {
+	m, err := r.cat.Mechanism(name)
+	if err != nil {
+		panic("bench: " + err.Error())
+	}
+	return m
+}
+
+// exactly keeps, of an attack's pairs, those of so many copies.
+func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
+	f.Name = fmt.Sprintf("%s, %d", f.Name, copies)
+	make := f.New
+	f.New = func(p audit.FinderProblem) (audit.Finder, error) {
+		all, err := make(p)
+		if err != nil {
+			return nil, err
+		}
+		var list pairList
+		for _, two := range all.Propose(nil, 1000) {
+			if k, err := p.Relation.Steps(two, p.Domain, p.Group); err == nil && k == copies {
+				list = append(list, two)
+			}
+		}
+		return &list, nil
+	}
+	return f
+}
+
+type pairList []audit.Pair
+
+func (l *pairList) Propose(_ []audit.Trial, budget int) []audit.Pair {
+	n := min(budget, len(*l))
+	next := (*l)[:n:n]
+	*l = (*l)[n:]
+	return next
+}
+
+// oneNumber is a learner of whose models one number is seen, as in earlier audits: "a
+// threshold of a single scalar output, e.g. the loss on a specific poisoning point"
+// (section 2 of the paper). At is x*.
+func oneNumber(m audit.MechanismSpec, name string, see func(out, at []float64) float64) audit.MechanismSpec {
+	build := m.New
+	m.New = func(p audit.Params) (audit.Mechanism, error) {
+		inner, err := build(p)
+		return scalar{inner, name, see, nil}, err
+	}
+	return m
+}
+
+type scalar struct {
+	inner audit.Mechanism
+	name  string
+	see   func(out, at []float64) float64
+	at    []float64
+}
+
+func (m scalar) Columns() []audit.Column { return []audit.Column{{Name: m.name, Kind: audit.Real}} }
+
+func (m scalar) For(p audit.Pair) audit.Mechanism {
+	if inner, ok := m.inner.(interface {
+		For(audit.Pair) audit.Mechanism
+	}); ok {
+		m.inner = inner.For(p)
+	}
+	for i := range p.Second.Len() {
+		if row := p.Second.Row(i); i >= p.First.Len() || !slices.Equal(row, p.First.Row(i)) {
+			m.at = row[:len(row)-1]
+			break
+		}
+	}
+	return m
+}
+
+func (m scalar) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	width := audit.Width(m.inner.Columns())
+	all := make([]float64, width*len(out))
+	if err := m.inner.Sample(d, s, all); err != nil {
+		return err
+	}
+	for i := range out {
+		out[i] = m.see(all[i*width:(i+1)*width], m.at)
+	}
+	return nil
+}
+
+// sphericityRow is a table of figure 3: how spherical its rows are, and how far two
+// attacks move the coefficients of a logistic regression without noise.
+type sphericityRow struct {
+	Table     string  `json:"table"`
+	Ratio     float64 `json:"ratio"` // of the largest singular value of the rows to the smallest
+	ClipBKD   float64 `json:"clipbkd"`
+	Influence float64 `json:"influence"`
+}
+
+// sphericityLambda is small: at the lambda of the figures above the penalty outweighs what
+// the rows say of the axis along which they vary least.
+const sphericityLambda = 1e-4
+
+// sphericityTables are the built-in tables and clouds of growing eccentricity.
+func sphericityTables() []*learners.Table {
+	tables := slices.DeleteFunc(learners.BuiltIn(), func(t *learners.Table) bool { return len(t.Features) > 8 })
+	for _, by := range []float64{1, 1.5, 2, 3, 4, 6} {
+		t := *tables[0]
+		t.Name = fmt.Sprintf("clouds %g", by)
+		t.Rows = audit.Dataset{Columns: 5}
+		t.Features = []string{"x1", "x2", "x3", "x4"}
+		t.Lower, t.Upper = []float64{-1, -1, -1, -1}, []float64{1, 1, 1, 1}
+		s, z := stream.New(stream.Key{Seed: 5, Purpose: "sphericity"}), make([]float64, 4)
+		for i := range 150 {
+			s.Gaussian(z, 0.25)
+			for j, v := range z {
+				if v /= math.Pow(by, float64(j)); j == 0 {
+					v += float64(i%2)/2 - 0.25
+				}
+				t.Rows.Values = append(t.Rows.Values, max(-1, min(1, v)))
+			}
+			t.Rows.Values = append(t.Rows.Values, float64(i%2))
+		}
+		tables = append(tables, &t)
+	}
+	return tables
+}
+
+// sphericity measures these tables, or that of a file.
+func (r learnersRun) sphericity() ([]sphericityRow, error) {
+	if r.Table != "" {
+		row, err := sphericityOf(r.spec("logistic-output"))
+		return []sphericityRow{row}, err
+	}
+	var rows []sphericityRow
+	for _, t := range sphericityTables() {
+		at := slices.IndexFunc(learners.On(t), func(m audit.MechanismSpec) bool { return m.Name == "logistic-output" })
+		row, err := sphericityOf(learners.On(t)[at])
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.Ratio, b.Ratio) })
+	return rows, nil
+}
+
+// sphericityOf is a row, of a logistic regression over its first table.
+func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
+	p, err := audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{})
+	if err != nil {
+		return row, err
+	}
+	relation := spec.Relations(p)[0]
+	table := spec.Table(p)
+	moved := func(attack string) (float64, error) {
+		f, err := catalogue.Finder(attack)
+		if err != nil {
+			return 0, err
+		}
+		find, err := f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1})
+		if err != nil {
+			return 0, err
+		}
+		most := 0.0
+		for _, two := range find.Propose(nil, learnersTrials) {
+			before, err := table.Train(two.First)
+			if err != nil {
+				return 0, err
+			}
+			after, err := table.Train(two.Second)
+			if err != nil {
+				return 0, err
+			}
+			sum := 0.0
+			for j, v := range before {
+				sum += (v - after[j]) * (v - after[j])
+			}
+			most = max(most, math.Sqrt(sum))
+		}
+		return most, nil
+	}
+	row.Table = p.Word("table")
+	d := len(table.Features)
+	x := mat.NewDense(table.Base.Len(), d, nil)
+	for i := range table.Base.Len() {
+		x.SetRow(i, table.Base.Row(i)[:d])
+	}
+	var svd mat.SVD
+	if !svd.Factorize(x, mat.SVDNone) {
+		return row, fmt.Errorf("the singular values of table %s were not found", row.Table)
+	}
+	values := svd.Values(nil)
+	row.Ratio = values[0] / values[len(values)-1]
+	if row.ClipBKD, err = moved("clipbkd"); err != nil {
+		return row, err
+	}
+	row.Influence, err = moved("influence")
+	return row, err
+}

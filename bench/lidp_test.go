@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// writeIDX writes a folder of IDX files with images of 4 x 4 pixels, some of them in gzip:
+// pixel p of image i is 16 i + p, modulo 256, and its label i modulo 10.
+func writeIDX(t *testing.T, rows, tests int) string {
+	dir := t.TempDir()
+	for prefix, n := range map[string]int{"train": rows, "t10k": tests} {
+		images, labels := []byte{0, 0, 8, 3, 0, 0, byte(n >> 8), byte(n), 0, 0, 0, 4, 0, 0, 0, 4}, []byte{0, 0, 8, 1, 0, 0, byte(n >> 8), byte(n)}
+		for i := range n {
+			for p := range 16 {
+				images = append(images, byte(16*i+p))
+			}
+			labels = append(labels, byte(i%10))
+		}
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		w.Write(images)
+		w.Close()
+		for name, data := range map[string][]byte{prefix + "-images-idx3-ubyte.gz": packed.Bytes(), prefix + "-labels-idx1-ubyte": labels} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// TestIDX: pixels are read in their places and averaged by squares; what is no such file,
+// or too short, is refused by name.
+func TestIDX(t *testing.T) {
+	dir := writeIDX(t, 300, 3)
+	e, err := idxExamples(dir, 300, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Image 2, upper right square: pixels 2, 3, 6 and 7 of 32 on.
+	if got, want := e.train.X[2*4+1], (34.+35+38+39)/4/255; math.Abs(got-want) > 1e-15 || e.train.Len() != 300 || e.test.Len() != 2 || e.train.Labels[13] != 3 {
+		t.Errorf("%v, want %v; %d and %d examples", got, want, e.train.Len(), e.test.Len())
+	}
+	for name, content := range map[string]string{
+		"train-labels-idx1-ubyte":    "\x00\x00\x08\x03",
+		"t10k-labels-idx1-ubyte":     "\x00\x00\x08\x01\x00\x00\x00\x02\x01",
+		"t10k-images-idx3-ubyte":     "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x04\xff\xff\xff\xff",
+		"train-images-idx3-ubyte.gz": "",
+	} {
+		dir := writeIDX(t, 20, 2)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := idxExamples(dir, 20, 2, 1); !audit.IsInput(err) || !strings.Contains(err.Error(), strings.TrimSuffix(name, ".gz")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := idxExamples(dir, 301, 2, 1); !audit.IsInput(err) {
+		t.Errorf("too few items: %v", err)
+	}
+}
+
+// TestPurchases: the file is read as far as it is needed, the class first; the generated
+// examples are as sparse as they say.
+func TestPurchases(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, purchaseFile), []byte("7,1,0\n3,0,1\n7,1,1\n9,0,0\nnot read"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := purchaseExamples(dir, 3, 1)
+	if err != nil || !slices.Equal(e.train.X, []float64{1, 0, 0, 1, 1, 1}) || !slices.Equal(e.train.Classes, []string{"3", "7", "9"}) || !slices.Equal(e.train.Labels, []int32{1, 0, 1}) || e.test.Labels[0] != 2 {
+		t.Errorf("%v: %+v", err, e.train)
+	}
+	if _, err := purchaseExamples(dir, 4, 1); !audit.IsInput(err) {
+		t.Errorf("a line that is none: %v", err)
+	}
+	g, err := generatedPurchases(400, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := 0.0
+	for _, x := range g.train.X {
+		ones += x
+	}
+	// .03 and a tenth of .57, over 100 x 600 draws of the tenth: within .006 at 8 deviations.
+	if share := ones / float64(len(g.train.X)); math.Abs(share-.087) > .006 {
+		t.Errorf("a share of %v is 1", share)
+	}
+}
+
+// TestReaches: a bound is reached on the line between its neighbours, and beyond the last
+// on the last line.
+func TestReaches(t *testing.T) {
+	x := []float64{100, 200, 400}
+	for _, c := range []struct {
+		y           []float64
+		value, want float64
+	}{
+		{[]float64{.1, .3, .5}, .2, 150}, {[]float64{.1, .3, .5}, .4, 300}, {[]float64{.1, .3, .5}, .6, 500}, {[]float64{.2, .3, .5}, .1, 0},
+		{[]float64{.1, .3, .5}, 0, math.NaN()}, {[]float64{.1, .1, .1}, .2, math.NaN()}, {[]float64{0, 0, .4}, .2, 300},
+	} {
+		if got := reaches(x, c.y, c.value); math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("%v through %v: %v, want %v", c.value, c.y, got, c.want)
+		}
+	}
+}
+
+// TestBenchLiDP: tables come out with a figure in every column, the same with any number of
+// workers, and name the data.
+func TestBenchLiDP(t *testing.T) {
+	args := []string{"lidp", "-quick", "-dataset", "fashion", "-data", writeIDX(t, 100, 500), "-train", "100", "-n", "16", "-epsilons", "8", "-format", "json"}
+	var outs [2]strings.Builder
+	for i, workers := range []string{"1", "3"} {
+		var errs strings.Builder
+		if code := run(append(args, "-workers", workers), &outs[i], &errs); code != cli.ExitOK {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+	}
+	if outs[0].String() != outs[1].String() {
+		t.Error("the figures depend on the number of workers")
+	}
+	var r lidpResult
+	if err := json.Unmarshal([]byte(outs[0].String()), &r); err != nil || len(r.Tables) != 3 || strings.Contains(outs[0].String(), os.TempDir()) {
+		t.Fatalf("%v, %d tables", err, len(r.Tables))
+	}
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			if len(row.Figures) != len(table.Columns) {
+				t.Errorf("%s, %s: %d figures in %d columns", table.ID, row.Name, len(row.Figures), len(table.Columns))
+			}
+		}
+	}
+	if f := r.Tables[0].Rows[0].Figures[1]; *f.Published != 5.98 {
+		t.Errorf("published of random gradients at epsilon 8: %v", *f.Published)
+	}
+	last := r.Tables[2].Rows[0].Figures
+	if accuracy := last[len(last)-1].Mean; accuracy == nil || *accuracy < 0 || *accuracy > 1 {
+		t.Errorf("accuracy %v", accuracy)
+	}
+	for flags, want := range map[string]string{
+		"-dataset mnst": `did you mean "mnist"`, "-dataset purchase": "dataset_purchase.tgz", "-dataset fashion": "zalandoresearch",
+		"-epsilons 3": "2, 4, 8 and 16", "-only gains": `did you mean "gain"`, "-model cnn": "linear", "-n 4": "at least 16 trials",
+	} {
+		var out, errs strings.Builder
+		if code := run(append([]string{"lidp"}, strings.Fields(flags)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d: %s", flags, code, errs.String())
+		}
+	}
+}

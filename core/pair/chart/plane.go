@@ -1,0 +1,399 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// Plane is what outputs of several numbers look like by the witness's score and
+// one more direction, as counts of the first certification outputs. The direction
+// is the leading principal component of the standardised numbers of an output
+// after what the score explains of them is taken out, by linear regression; a
+// symbol is a number, 1 where it is the column's commonest and else 0. Chosen on
+// training samples, it shows and decides nothing: where the score holds all that
+// tells the datasets apart, their ratio does not change along it.
+type Plane struct {
+	// The direction's value is offset + sum of weight x/deviation - slope score.
+	Terms  []PlaneTerm `json:"terms"`
+	Slope  float64     `json:"slope"`
+	Offset float64     `json:"offset"`
+	Words  string      `json:"words"` // what weighs most
+
+	ScoreEdges []float64 `json:"scoreEdges"` // as a chart's
+	Edges      []float64 `json:"edges"`      // of the direction
+	// Border is the score at which the event of the first result begins, which
+	// lies above it or, if Above is false, at and below it.
+	Border *float64 `json:"border,omitempty"`
+	Above  bool     `json:"above,omitempty"`
+
+	// Outputs a cell: cell i, j at i (len(scoreEdges)+1) + j, i by the direction, j by
+	// the score.
+	First  []int `json:"first,omitempty"`
+	Second []int `json:"second,omitempty"`
+}
+
+// PlaneTerm is a number of an output row in a direction.
+type PlaneTerm struct {
+	At     int      `json:"at"`               // number At of the row
+	Symbol *float64 `json:"symbol,omitempty"` // 1 where the number is this symbol, else 0
+	// Deviation is the standard deviation, Weight the number's in units of it: the
+	// squares of a plane's weights sum to 1, but for rounding.
+	Deviation float64 `json:"deviation"`
+	Weight    float64 `json:"weight"`
+}
+
+const (
+	planeBins     = 24   // inner bins of either axis
+	planeTerms    = 32   // of wider outputs, numbers evenly apart
+	planeTraining = 2048 // training samples a side that choose
+	planeSteps    = 100  // of the power iteration
+	// planeRare is the least share of a symbol and of all others, and planeLeft the
+	// least share of a number's variance that the score leaves unexplained.
+	planeRare = 0.01
+	planeLeft = 1e-6
+	// planeRows is how many certification outputs a side are counted, at most: the
+	// first shards.
+	PlaneRows = 1 << 16
+	// mostPlaneEdges is what is read of either axis.
+	mostPlaneEdges = 128
+)
+
+// newPlane chooses direction and bins on training samples, of which scores are
+// the scores. Nil where the score does not vary, or nothing does besides it.
+func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
+	width := audit.Width(first.Columns)
+	n := min(first.Len(), planeTraining)
+	rows := joined(first.Rows[:n*width], second.Rows[:min(second.Len(), planeTraining)*width])
+	given := joined(scores[0][:n], scores[1][:len(rows)/width-n])
+	score := joined(given, nil)
+	middle, spread := standardise(score)
+	p := &Plane{}
+	var left [][]float64 // of every term, what the score leaves
+	for _, t := range planeNumbers(first.Columns, rows) {
+		x := make([]float64, len(given))
+		for i := range x {
+			x[i] = t.of(rows[i*width:])
+		}
+		_, t.Deviation = standardise(x)
+		slope := mean(x, score)
+		for i, s := range score {
+			x[i] -= float64(slope * s)
+		}
+		if mean(x, x) > planeLeft {
+			t.Deviation = roundFigures(t.Deviation, 6)
+			p.Terms, left = append(p.Terms, t), append(left, x)
+		}
+	}
+	if spread == 0 || len(left) == 0 {
+		return nil
+	}
+	for i, w := range leading(left) {
+		p.Terms[i].Weight = phrase.Round(w, 4)
+	}
+	along := p.values(rows, given, width)
+	m, deviation := standardise(along)
+	p.Slope = roundFigures(float64(mean(along, score)*deviation)/spread, 6)
+	p.Offset = float64(p.Slope*middle) - m
+	along = p.values(rows, given, width)
+	if deviation == 0 || audit.NonFinite(along) >= 0 {
+		return nil
+	}
+	p.ScoreEdges, p.Edges = Edges(planeBins, given[:n], given[n:]), Edges(planeBins, along[:n], along[n:])
+	if p.check() != nil {
+		return nil
+	}
+	return p
+}
+
+func joined(a, b []float64) []float64 { return append(append([]float64{}, a...), b...) }
+
+// planeNumbers are the numbers of a row that may have a weight.
+func planeNumbers(columns []audit.Column, rows []float64) (out []PlaneTerm) {
+	var all []int // places, those of symbols below 0
+	width := 0
+	for _, c := range columns {
+		if c.Kind != audit.Real {
+			all = append(all, ^width)
+		}
+		width += c.Width()
+		if c.Kind != audit.Symbol {
+			all = append(all, width-1)
+		}
+	}
+	n := min(len(all), planeTerms)
+	for i := range n {
+		at := all[i*len(all)/n]
+		if at >= 0 {
+			out = append(out, PlaneTerm{At: at})
+		} else if s, ok := commonest(rows, ^at, width); ok {
+			out = append(out, PlaneTerm{At: ^at, Symbol: &s})
+		}
+	}
+	return out
+}
+
+// commonest is the commonest value of a number of the rows, the smallest of
+// several; false where it or all others are rare.
+func commonest(rows []float64, at, width int) (symbol float64, ok bool) {
+	values := make([]float64, 0, len(rows)/width)
+	for ; at < len(rows); at += width {
+		values = append(values, rows[at]+0) // -0 and 0 are one symbol
+	}
+	slices.Sort(values)
+	most, run := 0, 0
+	for i, v := range values {
+		if run++; i > 0 && v != values[i-1] {
+			run = 1
+		}
+		if run > most {
+			symbol, most = v, run
+		}
+	}
+	rare := planeRare * float64(len(values))
+	return symbol, float64(most) >= rare && float64(len(values)-most) >= rare
+}
+
+func (t *PlaneTerm) of(row []float64) float64 {
+	if t.Symbol == nil {
+		return row[t.At]
+	}
+	if row[t.At] == *t.Symbol {
+		return 1
+	}
+	return 0
+}
+
+// standardise puts values in their own standard deviations from their mean. Where
+// they do not vary, or by more than floats hold, the deviation is 0 and so are they.
+func standardise(values []float64) (middle, deviation float64) {
+	at, sum := values[0], 0.0 // equal values deviate by nothing, not even by rounding
+	for i := range values {
+		values[i] -= at
+		sum += values[i]
+	}
+	sum /= float64(len(values))
+	for i := range values {
+		values[i] -= sum
+	}
+	middle, deviation = at+sum, math.Sqrt(mean(values, values))
+	if !(deviation > 0) || audit.NonFinite([]float64{middle, deviation, 1 / deviation}) >= 0 {
+		clear(values)
+		return 0, 0
+	}
+	for i := range values {
+		values[i] /= deviation
+	}
+	return middle, deviation
+}
+
+// mean is that of products.
+func mean(a, b []float64) float64 {
+	return linalg.Dot(a, b) / float64(len(a))
+}
+
+// leading is the leading principal component of lists of mean 0, of length 1, its
+// largest weight positive: by power iteration.
+func leading(lists [][]float64) []float64 {
+	w, next := make([]float64, len(lists)), make([]float64, len(lists))
+	covariance := make([][]float64, len(lists))
+	for i, x := range lists {
+		for _, y := range lists {
+			covariance[i] = append(covariance[i], mean(x, y))
+		}
+		w[i] = 1 + float64(i)/float64(len(lists)) // in no symmetry with the columns
+	}
+	for range planeSteps {
+		for i, row := range covariance {
+			next[i] = mean(row, w)
+		}
+		length := math.Sqrt(mean(next, next) * float64(len(w)))
+		for i, x := range next {
+			w[i] = x / length
+		}
+	}
+	largest := 0.0
+	for _, x := range w {
+		if math.Abs(x) > math.Abs(largest) {
+			largest = x
+		}
+	}
+	for i := range w {
+		w[i] = math.Copysign(w[i], w[i]*largest)
+	}
+	return w
+}
+
+// roundFigures rounds to so many significant figures, alike on every platform.
+func roundFigures(x float64, figures int) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
+	return v
+}
+
+// copy shares the lists.
+func (p *Plane) copy() *Plane {
+	if p == nil {
+		return nil
+	}
+	q := *p
+	return &q
+}
+
+// named is the plane with its direction in words.
+func (p *Plane) named(columns []audit.Column) *Plane {
+	const shown = 3
+	p = p.copy()
+	p.Words = ""
+	done := make([]bool, len(p.Terms))
+	for k := range p.Terms {
+		if k == shown {
+			p.Words += " + " + strconv.Itoa(len(p.Terms)-shown) + " more"
+			break
+		}
+		largest := -1
+		for i, t := range p.Terms {
+			if !done[i] && (largest < 0 || math.Abs(t.Weight) > math.Abs(p.Terms[largest].Weight)) {
+				largest = i
+			}
+		}
+		done[largest] = true
+		t := &p.Terms[largest]
+		sign := " + "
+		if t.Weight < 0 {
+			sign = " - "
+		}
+		if k > 0 || t.Weight < 0 {
+			p.Words += sign
+		}
+		p.Words += strconv.FormatFloat(math.Abs(t.Weight), 'g', 2, 64) + " " + t.words(columns)
+	}
+	return p
+}
+
+// words name the number.
+func (t *PlaneTerm) words(columns []audit.Column) string {
+	at := t.At
+	for _, c := range columns {
+		switch {
+		case at >= c.Width():
+			at -= c.Width()
+			continue
+		case t.Symbol != nil:
+			return "[" + c.Name + " = " + c.Word(*t.Symbol) + "]"
+		case at == 1:
+			return "number of " + c.Name
+		}
+		return c.Name
+	}
+	return "" // refused elsewhere
+}
+
+// check refuses a plane that cannot be drawn.
+func (p *Plane) check() error {
+	if len(p.Terms) == 0 || len(p.Terms) > planeTerms {
+		return &audit.InputError{Field: "chart.plane.terms", Found: fmt.Sprint(len(p.Terms)), Want: "1 to " + strconv.Itoa(planeTerms)}
+	}
+	if i := audit.NonFinite(p.weights()); i >= 0 {
+		return &audit.InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: audit.Number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
+	}
+	if err := checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges); err != nil {
+		return err
+	}
+	if err := checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges); err != nil {
+		return err
+	}
+	if (p.First == nil) != (p.Second == nil) {
+		return &audit.InputError{Field: "chart.plane", Found: "counts of one dataset", Want: "of both or none"}
+	}
+	return checkCounts("chart.plane", p.cells(), p.First, p.Second)
+}
+
+// Fits refuses terms beyond a row of so many numbers.
+func (p *Plane) Fits(width int) error {
+	for _, t := range p.Terms {
+		if t.At < 0 || t.At >= width {
+			return &audit.InputError{Field: "chart.plane: at of a term", Found: fmt.Sprint(t.At), Want: fmt.Sprintf("in [0, %d], as an output has %d numbers", width-1, width)}
+		}
+	}
+	return nil
+}
+
+// NewCounts are room for the outputs in the cells, none where there is no plane.
+func (p *Plane) NewCounts() (counts [2][]int) {
+	if p != nil {
+		for side := range counts {
+			counts[side] = make([]int, p.cells())
+		}
+	}
+	return counts
+}
+
+func (p *Plane) cells() int { return (len(p.Edges) + 1) * (len(p.ScoreEdges) + 1) }
+
+// weights are those of the numbers as they are.
+func (p *Plane) weights() []float64 {
+	w := make([]float64, len(p.Terms))
+	for i, t := range p.Terms {
+		w[i] = t.Weight / t.Deviation
+	}
+	return w
+}
+
+// along is a row's value in the direction.
+func (p *Plane) along(weights, row []float64, score float64) float64 {
+	v := p.Offset - float64(p.Slope*score)
+	for k, w := range weights {
+		v += float64(w * p.Terms[k].of(row))
+	}
+	return v
+}
+
+// values are those of rows with their scores.
+func (p *Plane) values(rows, scores []float64, width int) []float64 {
+	out, weights := make([]float64, len(scores)), p.weights()
+	for i, s := range scores {
+		out[i] = p.along(weights, rows[i*width:], s)
+	}
+	return out
+}
+
+// PlaneCounter counts rows into the cells of a plane.
+type PlaneCounter struct {
+	*Plane
+	factors     []float64
+	score, edge axis
+	cells       [2][]int // by side
+}
+
+// Counter is nil where there is no plane.
+func (p *Plane) Counter() *PlaneCounter {
+	if p == nil {
+		return nil
+	}
+	return &PlaneCounter{Plane: p, factors: p.weights(), score: newAxis(p.ScoreEdges), edge: newAxis(p.Edges), cells: p.NewCounts()}
+}
+
+// Count adds a block of rows to a side.
+func (c *PlaneCounter) Count(side int, rows, scores []float64) {
+	if c == nil {
+		return
+	}
+	across, width, cells := len(c.score.edges)+1, len(rows)/len(scores), c.cells[side]
+	for i, s := range scores {
+		v := c.along(c.factors, rows[i*width:], s)
+		cells[c.edge.Bin(v)*across+c.score.Bin(s)]++
+	}
+}
+
+// Counts are those by side.
+func (c *PlaneCounter) Counts() (out [2][]int) {
+	if c != nil {
+		out = c.cells
+	}
+	return out
+}

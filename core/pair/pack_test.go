@@ -1,0 +1,26 @@
+package pair
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// TestPacked: packed counts come back, and no other text unpacks.
+func TestPacked(t *testing.T) {
+	for _, n := range [][]int{{}, {0}, {1, 0, 127, 128, MaxSamples}} {
+		text, err := json.Marshal(packed(n))
+		var back packed
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if err != nil || !slices.Equal(back, n) {
+			t.Errorf("%v comes back as %v (%v)", n, back, err)
+		}
+	}
+	for _, text := range []string{`"gA=="`, `"AYA="`, `"gICAgICAgICAAQ=="`, `1`} { // cut off, cut off behind a 1, 2^63, no text
+		if err := json.Unmarshal([]byte(text), new(packed)); err == nil {
+			t.Errorf("%s unpacks", text)
+		}
+	}
+}

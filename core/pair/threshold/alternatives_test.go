@@ -1,0 +1,144 @@
+package threshold
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
+)
+
+// What is certified from events that exploration chose, as a share of what the best event
+// would give, which is known beforehand: more than by the event of the largest lower
+// limit alone, and enough.
+func TestEventsAreChosenWell(t *testing.T) {
+	laplace := func(r *rand.Rand) float64 {
+		if r.IntN(2) == 0 {
+			return -r.ExpFloat64()
+		}
+		return r.ExpFloat64()
+	}
+	for _, c := range []struct {
+		what  string
+		n     int
+		draw  func(r *rand.Rand, side int) float64
+		delta float64
+		best  float64 // threshold
+		share float64
+	}{
+		{"normal, mu = 1", 1000, func(r *rand.Rand, side int) float64 { return r.NormFloat64() + float64(1-side) }, 1e-5, 2.6, 0.93},
+		{"normal, mu = 1", 10_000, func(r *rand.Rand, side int) float64 { return r.NormFloat64() + float64(1-side) }, 1e-5, 3.2, 0.93},
+		// What pure DP looks like: the log odds do not go on.
+		{"Laplace", 1000, func(r *rand.Rand, side int) float64 { return laplace(r) + float64(1-side) }, 0, 1, 0.96},
+		// A rare bad event.
+		{"spike", 1000, func(r *rand.Rand, side int) float64 {
+			if r.Float64() < []float64{0.02, 0.001}[side] {
+				return 1 + r.Float64()
+			}
+			return r.Float64()
+		}, 0, 1, 0.4},
+	} {
+		r := rand.New(rand.NewPCG(3, uint64(c.n)))
+		draw := func(n int) (s [2][]float64) {
+			for side := range s {
+				s[side] = make([]float64, n)
+				for i := range s[side] {
+					s[side][i] = c.draw(r, side)
+				}
+				slices.Sort(s[side])
+			}
+			return s
+		}
+		var known, plain, now float64
+		for range 60 {
+			explored, fresh := draw(c.n/2), draw(c.n)
+			bound := func(k Choice, beta float64) float64 {
+				return max(0, bounds.Exact(k.CountsOf(fresh[0], fresh[1]), c.delta, beta))
+			}
+			known += bound(Choice{Threshold: c.best, above: true}, 0.05)
+			plain += bound(bestCut(explored[0], explored[1], c.delta), 0.05)
+			main, hedges := Choose(explored[0], explored[1], c.delta, 0.05, c.n)
+			most := bound(main, 0.05*(1-float64(len(hedges))*AlternativeShare))
+			for _, h := range hedges {
+				most = max(most, bound(h, 0.05*AlternativeShare))
+			}
+			now += most
+		}
+		t.Logf("%s, n %d: %.3f of the best event's bound, %.3f by one event", c.what, c.n, now/known, plain/known)
+		if now < c.share*known || now < plain {
+			t.Errorf("%s, n %d: %v of the best event's bound, want %v and more than %v", c.what, c.n, now/known, c.share, plain/known)
+		}
+	}
+}
+
+// Ties, single values and next to nothing leave events that can be counted.
+func TestChooseEventsOfLittle(t *testing.T) {
+	for _, s := range [][2][]float64{{{3, 3, 3}, {3, 3}}, {{1}, {2}}, {{0, 0, 0, 0, 1}, {0, 1, 1, 1, 1}}, {{1, 2, 3}, {1, 2, 3}}, {{-1e300, 1e300}, {0, 0}}} {
+		main, hedges := Choose(s[0], s[1], 0, 0.05, 1000)
+		if len(hedges) > MostAlternatives {
+			t.Errorf("%d hedges", len(hedges))
+		}
+		for _, c := range append([]Choice{main}, hedges...) {
+			edges := Edges(s[0], s[1], c.Threshold)
+			if c.Threshold-c.Threshold != 0 || c.In(edges).Check(len(edges)) != nil {
+				t.Errorf("%v: event %+v", s, c)
+			}
+		}
+	}
+}
+
+// The fit finds both ends of log odds that are a line between them.
+func TestBend(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var s [2][]float64
+	for range 40_000 {
+		x := 4*r.Float64() - 2
+		side := 0
+		if r.Float64() > 1/(1+stream.Exp(-1.2*min(max(x, -0.5), 1))) {
+			side = 1
+		}
+		s[side] = append(s[side], x)
+	}
+	slices.Sort(s[0])
+	slices.Sort(s[1])
+	odds, ok := bendOf(steps(s[0], s[1]))
+	if !ok {
+		t.Fatal("no fit")
+	}
+	for x := -2.0; x <= 2; x += 0.1 {
+		want := 1 / (1 + stream.Exp(-1.2*min(max(x, -0.5), 1)))
+		if got := odds(x); math.Abs(got-want) > 0.02 {
+			t.Errorf("odds at %v are %v, want %v", x, got, want)
+		}
+	}
+}
+
+// The numbers that rank events are those of their names.
+func TestPromise(t *testing.T) {
+	for _, beta := range []float64{0.3, 0.05, 0.0025, 1e-6} {
+		if got := math.Erfc(normalUpper(beta)/math.Sqrt2) / 2; math.Abs(got/beta-1) > 0.02 {
+			t.Errorf("P(Z > normalUpper(%v)) = %v", beta, got)
+		}
+	}
+	// Close to the score limit of expected counts.
+	for _, c := range []bounds.Counts{{X: 500, N1: 1000, Y: 100, N0: 1000}, {X: 60, N1: 10_000, Y: 7, N0: 10_000}, {X: 9000, N1: 10_000, Y: 8000, N0: 10_000}} {
+		for _, delta := range []float64{0, 0.001} {
+			p1, p0 := float64(c.X)/float64(c.N1), float64(c.Y)/float64(c.N0)
+			got, want := promise(math.Log(p1/p0), (p1+p0)/2, delta, c.N1, normalUpper(0.05)), bounds.Score(c, delta, 0.05)
+			if math.Abs(got-want) > 0.03 {
+				t.Errorf("%+v, delta %v: promise %v, score limit %v", c, delta, got, want)
+			}
+		}
+	}
+	if v := promise(1, 0.001, 0.5, 100, 1.6); v != Worthless {
+		t.Errorf("an event below delta promises %v", v)
+	}
+	if v := improves(3, 1e-9); v != 3 {
+		t.Errorf("3 for sure improves by %v", v)
+	}
+	if v := improves(0, 1); math.Abs(v-0.4) > 0.02 { // the mean of a normal value's positive part is .399
+		t.Errorf("improves(0, 1) = %v", v)
+	}
+}

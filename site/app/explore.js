@@ -1,0 +1,130 @@
+// The door where a mechanism is explored: a few to pick from, and two sliders, what
+// is claimed and how much noise is really added. They write into the form below them;
+// what they set is audited at once.
+import { byId, html } from "../page/element.js";
+import { slider } from "../page/field.js";
+import { times } from "../page/number.js";
+
+/** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
+const groups = [
+  ["Mechanism", [["laplace-count", "Noisy count", ""], ["randomised-response", "Randomised response", ""], ["laplace-mean", "Noisy mean", ""]]],
+  ["Broken classics", [["svt4", "Sparse vector", "too little noise"], ["noisy-max-value-laplace", "Noisy max", "tells its value"], ["noisy-histogram-wrong-scale", "Histogram", "wrong scale"], ["laplace-mean-raw-count", "Mean", "leaks the count"]]],
+];
+const SETTLED = 120; // ms after a knob's last move
+const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds, where it is one of those
+const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
+const SAMPLES = "5000"; // an answer at once; there is a button for more
+
+/** Two figures, as a slider gives them. */
+const nice = (x) => String(Number(x.toPrecision(2)));
+
+const exploring = (mechanism, epsilon) => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${SAMPLES}&beta=${ALLOWED_ERROR}`;
+
+export class Explore {
+  #form;
+  #timer = 0;
+  #sliders = {};
+  /** @type {Map<string, string>} of mechanisms to be explored; what one claims is then free of what it adds */
+  #addresses = new Map();
+  #apart = false; // the mechanism claims another epsilon than the one it adds noise for
+  #truth = ""; // of a broken mechanism, in words
+  #on;
+
+  /** @param {import("../page/form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
+  constructor(form, on) {
+    this.#form = form;
+    this.#on = on;
+    for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`]]) {
+      this.#sliders[name] = slider(`slide-${name}`, label, (x) => this.#move(name, key, x));
+      byId("sliders").append(this.#sliders[name].box);
+    }
+    byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
+    byId("form").addEventListener("input", () => {
+      this.#truth = "";
+      this.show();
+    });
+    byId("form").addEventListener("checked", (event) => {
+      const { plan, ownClaim, truth } = /** @type {CustomEvent<import("../worker/protocol").CheckedValue>} */ (event).detail, epsilon = Number(plan.parameters?.[NOISE]);
+      this.#apart = Math.abs(ownClaim.epsilon - epsilon) > 1e-9 * epsilon;
+      this.#truth = truth;
+      this.show();
+    });
+  }
+
+  /** Offers what the catalogue has of the picks. @param {import("../worker/files").FullCatalogue} catalogue */
+  fill(catalogue) {
+    this.#addresses = new Map(catalogue.mechanisms.map((m) => [m.name, exploring(m.name, m.claim.epsilon ?? 1)]));
+    const there = this.#addresses;
+    byId("picks").replaceChildren(...groups.flatMap(([title, picks]) => [
+      html("h3", {}, title),
+      html("ul", {}, picks.filter(([name]) => there.has(name)).map(([name, words, fault]) => html("li", {}, html("a", {
+        href: there.get(name), "data-mechanism": name, onclick: (event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+          event.preventDefault();
+          this.#list(false);
+          this.#on.pick(there.get(name));
+        },
+      }, words, fault && html("small", {}, fault))))),
+    ]), html("p", {}, html("button", { type: "button", class: "plain", onclick: () => {
+      this.#list(false);
+      byId("settings").open = true;
+      byId("mechanism").focus();
+      byId("mechanism").scrollIntoView({ block: "nearest" });
+    } }, `All ${catalogue.mechanisms.length} mechanisms`)));
+    this.show();
+  }
+
+  /** What is explored by whoever did not ask for anything. */
+  get first() { return this.#addresses.get(this.#form.defaultMechanism); }
+
+  #list(open) {
+    byId("picks").classList.toggle("open", open);
+    byId("pick-open").setAttribute("aria-expanded", String(open));
+  }
+
+  #field(key) { return byId(key === "epsilon" ? "epsilon" : `p-${NOISE}`); }
+
+  #number(key) {
+    const field = this.#field(key);
+    return field ? Number(field.value || field.placeholder) : NaN;
+  }
+
+  /** A knob was moved: its figure goes into the form. */
+  #move(name, key, x) {
+    const field = this.#field(key);
+    // What is claimed must not change what is added, nor the other way round.
+    const noise = this.#field(`p.${NOISE}`), claim = byId("epsilon");
+    if (noise && !noise.value) noise.value = noise.placeholder;
+    if (!claim.value) claim.value = claim.placeholder;
+    field.value = nice(name === "noise" ? 1 / x : x);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    this.#on.moving();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#on.moved(), SETTLED);
+  }
+
+  /** Shows what the form says. */
+  show() {
+    const { mechanism } = this.#form, { claim, noise } = this.#sliders;
+    const pure = ["", "pure", "approximate"].includes(byId("guarantee").value) && !mechanism?.claim.alpha && !mechanism?.claim.rho && !mechanism?.claim.mu;
+    const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
+    claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);
+    noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE && p.noise) || this.#apart;
+    claim.put(Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
+    const broken = Boolean(mechanism?.fault), as = html("b", {}, `ε = ${added}`);
+    if (broken) noise.put(-Math.log10(added), `as for ε = ${added}`, ["As much as the published code adds to claim ", as, this.#truth && `. In truth: ${this.#truth}`, "."]);
+    else noise.put(-Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", as, ". ▾ marks what the claim needs."]);
+    const at = -Math.log10(claimed);
+    noise.need.hidden = broken || !(Math.abs(at) <= 1);
+    noise.need.style.setProperty("--at", String((at + 1) / 2));
+    let known = "";
+    for (const link of document.querySelectorAll("#picks a")) {
+      const a = /** @type {HTMLElement} */ (link), on = a.dataset.mechanism === mechanism?.name;
+      if (on) {
+        a.setAttribute("aria-current", "true");
+        known = a.firstChild.textContent;
+      } else a.removeAttribute("aria-current");
+    }
+    byId("pick-name").textContent = known || mechanism?.title || "";
+  }
+}

@@ -1,0 +1,148 @@
+// The runs of this browser, which it keeps itself, and two results beside one another.
+import { readFragment } from "../page/address.js";
+import { byId, html, tableRows } from "../page/element.js";
+import { picker } from "../page/files.js";
+import { notify } from "../page/notice.js";
+import { unpack } from "../page/packed.js";
+import { Picture } from "../page/picture.js";
+import { asked } from "../page/plan.js";
+import { verdict } from "../page/result.js";
+
+const KEY = "dpscope-history";
+const MOST = 40; // runs that are kept
+
+/** @typedef {{at: number, subject: string, title: string, fragment: string}} Entry fragment: settings and packed result */
+/** @typedef {{name: string, title: string, detail: string, verdict: string, settings: [string, string][], draw: [text: string, of: "report" | "linked"] | null}} Side */
+
+/** @returns {Entry[]} the latest first; what is not of ours is left out */
+function kept() {
+  try {
+    const list = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(list) ? list.filter((e) => typeof e?.fragment === "string" && typeof e.title === "string" && typeof e.subject === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+export class History {
+  #engine;
+  #on;
+  #told = false; // that nothing is kept
+
+  /**
+   * @param {import("../page/engine.js").Engine} engine
+   * @param {{go(fragment: string): void, listing(settings: import("../page/plan.js").Settings): any}} on go: opens a state
+   */
+  constructor(engine, on) {
+    this.#engine = engine;
+    this.#on = on;
+    byId("history-open").addEventListener("click", () => this.#open());
+    byId("history-forget").addEventListener("click", () => {
+      try {
+        localStorage.removeItem(KEY);
+      } catch { /* then nothing is kept */ }
+      this.#list();
+    });
+    byId("history-list").addEventListener("change", () => this.#count());
+    byId("history-compare").addEventListener("click", () => this.#compareChosen());
+    picker("history-files", "history-input", (files) => this.files(files));
+  }
+
+  /** Keeps a run. @param {Omit<Entry, "at">} run */
+  add(run) {
+    const list = [{ at: Date.now(), ...run }, ...kept().filter((e) => e.fragment !== run.fragment)].slice(0, MOST);
+    for (;;) {
+      try {
+        localStorage.setItem(KEY, JSON.stringify(list));
+        return;
+      } catch {
+        if (list.length > 1) {
+          list.length = Math.floor(list.length / 2); // there is no more room
+          continue;
+        }
+        this.#told = true;
+        return;
+      }
+    }
+  }
+
+  #open() {
+    this.#list();
+    byId("history").showModal();
+  }
+
+  #list() {
+    const list = kept();
+    byId("history-none").hidden = list.length > 0;
+    byId("history-none").textContent = this.#told ? "This browser does not let the page store anything, so no run is kept. Reports can be saved as files." : "Nothing ran in this browser yet.";
+    byId("history-forget").hidden = list.length === 0;
+    byId("history-list").replaceChildren(...list.map((e, i) => html("li", {},
+      html("label", {}, html("input", { type: "checkbox", value: i, "aria-label": `Compare ${e.subject}: ${e.title}` })),
+      html("a", { href: e.fragment, onclick: (event) => {
+        event.preventDefault();
+        byId("history").close();
+        this.#on.go(e.fragment);
+      } }, html("strong", {}, e.subject), ` ${e.title}`),
+      html("small", {}, new Date(e.at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })))));
+    this.#count();
+  }
+
+  #chosen() { return [...byId("history-list").querySelectorAll("input:checked")].map((box) => kept()[Number(/** @type {HTMLInputElement} */ (box).value)]); }
+
+  #count() {
+    const n = this.#chosen().length;
+    byId("history-compare").disabled = n !== 2;
+    byId("history-hint").textContent = n === 2 ? "" : "Mark two runs to compare them.";
+  }
+
+  async #compareChosen() {
+    try {
+      this.#compare(await Promise.all(this.#chosen().reverse().map((e) => this.#ofLink(e)))); // the earlier first
+    } catch (error) {
+      notify({ key: "compare", kind: "error", title: "The runs cannot be compared", refusal: error.refusal ?? { message: error.message } });
+    }
+  }
+
+  /** Compares two report files. @param {File[]} files */
+  async files(files) {
+    try {
+      if (files.length !== 2) throw new Error(`${files.length} ${files.length === 1 ? "file was" : "files were"} chosen; choose two reports at once.`);
+      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#engine.ask("open", await file.text()).answer))));
+    } catch (error) {
+      byId("history").close();
+      notify({ key: "compare", kind: "error", title: "The reports cannot be compared", refusal: error.refusal ?? { message: error.message } });
+    }
+  }
+
+  /** @param {Entry} e @returns {Promise<Side>} */
+  async #ofLink(e) {
+    const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
+    const { title, detail, picture } = await this.#engine.ask("glance", { settings: asked(settings, this.#on.listing(settings)), result: packed }).answer;
+    return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
+  }
+
+  /** @param {string} name @param {import("../worker/protocol").ReportedValue} answer @returns {Side} */
+  #ofReport(name, { report, text, title, detail, facts, glimpse }) {
+    const { url } = report.reproduce ?? {}, settings = url ? Object.entries(readFragment(url).settings ?? {}) : facts.map((f) => /** @type {[string, string]} */ ([f.name, f.value]));
+    return { name, title, detail, verdict: report.verdict, settings, draw: glimpse?.chart ? [text, "report"] : null };
+  }
+
+  /** @param {Side[]} sides */
+  #compare(sides) {
+    const [a, b] = sides, of = (side) => new Map(side.settings), [first, second] = [of(a), of(b)];
+    const names = [...new Set([...first.keys(), ...second.keys()])].filter((name) => first.get(name) !== second.get(name));
+    byId("compare-sides").replaceChildren(...sides.map((side) => html("section", { "aria-label": side.name },
+      html("h3", {}, side.name),
+      html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), { verdict: side.verdict }, "", side)),
+      html("div", { class: "compare-picture" }))));
+    byId("compare-changed").replaceChildren(names.length ? html("table", { class: "data" }, ...tableRows(["setting", "first", "second"], names.map((name) => [name, first.get(name) ?? "default", second.get(name) ?? "default"])))
+      : html("p", { class: "hint" }, "All settings are the same."));
+    byId("history").close();
+    byId("compare").showModal();
+    for (const [i, side] of sides.entries()) {
+      const host = /** @type {HTMLElement} */ (byId("compare-sides").children[i].querySelector(".compare-picture"));
+      if (side.draw) new Picture(host, { of: side.draw[1], view: "outputs", name: `compare-${i}`, bare: true }).show(side.draw[0]);
+      else host.append(html("p", { class: "hint" }, "No picture: it counted no event on a pair of datasets."));
+    }
+  }
+}

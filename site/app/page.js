@@ -1,0 +1,370 @@
+// The page: joins the form, the engine and the result. It relays and displays;
+// every number and every verdict comes from the core.
+import { Accounting } from "../panel/accounting.js";
+import { Calibration } from "../panel/calibration.js";
+import { Canaries } from "../panel/canaries.js";
+import { Core } from "./core.js";
+import { door, enter, hangDoors, onEnter } from "../page/doors.js";
+import { byId, onSubmit } from "../page/element.js";
+import { Explore } from "./explore.js";
+import { Ended, Engine } from "../page/engine.js";
+import { receive } from "../page/files.js";
+import { Form } from "../page/form.js";
+import { History } from "./history.js";
+import { keepFocus, listenForKeys } from "../page/keyboard.js";
+import { dismiss, notify } from "../page/notice.js";
+import { keepOffline } from "./offline.js";
+import { Own } from "../panel/own.js";
+import { unpack, unpackCode } from "../page/packed.js";
+import { drawnBy } from "../page/picture.js";
+import { refusalOf } from "../page/plan.js";
+import { say } from "../page/progress.js";
+import { countsOf, makeSections } from "../page/result.js";
+import { Runs } from "./runs.js";
+import { Samples } from "../panel/samples.js";
+import { Settings } from "./settings.js";
+import { homeOf, Shown } from "./shown.js";
+import { offerThemes } from "./themes.js";
+import { Table } from "../panel/table.js";
+import { toFile } from "../page/picture.js";
+import { ViewFrame } from "../view/viewframe.js";
+
+let state = "loading";
+let arrived = false; // what the address asks for is under way; what is said of the example waits for that
+
+makeSections();
+const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
+drawnBy(engine);
+const form = new Form({ changed: () => settings.changed() });
+const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" });
+const stop = () => runs.stop();
+const explore = new Explore(form, {
+  pick(fragment) {
+    picked = true;
+    settings.goTo(fragment);
+  },
+  moving: () => shown.old(),
+  moved: () => runs.again(),
+});
+let picked = false; // what the address asks for now
+const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a button for
+/** A test may wish to press the buttons itself. */
+const still = Boolean(globalThis.dpscopeOptions?.still);
+
+/**
+ * Shows the result that came with a link; nothing runs.
+ * @param {() => Promise<import("../worker/protocol").GlanceRequest>} asked what it is to the core
+ * @param {string} [code] with its settings, which it is of
+ * @returns {Promise<boolean>} whether it can be shown
+ */
+async function come(asked, code) {
+  try {
+    const request = await asked();
+    shown.sent(request.result, await engine.ask("glance", request).answer, code);
+    setState("ready");
+    return true;
+  } catch (error) {
+    const text = code ? "The code and its settings are here. Press Run to audit it." : "Its settings are in the form; the audit shows what they give.";
+    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text, refusal: error.refusal ?? { message: error.message } });
+    return false;
+  }
+}
+
+/** Shows the code that came with a link, and its result. @param {string} packed */
+async function comeCode(packed) {
+  try {
+    const { result, width, ...code } = await unpackCode(packed), asked = own.receive(code);
+    if (result && engine.ready) await come(async () => ({ ...asked, result, width }), JSON.stringify(code));
+  } catch (error) {
+    notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["What was written here is still here.", error.message] });
+  }
+}
+
+/** The door of training shows what an audit there is, unless something else is asked for. */
+function train() {
+  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
+}
+
+/** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
+async function fetchStored(id) {
+  try {
+    const answer = await fetch(new URL(`api/reports/${encodeURIComponent(id)}`, document.baseURI));
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(answer.headers.get("content-type") === "application/json" ? JSON.parse(text).error : `The server answered ${answer.status}.`);
+    if (text.startsWith("{")) await openText(`report ${id}`, text);
+    else settings.goTo(`#door=code&code=${text}`);
+  } catch (error) {
+    notify({ key: "file", kind: "error", title: "The report could not be fetched", text: error.message });
+  }
+}
+
+/** Shows the result of what the form asks for now, or has it audited. */
+async function arrive() {
+  const unasked = !still || picked;
+  picked = false;
+  if (settings.report) {
+    await fetchStored(settings.report);
+    return;
+  }
+  if (settings.code) {
+    await comeCode(settings.code);
+    return;
+  }
+  if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
+  if (door() === "training") train();
+  if (door() !== "explore" || !engine.ready || shown.recall()) return;
+  const { result: packed } = settings;
+  if (packed && await come(async () => ({ settings: settings.asked().settings, result: await unpack(packed) })) || !unasked) return;
+  if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
+}
+
+const core = new Core(engine, {
+  busy: () => runs.busy,
+  state: () => state,
+  setState,
+  listed() {
+    const { catalogue } = core;
+    form.fill(catalogue);
+    accounting.fill(catalogue.accounts);
+    calibration.fill(catalogue.calibration);
+    canaries.fill(catalogue.canaries);
+    explore.fill(catalogue);
+    if (!location.hash && !still) history.replaceState(null, "", explore.first);
+    settings.show();
+  },
+  async begun() {
+    picture.offer(engine.fileInfo("view.wasm"));
+    await settings.judge();
+    explore.show();
+  },
+  fell() {
+    if (runs.busy && runs.panel !== "calibrate") shown.standsAgain();
+    runs.end();
+  },
+  check: () => settings.check(),
+  idle: () => (shown.whole ? "" : "Ready."),
+});
+const shown = new Shown(picture, {
+  intervals: () => core.catalogue.canaries.intervals,
+  museum: (plan) => settings.listing(plan)?.museum,
+  holds: (recording) => samples.holds(recording),
+  holdsTable: (labelled) => table.holds(labelled),
+  drifts: () => own.drifts,
+  open: (text) => engine.ask("open", text).answer,
+  goTo: (fragment) => settings.goTo(fragment),
+  ran: (run) => past.add(run),
+});
+const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
+const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
+const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
+const canaries = new Canaries({
+  run: (...what) => runs.plant(...what),
+  stop,
+  opened: openText,
+});
+/** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
+function toScores(files, columns = { score: "", member: "", lower: "" }) {
+  canaries.untouched = false;
+  samples.forget();
+  dismiss("file");
+  enter("training");
+  canaries.take(files, "scores", columns);
+  byId("k-scores-group").scrollIntoView();
+}
+const samples = new Samples({
+  async core() {
+    if (runs.busy) {
+      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
+      return null;
+    }
+    await core.there();
+    return engine.module;
+  },
+  busy: () => setState(state),
+  offer(listing) {
+    form.offer(listing);
+    settings.changed();
+    shown.fileWords();
+  },
+  refused: (title, refusal, table) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal, action: table && [{ label: "It is a table with labels", run: table }, { label: "Dismiss", run() {} }] }),
+  settled: () => dismiss("file"),
+  asks: (title, text, action) => notify({ key: "file", kind: "info", title, text, action }),
+  labelled: (file) => table.take(file),
+  scores(files, name, sure) {
+    const hand = { label: "They are scores", run: () => toScores(files) };
+    if (sure) toScores(files);
+    notify(sure ? {
+      key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
+      text: "It was handed to the door Training.",
+    } : {
+      key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the door Training.",
+      action: [hand, { label: "They are outputs", run() {} }],
+    });
+  },
+  toScores,
+  membership() {
+    canaries.untouched = false;
+    enter("training");
+    byId("k-scores-group").open = true;
+    byId("k-scores-group").scrollIntoView();
+    byId("k-scores-choose").click();
+  },
+  gone: () => runs.samplesGone(),
+  died(reason, again) {
+    notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
+  },
+  claim() {
+    byId("settings").open = true;
+    byId("epsilon").closest("fieldset").scrollIntoView({ block: "nearest" });
+    byId(/** @type {HTMLElement} */ (byId("epsilon").closest(".field")).hidden ? "guarantee" : "epsilon").focus();
+  },
+});
+const own = new Own({
+  still,
+  has: async (name) => (await engine.info()) && Boolean(await engine.fileInfo(name)),
+  begun: () => shown.old("code"),
+  follow: (p) => shown.follow(p, "code"),
+  ended: () => shown.standsAgain("code"),
+  failed: (why, title) => shown.cannot(why, title, "code"),
+  waits: (detail, title) => shown.waits(title, detail, "code"),
+  core: () => (engine.ready && !runs.busy ? engine.module : null),
+  changed: () => shown.compare(),
+  done(answer) {
+    shown.show(answer, "run");
+    if (!runs.busy) setState("done");
+    core.free();
+  },
+});
+const table = new Table({
+  core: () => (engine.ready && !runs.busy ? engine.module : null),
+  look: (request) => engine.ask("look", request).answer,
+  learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
+  run(texts) {
+    dismiss("file");
+    runs.audit(table.engine, texts);
+  },
+  replay() {
+    shown.fileWords();
+    runs.verify();
+  },
+  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  died: (reason) => runs.tableGone(reason),
+});
+const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
+const runs = new Runs({ engine, core, settings, shown, picture, samples, own, table, panels: () => ({ calibrate: calibration, canaries }), setState });
+
+/**
+ * For tests: the engine (workers, endWorker), the state as in data-state of
+ * the body ("loading", "ready", "running", "done", "failed"), the report that
+ * is shown and the last progress of the run under way. A test may set
+ * dpscopeOptions.hangAfterMs before this script runs.
+ */
+globalThis.dpscope = {
+  engine,
+  samples,
+  get state() { return state; },
+  get report() { return shown.whole; },
+  get progress() { return runs.progress; },
+  /** The canary report that is shown. */
+  get canaryReport() { return shown.report?.kind === "pair" ? null : shown.whole; },
+};
+
+function setState(next) {
+  state = next;
+  document.body.dataset.state = next;
+  const able = engine.ready !== null && !runs.busy && next !== "loading" && !samples.busy;
+  keepFocus(() => {
+    byId("run").disabled = byId("calibrate").disabled = !able;
+    byId("stop").disabled = !runs.busy;
+    for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
+    canaries.able(able);
+    byId("verify").disabled = !able || (!shown.link && (!shown.report || !countsOf(shown.report)));
+  }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
+  shown.buttons();
+  if (next === "ready" && arrived) shown.describe();
+}
+
+// Reports in
+
+async function openText(name, text) {
+  const hindered = !engine.ready ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
+  if (hindered) {
+    notify({ key: "file", kind: "warning", title: `${name} was not opened`, text: hindered });
+    return;
+  }
+  try {
+    const answer = await engine.ask("open", text).answer;
+    dismiss("file");
+    say(`Opened ${name}, not verified here: ${answer.report.summary}`);
+    if (answer.report.kind !== "pair") canaries.untouched = false;
+    const report = /** @type {import("../worker/protocol").Report} */ (answer.report);
+    if (report.inputs?.brought) own.open(report);
+    enter(homeOf(report));
+    const whole = shown.show(answer, "file", name);
+    core.free();
+    if (!runs.busy) setState("done");
+    await whole;
+  } catch (error) {
+    if (error instanceof Ended) return;
+    notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: error.refusal ?? { message: error.message } });
+  }
+}
+
+// Events
+
+function help() {
+  byId("help").showModal();
+  return true;
+}
+
+onSubmit(byId("form"), () => runs.run());
+byId("stop").addEventListener("click", stop);
+byId("more-outputs").addEventListener("click", () => {
+  byId("samples").value = String(10 * shown.report.plan.samples);
+  byId("samples").dispatchEvent(new Event("input", { bubbles: true }));
+  runs.again();
+});
+for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
+hangDoors();
+onEnter((to) => {
+  if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
+  if (to === "training") train();
+  shown.enter(to);
+  settings.write();
+});
+byId("help-open").addEventListener("click", help);
+byId("help-terms").addEventListener("click", () => {
+  byId("help").close();
+  byId("meaning").hidden = false;
+  byId("meaning").scrollIntoView();
+  byId("meaning").focus({ preventScroll: true });
+});
+addEventListener("hashchange", async () => {
+  await settings.reread();
+  explore.show();
+  arrive();
+});
+listenForKeys({ run: () => runs.run(), stop, help });
+receive(openText, (title, found, want, remedy = "") =>
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: refusalOf("file", found, want, remedy) }),
+(files, target) => {
+  for (const panel of [own, canaries]) {
+    const wanted = panel.wants(files, target);
+    if (wanted) panel.take(files, wanted);
+    if (wanted) return true;
+  }
+  return false;
+}, (files) => samples.take(files));
+
+offerThemes(byId("theme"));
+shown.example().then((there) => {
+  if (there) setState(state);
+});
+core.boot().then(() => {
+  arrive().then(() => {
+    arrived = true;
+    setState(state);
+  });
+  keepOffline(byId("offline"), engine.info());
+});

@@ -1,0 +1,302 @@
+// What the page has under way: one run, replay or panel's audit at a time, from its
+// button to its end.
+import { status } from "./core.js";
+import { byId } from "../page/element.js";
+import { door, show as showDoor } from "../page/doors.js";
+import { Ended } from "../page/engine.js";
+import { dismiss, notify } from "../page/notice.js";
+import { ProgressPanel, say } from "../page/progress.js";
+import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
+import { filesOf } from "./shown.js";
+
+const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
+
+export class Runs {
+  /** Id of the request under way that needs the workers. */
+  active = null;
+  /** Of it, the last. @type {import("../worker/protocol").ProgressValue | null} */
+  progress = null;
+  /** The button that it was begun with, and the panel of that; none is the form's. */
+  begunBy = "run";
+  panel = "";
+  #host; // the engine that does it
+  #stopAsked = null; // id of what the user wished to stop
+  #next = false; // the settings changed meanwhile: what is under way is given up for a run of theirs
+  #panel = new ProgressPanel();
+  #page;
+
+  /**
+   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, settings: import("./settings.js").Settings, shown: import("./shown.js").Shown,
+   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, panels(): {calibrate: import("../panel/calibration.js").Calibration, canaries: import("../panel/canaries.js").Canaries},
+   *   setState(next: string): void}} page panels: calibration and canaries
+   */
+  constructor(page) { this.#page = page; }
+
+  /** Is something under way? */
+  get busy() { return this.active !== null; }
+
+  /** What was under way is gone. */
+  end() {
+    this.active = null;
+    this.#underWay.end?.();
+    this.#page.picture.end();
+  }
+
+  /** Nothing is under way any more, and the core is free. */
+  #free(next = this.#page.shown.report ? "done" : "ready") {
+    if (!this.#page.engine.ready) return;
+    this.#page.setState(next);
+    this.#page.core.free();
+  }
+
+  /**
+   * Starts a run or a verification, and sees it to its end.
+   * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
+   */
+  async #work({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
+    const { picture, setState, settings, shown } = this.#page;
+    [this.begunBy, this.panel] = [by, name];
+    const panel = this.#underWay;
+    this.#host = on;
+    this.progress = null;
+    panel.begin(phase);
+    const { id, answer } = request((p) => {
+      if (id !== this.active) return;
+      if (p.share !== undefined) { // the files of a report are read first
+        panel.message(`Reading ${p.name}, ${Math.floor(100 * p.share)} %`);
+        return;
+      }
+      if (!this.progress) panel.message("");
+      this.progress = p;
+      panel.show(p, replay);
+      if (replay || this.#next || name) return;
+      picture.follow(p);
+      shown.follow(p);
+    });
+    this.active = id;
+    setState("running");
+    status("");
+    let next = shown.report ? "done" : "ready";
+    try {
+      const answered = await answer;
+      if (!this.#next) next = await finish(answered) ?? "done";
+    } catch (error) {
+      if (error instanceof Ended && !error.stopped) return; // told by died
+      if (!replay) shown.standsAgain();
+      if (this.#next) {
+        // What it would have said does not count.
+      } else if (replay && id === this.#stopAsked) {
+        notify({ key: "stop", kind: "info", title: "Verification stopped", text: "The report was not replayed to its end. What was shown is still here." });
+        say("Verification stopped");
+      } else if (blame && !(error instanceof Ended)) blame(error);
+      else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
+      else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal });
+      else settings.blame(error, true);
+    }
+    this.end();
+    if (on === this.#page.table.engine) this.#page.table.rest();
+    this.#free(next);
+    if (!this.#next) return;
+    this.#next = false;
+    this.run(false);
+  }
+
+  /** Runs what the form asks for now; what is under way for what it asked before is given up. */
+  again() {
+    if (!this.busy) {
+      this.run(false);
+      return;
+    }
+    if (this.panel || this.begunBy !== "run" || this.#next) return;
+    this.#next = true;
+    this.#host.stop(this.active, () => {}, this.#unstopped);
+  }
+
+  /** Runs what the form asks for. @param {boolean} asked whether the user pressed a button for it @returns {boolean} whether it can */
+  run(asked = true) {
+    if (byId("run").disabled) return false;
+    const { engine, settings, shown } = this.#page;
+    if (asked && !["explore", "data"].includes(door())) showDoor("explore");
+    settings.still();
+    dismiss("settings");
+    dismiss("stop");
+    let wanted;
+    try {
+      wanted = settings.asked();
+      if (wanted.count !== engine.workers.length && wanted.on === engine) engine.resize(wanted.count);
+    } catch (error) {
+      shown.cannot(error.message);
+      settings.unusable(error, asked);
+      return true;
+    }
+    settings.check();
+    this.audit(wanted.on, wanted.settings);
+    return true;
+  }
+
+  /** Audits a pair, and shows the result. @param {import("../page/engine.js").Engine} on @param {import("../page/plan.js").Settings} settings */
+  audit(on, settings) { this.#audit({ on }, { kind: "pair", settings }); }
+
+  /** Audits with canaries, or scores of them. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
+  plant(how, wanted, files) {
+    const { canaries } = this.#page.panels();
+    this.#audit({ on: this.#page.engine, name: "canaries", by: `canaries-${how}`, blame: (error) => canaries.blame(error) }, wanted, files);
+  }
+
+  #audit(work, wanted, files = []) {
+    const { shown } = this.#page;
+    dismiss("stop");
+    if (byId("origin").dataset.kind === "run") showOrigin("before");
+    shown.old();
+    this.#work({ ...work, phase: "Starting" }, (tell) => work.on.ask("run", wanted, tell, files), async (answer) => {
+      const { report, error } = answer;
+      if (shown.report && foundNothing(report)) {
+        shown.standsAgain();
+        notify({ key: "stop", kind: "info", title: "Stopped before anything was found", text: "There is no new result. What was shown before is still here." });
+        say("Stopped before anything was found");
+        return undefined;
+      }
+      const whole = shown.show(answer, "run");
+      say(report.summary);
+      if (!work.name) dismiss("file"); // what that says of scores stays
+      await whole;
+      if (!error) return "done";
+      notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
+      return "failed";
+    });
+  }
+
+  /** Replays the report that is shown. */
+  verify() {
+    if (byId("verify").disabled) return;
+    const { engine, own, samples, shown } = this.#page, { text, report } = shown;
+    if (shown.link) { // it holds no counts of each epoch: it is run again
+      if (door() === "code") own.run();
+      else this.run();
+      return;
+    }
+    showVerification(null);
+    dismiss("stop");
+    if (report.inputs?.brought) {
+      own.verify(report, text).then((found) => {
+        if (shown.text === text) shown.verified(found);
+        say(replayWords(found));
+      }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
+      return;
+    }
+    const recording = report.inputs?.samples;
+    if (recording && !samples.there) {
+      notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It is of ${filesOf(recording)}. Nothing is uploaded.`,
+        action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
+      return;
+    }
+    const { labelled } = report.inputs ?? {};
+    if (labelled) {
+      this.#verifyTable(labelled, text);
+      return;
+    }
+    this.#replay(recording ? samples.engine : engine);
+  }
+
+  /** Replays the report of a learner over a table of the user's, if that is there. */
+  async #verifyTable(labelled, text) {
+    const { shown, table } = this.#page;
+    try {
+      if (table.holds(labelled)) {
+        const on = await table.replaying(labelled);
+        if (shown.text === text && !this.busy) this.#replay(on);
+        return;
+      }
+      notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It is of ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
+        action: { label: "Choose it", run: () => table.ask(labelled) } });
+    } catch (error) {
+      notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } });
+    }
+  }
+
+  /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */
+  #replay(on) {
+    const { shown } = this.#page, { text, report } = shown, { canaries } = this.#page.panels();
+    const planted = report.kind !== "pair", files = planted ? canaries.replays(report) : [];
+    const work = { on, phase: report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", replay: true };
+    this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
+      if (shown.text === text) shown.verified(found);
+      say(replayWords(found));
+    });
+  }
+
+  // Panels
+
+  /** Measures the tool's own error rate for its panel. */
+  async calibrate(texts, tell) {
+    const { engine, setState } = this.#page;
+    [this.begunBy, this.panel] = ["calibrate", "calibrate"];
+    this.#host = engine;
+    const { id, answer } = engine.ask("calibrate", texts, tell);
+    this.active = id;
+    setState("running");
+    status("Measuring the tool's own error rate.");
+    try {
+      return await answer;
+    } finally {
+      this.active = null;
+      this.#free();
+    }
+  }
+
+  /** Answers the accounting panel, now or when the core is there. */
+  async account(texts) {
+    const { core, engine } = this.#page;
+    await core.there();
+    return engine.ask("account", texts).answer;
+  }
+
+  /** The panel that shows what is under way. */
+  get #underWay() { return this.#page.panels()[this.panel] ?? this.#panel; }
+
+  /** Stops what is under way. @returns {boolean} whether anything is */
+  stop() {
+    const { own, samples } = this.#page;
+    if (samples.busy) return samples.stop();
+    if (!this.busy) {
+      const { running } = own;
+      if (running) own.stop();
+      return running;
+    }
+    this.#stopAsked = this.active;
+    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#unstopped, this.panel === "canaries" ? CANARIES_END : undefined);
+    return true;
+  }
+
+  /** Ends the workers that gave no answer to a stop. */
+  #unstopped = () => {
+    const { core, engine, samples, table } = this.#page;
+    if (this.#host === engine) core.restart();
+    else if (this.#host === table.engine) table.engine.end("Stopped.");
+    else samples.forget();
+  };
+
+  /** A worker was lost. */
+  lost(n, reason) {
+    const text = `Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`;
+    if (this.busy) this.#underWay.message(text);
+    say(text);
+  }
+
+  /** The workers that held a table ended by a fault. */
+  tableGone(reason) {
+    notify({ key: "file", kind: "error", title: "A worker that held your table crashed", text: reason.split("\n", 1)[0] });
+    this.#gone(this.#page.table.engine);
+  }
+
+  /** The worker of the user's samples has ended, and what it did with it. */
+  samplesGone() { this.#gone(this.#page.samples.engine); }
+
+  #gone(host) {
+    if (this.#host !== host || !this.busy) return;
+    this.active = null;
+    this.#panel.end();
+    this.#page.shown.standsAgain();
+    this.#free();
+  }
+}

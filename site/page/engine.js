@@ -1,0 +1,300 @@
+// The core, seen from the page: one compiled module, a coordinator and task
+// workers, requests with ids. The messages are those of protocol.d.ts.
+import { moduleOf } from "./corefile.js";
+import { beside } from "./element.js";
+
+/** The core's file. */
+export const CORE = "core.wasm";
+
+const SAY_STOPPING = 500; // ms after a stop without an answer
+const END_UNSTOPPED = 2000; // then all workers are ended
+const DEATHS_AT_START = 3; // of one task worker, before it is given up
+
+/** The core refused a request. */
+export class Refused extends Error {
+  /** @param {import("../worker/protocol").Refusal} refusal */
+  constructor(refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+let buildInfo = null; // asked for once
+
+/** The core ended, or was ended, with the request unanswered. */
+export class Ended extends Error {
+  constructor(reason, stopped = false) {
+    super(reason);
+    this.stopped = stopped; // on the user's wish
+  }
+}
+
+export class Engine {
+  /** Promise of a core that runs. @type {Promise<void>} */
+  running;
+  #runs; // resolves it
+  /** Task workers by number. */
+  workers = [];
+  /** @type {import("../worker/protocol").ReadyValue | null} */
+  ready = null;
+  /** The core that runs, or ran last. @type {WebAssembly.Module | null} */
+  module = null;
+  #coordinator = null;
+  #held; // the text of the report that the coordinator answered with last, which it can draw
+  #pending = new Map();
+  #last = 0;
+  #size = 1;
+  #starting = null;
+  #ends = 0;
+  #on;
+  #options;
+
+  /**
+   * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
+   * @param {{hangAfterMs?: number, role?: string, bring?: () => {json: string, port: MessagePort}, table?: () => {json: string, text: Uint8Array}}} options hangAfterMs: for tests;
+   *   role: of the coordinator; bring: the user's mechanism, with a port to its sandbox, for each worker anew; table: the user's, which learners are over
+   */
+  constructor(on, options = {}) {
+    this.#on = on;
+    this.#options = options;
+    this.#wait();
+  }
+
+  /** build-info.json, or null where a server has none. @returns {Promise<import("../worker/files").BuildInfo | null>} */
+  async info() {
+    return buildInfo ??= await jsonBeside("build-info.json");
+  }
+
+  /** What it says of a file. */
+  async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
+
+  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("../worker/files").FullCatalogue>} */
+  async catalogue() {
+    const list = await jsonBeside("catalogue.json");
+    if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);
+    return list;
+  }
+
+  /**
+   * Fetches and compiles the core. Throws an Error in words for the user.
+   * @param {import("./corefile.js").Options} options
+   * @returns {Promise<WebAssembly.Module>}
+   */
+  async load({ building, ...options } = {}) {
+    let waited = false;
+    const module = await moduleOf(CORE, {
+      ...options,
+      building(words) {
+        waited = true;
+        building?.(words);
+      },
+    });
+    if (waited) buildInfo = null; // it knew of no core
+    return module;
+  }
+
+  /**
+   * Ends what runs; starts the coordinator and `size` task workers of a core.
+   * @param {WebAssembly.Module} module
+   * @returns {Promise<import("../worker/protocol").ReadyValue>}
+   */
+  async start(module, size = this.#size) {
+    this.#end("the workers were started anew");
+    this.module = module;
+    this.#size = size;
+    const ends = this.#ends;
+    const info = await this.fileInfo(CORE);
+    if (ends !== this.#ends) throw new Ended("Stopped.", true);
+    const worker = this.#spawn({
+      role: this.#options.role ?? "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
+      coreSha256: info?.sha256,
+    });
+    this.#coordinator = worker;
+    const ready = new Promise((resolve, reject) => { this.#starting = { resolve, reject }; });
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#died(event.message || "worker.js could not be loaded");
+    };
+    for (let n = 0; n < size; n++) this.#attach(n, 0);
+    return ready;
+  }
+
+  /** Ends all workers and starts as many anew. */
+  restart() { return this.start(this.module); }
+
+  /** Makes it `size` task workers. Not during a run. */
+  resize(size) {
+    this.#size = size;
+    if (!this.#coordinator) return;
+    while (this.workers.length > size) {
+      const n = this.workers.length - 1;
+      this.#post({ type: "detach", worker: n });
+      this.workers.pop().terminate();
+    }
+    for (let n = this.workers.length; n < size; n++) this.#attach(n, 0);
+  }
+
+  /** Ends all workers. */
+  end(reason) { this.#end(reason); }
+
+  /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
+  endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
+
+  /**
+   * Asks the coordinator.
+   * @template {keyof import("../worker/protocol").Calls} T
+   * @param {T} type
+   * @param {import("../worker/protocol").Calls[T]["sends"]} value a string goes as it is
+   * @param {(so: any) => void} [progress] hears what the call tells
+   * @param {File[]} [files] of the user's
+   * @returns {{id: number, answer: Promise<import("../worker/protocol").Calls[T]["answer"]>}}
+   */
+  ask(type, value, progress, files) {
+    const id = ++this.#last;
+    const answer = new Promise((resolve, reject) => {
+      if (!this.#coordinator) {
+        reject(new Ended("the core is not running"));
+        return;
+      }
+      this.#pending.set(id, { resolve, reject, progress });
+      this.#post({ type, id, json: typeof value === "string" ? value : JSON.stringify(value), files });
+    });
+    return { id, answer };
+  }
+
+  /** @param {import("../worker/protocol").PictureRequest} request @returns {Promise<import("../worker/protocol").PictureValue>} */
+  picture(request) {
+    return this.ask("picture", request.of === "report" && request.text === this.#held ? { ...request, text: "" } : request).answer;
+  }
+
+  /**
+   * Stops what runs; its answer arrives as ever. When none does
+   * in time, the request fails and all is to be started anew.
+   * @param {() => void} late called when the answer takes its time
+   * @param {() => void} unstopped called when it was given up
+   * @param {number} patience ms until then
+   */
+  stop(id, late, unstopped, patience = END_UNSTOPPED) {
+    const request = this.#pending.get(id);
+    if (!request || request.timers) return;
+    this.#post({ type: "stop", id });
+    request.timers = [
+      setTimeout(late, SAY_STOPPING),
+      setTimeout(() => {
+        this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
+        unstopped();
+      }, patience),
+    ];
+  }
+
+  #answered(id, value) {
+    if (value.report === null && value.text) value.report = JSON.parse(value.text); // it goes over once
+    if (value.report?.kind === "pair") this.#held = value.text;
+    this.#settle(id)?.resolve(value);
+  }
+
+  /** Takes a request from the pending ones. */
+  #settle(id) {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    request?.timers?.forEach(clearTimeout);
+    return request;
+  }
+
+  /** A message from the coordinator. @param {import("../worker/protocol").FromCoordinator} message */
+  #hear(message) {
+    switch (message.type) {
+      case "ready":
+        this.ready = JSON.parse(message.json);
+        this.#starting?.resolve(this.ready);
+        this.#runs();
+        this.#starting = null;
+        break;
+      case "progress":
+        this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
+        break;
+      case "refused":
+        this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
+        break;
+      case "replace": // the coordinator knows already
+        this.#replace(message.worker, message.reason, false, 0);
+        break;
+      case "dead":
+        this.#died(message.reason);
+        break;
+      case "answer":
+        this.#answered(message.id, JSON.parse(message.json));
+    }
+  }
+
+  #wait() { this.running = new Promise((resolve) => { this.#runs = resolve; }); }
+
+  /** @param {import("../worker/protocol").ToCoordinator} message @param {Transferable[]} [transfer] */
+  #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
+
+  #spawn(start) {
+    const worker = new Worker(beside("worker.js"));
+    const brought = this.#options.bring?.();
+    worker.postMessage({ type: "start", module: this.module, ...start, brought, table: this.#options.table?.() }, brought ? [brought.port] : []);
+    return worker;
+  }
+
+  /** Starts task worker n and connects it to the coordinator. */
+  #attach(n, deaths) {
+    const worker = this.#spawn({ role: "task", worker: n });
+    this.workers[n] = worker;
+    let lived = false;
+    const die = (reason) => {
+      if (this.workers[n] === worker) this.#replace(n, reason, true, lived ? 0 : deaths + 1);
+    };
+    worker.onmessage = ({ data }) => {
+      if (data.type === "ready") lived = true;
+      if (data.type === "dead") die(data.reason);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      die(event.message || "worker.js could not be loaded");
+    };
+    const { port1, port2 } = new MessageChannel();
+    this.#post({ type: "attach", worker: n, port: port1 }, [port1]);
+    worker.postMessage({ type: "serve", port: port2 }, [port2]);
+  }
+
+  #replace(n, reason, tell, deaths) {
+    if (!this.workers[n]) return;
+    this.workers[n].terminate();
+    if (tell) this.#post({ type: "lost", worker: n, reason });
+    this.#on.lost(n, reason);
+    if (deaths < DEATHS_AT_START) this.#attach(n, deaths);
+  }
+
+  #died(reason) {
+    this.#end(reason);
+    this.#on.died(reason);
+  }
+
+  /** Ends all workers; what is pending fails. */
+  #end(reason) {
+    this.#ends++;
+    this.#coordinator?.terminate();
+    this.#held = undefined;
+    this.#coordinator = null;
+    if (this.ready) this.#wait();
+    this.ready = null;
+    for (const worker of this.workers.splice(0)) worker.terminate();
+    for (const id of [...this.#pending.keys()]) this.#settle(id).reject(new Ended(reason));
+    this.#starting?.reject(new Ended(reason));
+    this.#starting = null;
+  }
+}
+
+/** A file beside this script, or null if it cannot be had. */
+async function jsonBeside(name) {
+  try {
+    const answer = await fetch(beside(name));
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}

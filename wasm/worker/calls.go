@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+)
+
+// doing is what a call does; it is told of progress by the message's id.
+type doing func(context.Context, *coordinator, message) (any, error)
+
+// call is something that the page asks of the coordinator: it sends a value, may be told
+// of progress, and gets one answer.
+type call struct {
+	name  string
+	crew  bool // needs the workers, which serve one call at a time
+	does  doing
+	sends reflect.Type
+	gets  reflect.Type
+}
+
+// calls are all that there are.
+var calls = []call{
+	callOf("check", (*coordinator).check),
+	needsCrew(callOf("run", (*coordinator).run)),
+	needsCrew(callOf("calibrate", (*coordinator).calibrate)),
+	callOf("account", (*coordinator).account),
+	callOf("open", (*coordinator).open),
+	needsCrew(callOf("verify", (*coordinator).verify)),
+	needsCrew(callOf("inspect", (*coordinator).inspect)),
+	callOf("look", (*coordinator).look),
+	callOf("glance", (*coordinator).glance),
+	callOf("picture", (*coordinator).picture),
+}
+
+func callOf[T, R any](name string, do func(*coordinator, context.Context, request[T]) (R, error)) call {
+	return call{name: name, sends: reflect.TypeFor[T](), gets: reflect.TypeFor[R](), does: func(ctx context.Context, c *coordinator, m message) (any, error) {
+		r := request[T]{id: m.ID, files: m.Files}
+		var err error
+		if text, is := any(&r.asked).(*reportText); is {
+			*text = reportText(m.JSON)
+		} else {
+			err = audit.DecodeStrict([]byte(m.JSON), name, &r.asked)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return do(c, ctx, r)
+	}}
+}
+
+func needsCrew(c call) call {
+	c.crew = true
+	return c
+}
+
+// request is one call of the page, with the files of the user's that it is about.
+type request[T any] struct {
+	id    int
+	asked T
+	files []userFile
+}
+
+// reportText is a report's file, verbatim.
+type reportText string
+
+// wanted is an audit as a form or an address asks for it: the texts of its settings, by
+// the names that flags have too, of parameters by p.NAME. An empty one is as good as
+// absent.
+type wanted struct {
+	Kind     string         `json:"kind"`
+	Settings settings.Texts `json:"settings"`
+}
+
+// read puts texts into a plan of which all else is there.
+func read[P any](keys []settings.Key[P], texts settings.Texts, p P) (P, error) {
+	err := settings.Read(keys, texts.Given(), &p)
+	return p, err
+}
+
+// tell posts progress of a request.
+func (c *coordinator) tell(id int, so any) {
+	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(so)})
+}
+
+// answer posts exactly one answer to a request, whatever happens.
+func (c *coordinator) answer(ctx context.Context, m message, do doing) {
+	out := message{Type: msgAnswer, ID: m.ID}
+	if value, err := c.guard(ctx, m, do); err == nil {
+		out.JSON = mustJSON(value)
+	} else {
+		out.Type, out.JSON = msgRefused, mustJSON(refusalOf(err))
+	}
+	c.page.post(out)
+}
+
+// guard turns a panic into an error.
+func (c *coordinator) guard(ctx context.Context, m message, do doing) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in %q: %v", m.Type, p)
+		}
+	}()
+	return do(ctx, c, m)
+}
+
+var errBusy = errors.New("a run is under way; stop it first")
+
+// begin answers a request that needs the crew, which serves one at a time.
+func (c *coordinator) begin(m message, do doing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel != nil {
+		go c.answer(context.Background(), m, func(context.Context, *coordinator, message) (any, error) { return nil, errBusy })
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.active, c.cancel = m.ID, cancel
+	go c.answer(ctx, m, func(ctx context.Context, c *coordinator, m message) (any, error) {
+		defer func() {
+			cancel()
+			c.mu.Lock()
+			c.active, c.cancel = 0, nil
+			c.mu.Unlock()
+		}()
+		return do(ctx, c, m)
+	})
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+)
+
+// pairPlan is the plan of an audit of a pair of datasets.
+func pairPlan(texts settings.Texts) (pair.Plan, error) {
+	return read(pair.Keys(), texts, pair.Plan{Version: pair.PlanVersion})
+}
+
+// plan is the plan of an audit of any kind.
+func (w wanted) plan() (any, error) {
+	switch w.Kind {
+	case report.Pair:
+		return pairPlan(w.Settings)
+	case canary.Kind:
+		return read(canary.Keys(), w.Settings, canary.Plan{Version: canary.PlanVersion})
+	case onerun.Kind:
+		return read(onerun.Keys(), w.Settings, onerun.Plan{Version: onerun.PlanVersion})
+	case scores.Kind:
+		return read(scores.Keys(), w.Settings, scores.Plan{Version: scores.PlanVersion})
+	}
+	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, onerun.Kind, scores.Kind})
+}
+
+// given is what there is for an audit, or for a replay of it, with the user's files. That
+// of canaries goes to the task workers as far as they need it, and nowhere else. A replay
+// of scores can do without.
+func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Given, err error) {
+	g = core.Given{Catalogue: c.known(), Generator: c.generator, Now: c.now}
+	if p, ok := plan.(scores.Plan); ok {
+		if len(files) > 0 || !replay {
+			g.Scores, err = readScores(files, p.ScoreColumns)
+		}
+		return g, err
+	}
+	if len(files) > 0 {
+		g.File, err = io.ReadAll(&userReader{files[0], 0})
+	}
+	if p, ok := plan.(canary.Plan); ok {
+		g.Sources = grained(p.Runs, len(g.File))
+	}
+	return g, err
+}
+
+func readScores(files []userFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
+	var parsed []*recorded.File
+	for _, f := range files {
+		read, err := recorded.Read(&userReader{f, 0}, recorded.ScoreOptions(recorded.Options{Name: f.name}))
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, read)
+	}
+	return scores.ReadScores(parsed, columns)
+}
+
+// Grains of tasks: smaller ones than a source's own, so that the course has about
+// canary.Looks points, but no smaller than what a message is worth. Sources that
+// take long, and those whose tasks carry much data, keep theirs.
+const (
+	leastGrain   = 8
+	mostTaskData = 1 << 16
+)
+
+// grained are the sources with the grain for an audit of so many runs.
+func grained(runs, data int) []source.Spec {
+	sources := source.Sources()
+	for i := range sources {
+		if s := &sources[i]; data <= mostTaskData {
+			n := runs
+			if n <= 0 {
+				n = s.Runs
+			}
+			s.ShardRuns = min(s.ShardRuns, max(leastGrain, n/canary.Looks))
+		}
+	}
+	return sources
+}
+
+// run does an audit of any kind. A stop keeps what there is.
+func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, error) {
+	plan, err := r.asked.plan()
+	if err != nil {
+		return reported{}, err
+	}
+	if r.asked.Kind == onerun.Kind || r.asked.Kind == scores.Kind { // they have one step, of which they tell nothing
+		c.tell(r.id, canaryProgress{canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, 1})
+	}
+	given, err := c.given(plan, r.files, false)
+	if err != nil {
+		return reported{}, err
+	}
+	given.Pool = c.pool(c.worker())
+	given.Pair = pairTeller(c.now, func(p pair.Progress) { c.tell(r.id, p) })
+	t := canaryTeller{c: c, id: r.id, throttle: newThrottle(c.now, progressEvery)}
+	given.Canaries = t.tell
+	a, err := core.Resolve(plan, given)
+	if err != nil {
+		return reported{}, err
+	}
+	if p, ok := a.Plan().(canary.Plan); ok {
+		t.planned = p.Runs
+	}
+	done, err := a.Run(ctx, given)
+	return c.report(done, t.course, err)
+}
+
+// coursePoint are the bounds after so many certification runs.
+type coursePoint struct {
+	Runs   int                `json:"runs"`
+	Bounds []canary.LiveBound `json:"bounds"`
+}
+
+// canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once,
+// when they are new.
+type canaryProgress struct {
+	canary.Progress
+	Planned int `json:"planned"` // certification runs
+}
+
+// canaryTeller posts progress and keeps the course.
+type canaryTeller struct {
+	*throttle
+	c       *coordinator
+	id      int
+	planned int
+	course  []coursePoint
+	phase   canary.Phase
+}
+
+func (t *canaryTeller) tell(p canary.Progress) {
+	fresh := p.Certified > 0 && len(p.Bounds) > 0 && (len(t.course) == 0 || p.Certified > t.course[len(t.course)-1].Runs && &p.Bounds[0] != &t.course[len(t.course)-1].Bounds[0])
+	if fresh {
+		t.course = append(t.course, coursePoint{p.Certified, p.Bounds})
+	}
+	if !t.passes(fresh || p.Phase != t.phase || p.Message != "") {
+		return
+	}
+	t.phase = p.Phase
+	if !fresh {
+		p.Bounds = nil
+	}
+	t.c.tell(t.id, canaryProgress{p, t.planned})
+}
