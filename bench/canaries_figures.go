@@ -258,11 +258,11 @@ func (c canaryCell) expected(p float64) float64 {
 	return phi * phi * (1/(s*s) + 2*z/s + z*z/2) / float64(c.d)
 }
 
-// correlations is a table of the correlations with the slope of their logarithms, of which
-// the published ones are beside those of the sizes.
+// correlations is a table of the correlations with the slope of their logarithms; slopes are
+// the published ones by column, and reading says what they are of.
 func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) (*canaryTable, error) {
 	t := &canaryTable{Title: title, Published: "slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
-		Columns: []string{"mu2 - mu1^2", "expected", "its size", "variance of X/K", "mu4 - mu2^2", "its size", "rate inside", "rate fresh"}}
+		Columns: []string{"mu2 - mu1^2", "expected", "|mu2 - mu1^2|", "variance of X/K", "mu4 - mu2^2", "|mu4 - mu2^2|", "rate inside", "rate fresh"}}
 	if err := b.measure(cells...); err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 	}
 	t.Rows = append(t.Rows, last)
 	t.Notes = append(t.Notes, "mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
-		"a size is the mean of |estimate| over audits: where the correlation is below the estimate's error, the size is that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
+		"columns with bars are means of |estimate| over audits: where the correlation is below the estimate's error they show that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
 		reading)
 	return t, nil
 }
@@ -316,7 +316,7 @@ func (b *canaryBench) correlationCanaries() (*canaryTable, error) {
 	}
 	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
 		"K", cells, func(c canaryCell) int { return c.k }, map[int]float64{2: -.93, 5: -1.05},
-		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the sizes")
+		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the columns with bars")
 }
 
 // correlationDimension is figures 4 (right) and 11.
