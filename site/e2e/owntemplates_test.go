@@ -86,11 +86,12 @@ func TestTemplates(t *testing.T) {
 				t.Log(m.Name, language, r.Summary, fmt.Sprintf("(%.1f s)", r.Timing.Total))
 			}
 			if i == 0 { // who raises the claim until the leak passes did not find it
+				claim := eval[string](t, tab, `document.querySelector("#own-epsilon").value`)
 				set(t, tab, "own-epsilon", "9")
 				if r := runOwn(t, tab); r.Verdict == audit.Violation || strings.HasPrefix(eval[string](t, tab, told), "You found it.") {
 					t.Errorf("at a claim of 9: %s, and it tells %q", r.Summary, eval[string](t, tab, told))
 				}
-				template(t, tab, m.Name)
+				set(t, tab, "own-epsilon", claim)
 			}
 			write(t, tab, strings.Replace(code, bug, mend, 1))
 			if r := runOwn(t, tab); r.Verdict == audit.Violation {
