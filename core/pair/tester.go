@@ -119,7 +119,7 @@ func rankMMD(t, explored bounds.Table, seed uint64) published.MMDSummary {
 	below, all := 0.0, 2*float64(explored.Pairs())
 	for k, x := range explored.First() {
 		n := float64(x + explored.Second()[k])
-		rank[k] = (below + n/2) / all
+		rank[k] = (below + float64(n/2)) / all
 		below += n
 	}
 	cells := make([]uint32, 0, t.Pairs())
