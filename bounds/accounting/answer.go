@@ -533,7 +533,7 @@ func (w *worksheet) notes(a Account) []string {
 		}
 	}
 	if w.gaussian {
-		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; what goes through the Renyi curve is for comparison.")
+		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; values from the Renyi curve are for comparison.")
 	}
 	worst := false
 	for _, p := range w.parts {
@@ -542,43 +542,43 @@ func (w *worksheet) notes(a Account) []string {
 		switch {
 		case p.gaussian:
 		case q.Mechanism == KindGaussian:
-			say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. For batches of fixed size, or for replacing a record, this does not hold.", *q.Rate)
+			say("Poisson sampling: each record takes part in a step independently with probability %v, and neighbours differ by adding or removing one record. This does not hold for batches of fixed size, or for replacing a record.", *q.Rate)
 		case q.Mechanism == KindLaplace && *q.Rate < 1:
-			say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. The curve is that of pure privacy at the largest log ratio.", *q.Rate)
+			say("Poisson sampling: each record takes part in a step independently with probability %v, and neighbours differ by adding or removing one record. The curve is that of pure privacy at the largest log ratio.", *q.Rate)
 		case p.stepwise && p.worst && p.k > 1 && w.single():
 			say("The optimal composition is exact for the worst mechanism of this guarantee.")
 		case q.Mechanism == KindRenyi:
-			say("Only one order of the curve is known, so the conversion has no choice.")
+			say("Only one order of the Renyi curve is known, so the conversion uses that order.")
 		}
 	}
 	if w.losses != nil && worst {
-		say("The distribution of the privacy loss is that of the worst mechanisms of these guarantees: nothing below its lower figure holds for all such.")
+		say("The privacy loss distribution is that of the worst mechanisms of these guarantees, so no proof for all of them can give a value below its lower figure.")
 	} else if w.losses != nil {
-		say("The distribution of the privacy loss is that of this mechanism: nothing below its lower figure holds, however it is proven.")
+		say("The privacy loss distribution is that of this mechanism, so no proof can give a value below its lower figure.")
 	}
 	for _, p := range w.parts {
 		q := p.q
 		if q.Mechanism == KindApproximate {
-			say("An (epsilon, delta) guarantee alone bounds no Renyi divergence: there is no curve.")
+			say("An (epsilon, delta) guarantee alone bounds no Renyi divergence, so there is no curve.")
 			if !p.stepwise {
-				say("For a group of %d nothing is left of it: delta reaches 1.", *q.Group)
+				say("For a group of %d there is no guarantee: delta reaches 1.", *q.Group)
 			}
 		}
 		if *q.Group > 1 {
 			switch q.Mechanism {
 			case KindRandomisedResponse:
-				say("One report of a bit hides a group as it hides one record; a group that gives a report each has pure epsilon as many times larger.")
+				say("If a group reports one bit in all, its epsilon is that of one record. If each member reports a bit, pure epsilon is multiplied by the group size.")
 			case KindGaussian, KindRenyi:
 				if !p.gaussian {
 					c := stability(*q.Group)
-					say("Groups by the general rule: the divergence at alpha is 3^%d times that of one record at order %d alpha, from alpha = 2 on.", c, 1<<c)
+					say("Group privacy by the general rule: for alpha >= 2, the divergence at alpha is 3^%d times that of one record at order %d alpha.", c, 1<<c)
 				}
 			case KindApproximate:
 				say("One step for the group is (%.7g, %.7g).", roundUp(p.eps), roundUp(p.delta))
 			}
 		}
 		if p.stepwise && w.single() && p.k > maxOptimalSteps {
-			say("The optimal composition is left out above %d steps.", maxOptimalSteps)
+			say("The optimal composition is not computed above %d steps.", maxOptimalSteps)
 		}
 	}
 	if w.curve == nil && len(w.q.Event)+len(w.q.Odds) > 0 {

@@ -50,6 +50,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := outside.read(); err != nil {
 		return fail(stderr, err)
 	}
+	if *quick && outside.brought() != "" {
+		return fail(stderr, &audit.InputError{Field: "-exec or -wasm", Found: "given", Want: "absent with -quick, which runs nothing", Remedy: "leave one of the two out"})
+	}
 	n := *workers
 	name := set.Arg(0)
 	if outside.parent {

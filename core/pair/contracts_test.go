@@ -55,7 +55,7 @@ func TestRelationCheck(t *testing.T) {
 		{audit.Replace, neighbours(audit.Records(0, 1), audit.Records(1, 1)), ""},
 		{audit.Replace, neighbours(audit.Records(0, 1), audit.Records(1, 0)), ""},
 		{audit.Replace, neighbours(audit.Records(0, 0), audit.Records(1, 1)), "2 rows that differ"},
-		{audit.Replace, neighbours(audit.Records(0), audit.Records(0, 1)), "as many rows"},
+		{audit.Replace, neighbours(audit.Records(0), audit.Records(0, 1)), "the same number of rows"},
 		{audit.LInfinity, neighbours(audit.Records(0, 0.5), audit.Records(0.5, 0)), ""},
 		{audit.LInfinity, neighbours(audit.Records(0, 0.5), audit.Records(0.6, 0)), "coordinate 0 moved by 0.6"},
 		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0, 1)), ""},
@@ -63,7 +63,7 @@ func TestRelationCheck(t *testing.T) {
 		{audit.BoundedReplace, neighbours(audit.Records(0, 0.4), audit.Records(0, 1)), "coordinate 1 moved by 0.6"},
 		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0.1, 0.6)), "2 rows that differ"},
 		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0.5, 0)), "2 rows that differ"}, // a row's place counts
-		{audit.BoundedReplace, neighbours(audit.Records(0), audit.Records(0, 0)), "as many rows"},
+		{audit.BoundedReplace, neighbours(audit.Records(0), audit.Records(0, 0)), "the same number of rows"},
 		{audit.AddRemove, neighbours(audit.Records(2), audit.Records(2, 0)), "pair.first.values[0] is 2, must be in [0, 1]"},
 		{audit.AddRemove, neighbours(audit.Records(0, 0, 0, 0), audit.Records(0, 0, 0, 0, 0)), "0 to 4 rows"},
 		{audit.AddRemove, neighbours(audit.Records(math.NaN()), audit.Records()), "NaN"},

@@ -374,7 +374,7 @@ func TestBadScores(t *testing.T) {
 		{"version", Plan{}, some, "version"},
 		{"no relation", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}}, some, `relation is missing: give "add-remove" or "replace"`},
 		{"a relation of datasets of numbers", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.LInfinity}, some, "add-remove"},
-		{"one run under replace", replaced(samplePlan(2, 1e-5, "")), some, "name the method exact"},
+		{"one run under replace", replaced(samplePlan(2, 1e-5, "")), some, "must be another method"},
 		{"beta", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Beta: 2}, some, "beta is 2"},
 	} {
 		if _, err := Run(c.p, c.s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {

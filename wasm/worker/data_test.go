@@ -16,7 +16,7 @@ import (
 func TestDataPicture(t *testing.T) {
 	p := newPage(t, catalogue.All(), 2)
 	claim := audit.DPClaim(1, 0)
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "naive-bayes-counts", Claim: &claim, Seed: 7, Samples: 500, Explore: 2000, Trials: 2}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "naive-bayes-counts", Claim: &claim, Finder: "corner-flip", Seed: 7, Samples: 500, Explore: 2000, Trials: 2}
 	bets := plan
 	bets.Mode, bets.Explore = pair.UntilRefuted, 0
 	for _, plan := range []pair.Plan{plan, bets} {
