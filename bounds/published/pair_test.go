@@ -26,17 +26,6 @@ func (k pair) draw(r *rand.Rand, n int) bounds.Table {
 	return t
 }
 
-// renyi is D_alpha on the bins.
-func (k pair) renyi(alpha float64) float64 {
-	sum := 0.0
-	for i := range k.p {
-		if k.p[i] > 0 {
-			sum += k.p[i] * math.Pow(k.p[i]/k.q[i], alpha-1)
-		}
-	}
-	return math.Log(sum) / (alpha - 1)
-}
-
 // law is a distribution on bins, as the sums of its probabilities.
 type law []float64
 
