@@ -330,7 +330,7 @@ func TestOwnFaults(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ field, value, says string }{
-		{"own-epsilon", "", "epsilon is missing"}, {"own-domain", "1:0", "the lower first"}, {"own-rows", "3", "changes the number of rows"},
+		{"own-epsilon", "", "epsilon is missing"}, {"own-domain", "1:0", "the lower one first"}, {"own-rows", "3", "changes the number of rows"},
 	} {
 		example(t, tab, 1)
 		set(t, tab, c.field, c.value)

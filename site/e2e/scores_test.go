@@ -81,7 +81,7 @@ func TestScores(t *testing.T) {
 	const box = `document.querySelector("#result")`
 	// Nothing is audited before the relation is chosen.
 	give(t, tab, scored{"scores.csv", table.String()})
-	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
+	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("the neighbours of the claim") && `+canaryIdle, 30*time.Second)
 	type given struct {
 		method   report.Method
 		relation audit.Relation
