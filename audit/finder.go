@@ -15,8 +15,8 @@ type Trial struct {
 	Value float64
 }
 
-// Silence is the value of a trial below which its witness showed nothing.
-const Silence = -90.0
+// NoEvidence is the value of a trial below which its witness showed nothing.
+const NoEvidence = -90.0
 
 // Finder proposes neighbouring pairs of datasets.
 type Finder interface {

@@ -58,8 +58,8 @@ type MechanismSpec struct {
 	Custom bool
 	// Recording is there where New makes a [Recorded] mechanism.
 	Recording *Recording
-	// Brought is there where the user brought the mechanism.
-	Brought *Brought
+	// UserMechanism is there where the user brought the mechanism.
+	User *UserMechanism
 	// Labelled is there where the user brought the table of a learner.
 	Labelled *Labelled
 	// Tight is how to audit it so that its claim is met with equality, of a mechanism

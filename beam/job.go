@@ -68,7 +68,7 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 func (j *job) search(ctx context.Context) (shares.Search, error) {
 	s, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
-		var g core.Given
+		var g core.Env
 		if g, err = given(j.flags.threads(), j.flags.trainer); err != nil {
 			return s, err
 		}
@@ -126,7 +126,7 @@ func (j *job) divide(ctx context.Context, s shares.Search) (int, error) {
 // measure says about how many seconds all shares take together, one after the other, and
 // of how many pieces they are made. It draws the first pieces of each stage, a second time
 // those that a share will draw.
-func measure(ctx context.Context, s shares.Search, g core.Given) (seconds float64, pieces int, err error) {
+func measure(ctx context.Context, s shares.Search, g core.Env) (seconds float64, pieces int, err error) {
 	timed := func(of int) (float64, error) {
 		began := time.Now()
 		_, n, err := s.Draw(ctx, g, 0, of, nil)
@@ -252,7 +252,7 @@ func (m *meter) clear() {
 }
 
 // watch shows the progress of a search.
-func (m *meter) watch(name string, _ any, g *core.Given) {
+func (m *meter) watch(name string, _ any, g *core.Env) {
 	if m.w == nil {
 		return
 	}

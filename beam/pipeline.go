@@ -25,8 +25,8 @@ func init() {
 var catalogue = cli.Catalogue()
 
 // given is what a part needs, with so many goroutines and, where a program trains, that.
-func given(workers int, t trainer) (g core.Given, err error) {
-	g = core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
+func given(workers int, t trainer) (g core.Env, err error) {
+	g = core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
 	g.Sources, err = t.sources()
 	g.Pool = engine.LocalPool(workers)
 	return g, err

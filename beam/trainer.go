@@ -79,7 +79,7 @@ func (j *job) repeats(ctx context.Context) error {
 	err = training.After(plan, j.store.search(), j.store.open(ctx))
 	switch {
 	case missing(err) && j.flags.exec.Check:
-		var g core.Given
+		var g core.Env
 		if g.Sources, err = t.sources(); err != nil {
 			return err
 		}

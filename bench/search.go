@@ -127,7 +127,7 @@ func (c searchCase) open(ctx context.Context, dir string) (cat audit.Catalogue, 
 		if err != nil {
 			return cat, nil, err
 		}
-		return cli.With(catalogue, m.Brought().Spec(m)), m.Close, nil
+		return cli.With(catalogue, m.UserMechanism().Spec(m)), m.Close, nil
 	}
 	call := func(d audit.Dataset, seed uint64, out []float64) (err error) {
 		n := searchNoise{stream.New(stream.Key{Seed: seed, Purpose: "bench search"})}
@@ -138,7 +138,7 @@ func (c searchCase) open(ctx context.Context, dir string) (cat audit.Catalogue, 
 		}
 		return nil
 	}
-	b := audit.Brought{Kind: audit.BroughtCommand, Name: c.name, Datasets: space, Columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
+	b := audit.UserMechanism{Kind: audit.UserCommand, Name: c.name, Datasets: space, Columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
 	return cli.With(catalogue, b.Spec(user.New(b.Columns, call))), func() {}, nil
 }
 
@@ -154,7 +154,7 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 	defer cancel()
 	found := false
 	claim := audit.DPClaim(1, 0)
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: string(audit.BroughtCommand), Claim: &claim, Seed: seed}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: string(audit.UserCommand), Claim: &claim, Seed: seed}
 	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(workers), Progress: func(p pair.Progress) {
 		if p.Refuted > 0 {
 			found = true

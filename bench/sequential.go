@@ -146,7 +146,7 @@ func sequentialRuns(ctx context.Context, cat audit.Catalogue, plan pair.Plan, se
 			return err
 		}
 		start := time.Now()
-		r, err := engine.Result[pair.Raced](a.Race(), func(int) error { return ctx.Err() })
+		r, err := engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })
 		if err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func sequentialAlarms(ctx context.Context, plan alarmPlan, cells []alarmCell, wo
 					looks[run] = plan.Samples
 					return err
 				}
-				r, err := engine.Result[pair.Raced](a.Race(), func(int) error { return ctx.Err() })
+				r, err := engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })
 				if err == nil {
 					refuted[run] = r.Refuted
 				}

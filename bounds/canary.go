@@ -210,7 +210,7 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 	stakes := stakesOr(tuned.Paired, pairedStakes)
 	aim := goal(beta, t.Runs())
 	eps, ok := bisect(lowestEpsilon, -2*lowestEpsilon, 1e-8, func(eps float64) bool {
-		return t.pairedWealth(math.Exp(eps), delta, stakes) >= aim
+		return t.pairedEValue(math.Exp(eps), delta, stakes) >= aim
 	})
 	if !ok {
 		return math.Inf(-1)
@@ -218,8 +218,8 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 	return RoundDown(eps)
 }
 
-// pairedWealth is the logarithm of the mean wealth of the stakes at th = e^eps.
-func (t CanaryTable) pairedWealth(th, delta float64, stakes []float64) float64 {
+// pairedEValue is the logarithm of the mean wealth of the stakes at th = e^eps.
+func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 	logs := make([]float64, len(stakes))
 	k, m := float64(t.K), float64(t.M)
 	for j, lambda := range stakes {
@@ -254,7 +254,7 @@ func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64
 	mustBeCanaries(t, delta, 0.5)
 	mustBeFinite(eps)
 	tuned.must()
-	return pValue(t.pairedWealth(math.Exp(eps), delta, stakesOr(tuned.Paired, pairedStakes)), t.Runs())
+	return pValue(t.pairedEValue(math.Exp(eps), delta, stakesOr(tuned.Paired, pairedStakes)), t.Runs())
 }
 
 // mirror counts the zeros instead of the ones.
@@ -271,12 +271,12 @@ func (e Exchangeable) mirror() Exchangeable {
 // follow the runs, so that the histogram suffices).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := bisect(0, e.Mean(), 1e-13, func(x float64) bool {
-		return e.sideWealth(x, stakes) >= goal(beta, e.N())
+		return e.sideEValue(x, stakes) >= goal(beta, e.N())
 	})
 	return x
 }
 
-func (e Exchangeable) sideWealth(x float64, stakes []float64) float64 {
+func (e Exchangeable) sideEValue(x float64, stakes []float64) float64 {
 	logs := make([]float64, len(stakes))
 	for j, lambda := range stakes {
 		lambda := math.Min(lambda, sideShare/x)

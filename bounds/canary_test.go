@@ -238,7 +238,7 @@ func TestCanaryWealthIsAWager(t *testing.T) {
 			last := math.Inf(1)
 			table := someCanaries(4, 3, 30, 0.6, 0.2, 5)
 			for th := 0.01; th < 100; th *= 1.07 {
-				w := table.pairedWealth(th, delta, stakes)
+				w := table.pairedEValue(th, delta, stakes)
 				if w > last+1e-9 {
 					t.Errorf("delta %v, stake %v: the wealth rises at %v", delta, lambda, th)
 				}
@@ -251,7 +251,7 @@ func TestCanaryWealthIsAWager(t *testing.T) {
 					mean := 0.0
 					for cell, p := range map[CanaryCell]float64{{0, 0, 1}: (1 - p1) * (1 - p0), {1, 0, 1}: p1 * (1 - p0), {0, 1, 1}: (1 - p1) * p0, {1, 1, 1}: p1 * p0} {
 						one := CanaryTable{K: 1, M: 1, Cells: []CanaryCell{cell}}
-						mean += p * math.Exp(one.pairedWealth(th, delta, stakes))
+						mean += p * math.Exp(one.pairedEValue(th, delta, stakes))
 					}
 					if mean > 1+1e-12 {
 						t.Errorf("delta %v, stake %v, th %v, p0 %v: mean factor %v", delta, lambda, th, p0, mean)

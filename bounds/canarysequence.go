@@ -115,7 +115,7 @@ type canaryEpoch struct {
 }
 
 // canaryStake is a hypothesis with its log wealth, and its stake in the epoch.
-type canaryStake struct{ eps, th, wealth, stake float64 }
+type canaryStake struct{ eps, th, eValue, stake float64 }
 
 // NewCanarySequence is a bound on trainings with k canaries inside and m fresh ones. It
 // panics unless 1 <= k, m <= 65536, claim is finite and at least 0, delta in [0, 1) and
@@ -182,10 +182,10 @@ func (s *CanarySequence) Observe(x, y int) {
 	s.epochs[len(s.epochs)-1].table.Add(x, y, 1)
 	s.runs++
 	for _, h := range []*canaryStake{&s.own, &s.at} {
-		h.wealth += s.factor(h.th, h.stake, x, y)
+		h.eValue += s.factor(h.th, h.stake, x, y)
 	}
-	s.most = max(s.most, s.own.wealth)
-	for s.at.wealth >= s.Goal() {
+	s.most = max(s.most, s.own.eValue)
+	for s.at.eValue >= s.Goal() {
 		s.next++
 		s.at = s.against(s.hypothesis(s.next))
 	}
@@ -203,17 +203,17 @@ func (s *CanarySequence) against(eps float64) canaryStake {
 	for _, e := range s.epochs {
 		h.stake, _ = e.past.Bet(s.k, s.m, h.th, s.delta)
 		for _, c := range e.table.Cells {
-			h.wealth += float64(float64(c.Runs) * s.factor(h.th, h.stake, c.X, c.Y))
+			h.eValue += float64(float64(c.Runs) * s.factor(h.th, h.stake, c.X, c.Y))
 		}
 	}
 	return h
 }
 
-// LogWealth is the log wealth against eps after all trainings so far. It panics unless
+// LogEValue is the log wealth against eps after all trainings so far. It panics unless
 // eps is finite.
-func (s *CanarySequence) LogWealth(eps float64) float64 {
+func (s *CanarySequence) LogEValue(eps float64) float64 {
 	mustBeFinite(eps)
-	return s.against(eps).wealth
+	return s.against(eps).eValue
 }
 
 // Runs is how many trainings there were.

@@ -54,7 +54,7 @@ func TestCanarySequenceSlow(t *testing.T) {
 		last := len(trainings) - 1
 		trainings[last] = append(trainings[last], [2]int{x, y})
 		for _, eps := range []float64{0, .5, claim, 3, 20} {
-			if got, want := s.LogWealth(eps), slowSequence(k, m, eps, delta, epochs, trainings); math.Abs(got-want) > 1e-11 {
+			if got, want := s.LogEValue(eps), slowSequence(k, m, eps, delta, epochs, trainings); math.Abs(got-want) > 1e-11 {
 				t.Fatalf("wealth %v after %d at %v, want %v", got, i, eps, want)
 			}
 		}

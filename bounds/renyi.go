@@ -168,7 +168,7 @@ func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 	if p.Method == MethodRenyiBerryEsseen {
 		return berryEsseenOf(t, w).pValue(e0)
 	}
-	return math.Max(minBeta, pValue(w.logWealth(t.cells(), e0, p.Lambda), t.Pairs()))
+	return math.Max(minBeta, pValue(w.logEValue(t.cells(), e0, p.Lambda), t.Pairs()))
 }
 
 func mustBeRenyi(t Table, p RenyiPlan) {

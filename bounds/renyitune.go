@@ -130,7 +130,7 @@ func (w renyiWager) expected(cells []tableCell, lambda, rate float64) float64 {
 	e0, ok := w.lower(cells, lambda, rate, 0, w.reach(), 1e-6)
 	if !ok {
 		// Nothing is certified: prefer what comes nearest.
-		return w.logWealth(cells, 0, lambda) - rate
+		return w.logEValue(cells, 0, lambda) - rate
 	}
 	return e0
 }

@@ -33,8 +33,8 @@ func newWager(a, b []float64, at func(theta float64) (u, v, c float64)) *wager {
 	return &wager{a: a, b: b, top: largest(b), at: at}
 }
 
-// logWealth returns log E(theta), -Inf where E is 0.
-func (w *wager) logWealth(cells []tableCell, theta, lambda float64) float64 {
+// logEValue returns log E(theta), -Inf where E is 0.
+func (w *wager) logEValue(cells []tableCell, theta, lambda float64) float64 {
 	u, v, c := w.at(theta)
 	if !(lambda*(v*w.top+c) < 1-1e-9) {
 		return math.Inf(-1)
@@ -55,7 +55,7 @@ func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*
 // goal, to within tol, from its inside; ok = false if lo is not in it.
 func (w *wager) lower(cells []tableCell, lambda, goal, lo, hi, tol float64) (theta float64, ok bool) {
 	return bisect(lo, hi, tol, func(theta float64) bool {
-		return w.logWealth(cells, theta, lambda) >= goal
+		return w.logEValue(cells, theta, lambda) >= goal
 	})
 }
 

@@ -16,7 +16,7 @@ type Cost struct {
 
 // CostOf is the cost of replaying a report; none where it cannot be drawn again from what
 // is given.
-func CostOf(r report.View, g Given) Cost {
+func CostOf(r report.View, g Env) Cost {
 	if _, recorded := r.(scores.Report); recorded && g.Scores == nil {
 		return Cost{}
 	}

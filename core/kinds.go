@@ -17,8 +17,8 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 )
 
-// Given is what an audit or a replay can need besides its plan or report.
-type Given struct {
+// Env is what an audit or a replay can need besides its plan or report.
+type Env struct {
 	Catalogue audit.Catalogue // what is known, the user's own among it
 	Sources   []source.Spec   // of canaries; nil: all
 	Pool      *engine.Pool
@@ -32,7 +32,7 @@ type Given struct {
 	Canaries  func(canary.Progress) // of audits with canaries, may be nil
 }
 
-func (g Given) sources() []source.Spec {
+func (g Env) sources() []source.Spec {
 	if g.Sources == nil {
 		return source.Sources()
 	}
@@ -41,7 +41,7 @@ func (g Given) sources() []source.Spec {
 
 // Codecs read the tasks of every kind of audit: of the mechanisms and with canaries of the
 // sources that are given.
-func (g Given) Codecs() engine.Codecs {
+func (g Env) Codecs() engine.Codecs {
 	return append(append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...), onerun.Codecs(g.sources())...)
 }
 
@@ -58,11 +58,11 @@ type Audit interface {
 	// member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)
 	// Run does the audit, see [report.Do].
-	Run(ctx context.Context, g Given) (report.View, error)
+	Run(ctx context.Context, g Env) (report.View, error)
 
 	// Search does what several machines that share the audit do not divide, see
 	// [report.Shared].
-	Search(ctx context.Context, g Given) (found json.RawMessage, err error)
+	Search(ctx context.Context, g Env) (found json.RawMessage, err error)
 	// Shared is the audit after a search that found this.
 	Shared(found json.RawMessage) (Shared, error)
 }
@@ -70,8 +70,8 @@ type Audit interface {
 // Shared is an audit that machines share.
 type Shared struct {
 	Pieces int
-	Draw   func(ctx context.Context, g Given, first, end int) (json.RawMessage, error)
-	Merge  func(g Given, parts iter.Seq2[report.Part, error]) (report.View, error)
+	Draw   func(ctx context.Context, g Env, first, end int) (json.RawMessage, error)
+	Merge  func(g Env, parts iter.Seq2[report.Part, error]) (report.View, error)
 }
 
 // Kind is one kind of audit, as all that serves every kind sees it.
@@ -85,57 +85,57 @@ type Kind struct {
 	reworded func(r report.View, plain bool) report.View
 	plan     func(report.View) any
 	owns     func(plan any) bool
-	resolve  func(plan any, g Given) (Audit, error)
-	verify   func(ctx context.Context, r report.View, g Given, whole bool) (engine.Verification, error)
+	resolve  func(plan any, g Env) (Audit, error)
+	verify   func(ctx context.Context, r report.View, g Env, whole bool) (engine.Verification, error)
 }
 
 // Kinds are all kinds of audits.
 func Kinds() []Kind {
 	return []Kind{
 		kind(report.Pair, pair.ParseReport, pair.ParsePlan, func(r pair.Report) pair.Plan { return r.Plan },
-			func(p pair.Plan, g Given) (Audit, error) {
+			func(p pair.Plan, g Env) (Audit, error) {
 				a, err := p.Resolve(g.Catalogue)
 				if err != nil {
 					return nil, err
 				}
 				outputs, bytes := a.Cost()
-				return audited(a, a.Plan, Cost{outputs, bytes}, func(g Given) func(pair.Progress) { return g.Pair }), nil
+				return audited(a, a.Plan, Cost{outputs, bytes}, func(g Env) func(pair.Progress) { return g.Pair }), nil
 			},
-			func(ctx context.Context, r pair.Report, g Given, whole bool) (engine.Verification, error) {
+			func(ctx context.Context, r pair.Report, g Env, whole bool) (engine.Verification, error) {
 				return pair.Verify(ctx, g.Catalogue, g.Pool, r, whole)
 			}),
 		kind(canary.Kind, canary.ParseReport, canary.ParsePlan, func(r canary.Report) canary.Plan { return r.Plan },
-			func(p canary.Plan, g Given) (Audit, error) {
+			func(p canary.Plan, g Env) (Audit, error) {
 				a, err := p.Resume(g.sources(), g.File, g.Continue)
 				if err != nil {
 					return nil, err
 				}
 				p = a.Plan
-				return audited(a, p, Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}, func(g Given) func(canary.Progress) { return g.Canaries }), nil
+				return audited(a, p, Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}, func(g Env) func(canary.Progress) { return g.Canaries }), nil
 			},
-			func(ctx context.Context, r canary.Report, g Given, whole bool) (engine.Verification, error) {
+			func(ctx context.Context, r canary.Report, g Env, whole bool) (engine.Verification, error) {
 				return canary.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
 			}),
 		kind(onerun.Kind, onerun.ParseReport, onerun.ParsePlan, func(r onerun.Report) onerun.Plan { return r.Plan },
-			func(p onerun.Plan, g Given) (Audit, error) {
+			func(p onerun.Plan, g Env) (Audit, error) {
 				a, err := p.Resolve(g.sources(), g.File)
 				if err != nil {
 					return nil, err
 				}
 				return audited(a, a.Plan, Cost{a.Plan.Canaries, 8 * a.Plan.Canaries}, nil), nil
 			},
-			func(ctx context.Context, r onerun.Report, g Given, whole bool) (engine.Verification, error) {
+			func(ctx context.Context, r onerun.Report, g Env, whole bool) (engine.Verification, error) {
 				return onerun.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
 			}),
 		kind(scores.Kind, scores.ParseReport, scores.ParsePlan, func(r scores.Report) scores.Plan { return r.Plan },
-			func(p scores.Plan, g Given) (Audit, error) {
+			func(p scores.Plan, g Env) (Audit, error) {
 				a, err := p.Resolve(g.Scores)
 				if err != nil {
 					return nil, err
 				}
 				return audited(a, a.Plan, Cost{}, nil), nil
 			},
-			func(_ context.Context, r scores.Report, g Given, _ bool) (engine.Verification, error) {
+			func(_ context.Context, r scores.Report, g Env, _ bool) (engine.Verification, error) {
 				return scores.Verify(r, g.Scores)
 			}),
 	}
@@ -143,7 +143,7 @@ func Kinds() []Kind {
 
 // kind is one with plans of type P and reports of type R.
 func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]byte) (R, error), parsePlan func([]byte) (P, error), plan func(R) P,
-	resolve func(P, Given) (Audit, error), verify func(context.Context, R, Given, bool) (engine.Verification, error)) Kind {
+	resolve func(P, Env) (Audit, error), verify func(context.Context, R, Env, bool) (engine.Verification, error)) Kind {
 	return Kind{
 		Name:      name,
 		Parse:     func(data []byte) (report.View, error) { return parse(data) },
@@ -161,8 +161,8 @@ func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]b
 			_, own := plan.(P)
 			return own
 		},
-		resolve: func(plan any, g Given) (Audit, error) { return resolve(plan.(P), g) },
-		verify: func(ctx context.Context, v report.View, g Given, whole bool) (engine.Verification, error) {
+		resolve: func(plan any, g Env) (Audit, error) { return resolve(plan.(P), g) },
+		verify: func(ctx context.Context, v report.View, g Env, whole bool) (engine.Verification, error) {
 			return verify(ctx, v.(R), g, whole)
 		},
 	}
@@ -226,11 +226,11 @@ func Trainer(plan any) *source.Trainer {
 }
 
 // Resolve checks a plan of any kind and fills in its defaults.
-func Resolve(plan any, g Given) (Audit, error) { return KindOf(plan).resolve(plan, g) }
+func Resolve(plan any, g Env) (Audit, error) { return KindOf(plan).resolve(plan, g) }
 
 // Verify replays a report of any kind, see [report.Verify]. Without whole, it draws nothing
 // and needs nothing of the user's; a report of which that cannot be said without it is
 // refused with an [audit.InputError].
-func Verify(ctx context.Context, r report.View, g Given, whole bool) (engine.Verification, error) {
+func Verify(ctx context.Context, r report.View, g Env, whole bool) (engine.Verification, error) {
 	return of(r).verify(ctx, r, g, whole)
 }

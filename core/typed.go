@@ -16,10 +16,10 @@ type typed[T, F any, R report.View, W report.Pointer[R]] struct {
 	report.Audit[T, F, R]
 	plan any
 	cost Cost
-	tell func(Given) func(T) // nil: it tells nothing
+	tell func(Env) func(T) // nil: it tells nothing
 }
 
-func audited[T, F any, R report.View, W report.Pointer[R]](a report.Audit[T, F, R], plan any, cost Cost, tell func(Given) func(T)) Audit {
+func audited[T, F any, R report.View, W report.Pointer[R]](a report.Audit[T, F, R], plan any, cost Cost, tell func(Env) func(T)) Audit {
 	return typed[T, F, R, W]{a, plan, cost, tell}
 }
 
@@ -42,12 +42,12 @@ func (a typed[T, F, R, W]) FirstTraining() (members []bool, seed uint64, err err
 	return nil, 0, fmt.Errorf("core: a plan of type %T without trainings", a.plan)
 }
 
-func (a typed[T, F, R, W]) Run(ctx context.Context, g Given) (report.View, error) {
+func (a typed[T, F, R, W]) Run(ctx context.Context, g Env) (report.View, error) {
 	on, tell := a.on(g)
 	return report.Do[T, F, R, W](ctx, a.Audit, on, tell, g.Generator)
 }
 
-func (a typed[T, F, R, W]) on(g Given) (on *engine.Runner, tell func(T)) {
+func (a typed[T, F, R, W]) on(g Env) (on *engine.Runner, tell func(T)) {
 	if a.tell != nil {
 		tell = a.tell(g)
 	}
@@ -61,7 +61,7 @@ func (a typed[T, F, R, W]) shared() (report.Shared[T, F], error) {
 	return nil, fmt.Errorf("core: a plan of type %T draws nothing that can be shared", a.plan)
 }
 
-func (a typed[T, F, R, W]) Search(ctx context.Context, g Given) (json.RawMessage, error) {
+func (a typed[T, F, R, W]) Search(ctx context.Context, g Env) (json.RawMessage, error) {
 	s, err := a.shared()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error)
 	if out.Pieces, err = s.Pieces(f); err != nil {
 		return out, err
 	}
-	out.Draw = func(ctx context.Context, g Given, first, end int) (json.RawMessage, error) {
+	out.Draw = func(ctx context.Context, g Env, first, end int) (json.RawMessage, error) {
 		on, tell := a.on(g)
 		drawn, err := s.Draw(ctx, on, tell, f, first, end)
 		if err != nil {
@@ -94,7 +94,7 @@ func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error)
 		}
 		return json.Marshal(drawn)
 	}
-	out.Merge = func(g Given, parts iter.Seq2[report.Part, error]) (report.View, error) {
+	out.Merge = func(g Env, parts iter.Seq2[report.Part, error]) (report.View, error) {
 		on, _ := a.on(g)
 		start := on.Clock()
 		whole, end, err := s.Join(f, parts)

@@ -197,10 +197,10 @@ func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, grad
 // witness computes h of rows of both sides.
 func (t *training) witness(rows []float32, count [2]int) {
 	n := count[0] + count[1]
-	t.raw, t.bend = matmul.Grown(t.raw, n), matmul.Grown(t.bend, n)
+	t.raw, t.bend = matmul.Resized(t.raw, n), matmul.Resized(t.bend, n)
 	t.network.forward(rows, n, t.raw)
 	for s := range t.h {
-		t.h[s], t.slope[s] = matmul.Grown(t.h[s], count[s]), matmul.Grown(t.slope[s], count[s])
+		t.h[s], t.slope[s] = matmul.Resized(t.h[s], count[s]), matmul.Resized(t.slope[s], count[s])
 	}
 	for i, x := range t.raw[:n] {
 		h, bend := bounded(float64(x), t.bound)
@@ -281,8 +281,8 @@ func (m *network[T]) ready() {
 // forward writes the network's output for each of n rows into out.
 func (m *network[T]) forward(rows []T, n int, out []T) {
 	m.rows, m.n = rows, n
-	m.hidden1, m.slopes1 = matmul.Grown(m.hidden1, n*m.first), matmul.Grown(m.slopes1, n*m.first)
-	m.hidden2, m.slopes2 = matmul.Grown(m.hidden2, n*m.second), matmul.Grown(m.slopes2, n*m.second)
+	m.hidden1, m.slopes1 = matmul.Resized(m.hidden1, n*m.first), matmul.Resized(m.slopes1, n*m.first)
+	m.hidden2, m.slopes2 = matmul.Resized(m.hidden2, n*m.second), matmul.Resized(m.slopes2, n*m.second)
 	_, b1, _, b2, w3, b3 := layers(m.shape, m.params)
 	m.left.Left(rows, n, m.inputs, m.inputs, 1)
 	matmul.Product(&m.left, &m.w1, b1, m.hidden1)
@@ -312,7 +312,7 @@ func (m *network[T]) backward(slope, gradient []T) {
 	n := m.n
 	_, _, w2, _, w3, _ := layers(m.shape, m.params)
 	g1, gb1, g2, gb2, g3, gb3 := layers(m.shape, gradient)
-	m.back2, m.back1 = matmul.Grown(m.back2, n*m.second), matmul.Grown(m.back1, n*m.first)
+	m.back2, m.back1 = matmul.Resized(m.back2, n*m.second), matmul.Resized(m.back1, n*m.first)
 	clear(gb1)
 	clear(gb2)
 	clear(g3)

@@ -26,7 +26,7 @@ type content struct {
 	suite  *suite.Report  // of several
 	code   *packed.Code
 	link   string // the code as an address holds it
-	result *pair.Glimpse
+	result *pair.LinkSummary
 	day    string // on which it was stored
 }
 
@@ -41,7 +41,7 @@ func (s *Host) check(data []byte) error {
 	if s.Most != (core.Cost{}) {
 		var cost core.Cost
 		for _, a := range c.audits {
-			one := core.CostOf(a.Report, core.Given{Catalogue: s.Catalogue})
+			one := core.CostOf(a.Report, core.Env{Catalogue: s.Catalogue})
 			cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
 		}
 		if err := cost.Within(s.Most); err != nil {
@@ -49,7 +49,7 @@ func (s *Host) check(data []byte) error {
 		}
 	}
 	for _, a := range c.audits {
-		v, err := core.Verify(context.Background(), a.Report, core.Given{Catalogue: s.Catalogue}, false)
+		v, err := core.Verify(context.Background(), a.Report, core.Env{Catalogue: s.Catalogue}, false)
 		if err == nil && !v.OK() {
 			err = differs(v.Differences)
 		}
@@ -134,7 +134,7 @@ func (c *content) readCode(text string) error {
 	}
 	c.code, c.link = &code, text
 	if len(code.Result) > 0 {
-		var g pair.Glimpse
+		var g pair.LinkSummary
 		if err := audit.DecodeStrict(code.Result, "link: result", &g); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func TestCost(t *testing.T) {
 	h, _ := aHost()
 	data := must.Get(os.ReadFile("../site/example.json"))(t)
 	r := must.Get(core.ParseReport(data))(t)
-	cost := core.CostOf(r, core.Given{Catalogue: h.Catalogue})
+	cost := core.CostOf(r, core.Env{Catalogue: h.Catalogue})
 	p := core.PlanOf(r).(pair.Plan)
 	if cost.Outputs < 2*(p.Samples+p.Explore) || cost.Bytes < 16*p.Explore {
 		t.Fatalf("%+v of %+v", cost, p)

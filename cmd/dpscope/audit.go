@@ -26,10 +26,10 @@ import (
 type auditFlags struct {
 	*cli.Flags
 
-	asked   cli.Asked[pair.Plan]
-	workers *int
-	outside outsideFlags
-	curve   string // file of a claim that is a curve
+	asked    cli.Asked[pair.Plan]
+	workers  *int
+	external externalFlags
+	curve    string // file of a claim that is a curve
 
 	out   formatFlags
 	suite planFlags
@@ -53,7 +53,7 @@ func newSettingsFlags(command string, stderr io.Writer) *auditFlags {
 	f := &auditFlags{Flags: cli.NewFlags(command, stderr)}
 	s := f.Flags
 	f.asked = cli.Settings(s, pair.Keys())
-	f.outside.register(s, pair.OutsideKeys())
+	f.external.register(s, pair.ExternalKeys())
 	s.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
 	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	return f
@@ -64,10 +64,10 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := pair.Plan{Version: pair.PlanVersion}
-	if err := f.outside.read(); err != nil {
+	if err := f.external.read(); err != nil {
 		return p, err
 	}
-	if err := f.outside.check(given); err != nil {
+	if err := f.external.check(given); err != nil {
 		return p, err
 	}
 	if err := f.asked.Read(&p); err != nil {
@@ -78,7 +78,7 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 			return p, err
 		}
 	}
-	name := f.outside.Mechanism()
+	name := f.external.Mechanism()
 	switch {
 	case name != "":
 		p.Mechanism = name
@@ -119,9 +119,9 @@ func strayArgument(args []string) error {
 
 // files reads the files that the audit is of, and returns what can be audited with them.
 func (f *auditFlags) files(plan pair.Plan, in intake) (audit.Catalogue, error) {
-	switch r := f.outside.Recorded; {
-	case f.outside.Table.File != "":
-		return f.outside.labelled(plan)
+	switch r := f.external.Recorded; {
+	case f.external.Table.File != "":
+		return f.external.labelled(plan)
 	case len(r.Files) > 0:
 		return recordedCatalogue(r, in)
 	}
@@ -148,21 +148,21 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if f.out.forBuilds() {
 		plan = plan.ForVerdict()
 	}
-	if o := f.outside; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "") {
+	if o := f.external; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "") {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"})
 	}
 	cat, err := f.files(plan, intake{stdin, stderr})
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.outside.stdin, f.outside.stdout = stdin, stdout; f.outside.parent {
+	if f.external.stdin, f.external.stdout = stdin, stdout; f.external.parent {
 		stdout = io.Discard
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	end := func() {}
-	if f.outside.brought() != "" {
-		cat, end, err = f.outside.catalogue(ctx, plan, stderr)
+	if f.external.userKind() != "" {
+		cat, end, err = f.external.catalogue(ctx, plan, stderr)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
@@ -172,25 +172,25 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		return fail(stderr, err)
 	}
 	defer end()
-	brought, err := broughtData(cat, plan.Mechanism)
+	brought, err := userData(cat, plan.Mechanism)
 	if err != nil {
 		return fail(stderr, err)
 	}
 	show := newMeter(stderr)
-	if f.outside.parent {
+	if f.external.parent {
 		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
 	}
 	return one{plan, given(cat, *f.workers), brought, f.shards, &f.out}.do(ctx, show, stdout, stderr)
 }
 
-// broughtData is what the parts of an audit say of a mechanism of the user's, nil of one that
+// userData is what the parts of an audit say of a mechanism of the user's, nil of one that
 // dpscope has.
-func broughtData(cat audit.Catalogue, mechanism string) ([]byte, error) {
+func userData(cat audit.Catalogue, mechanism string) ([]byte, error) {
 	spec, err := cat.Mechanism(mechanism)
-	if err != nil || spec.Brought == nil {
+	if err != nil || spec.User == nil {
 		return nil, nil // the audit says what is wrong with its name
 	}
-	return json.Marshal(spec.Brought)
+	return json.Marshal(spec.User)
 }
 
 // meter shows progress on one line of a terminal, and nothing elsewhere.

@@ -142,7 +142,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	show := f.trainer.meter(stderr)
 	if program != nil && from == nil {
-		err := f.trainer.know(program, plan, core.Given{Sources: sources, File: file}, f.shards.After, show, stderr)
+		err := f.trainer.know(program, plan, core.Env{Sources: sources, File: file}, f.shards.After, show, stderr)
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		} else if err != nil {

@@ -78,16 +78,16 @@ func (f *auditFlags) committed(ctx context.Context, names []string, stdin io.Rea
 			return nil, err
 		}
 		cat, err := f.files(plan, intake{stdin, notes})
-		if err == nil && f.outside.brought() != "" {
+		if err == nil && f.external.userKind() != "" {
 			var end func()
-			if cat, end, err = f.outside.catalogue(ctx, plan, notes); err == nil {
+			if cat, end, err = f.external.catalogue(ctx, plan, notes); err == nil {
 				defer end()
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		a, err := core.Resolve(plan, core.Given{Catalogue: cat})
+		a, err := core.Resolve(plan, core.Env{Catalogue: cat})
 		if err != nil {
 			return nil, err
 		}
@@ -122,13 +122,13 @@ func committedOf(name string, a core.Audit, cat audit.Catalogue) (c committed, e
 	if p, ok := c.Plan.(pair.Plan); ok {
 		var spec audit.MechanismSpec
 		spec, err = cat.Mechanism(p.Mechanism)
-		c.Files = sums(spec.Recording, spec.Brought, spec.Labelled)
+		c.Files = sums(spec.Recording, spec.User, spec.Labelled)
 	}
 	return c, err
 }
 
 // sums are the SHA-256 of the user's files and code.
-func sums(r *audit.Recording, b *audit.Brought, l *audit.Labelled) (all []string) {
+func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []string) {
 	if r != nil {
 		for _, f := range r.Files {
 			all = append(all, f.SHA256)
@@ -167,7 +167,7 @@ func committedBy(name string, r report.View) committed {
 	c := committed{Name: name, Plan: core.PlanOf(r)}
 	c.Kind = core.KindOf(c.Plan).Name
 	if own, ok := r.(pair.Report); ok {
-		c.Files = sums(own.Inputs.Samples, own.Inputs.Brought, own.Inputs.Labelled)
+		c.Files = sums(own.Inputs.Samples, own.Inputs.User, own.Inputs.Labelled)
 	}
 	return c
 }

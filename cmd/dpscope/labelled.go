@@ -30,7 +30,7 @@ func openTable(path string, reading audit.LabelledReading, was *audit.Labelled) 
 }
 
 // labelled is the catalogue for an audit of a learner over the table of -table.
-func (f *outsideFlags) labelled(p pair.Plan) (audit.Catalogue, error) {
+func (f *externalFlags) labelled(p pair.Plan) (audit.Catalogue, error) {
 	cat, _, err := openTable(f.Table.File, f.Table.LabelledReading, nil)
 	if err != nil {
 		return cat, err
@@ -48,7 +48,7 @@ func (f *outsideFlags) labelled(p pair.Plan) (audit.Catalogue, error) {
 }
 
 // replayLabelled is the catalogue to replay the report of such an audit with.
-func (f *outsideFlags) replayLabelled(r pair.Report) (audit.Catalogue, string, error) {
+func (f *externalFlags) replayLabelled(r pair.Report) (audit.Catalogue, string, error) {
 	was := r.Inputs.Labelled
 	switch {
 	case was == nil:

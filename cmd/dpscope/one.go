@@ -17,15 +17,15 @@ import (
 // one is a single audit of any kind.
 type one struct {
 	plan   any // of the kind's type
-	given  core.Given
+	given  core.Env
 	data   []byte // that a share of it needs, see [shares.Search]
 	shards shares.Flags
 	out    *formatFlags
 }
 
 // given is what audits of the catalogue's mechanisms need, with so many workers.
-func given(cat audit.Catalogue, workers int) core.Given {
-	return core.Given{Catalogue: cat, Pool: engine.LocalPool(workers), Generator: cli.Generator(), Now: cli.Clock()}
+func given(cat audit.Catalogue, workers int) core.Env {
+	return core.Env{Catalogue: cat, Pool: engine.LocalPool(workers), Generator: cli.Generator(), Now: cli.Clock()}
 }
 
 // do does the audit, or the part of it that is asked for, and returns the exit code.
@@ -61,7 +61,7 @@ func endShare(err error, show *meter, stderr io.Writer) int {
 }
 
 // watch shows the progress of the audit of a plan.
-func (m *meter) watch(_ string, plan any, g *core.Given) {
+func (m *meter) watch(_ string, plan any, g *core.Env) {
 	if m.w == nil {
 		return
 	}

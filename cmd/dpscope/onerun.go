@@ -64,7 +64,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	show := trainer.meter(stderr)
 	if program != nil {
-		err := trainer.know(program, plan, core.Given{Sources: sources, File: file}, shards.After, show, stderr)
+		err := trainer.know(program, plan, core.Env{Sources: sources, File: file}, shards.After, show, stderr)
 		if ctx.Err() != nil {
 			return fail(stderr, cli.ErrStopped)
 		} else if err != nil {

@@ -79,8 +79,8 @@ func (f *planFlags) parse(data []byte) (*suite.File, error) {
 				beside(&e.Recorded.Files[i])
 			}
 		}
-		if e.Brought != nil {
-			beside(&e.Brought.Wasm)
+		if e.User != nil {
+			beside(&e.User.Wasm)
 		}
 		if e.Scores != nil {
 			for i := range e.Scores.Files {
@@ -98,7 +98,7 @@ func (f *planFlags) parse(data []byte) (*suite.File, error) {
 type planned struct {
 	name  string
 	plan  any // of the kind's type
-	given core.Given
+	given core.Env
 	audit core.Audit // of the plan, once it was checked
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
@@ -134,8 +134,8 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	}
 	for k, i := range chosen {
 		e := file.Audits[i]
-		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Given{Catalogue: catalogue}}
-		heard = heard || e.Brought != nil || e.Trains()
+		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Env{Catalogue: catalogue}}
+		heard = heard || e.User != nil || e.Trains()
 		if err := all[k].read(e, intake{stderr: notes}); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
@@ -187,8 +187,8 @@ func (p *planned) read(e suite.Entry, in intake) (err error) {
 
 // complete starts what the audit needs, and checks it.
 func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
-	if e.Brought != nil {
-		flags := outsideFlags{Outside: e.Outside(), timeout: command.DefaultTimeout}
+	if e.User != nil {
+		flags := externalFlags{External: e.External(), timeout: command.DefaultTimeout}
 		if p.given.Catalogue, p.end, p.broken = flags.catalogue(ctx, p.plan.(pair.Plan), notes); p.broken != nil {
 			return p.broken
 		}
@@ -415,7 +415,7 @@ func needsPlan(r report.View) error {
 	missing := false
 	switch r := r.(type) {
 	case pair.Report:
-		missing = r.Inputs.Samples != nil || r.Inputs.Brought != nil
+		missing = r.Inputs.Samples != nil || r.Inputs.User != nil
 	case canary.Report:
 		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
 	case onerun.Report:

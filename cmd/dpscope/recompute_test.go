@@ -41,7 +41,7 @@ func TestRecomputeKept(t *testing.T) {
 			all = append(all, r)
 		}
 		for _, r := range all {
-			v, err := core.Verify(t.Context(), r, core.Given{Catalogue: catalogue}, false)
+			v, err := core.Verify(t.Context(), r, core.Env{Catalogue: catalogue}, false)
 			var in *audit.InputError
 			switch own, ok := r.(pair.Report); {
 			case errors.As(err, &in) && in.Remedy != "":
@@ -54,7 +54,7 @@ func TestRecomputeKept(t *testing.T) {
 			case ok && own.LowerBound != nil:
 				*own.LowerBound = own.Claim.Limit() + 1 // nothing of its counts
 				own.Verdict = audit.Violation
-				if v, err := core.Verify(t.Context(), own, core.Given{Catalogue: catalogue}, false); err == nil && v.OK() {
+				if v, err := core.Verify(t.Context(), own, core.Env{Catalogue: catalogue}, false); err == nil && v.OK() {
 					t.Errorf("%s: a forged bound follows from its counts", name)
 				}
 			}

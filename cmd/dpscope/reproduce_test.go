@@ -78,7 +78,7 @@ func runsOf[T any](t *rapid.T, name string, runs int, value *rapid.Generator[T])
 func TestReproduceBrought(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const runs = 5
-		b := audit.Brought{Kind: audit.BroughtCommand, Name: rapid.SampledFrom([]string{"python3 x.py", "sh -c 'a \"b\"'", "./it's"}).Draw(t, "name"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite")}
+		b := audit.UserMechanism{Kind: audit.UserCommand, Name: rapid.SampledFrom([]string{"python3 x.py", "sh -c 'a \"b\"'", "./it's"}).Draw(t, "name"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite")}
 		kinds := map[string]audit.ColumnKind{}
 		for i, k := range runsOf(t, "kind", runs, rapid.SampledFrom([]audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed})) {
 			b.Columns = append(b.Columns, audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: k})
@@ -92,7 +92,7 @@ func TestReproduceBrought(t *testing.T) {
 		if s.Columns = len(s.Lower); s.Relation == audit.LInfinity {
 			s.Reach = 0.25
 		}
-		cat := withBrought(b, nil)
+		cat := withUser(b, nil)
 		spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return described(b.Columns), nil }
 		p := drawn(t)
@@ -107,28 +107,28 @@ func TestReproduceBrought(t *testing.T) {
 		}
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		inPlan(t, f.outside.Outside)
-		brought := f.outside.Brought
+		inPlan(t, f.external.External)
+		brought := f.external.User
 		space, err := brought.Space(again.Relation)
 		if err != nil || !reflect.DeepEqual(space, *s) {
 			t.Fatalf("%s: %v\n%+v\nwant\n%+v", cli, err, space, *s)
 		}
-		if !maps.Equal(brought.Kinds, kinds) || brought.NonFinite != b.NonFinite || brought.Exec != b.Name || !reflect.DeepEqual(f.outside.Recorded, pair.Recorded{}) {
-			t.Fatalf("%s: %+v", cli, f.outside.Outside)
+		if !maps.Equal(brought.Kinds, kinds) || brought.NonFinite != b.NonFinite || brought.Exec != b.Name || !reflect.DeepEqual(f.external.Recorded, pair.Recorded{}) {
+			t.Fatalf("%s: %+v", cli, f.external.External)
 		}
 	})
 }
 
 // inPlan wants a mechanism from outside to be the same in a file of several audits.
-func inPlan(t *rapid.T, o pair.Outside) {
+func inPlan(t *rapid.T, o pair.External) {
 	e := map[string]any{"name": "a", "claim": audit.Claim{Epsilon: 1}, "recorded": o.Recorded}
 	if o.Recorded.Files == nil {
 		delete(e, "recorded")
-		e["brought"] = o.Brought
+		e["brought"] = o.User
 	}
 	text := must.Get(json.Marshal(map[string]any{"version": suite.Version, "audits": []any{e}}))(t)
 	f, err := suite.Parse(text, "the plan")
-	if err != nil || !audit.EqualJSON(f.Audits[0].Outside(), o) || f.Audit(0).(pair.Plan).Mechanism != o.Mechanism() {
+	if err != nil || !audit.EqualJSON(f.Audits[0].External(), o) || f.Audit(0).(pair.Plan).Mechanism != o.Mechanism() {
 		t.Fatalf("%s: %v\n%+v\nwant\n%+v", text, err, f, o)
 	}
 }
@@ -172,10 +172,10 @@ func TestReproduceRecorded(t *testing.T) {
 		cli := a.Reproduce().CLI
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		inPlan(t, f.outside.Outside)
-		want := pair.Outside{Recorded: pair.Recorded{Files: []string{rec.Files[0].Name}, Reading: r}}
-		if !audit.EqualJSON(f.outside.Outside, want) {
-			t.Fatalf("%s: %+v, want %+v", cli, f.outside.Outside, want)
+		inPlan(t, f.external.External)
+		want := pair.External{Recorded: pair.Recorded{Files: []string{rec.Files[0].Name}, Reading: r}}
+		if !audit.EqualJSON(f.external.External, want) {
+			t.Fatalf("%s: %+v, want %+v", cli, f.external.External, want)
 		}
 	})
 }

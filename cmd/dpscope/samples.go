@@ -85,7 +85,7 @@ func (in intake) samples(paths []string, o recorded.Options) (files []*recorded.
 
 // replayRecorded is the catalogue to replay a report with: for one of samples, with the
 // same files, read as they were.
-func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note string, err error) {
+func (f *externalFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note string, err error) {
 	rec, given := r.Inputs.Samples, f.Recorded.Files
 	switch {
 	case rec == nil && len(given) == 0:

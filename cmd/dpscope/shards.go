@@ -24,7 +24,7 @@ func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	g := core.Given{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
+	g := core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
 	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g)
 	if ctx.Err() != nil {
 		err = cli.ErrStopped

@@ -194,7 +194,7 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stdout, phrase.Visible(report.Text(core.Plain(r))))
 	if !*quick {
 		var a replay.Answer
-		if err = core.CostOf(r, core.Given{Catalogue: catalogue}).Within(replay.Most); err == nil {
+		if err = core.CostOf(r, core.Env{Catalogue: catalogue}).Within(replay.Most); err == nil {
 			var child replay.Child
 			if child, err = replayer(*workers); err == nil {
 				a, err = child.Replay(ctx, data)
@@ -211,7 +211,7 @@ func openCommand(args []string, stdout, stderr io.Writer) int {
 		}
 		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nReports from a host are replayed within limits on memory and time. To replay it without them: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
 	}
-	v, err := core.Verify(ctx, r, core.Given{Catalogue: catalogue}, false)
+	v, err := core.Verify(ctx, r, core.Env{Catalogue: catalogue}, false)
 	if err != nil {
 		return fail(stderr, err)
 	}

@@ -58,7 +58,7 @@ func (f *trainerFlags) open(ctx context.Context, line string, stdin io.Reader, s
 
 // know puts into a plan what its report says of the program that trains: what the search in
 // the partial after says, or what asking it twice gives, if it is to be asked.
-func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Given, after string, show *meter, notes io.Writer) error {
+func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Env, after string, show *meter, notes io.Writer) error {
 	switch {
 	case after != "":
 		return training.After(plan, after, shares.Open)

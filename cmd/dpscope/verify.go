@@ -35,8 +35,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	outside := outsideFlags{stdin: stdin, stdout: stdout, stderr: stderr}
-	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
+	outside := externalFlags{stdin: stdin, stdout: stdout, stderr: stderr}
+	outside.register(set, settings.Only(pair.ExternalKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	var plan planFlags
 	plan.registerFile(set)
 	commitment := set.String("commitment", "", "`file` with the two lines that dpscope commit printed, or their text: the report must be of the plan that was committed")
@@ -50,7 +50,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := outside.read(); err != nil {
 		return fail(stderr, err)
 	}
-	if *quick && outside.brought() != "" {
+	if *quick && outside.userKind() != "" {
 		return fail(stderr, &audit.InputError{Field: "-exec or -wasm", Found: "given", Want: "absent with -quick, which runs nothing", Remedy: "leave one of the two out"})
 	}
 	n := *workers
@@ -80,7 +80,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent except for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
 	ctx := context.Background()
-	g := core.Given{Catalogue: catalogue}
+	g := core.Env{Catalogue: catalogue}
 	note, end := "", func() {}
 	if own, ok := r.(pair.Report); ok {
 		if len(files) > 0 {
@@ -88,7 +88,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		if *quick && !outside.given() {
 			// What the report says of it is enough.
-		} else if outside.brought() != "" || own.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
+		} else if outside.userKind() != "" || own.Inputs.User != nil && len(outside.Recorded.Files) == 0 {
 			var stop context.CancelFunc
 			ctx, stop = untilSignal() // what was brought has to be ended
 			defer stop()
@@ -98,7 +98,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		} else {
 			g.Catalogue, note, err = outside.replayRecorded(own)
 		}
-	} else if outside.Brought.Exec != "" {
+	} else if outside.User.Exec != "" {
 		var stop context.CancelFunc
 		ctx, stop = untilSignal()
 		defer stop()
@@ -108,7 +108,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if !set.Given("workers") {
 			n = 1
 		}
-		g.Sources, end, note, err = trained(ctx, core.Trainer(core.PlanOf(r)), outside.Brought.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
+		g.Sources, end, note, err = trained(ctx, core.Trainer(core.PlanOf(r)), outside.User.Exec, outside.timeout, parentOf(outside.parent, stdin, outside.stdout, false))
 	} else {
 		err = readGiven(&g, r, files, !*quick, stderr)
 	}
@@ -131,7 +131,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // readGiven reads the files that the audit of r was given.
-func readGiven(g *core.Given, r report.View, files []string, whole bool, stderr io.Writer) (err error) {
+func readGiven(g *core.Env, r report.View, files []string, whole bool, stderr io.Writer) (err error) {
 	own, ofScores := r.(scores.Report)
 	switch {
 	case !ofScores:

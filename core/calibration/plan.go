@@ -46,9 +46,9 @@ const (
 	fewestRuns                 = 4
 )
 
-// dear are the learners that take long, with the share of the runs that they
+// expensive are the learners that take long, with the share of the runs that they
 // are given.
-var dear = map[string]int{
+var expensive = map[string]int{
 	"mlp": 5, "chebyshev": 5, "mmd-tester": 5,
 	"hockeystick-tester": wide, "renyi-tester": wide,
 }
@@ -200,7 +200,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 	}
 	for _, name := range names {
 		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs, tight: s}
-		if share := dear[name]; share > 0 {
+		if share := expensive[name]; share > 0 {
 			if l.Cheap && !slices.Contains(l.Learners, name) {
 				continue
 			}

@@ -109,7 +109,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 		return nil, err
 	}
 	ev := &Evidence{Sequential: b, Membership: membership.OfRuns(p.K, p.M, scores, p.Beta)}
-	ev.Portrait = membership.Portray(p.K, p.M, scores)
+	ev.ScoreSample = membership.Portray(p.K, p.M, scores)
 	ev.Threshold, ev.Certified = b.Epochs[len(b.Epochs)-1].Threshold, membership.Counted{Table: t, Diverged: diverged}
 	ev.Ties = len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1]
 	return ev, nil

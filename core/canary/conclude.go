@@ -27,7 +27,7 @@ type Side struct {
 // Conclude implements [report.Audit]: ev is what the audit gathered, nil if there is none.
 func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	p := a.Plan
-	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
+	r := Report{Report: report.New(Kind, p.Source, p.StatedClaim(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
 	r.Quantity, r.Termination, r.Power = string(report.Epsilon), end, power(p)
 	r.Reproduce, r.Limitations, r.References = a.Reproduce(), limitations(p), references(p)
 	if ev != nil && ev.Sequential != nil {

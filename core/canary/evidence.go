@@ -24,7 +24,7 @@ func (e Evidence) check(p Plan) error {
 		return &audit.InputError{Field: "sequential", Found: fmt.Sprint(e.Sequential != nil), Want: fmt.Sprintf("there in a sequential audit and in no other; the mode is %q", p.Mode)}
 	}
 	if e.Sequential != nil {
-		if e.Portrait == nil {
+		if e.ScoreSample == nil {
 			return &audit.InputError{Field: "portrait", Found: audit.Absent, Want: "scores of the first trainings"}
 		}
 		t, err := e.Sequential.table(p)
@@ -39,8 +39,8 @@ func (e Evidence) check(p Plan) error {
 	if err := e.Check(p.Explore, p.Runs, p.K, p.M); err != nil {
 		return err
 	}
-	if e.Portrait != nil {
-		if err := e.Portrait.Check(p.Explore, p.K, p.M); err != nil {
+	if e.ScoreSample != nil {
+		if err := e.ScoreSample.Check(p.Explore, p.K, p.M); err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,7 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	n := float64(l.trained())
 	within := func(eps, runs float64) (at int, ok bool) {
 		at, growth := best(eps)
-		return at, growth > 0 && float64(growth*runs) >= l.sequence.Goal()-l.sequence.LogWealth(eps)
+		return at, growth > 0 && float64(growth*runs) >= l.sequence.Goal()-l.sequence.LogEValue(eps)
 	}
 	lo, hi := l.sequence.Frontier(), l.claim
 	if l.sequence.Refuted() {

@@ -95,7 +95,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		return again, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Termination.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
-	if r.Evidence.Portrait == nil {
+	if r.Evidence.ScoreSample == nil {
 		return again, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
 	}
 	// A replay draws as many runs as the report counts, and no more.

@@ -141,7 +141,7 @@ func (s *state) explore(ctx context.Context) error {
 	}
 	*ev = e.Choose(p.aim())
 	ev.Explored.Diverged = diverged
-	ev.Portrait, s.evidence.Membership = membership.Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
+	ev.ScoreSample, s.evidence.Membership = membership.Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
 	return ctx.Err()
 }
 

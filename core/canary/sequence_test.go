@@ -86,7 +86,7 @@ func TestBetsAreFair(t *testing.T) {
 				l.take([]float64{float64(code % 3), float64(code / 3 % 3)})
 				code /= 9
 			}
-			wealth = append(wealth, math.Exp(l.sequence.LogWealth(c.eps)))
+			wealth = append(wealth, math.Exp(l.sequence.LogEValue(c.eps)))
 		}
 		if slices.Max(wealth) <= 1 {
 			t.Fatalf("%+v: nothing was bet", c)

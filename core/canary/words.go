@@ -27,7 +27,7 @@ func (p Plan) title() string {
 func (r *Report) Reword() {
 	p := r.Plan
 	eps, title := p.Claim.Epsilon, membership.IntervalTitle(p.Interval)
-	claimed, at := "claimed "+phrase.Number(eps), p.Promise().At()
+	claimed, at := "claimed "+phrase.Number(eps), p.StatedClaim().At()
 	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
 	sure := func() string { return bound() + " with " + phrase.Percent(r.Confidence) + " confidence" }
 	runs := phrase.Grouped(p.Runs) + " runs"

@@ -18,9 +18,9 @@ type Gathered struct {
 	Stakes    bounds.CanaryStakes `json:"stakes" same:"near"`
 	Explored  Counted             `json:"explored"`
 	Certified Counted             `json:"certified"`
-	// Portrait are scores of explored runs, to be looked at. Absent where no explored
+	// ScoreSample are scores of explored runs, to be looked at. Absent where no explored
 	// run has enough canaries in and out.
-	Portrait *Portrait `json:"portrait,omitempty"`
+	ScoreSample *ScoreSample `json:"portrait,omitempty"`
 }
 
 // Counted are runs by how many canaries were in the event.

@@ -9,7 +9,7 @@ import (
 
 // Reword puts the verdict into words.
 func (r *Report) Reword() {
-	r.SayByMethod(r.Plan.Promise(), "one run with "+phrase.Grouped(r.Plan.Canaries)+" canaries")
+	r.SayByMethod(r.Plan.StatedClaim(), "one run with "+phrase.Grouped(r.Plan.Canaries)+" canaries")
 }
 
 func (r Report) cautions() []string {

@@ -278,7 +278,7 @@ func (a *Audit) Cost() (outputs, bytes int) {
 	p := a.Plan
 	outputs = 2 * (p.Samples + p.Explore)
 	if p.Mode == VerdictAndBound {
-		outputs += 2 * a.raceBudget()
+		outputs += 2 * a.sequentialBudget()
 	}
 	return outputs, 2 * 8 * p.Explore * audit.Width(a.Columns)
 }

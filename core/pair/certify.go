@@ -119,11 +119,11 @@ func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progres
 // Pieces implements [report.Shared]: they are shards.
 func (a *Audit) Pieces(f Found) (int, error) {
 	p, e := a.Plan, f.Evidence
-	if (e == nil) != (p.Mode == UntilRefuted) || (f.Raced != nil) != p.races() || e != nil && e.Table != nil {
+	if (e == nil) != (p.Mode == UntilRefuted) || (f.Sequential != nil) != p.isSequential() || e != nil && e.Table != nil {
 		return 0, &audit.InputError{Field: "search", Found: "other stages", Want: fmt.Sprintf("those before the certification of an audit of mode %q", p.Mode)}
 	}
-	if f.Raced != nil {
-		if err := f.Raced.check(p); err != nil {
+	if f.Sequential != nil {
+		if err := f.Sequential.check(p); err != nil {
 			return 0, err
 		}
 	}

@@ -22,9 +22,9 @@ var limitations = []string{
 // Found is what a run found: all that its report follows from, besides the plan and why
 // the run ended.
 type Found struct {
-	Trials   []TrialNote `json:"trials"`
-	Raced    *Raced      `json:"sequential,omitempty"` // nil where the plan has no sequential stage
-	Evidence *Evidence   `json:"evidence,omitempty"`   // nil where exploration did not finish
+	Trials     []TrialNote       `json:"trials"`
+	Sequential *SequentialResult `json:"sequential,omitempty"` // nil where the plan has no sequential stage
+	Evidence   *Evidence         `json:"evidence,omitempty"`   // nil where exploration did not finish
 
 	model     audit.Model // the evidence's, where it was learnt or decoded here
 	certified *Certified  // what follows of the evidence, where a worker computed it
@@ -60,16 +60,16 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		point = e.Prepared.Point
 		a = a.at(point)
 	}
-	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
-		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
-		Trials: append([]TrialNote{}, f.Trials...), Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
-	r.Promise, r.Termination, r.Reproduce, r.Warnings = whole.promise(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
-	r.Limitations, r.References = limitations, a.references(e, c, f.Raced != nil)
+	r := Report{Report: report.New(report.Pair, spec.Name, report.StatedClaim{Claim: a.Claim}, p.Beta), Plan: p,
+		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), User: spec.User, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
+		Trials: append([]TrialNote{}, f.Trials...), Sequential: f.Sequential, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
+	r.StatedClaim, r.Termination, r.Reproduce, r.Warnings = whole.statedClaim(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
+	r.Limitations, r.References = limitations, a.references(e, c, f.Sequential != nil)
 	if spec.Recording != nil {
 		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)
 	}
-	if spec.Brought != nil {
-		r.Limitations = slices.Concat(r.Limitations, spec.Brought.Limitations())
+	if spec.User != nil {
+		r.Limitations = slices.Concat(r.Limitations, spec.User.Limitations())
 	}
 	if spec.Unseeded != "" {
 		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
@@ -78,7 +78,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	if e != nil && e.Table != nil {
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
-	if e != nil || f.Raced != nil {
+	if e != nil || f.Sequential != nil {
 		raced, err := r.tables(a, f.model, c)
 		if err != nil {
 			return Report{}, err
@@ -111,8 +111,8 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 // outputs are all that a run drew, of both sides.
 func (f Found) outputs() int {
 	n := 0
-	if f.Raced != nil {
-		n = f.Raced.outputs()
+	if f.Sequential != nil {
+		n = f.Sequential.outputs()
 	}
 	for _, t := range f.Trials {
 		n += 2 * t.Outputs
@@ -125,9 +125,9 @@ func (f Found) outputs() int {
 
 // pValue of the claim, of both stages together: each has its share of the error.
 func (a *Audit) pValue(second bool, exact *float64, raced float64) *float64 {
-	p := raced / a.Plan.raceShare()
+	p := raced / a.Plan.sequentialErrorShare()
 	if second && exact != nil {
-		p = min(p, *exact/(1-a.Plan.raceShare()))
+		p = min(p, *exact/(1-a.Plan.sequentialErrorShare()))
 	}
 	p = min(1, p)
 	return &p
@@ -166,7 +166,7 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 		}
 	}
 	if r.Sequential != nil {
-		row, err := a.raceRow(r.Sequential)
+		row, err := a.sequentialRow(r.Sequential)
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func TestConcludes(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		want, err := a.Conclude(pair.Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence},
+		want, err := a.Conclude(pair.Found{Trials: r.Trials, Sequential: r.Sequential, Evidence: r.Evidence},
 			audit.Termination{Reason: r.Termination.Reason, Message: r.Termination.Message})
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

@@ -195,7 +195,7 @@ func noteGroup(f *report.Row) {
 }
 
 // stakesOf are the bets of an account on pairs that differ by so many steps.
-func (x *account) stakesOf(steps int) *bounds.Stakes {
+func (x *eProcess) stakesOf(steps int) *bounds.Stakes {
 	if steps <= 1 {
 		return x.stakes
 	}

@@ -87,8 +87,8 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 			continue
 		}
 		most = max(most, found.Value)
-		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.promised})
-		if best == nil || found.promised > best.promised+max(threshold.ValueMargin, float64(simplicity*best.promised)) {
+		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.expected})
+		if best == nil || found.expected > best.expected+max(threshold.ValueMargin, float64(simplicity*best.expected)) {
 			best = found
 		}
 	}
@@ -139,7 +139,7 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	value := a.worth(best, halves)
 	return &Explored{
 		model: m, Witness: Witness{Learner: l.Name}, Edges: edges, Table: halves[0].Add(halves[1]),
-		Event: best.In(edges), Hedges: hedges,
-		Value: value, promised: a.foresee(value, scores, halves),
+		Event: best.In(edges), Alternatives: hedges,
+		Value: value, expected: a.foresee(value, scores, halves),
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Named is the catalogue with a mechanism of the user's that is only named: bounds follow
 // from what others drew of it, and nothing draws.
-func Named(cat audit.Catalogue, b audit.Brought) (audit.Catalogue, error) {
+func Named(cat audit.Catalogue, b audit.UserMechanism) (audit.Catalogue, error) {
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, err
 	}

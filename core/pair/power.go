@@ -68,7 +68,7 @@ func (a *Audit) largest(n int, share float64) float64 {
 // one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
-	if a.Plan.races() && a.reachable() || a.Plan.Mode != UntilRefuted && a.largest(n, 1) > limit {
+	if a.Plan.isSequential() && a.reachable() || a.Plan.Mode != UntilRefuted && a.largest(n, 1) > limit {
 		return ""
 	}
 	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))

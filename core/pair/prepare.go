@@ -18,10 +18,10 @@ type Prepared struct {
 	Event threshold.Event `json:"event"` // for epsilon
 	// Steps is by how many steps of the relation the pair differs, where it is more than
 	// one.
-	Steps      int                     `json:"steps,omitempty"`
-	Hedges     []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
-	DeltaEvent threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
-	MuEvent    threshold.Event         `json:"muEvent"`          // for mu
+	Steps        int                     `json:"steps,omitempty"`
+	Alternatives []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
+	DeltaEvent   threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
+	MuEvent      threshold.Event         `json:"muEvent"`          // for mu
 	// Point is that of a claim's curve at which the audit is.
 	Point *audit.ProfilePoint `json:"point,omitempty"`
 	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
@@ -39,13 +39,13 @@ func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turne
 
 // prepare chooses on the exploration table what each bound needs.
 func (a *Audit) prepare(table bounds.Table, event threshold.Event, hedges []threshold.Alternative, steps int) (Prepared, error) {
-	out := Prepared{Event: event, Hedges: hedges}
+	out := Prepared{Event: event, Alternatives: hedges}
 	if steps > 1 {
 		out.Steps, a = steps, a.grouped(steps)
 	}
 	if a.Claim.Kind == audit.Profile {
 		point, at := a.choosePoint(table)
-		out.Point, out.Event, out.Hedges = &point, at, nil
+		out.Point, out.Event, out.Alternatives = &point, at, nil
 		a = a.at(&point)
 	}
 	p := a.Plan
@@ -154,11 +154,11 @@ func (p Prepared) check(plan Plan, bins int) error {
 			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
 		}
 	}
-	if n := len(p.Hedges); n > threshold.MostAlternatives {
+	if n := len(p.Alternatives); n > threshold.MostAlternatives {
 		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", threshold.MostAlternatives)}
 	}
 	cuts := []threshold.Event{p.Event, p.DeltaEvent, p.MuEvent}
-	for _, h := range p.Hedges {
+	for _, h := range p.Alternatives {
 		cuts = append(cuts, h.Event)
 		if h.Share != threshold.AlternativeShare {
 			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(threshold.AlternativeShare)}
@@ -199,8 +199,8 @@ func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at th
 // events are the main event and the hedges. Their shares sum to 1.
 func (p Prepared) events() []threshold.Alternative {
 	main := threshold.Alternative{Event: p.Event, Share: 1}
-	for _, h := range p.Hedges {
+	for _, h := range p.Alternatives {
 		main.Share -= h.Share
 	}
-	return append([]threshold.Alternative{main}, p.Hedges...)
+	return append([]threshold.Alternative{main}, p.Alternatives...)
 }

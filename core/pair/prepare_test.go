@@ -13,7 +13,7 @@ import (
 // all tables of three bins.
 func TestHedgedBoundCoverage(t *testing.T) {
 	const n, beta, delta = 9, 0.2, 0.02
-	prepared := Prepared{Event: threshold.Event{Edge: 0, Above: true}, Hedges: []threshold.Alternative{
+	prepared := Prepared{Event: threshold.Event{Edge: 0, Above: true}, Alternatives: []threshold.Alternative{
 		{Event: threshold.Event{Edge: 0, Reversed: true}, Share: threshold.AlternativeShare}, {Event: threshold.Event{Edge: 1, Above: true}, Share: threshold.AlternativeShare}, {Event: threshold.Event{Edge: 1, Reversed: true}, Share: threshold.AlternativeShare}}}
 	var all [][3]int
 	for a := 0; a <= n; a++ {

@@ -43,8 +43,8 @@ func (a *Audit) stretched(factor float64) []bounds.Point {
 	return points
 }
 
-// promise is the claim in words, with the curve that a point belongs to.
-func (a *Audit) promise(point *audit.ProfilePoint) string {
+// statedClaim is the claim in words, with the curve that a point belongs to.
+func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	words := a.at(point).Claim.String()
 	if point != nil {
 		words += ", of " + a.Claim.String()

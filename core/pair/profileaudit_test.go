@@ -32,8 +32,8 @@ func TestProfileAudit(t *testing.T) {
 			if r.Verdict != k.want || !r.Claim.IsDP() || r.Plan.Claim.Kind != audit.Profile || r.Plan.Mode != pair.Fixed {
 				t.Fatalf("%v: %s of %s, plan %+v", k.claimed, r.Verdict, r.Claim, r.Plan)
 			}
-			if !strings.Contains(r.Promise, ", of a curve of 6 points (a table)") || !strings.HasPrefix(r.Promise, r.Claim.String()) {
-				t.Errorf("promise %q", r.Promise)
+			if !strings.Contains(r.StatedClaim, ", of a curve of 6 points (a table)") || !strings.HasPrefix(r.StatedClaim, r.Claim.String()) {
+				t.Errorf("promise %q", r.StatedClaim)
 			}
 			if seed > 0 {
 				continue

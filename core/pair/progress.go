@@ -97,7 +97,7 @@ func (s *state) estimate(g *Progress) {
 	p, now := s.Plan, s.on.Clock()
 	left, known := 0.0, true
 	if s.betting {
-		left, known = s.paces[0].Left(now, string(Betting), s.whole[0], 2*s.raceBudget())
+		left, known = s.paces[0].Left(now, string(Betting), s.whole[0], 2*s.sequentialBudget())
 	}
 	g.AtMost = s.betting
 	if g.Phase == Exploring || g.Phase == Certifying {

@@ -17,7 +17,7 @@ type Report struct {
 	Inputs Inputs      `json:"inputs"`
 	Trials []TrialNote `json:"trials"`
 	// Sequential is the sequential stage, where the plan has one.
-	Sequential *Raced `json:"sequential,omitempty"`
+	Sequential *SequentialResult `json:"sequential,omitempty"`
 	// Evidence is absent where exploration did not finish.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Tradeoff is the trade-off curve of the score, with a band that holds
@@ -30,8 +30,8 @@ type Inputs struct {
 	PrivacyUnit string `json:"privacyUnit"`
 	// Samples is there where outputs were recorded elsewhere.
 	Samples *audit.Recording `json:"samples,omitempty"`
-	// Brought is there where the user brought the mechanism.
-	Brought *audit.Brought `json:"brought,omitempty"`
+	// UserProgram is there where the user brought the mechanism.
+	User *audit.UserMechanism `json:"brought,omitempty"`
 	// Labelled is there where the user brought the table of a learner.
 	Labelled *audit.Labelled `json:"labelled,omitempty"`
 	// Unseeded says why the counts cannot be drawn again.

@@ -13,12 +13,12 @@ import (
 // whatever else is not a default.
 func (a *Audit) arguments() (args, params []audit.Argument) {
 	keys := Keys()
-	if o, ok := outside(a.Spec); ok {
-		args, keys = settings.Written(OutsideKeys(), o, Outside{}), settings.Without(keys, "mechanism")
+	if o, ok := external(a.Spec); ok {
+		args, keys = settings.Written(ExternalKeys(), o, External{}), settings.Without(keys, "mechanism")
 		if a.Spec.Labelled != nil {
 			keys = Keys()
 		}
-		if r := a.Plan.Relation; a.Spec.Brought != nil && r != audit.AddRemove { // it belongs to the datasets
+		if r := a.Plan.Relation; a.Spec.User != nil && r != audit.AddRemove { // it belongs to the datasets
 			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
 			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})
 		}
@@ -72,7 +72,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	args, params := a.arguments()
 	args = append(args, params...)
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
-	switch b := a.Spec.Brought; {
+	switch b := a.Spec.User; {
 	case a.Spec.Recording != nil:
 		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
 	case b != nil && b.Kind.Scripted():

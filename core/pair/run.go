@@ -87,7 +87,7 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 		return s.found, s.found.completed(s.Plan), nil
 	case ctx.Err() != nil:
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage}, nil
-	case errors.As(err, &spent) && s.found.Raced != nil && s.found.Raced.Refuted:
+	case errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted:
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: phrase.Block(err.Error())}, nil
 	}
 	return s.found, audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
@@ -95,7 +95,7 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 
 // completed is how a run ended that nothing kept from its end.
 func (f Found) completed(p Plan) audit.Termination {
-	if p.Mode == UntilRefuted && f.Raced.Refuted {
+	if p.Mode == UntilRefuted && f.Sequential.Refuted {
 		return audit.Termination{Reason: audit.Refuted, Message: report.EndMessages[audit.Refuted]}
 	}
 	return audit.Termination{Reason: audit.Completed}
@@ -103,11 +103,11 @@ func (f Found) completed(p Plan) audit.Termination {
 
 func (s *state) do(ctx context.Context) error {
 	p := s.Plan
-	s.betting = p.races()
+	s.betting = p.isSequential()
 	s.tell(func(g *Progress) {
 		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalWords(), p.goal().Letter(), s.progressLimit()
-		if p.races() {
-			g.Total = 2 * s.raceBudget()
+		if p.isSequential() {
+			g.Total = 2 * s.sequentialBudget()
 		}
 		if p.Mode == UntilRefuted {
 			g.Phase = Betting
@@ -116,8 +116,8 @@ func (s *state) do(ctx context.Context) error {
 		}
 	})
 	if p.Mode == UntilRefuted {
-		err := s.race(ctx, s.on.Pool)
-		if s.found.Raced.Refuted || s.found.Raced.outputs() == 2*s.raceBudget() {
+		err := s.testSequentially(ctx, s.on.Pool)
+		if s.found.Sequential.Refuted || s.found.Sequential.outputs() == 2*s.sequentialBudget() {
 			return nil // whoever stops it then comes too late
 		}
 		return err
@@ -125,14 +125,14 @@ func (s *state) do(ctx context.Context) error {
 	wait := func() error { return nil }
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if p.races() {
+	if p.isSequential() {
 		done := make(chan error, 1)
 		bettors := s.on.Pool
 		if bettors.Size() > 1 {
 			bettors, s.searchers = s.on.Pool.Split(1)
 		}
 		go func() {
-			err := s.race(ctx, bettors)
+			err := s.testSequentially(ctx, bettors)
 			if err != nil {
 				cancel(err)
 			}
@@ -171,19 +171,19 @@ func (s *state) stages(ctx context.Context) error {
 	return nil
 }
 
-// race runs the sequential stage.
-func (s *state) race(ctx context.Context, pool *engine.Pool) error {
-	task := s.Race()
+// run runs the sequential stage.
+func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
+	task := s.SequentialTest()
 	if s.most != nil {
 		task.Epochs = s.most.epochs
 	}
-	var sofar *Raced
-	var accounts []account
-	begin := func() { sofar, accounts = &Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}, s.accounts() }
+	var sofar *SequentialResult
+	var accounts []eProcess
+	begin := func() { sofar, accounts = &SequentialResult{Pairs: []audit.Pair{}, Epochs: []Epoch{}}, s.accounts() }
 	begin()
-	ev := events(s, 0, func(_ int, g *Progress, r *Raced) {
+	ev := events(s, 0, func(_ int, g *Progress, r *SequentialResult) {
 		sofar, s.rows[0], s.betting = r, r.outputs(), false
-		g.Total -= 2*s.raceBudget() - s.rows[0]
+		g.Total -= 2*s.sequentialBudget() - s.rows[0]
 		if r.Refuted {
 			g.Refuted = s.rows[0]
 		}
@@ -193,12 +193,12 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 		begin()
 		lost(i, err)
 	}
-	ev.Part = func(_ int, part *Raced) {
+	ev.Part = func(_ int, part *SequentialResult) {
 		s.tell(func(g *Progress) {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
 			if sofar.Chart = part.Chart; part.Chart != nil && g.Phase != Certifying && g.Phase != Bounding {
-				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.raceBudget(), Beta: s.Plan.Beta, Share: part.Chart.Share}
+				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.sequentialBudget(), Beta: s.Plan.Beta, Share: part.Chart.Share}
 			}
 			if s.told == nil {
 				return
@@ -208,7 +208,7 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 					return // the whole will tell
 				}
 			}
-			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.Plan.raceShare()), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
+			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.Plan.sequentialErrorShare()), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
 			if part.Refuted {
 				g.Refuted = g.Betted.Outputs
 			}
@@ -219,14 +219,14 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 		})
 	}
 	if s.most != nil && s.most.epochs == 0 { // the run was stopped before the first
-		s.found.Raced = sofar
+		s.found.Sequential = sofar
 		return nil
 	}
 	err := s.on.Timed(&s.on.Timing.Bet, func() error {
-		_, err := engine.Do(ctx, pool, []Race{task}, ev)
+		_, err := engine.Do(ctx, pool, []SequentialTest{task}, ev)
 		return err
 	})
-	s.found.Raced = sofar
+	s.found.Sequential = sofar
 	return err
 }
 
@@ -267,7 +267,7 @@ func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
 // prepare fixes all that the bounds need, on a worker: it may take a second.
 func (s *state) prepare(ctx context.Context) error {
 	best, chosen := s.best, s.found.Trials[s.bestAt].Pair
-	task := Prepare{of: s.of(), Explored: best.Table, Event: best.Event, Hedges: best.Hedges}
+	task := Prepare{of: s.of(), Explored: best.Table, Event: best.Event, Alternatives: best.Alternatives}
 	if s.Plan.Group > 1 {
 		steps, err := s.steps(chosen)
 		if err != nil {

@@ -47,25 +47,25 @@ func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
 	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs}
 }
 
-// Race is the task of the sequential stage: outputs of the pairs that a finder proposes
+// SequentialTest is the task of the sequential stage: outputs of the pairs that a finder proposes
 // are bet on with what was learnt before, then learnt from, until the claim is refuted or
-// the budget is spent. It returns a [Raced]; parts are epochs, with the pairs that are new.
-type Race struct {
+// the budget is spent. It returns a [SequentialResult]; parts are epochs, with the pairs that are new.
+type SequentialTest struct {
 	of
 	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it
 }
 
-// Race is the task of the whole sequential stage.
-func (a *Audit) Race() Race { return Race{of: a.of()} }
+// SequentialTest is the task of the whole sequential stage.
+func (a *Audit) SequentialTest() SequentialTest { return SequentialTest{of: a.of()} }
 
 // Prepare is the task of choosing, on exploration counts, what the bounds need. It
 // returns a [Prepared].
 type Prepare struct {
 	of
-	Explored bounds.Table            `json:"explored"` // validation pairs
-	Event    threshold.Event         `json:"event"`
-	Hedges   []threshold.Alternative `json:"hedges,omitempty"`
-	Steps    int                     `json:"steps,omitempty"` // by which the pair differs; 0: one
+	Explored     bounds.Table            `json:"explored"` // validation pairs
+	Event        threshold.Event         `json:"event"`
+	Alternatives []threshold.Alternative `json:"hedges,omitempty"`
+	Steps        int                     `json:"steps,omitempty"` // by which the pair differs; 0: one
 }
 
 // Certify is the task of drawing one shard of outputs on both datasets and counting
@@ -92,16 +92,18 @@ type Bound struct {
 }
 
 // Kind and Name implement [engine.Task].
-func (Explore) Kind() string { return "pair/explore" }
-func (Race) Kind() string    { return "pair/race" }
-func (Prepare) Kind() string { return "pair/prepare" }
-func (Certify) Kind() string { return "pair/certify" }
-func (Bound) Kind() string   { return "pair/bound" }
+func (Explore) Kind() string        { return "pair/explore" }
+func (SequentialTest) Kind() string { return "pair/race" }
+func (Prepare) Kind() string        { return "pair/prepare" }
+func (Certify) Kind() string        { return "pair/certify" }
+func (Bound) Kind() string          { return "pair/bound" }
 
 func (t Explore) Name() string {
 	return fmt.Sprintf("explore, trial %d of mechanism %s", t.Trial, t.Plan.Mechanism)
 }
-func (t Race) Name() string    { return "bet against the claim of mechanism " + t.Plan.Mechanism }
+func (t SequentialTest) Name() string {
+	return "bet against the claim of mechanism " + t.Plan.Mechanism
+}
 func (t Prepare) Name() string { return "prepare the bounds of mechanism " + t.Plan.Mechanism }
 func (t Certify) Name() string {
 	return fmt.Sprintf("certify, shard %d of mechanism %s", t.Shard, t.Plan.Mechanism)
@@ -109,18 +111,18 @@ func (t Certify) Name() string {
 func (t Bound) Name() string { return "bound mechanism " + t.Plan.Mechanism }
 
 // Run implements [engine.Task].
-func (t Explore) Run(hook engine.Hook, _ func(any)) (any, error) { return t.explore(hook) }
-func (t Race) Run(hook engine.Hook, tell func(any)) (any, error) { return t.race(hook, tell) }
-func (t Prepare) Run(engine.Hook, func(any)) (any, error)        { return t.prepare() }
-func (t Certify) Run(hook engine.Hook, _ func(any)) (any, error) { return t.certify(hook) }
-func (t Bound) Run(engine.Hook, func(any)) (any, error)          { return t.bound(), nil }
+func (t Explore) Run(hook engine.Hook, _ func(any)) (any, error)           { return t.explore(hook) }
+func (t SequentialTest) Run(hook engine.Hook, tell func(any)) (any, error) { return t.run(hook, tell) }
+func (t Prepare) Run(engine.Hook, func(any)) (any, error)                  { return t.prepare() }
+func (t Certify) Run(hook engine.Hook, _ func(any)) (any, error)           { return t.certify(hook) }
+func (t Bound) Run(engine.Hook, func(any)) (any, error)                    { return t.bound(), nil }
 
 // Unwatched implements [engine.Unwatched].
 func (Prepare) Unwatched() {}
 func (Bound) Unwatched()   {}
 
 func (t Prepare) prepare() (*Prepared, error) {
-	p, err := t.audit.prepare(t.Explored, t.Event, t.Hedges, t.Steps)
+	p, err := t.audit.prepare(t.Explored, t.Event, t.Alternatives, t.Steps)
 	return &p, err
 }
 
@@ -132,7 +134,7 @@ func (t Bound) bound() *Certified {
 func Codecs(cat audit.Catalogue) engine.Codecs {
 	return engine.Codecs{
 		engine.NewCodec[Explore, Explored](func(t *Explore) error { return t.bind(cat) }),
-		engine.NewCodec[Race, Raced](func(t *Race) error { return t.bind(cat) }),
+		engine.NewCodec[SequentialTest, SequentialResult](func(t *SequentialTest) error { return t.bind(cat) }),
 		engine.NewCodec[Prepare, Prepared](func(t *Prepare) error {
 			if err := t.bind(cat); err != nil {
 				return err
@@ -172,10 +174,10 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 
 // Explored is what exploring one pair found.
 type Explored struct {
-	Witness Witness                 `json:"witness"`
-	Edges   []float64               `json:"edges"` // of the bins of its score
-	Event   threshold.Event         `json:"event"` // that shows the largest epsilon
-	Hedges  []threshold.Alternative `json:"hedges,omitempty"`
+	Witness      Witness                 `json:"witness"`
+	Edges        []float64               `json:"edges"` // of the bins of its score
+	Event        threshold.Event         `json:"event"` // that shows the largest epsilon
+	Alternatives []threshold.Alternative `json:"hedges,omitempty"`
 	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
 	Value    float64       `json:"value"`
@@ -184,7 +186,7 @@ type Explored struct {
 	Learners []LearnerNote `json:"learners"`
 
 	model    audit.Model // of the witness, where it was learnt here
-	promised float64     // ranks learners as Value ranks pairs
+	expected float64     // ranks learners as Value ranks pairs
 }
 
 // LearnerNote says how one learner of a portfolio did.

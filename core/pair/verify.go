@@ -43,7 +43,7 @@ func (r Report) audit(cat audit.Catalogue, whole bool) (*Audit, error) {
 			rows := *rec
 			cat, named = cat.With(rows.Spec(told(rec.Columns))), true
 		}
-		if b := r.Inputs.Brought; b != nil {
+		if b := r.Inputs.User; b != nil {
 			var err error
 			if cat, err = Named(cat, *b); err != nil {
 				return nil, err
@@ -64,7 +64,7 @@ func (r Report) audit(cat audit.Catalogue, whole bool) (*Audit, error) {
 
 // Replay implements [report.Audit].
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[Found], error) {
-	again := report.Replay[Found]{Found: Found{Trials: r.Trials, Raced: r.Sequential, Evidence: r.Evidence}}
+	again := report.Replay[Found]{Found: Found{Trials: r.Trials, Sequential: r.Sequential, Evidence: r.Evidence}}
 	if err := a.checkSizes(r); err != nil {
 		return again, err
 	}
@@ -102,7 +102,7 @@ func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, 
 	}
 	if !r.Certified() {
 		s.found.Trials, s.found.Evidence = r.Trials, r.Evidence
-		err := s.race(ctx, on.Pool)
+		err := s.testSequentially(ctx, on.Pool)
 		return s.found, err
 	}
 	b.most.samples = r.Evidence.Table.Pairs() // less than planned in a run that ended early
@@ -207,7 +207,7 @@ func (r Report) failures(v *engine.Verification) []string {
 // the explored ones. What does not follow is chosen: the events of a claim that is no
 // curve, which rest on the order of the explored scores.
 func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
-	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Hedges, e.Prepared.Steps)
+	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Alternatives, e.Prepared.Steps)
 	if err != nil {
 		return nil, nil, err
 	}

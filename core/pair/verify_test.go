@@ -47,11 +47,11 @@ func TestForgedReports(t *testing.T) {
 		"two results": func(r *pair.Report) {
 			setRows(r, report.Bounds, append(r.Rows(report.Bounds), r.Rows(report.Bounds)[0])...)
 		},
-		"tiny share":    func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1e-300 },
-		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Edge = 1000 },
+		"tiny share":    func(r *pair.Report) { r.Evidence.Prepared.Alternatives[0].Share = 1e-300 },
+		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Alternatives[0].Edge = 1000 },
 		"many hedges": func(r *pair.Report) {
-			h := r.Evidence.Prepared.Hedges
-			r.Evidence.Prepared.Hedges = slices.Concat(h, h, h, h)
+			h := r.Evidence.Prepared.Alternatives
+			r.Evidence.Prepared.Alternatives = slices.Concat(h, h, h, h)
 		},
 	} {
 		for _, whole := range []bool{false, true} {

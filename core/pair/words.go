@@ -208,8 +208,8 @@ func (r Report) Facts() []audit.FactRow {
 	switch {
 	case samples != nil:
 		add("Samples", "%s", samples.Words())
-	case r.Inputs.Brought != nil:
-		add("Mechanism", "%s", r.Inputs.Brought.Words())
+	case r.Inputs.User != nil:
+		add("Mechanism", "%s", r.Inputs.User.Words())
 	default:
 		add("Mechanism", "%s", mech)
 	}
@@ -217,7 +217,7 @@ func (r Report) Facts() []audit.FactRow {
 		add("Table", "%s", l.Words())
 	}
 	if claim := r.Plan.Claim; claim != nil && claim.Kind == audit.Profile {
-		add("Claim", "%s", r.Promise) // with the curve
+		add("Claim", "%s", r.StatedClaim) // with the curve
 	} else {
 		add("Claim", "%s", r.Claim)
 	}
@@ -281,7 +281,7 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	if f.LowerBound != nil {
 		method := f.MethodWords()
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
-			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
+			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Alternatives)+1)
 		}
 		sign, limit := ">=", r.Claim.Limit()
 		if f.Strict {

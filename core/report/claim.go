@@ -13,16 +13,16 @@ import (
 // and in the page. A claim of pure differential privacy says delta 0.
 const DefaultDelta = 1e-5
 
-// Promise is what an audit is against: a claim, what it calls neighbours, and
+// StatedClaim is what an audit is against: a claim, what it calls neighbours, and
 // whether its delta is the default because none was named.
-type Promise struct {
+type StatedClaim struct {
 	audit.Claim
 	Relation  audit.Relation
 	Defaulted bool
 }
 
 // At is what follows an epsilon in words: its delta and its relation.
-func (c Promise) At() string {
+func (c StatedClaim) At() string {
 	s := " at delta = " + phrase.Number(c.Delta)
 	if c.Defaulted {
 		s += " (the default)"
@@ -31,7 +31,7 @@ func (c Promise) At() string {
 }
 
 // String is the whole claim in words.
-func (c Promise) String() string {
+func (c StatedClaim) String() string {
 	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
 	if c.Defaulted {
 		s += ", the default because none was given,"

@@ -192,7 +192,7 @@ func (r Report) CheckByMethod(claim *audit.Claim) error {
 
 // SayByMethod puts the verdict into words where it rests on one of the methods. from
 // says what the bound is from, in words such as "one training with 1 000 canaries".
-func (r *Report) SayByMethod(c Promise, from string) {
+func (r *Report) SayByMethod(c StatedClaim, from string) {
 	row := r.Deciding()
 	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
 	bounded := func() string {

@@ -23,7 +23,7 @@ type Report struct {
 	Generator     audit.Generator `json:"generator" same:"own"`
 	Subject       string          `json:"subject"` // what was audited, by name: a mechanism, a source, files of scores
 	Claim         audit.Claim     `json:"claim"`
-	Promise       string          `json:"promise" same:"words"` // the claim in words, with all that it depends on
+	StatedClaim   string          `json:"promise" same:"words"` // the claim in words, with all that it depends on
 	Verdict       audit.Verdict   `json:"verdict"`
 	Headline      string          `json:"headline" same:"words"` // the verdict in a sentence
 	Summary       string          `json:"summary" same:"words"`  // the headline, and what else there is to say of the verdict
@@ -58,8 +58,8 @@ type View interface {
 func (r Report) Head() Report { return r }
 
 // New is a report of a kind, without what follows from an audit.
-func New(kind, subject string, p Promise, beta float64) Report {
-	return Report{Schema: SchemaName(kind), Kind: kind, SchemaVersion: SchemaVersion, Subject: subject, Claim: p.Claim, Promise: p.String(),
+func New(kind, subject string, p StatedClaim, beta float64) Report {
+	return Report{Schema: SchemaName(kind), Kind: kind, SchemaVersion: SchemaVersion, Subject: subject, Claim: p.Claim, StatedClaim: p.String(),
 		Confidence: 1 - beta, Tables: []Table{}, Warnings: []string{}}
 }
 

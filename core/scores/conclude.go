@@ -18,7 +18,7 @@ import (
 func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
 	p, files := a.Plan, a.files
 	h, eps := ev.Shape, p.Claim.Epsilon
-	r := Report{Report: report.New(Kind, subject(files), p.promise(), p.Beta), Plan: p,
+	r := Report{Report: report.New(Kind, subject(files), p.statedClaim(), p.Beta), Plan: p,
 		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, a.notes...), Evidence: ev}
 	r.Quantity, r.Termination = string(report.Epsilon), audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out}
 	r.Power = &report.Power{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, eps), Unit: h.unit(p.Method)}

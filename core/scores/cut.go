@@ -318,7 +318,7 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	}
 	chosen := membership.NewExplored(k, m, scores[0]).Choose(membership.Aim{Interval: kind, Delta: delta, Beta: p.Beta, Runs: certify})
 	rest := membership.NewExplored(k, m, scores[1]).Table(chosen.Threshold)
-	chosen.Certified.Table, chosen.Portrait = &rest, membership.Portray(h.K, h.M, portrayed)
+	chosen.Certified.Table, chosen.ScoreSample = &rest, membership.Portray(h.K, h.M, portrayed)
 	return &chosen
 }
 

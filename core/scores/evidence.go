@@ -126,11 +126,11 @@ func (ev Evidence) check(p Plan) error {
 	}
 	if e := ev.Runs; e != nil {
 		explore, certify := halves(runs)
-		if e.Portrait == nil && p.Relation != audit.AddRemove {
+		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
-		if e.Portrait != nil {
-			if err := e.Portrait.Check(explore, h.K, h.M); err != nil {
+		if e.ScoreSample != nil {
+			if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
 				return err
 			}
 		}

@@ -41,8 +41,8 @@ type Plan struct {
 	Seed uint64   `json:"seed"`           // of the split, the pairing and the order of ties
 }
 
-func (p Plan) promise() report.Promise {
-	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+func (p Plan) statedClaim() report.StatedClaim {
+	return report.StatedClaim{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
 func (p Plan) rule() membership.Rule {

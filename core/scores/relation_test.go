@@ -220,7 +220,7 @@ func TestClaims(t *testing.T) {
 		if err1 != nil || err2 != nil || err3 != nil {
 			t.Fatal(text, err1, err2, err3)
 		}
-		for _, got := range []report.Promise{runs.Promise(), one.Promise(), scores.promise()} {
+		for _, got := range []report.StatedClaim{runs.StatedClaim(), one.StatedClaim(), scores.statedClaim()} {
 			if got.Delta != want.delta || got.Defaulted != want.defaulted {
 				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.Defaulted)
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // Reword puts the verdict into words.
-func (r *Report) Reword() { r.SayByMethod(r.Plan.promise(), r.from()) }
+func (r *Report) Reword() { r.SayByMethod(r.Plan.statedClaim(), r.from()) }
 
 func (r Report) from() string {
 	h, p := r.Evidence.Shape, r.Plan
@@ -133,7 +133,7 @@ func (r Report) Facts() []audit.FactRow {
 	} else {
 		add("Scores", "%s in, %s out", phrase.Grouped(h.In), phrase.Grouped(h.Out))
 	}
-	add("Claim", "%s", p.promise())
+	add("Claim", "%s", p.statedClaim())
 	add("Method", "%s, for the verdict", r.Deciding().Title)
 	rows.Bounded(r.Report, "")
 	add("Power", "%s", r.Power.Fact("", p.Claim.Epsilon))

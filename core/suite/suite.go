@@ -65,8 +65,8 @@ type Plan struct {
 type Entry struct {
 	Name string `json:"name"` // distinct within the plan
 	pair.Plan
-	Recorded *pair.Recorded `json:"recorded,omitempty"` // instead of a mechanism
-	Brought  *pair.Brought  `json:"brought,omitempty"`  // instead of a mechanism
+	Recorded *pair.Recorded    `json:"recorded,omitempty"` // instead of a mechanism
+	User     *pair.UserProgram `json:"brought,omitempty"`  // instead of a mechanism
 	// An audit of another kind, instead of a mechanism and all that belongs to it.
 	Canaries *canary.Plan `json:"canaries,omitempty"`
 	OneRun   *onerun.Plan `json:"oneRun,omitempty"`
@@ -185,7 +185,7 @@ func checkFields(data []byte, what string) error {
 		for _, part := range []struct {
 			name string
 			of   any
-		}{{"recorded", pair.Recorded{}}, {"brought", pair.Brought{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
+		}{{"recorded", pair.Recorded{}}, {"brought", pair.UserProgram{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
 			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
 				return err
 			}
@@ -271,7 +271,7 @@ func (f *File) check(what string) error {
 		for _, x := range []struct {
 			name  string
 			given bool
-		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.Brought != nil},
+		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.User != nil},
 			{"canaries", e.Canaries != nil}, {"oneRun", e.OneRun != nil}, {"scores", e.Scores != nil}} {
 			if x.given {
 				sources = append(sources, x.name)
@@ -302,8 +302,8 @@ func (f *File) check(what string) error {
 			if n := len(e.Recorded.Files); n < 1 || n > 2 || slices.Contains(e.Recorded.Files, "") {
 				return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
 			}
-		} else if (e.Brought.Exec == "") == (e.Brought.Wasm == "") {
-			return bad(at+".brought", map[bool]string{true: "without exec and wasm", false: "with both exec and wasm"}[e.Brought.Exec == ""], "with one of the two", "")
+		} else if (e.User.Exec == "") == (e.User.Wasm == "") {
+			return bad(at+".brought", map[bool]string{true: "without exec and wasm", false: "with both exec and wasm"}[e.User.Exec == ""], "with one of the two", "")
 		}
 		for _, field := range alien {
 			if given[field] {
@@ -405,19 +405,19 @@ func (f *File) Audit(i int) any {
 	}
 	p := e.Plan
 	p.Version, p.Beta, p.Seed = pair.PlanVersion, beta, seed
-	if name := e.Outside().Mechanism(); name != "" {
+	if name := e.External().Mechanism(); name != "" {
 		p.Mechanism = name
 	}
 	return p.ForVerdict()
 }
 
-// Outside is where the mechanism of the audit is, if it is from outside.
-func (e Entry) Outside() (o pair.Outside) {
+// External is where the mechanism of the audit is, if it is from outside.
+func (e Entry) External() (o pair.External) {
 	if e.Recorded != nil {
 		o.Recorded = *e.Recorded
 	}
-	if e.Brought != nil {
-		o.Brought = *e.Brought
+	if e.User != nil {
+		o.User = *e.User
 	}
 	return o
 }

@@ -109,7 +109,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	if len(q.Report) > 0 && q.Report[0] != '{' {
 		return errors.New("it is code, which is not run here")
 	}
-	given := core.Given{Catalogue: cat, Pool: engine.LocalPool(q.Workers)}
+	given := core.Env{Catalogue: cat, Pool: engine.LocalPool(q.Workers)}
 	if report.KindOf(q.Report) != suite.ReportKind {
 		r, err := core.ParseReport(q.Report)
 		if err == nil {
@@ -138,7 +138,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 
 // one replays an audit. What needs something of whoever made it follows from its own
 // counts, or cannot be checked.
-func (a *Answer) one(r report.View, given core.Given) (engine.Verification, error) {
+func (a *Answer) one(r report.View, given core.Env) (engine.Verification, error) {
 	v, err := core.Verify(context.Background(), r, given, true)
 	if err == nil {
 		return v, nil

@@ -64,7 +64,7 @@ func Kept(t *testing.T, kind string, verify func(data, file []byte) (report.View
 			}
 		}
 		r, text := view.Head(), report.Text(view)
-		if strings.Contains(text, "\nLower bounds on epsilon, each with 95 % confidence where ") != (len(r.Tables) > 0) || r.Promise == "" || r.Quantity != "epsilon" {
+		if strings.Contains(text, "\nLower bounds on epsilon, each with 95 % confidence where ") != (len(r.Tables) > 0) || r.StatedClaim == "" || r.Quantity != "epsilon" {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

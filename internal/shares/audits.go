@@ -54,7 +54,7 @@ func (s Search) After(name string, open Opener) (Search, error) {
 // it and of how many pieces the longest audit is: in more shares nothing gets faster. Where
 // there is no search, it searches too. g is what the audits are of, its pool included; watch,
 // which may be nil, is called before each audit, and puts in what hears of its progress.
-func (s Search) Draw(ctx context.Context, g core.Given, index, of int, watch Watch) (data []byte, most int, err error) {
+func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch) (data []byte, most int, err error) {
 	audits, err := s.Audits(g)
 	if err != nil {
 		return nil, 0, err
@@ -88,7 +88,7 @@ func (s Search) Draw(ctx context.Context, g core.Given, index, of int, watch Wat
 }
 
 // draw searches, unless that is known, and draws a share of one audit, number k.
-func (s Search) draw(ctx context.Context, g core.Given, t todo, k int, known bool, index, of int) (d struct {
+func (s Search) draw(ctx context.Context, g core.Env, t todo, k int, known bool, index, of int) (d struct {
 	drawn
 	found json.RawMessage
 }, err error) {
@@ -142,7 +142,7 @@ type todo struct {
 }
 
 // Audits reads and checks the audits: none runs when one is wrong. g is what they are of.
-func (s Search) Audits(g core.Given) (*Audits, error) {
+func (s Search) Audits(g core.Env) (*Audits, error) {
 	a, err := s.audits(g)
 	if err == nil && s.Found != nil && len(s.Found) != len(a.todo) {
 		err = &audit.InputError{Field: "partial: found", Found: fmt.Sprintf("of %d audits", len(s.Found)), Want: fmt.Sprintf("of the plan's %d", len(a.todo))}
@@ -150,7 +150,7 @@ func (s Search) Audits(g core.Given) (*Audits, error) {
 	return a, err
 }
 
-func (s Search) audits(g core.Given) (*Audits, error) {
+func (s Search) audits(g core.Env) (*Audits, error) {
 	if s.Kind != suite.ReportKind {
 		plan, err := s.Single()
 		if err != nil {
@@ -192,11 +192,11 @@ func (s Search) audits(g core.Given) (*Audits, error) {
 
 // named is what is given, with the user's mechanism of a single audit known by its name
 // alone: shares start it, and a merge does not, see [pair.Named].
-func (s Search) named(g core.Given) (core.Given, error) {
+func (s Search) named(g core.Env) (core.Env, error) {
 	if s.Kind != report.Pair || len(s.Data) == 0 {
 		return g, nil
 	}
-	var b audit.Brought
+	var b audit.UserMechanism
 	err := audit.DecodeStrict(s.Data, "partial: mechanism", &b)
 	if err == nil {
 		g.Catalogue, err = pair.Named(g.Catalogue, b)
@@ -208,7 +208,7 @@ func (s Search) named(g core.Given) (core.Given, error) {
 // user's on every machine: a merge starts nothing that only a partial names.
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
-		if e := file.Audits[i]; e.Brought != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
+		if e := file.Audits[i]; e.User != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
 			return &audit.InputError{Field: "-shards", Found: "an audit of your own program, outputs or scores (" + e.Name + ")", Want: "mechanisms and sources of dpscope", Remedy: "run that audit alone, with -only, on one machine"}
 		}
 	}
@@ -216,7 +216,7 @@ func Dividable(file *suite.File, chosen []int) error {
 }
 
 // Watch is called before each audit with what is given to it, see [Search.Draw].
-type Watch func(name string, plan any, g *core.Given)
+type Watch func(name string, plan any, g *core.Env)
 
 // Report is what all came to: the report of the single audit, or of the file.
 func (a *Audits) Report(g audit.Generator) any {

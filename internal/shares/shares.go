@@ -47,7 +47,7 @@ func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "
 
 // Do draws the part of the audit of this plan that is asked for, and writes it. g and watch
 // are those of [Search.Draw].
-func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g core.Given, watch Watch) error {
+func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g core.Env, watch Watch) error {
 	var index, of int
 	switch {
 	case f.to == "":

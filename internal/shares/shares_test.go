@@ -176,8 +176,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-func given() core.Given {
-	g := core.Given{Catalogue: cli.Catalogue(), Generator: cli.Generator()}
+func given() core.Env {
+	g := core.Env{Catalogue: cli.Catalogue(), Generator: cli.Generator()}
 	g.Pool = engine.LocalPool(2)
 	return g
 }

@@ -55,7 +55,7 @@ func Open(ctx context.Context, line string, timeout time.Duration, parent *comma
 
 // Check has the program do its first training of a plan more than once, and puts what came of
 // it into the plan. tell may be nil. What the user should know goes to notes.
-func Check(program *command.Trainer, plan any, g core.Given, tell command.Checked, notes io.Writer) error {
+func Check(program *command.Trainer, plan any, g core.Env, tell command.Checked, notes io.Writer) error {
 	a, err := core.Resolve(plan, g)
 	if err != nil {
 		return err

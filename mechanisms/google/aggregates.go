@@ -81,7 +81,7 @@ func sumFamily(f family, unbounded bool) family {
 	f.params = with(maxPartitions, lowerBound, upperBound,
 		audit.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
 	if unbounded {
-		f.dear = true
+		f.expensive = true
 		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true})
 	}
 	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
@@ -165,10 +165,10 @@ func exactly(p audit.Params) string {
 
 var boundedMeanSpec = family{
 	name: "google-bounded-mean", title: "The library's mean of clamped values", calls: "dpagg.BoundedMean, Add for every contribution",
-	dear:   true,
-	params: with(maxPartitions, maxContributions, lowerBound, upperBound),
-	claim:  aggregateClaim,
-	truth:  atMost,
+	expensive: true,
+	params:    with(maxPartitions, maxContributions, lowerBound, upperBound),
+	claim:     aggregateClaim,
+	truth:     atMost,
 	unit: func(p audit.Params) []interval {
 		return same(p.Int(maxPartitions.Name)*p.Int(maxContributions.Name), beyond(p))
 	},
@@ -212,11 +212,11 @@ func contributions(d audit.Dataset, j, each int, add func(float64) error) error 
 
 var boundedMeanBudgetTwice = family{
 	name: "google-bounded-mean-budget-twice", title: "A mean from the library's sum and count, each with the full budget",
-	calls:  "dpagg.Count and dpagg.BoundedSumFloat64",
-	fault:  "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half",
-	dear:   true,
-	params: with(maxPartitions, lowerBound, upperBound),
-	claim:  aggregateClaim,
+	calls:     "dpagg.Count and dpagg.BoundedSumFloat64",
+	fault:     "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half",
+	expensive: true,
+	params:    with(maxPartitions, lowerBound, upperBound),
+	claim:     aggregateClaim,
 	truth: func(p audit.Params) string {
 		return times(2, p, "the budget is spent on the sum and on the count")
 	},
@@ -254,7 +254,7 @@ var (
 )
 
 func quantilesFamily(f family, anew bool) family {
-	f.dear = true
+	f.expensive = true
 	f.params = with(maxPartitions, maxContributions, lowerBound, upperBound,
 		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; one output each", Default: 2, Min: 1, Max: 9, Integer: true},
 		audit.ParamSpec{Name: "tree-height", Doc: "TreeHeight; the library's default of 4 costs more than ten times the time", Default: 1, Min: 1, Max: 8, Integer: true},

@@ -54,7 +54,7 @@ func Samples(name string) int {
 		if f.name != name {
 			continue
 		}
-		if f.dear {
+		if f.expensive {
 			return 10_000
 		}
 		return 20_000
@@ -75,10 +75,10 @@ type family struct {
 	// unit is what one privacy unit holds: a column each.
 	unit func(audit.Params) []interval
 	// whole: values are whole numbers.
-	whole   func(audit.Params) bool
-	outputs func(audit.Params) []string
-	release func(audit.Params) release
-	dear    bool // an output takes several draws
+	whole     func(audit.Params) bool
+	outputs   func(audit.Params) []string
+	release   func(audit.Params) release
+	expensive bool // an output takes several draws
 }
 
 type interval struct{ lower, upper float64 }

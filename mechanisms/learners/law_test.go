@@ -433,7 +433,7 @@ func TestSensitivityOfGradients(t *testing.T) {
 		name string
 		most float64
 	}{{"sgd-linear", 1}, {"sgd-perceptron", 1}, {"sgd-linear-no-clipping", 3}} {
-		m := made(t, c.name, "clip", 0.5).(*descentModel)
+		m := made(t, c.name, "clip", 0.5).(*dpSGDModel)
 		model := train.NewModel(m.config, m.table.shape(), m.table.Rows.Len())
 		weights, worst := make([]float64, len(model.Weights())), 0.0
 		sums := [2][]float64{make([]float64, len(weights)), make([]float64, len(weights))}
@@ -466,7 +466,7 @@ func TestSensitivityOfGradients(t *testing.T) {
 func TestStepsTellALikelihoodRatio(t *testing.T) {
 	spec := specOf(t, "sgd-linear")
 	p := set(t, spec.Name, "steps", 1.0, "summary", "steps", "epsilon", 1.0, "clip", 0.3)
-	m := made(t, spec.Name, "steps", 1.0, "summary", "steps", "epsilon", 1.0, "clip", 0.3).(*descentModel)
+	m := made(t, spec.Name, "steps", 1.0, "summary", "steps", "epsilon", 1.0, "clip", 0.3).(*dpSGDModel)
 	two := spec.Pairs(p, audit.AddRemove)[0] // a corner: its gradient is clipped
 	mu := 1 / m.config.Sigma
 	for side, d := range []audit.Dataset{two.First, two.Second} {
@@ -477,7 +477,7 @@ func TestStepsTellALikelihoodRatio(t *testing.T) {
 	if delta := phi(mu/2-1/mu) - math.E*phi(-mu/2-1/mu); delta > 1e-5 || delta < 0.99e-5 {
 		t.Errorf("sigma %v gives delta %v at epsilon 1", m.config.Sigma, delta)
 	}
-	broken := made(t, "sgd-linear-quarter-noise", "steps", 1.0, "epsilon", 1.0, "clip", 0.3).(*descentModel)
+	broken := made(t, "sgd-linear-quarter-noise", "steps", 1.0, "epsilon", 1.0, "clip", 0.3).(*dpSGDModel)
 	follows(t, "quarter", draw(t, broken.For(two), two.Second, drawn/4), distuv.Normal{Mu: 8 * mu * mu, Sigma: 4 * mu}.CDF)
 }
 
@@ -485,7 +485,7 @@ func TestStepsTellALikelihoodRatio(t *testing.T) {
 // training on the dataset: without noise the weights agree, at every row and group.
 func TestFurtherRowsAreRows(t *testing.T) {
 	for _, name := range []string{"sgd-linear", "sgd-perceptron"} {
-		m := made(t, name).(*descentModel)
+		m := made(t, name).(*dpSGDModel)
 		d := m.table.Rows
 		want := must.Get(m.Train(d))(t)
 		common, further := m.table.shape(), train.Rows{}
@@ -508,7 +508,7 @@ func TestFurtherRowsAreRows(t *testing.T) {
 // Predictions are those of odds, and the last model's at eight rows of the table: x* is one
 // of them where its label was flipped.
 func TestPredictions(t *testing.T) {
-	odds, all := made(t, "sgd-linear").(*descentModel), made(t, "sgd-linear", "summary", "predictions").(*descentModel)
+	odds, all := made(t, "sgd-linear").(*dpSGDModel), made(t, "sgd-linear", "summary", "predictions").(*dpSGDModel)
 	for k := range predicted {
 		two := all.table.flip("flipped", all.row(k))
 		key := stream.Key{Seed: 1, Purpose: "predictions"}

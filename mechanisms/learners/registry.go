@@ -37,7 +37,7 @@ func registry(tables, descended []*Table) []audit.MechanismSpec {
 	} {
 		list = append(list, f.spec(tables))
 	}
-	for _, f := range []*descent{&sgdLinear, &sgdPerceptron, &sgdNoClipping, &sgdQuarterNoise} {
+	for _, f := range []*dpSGD{&sgdLinear, &sgdPerceptron, &sgdNoClipping, &sgdQuarterNoise} {
 		list = append(list, f.spec(descended))
 	}
 	return list

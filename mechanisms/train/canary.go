@@ -92,7 +92,7 @@ func (v points) gradients(t *trainer) (clipped, stretch []float64) {
 	m.backward(v.labels)
 	s.factors = m.clipping(t.config.Clip, s.factors)
 	m.weigh(s.factors)
-	s.clipped, s.stretch = matmul.Grown(s.clipped, n*p), matmul.Grown(s.stretch, n)
+	s.clipped, s.stretch = matmul.Resized(s.clipped, n*p), matmul.Resized(s.stretch, n)
 	for k := range n {
 		m.gradient(k, s.clipped[k*p:(k+1)*p])
 		s.stretch[k] = 1 / s.factors[k]
@@ -248,7 +248,7 @@ func (w *witness) see(t *trainer, s step) {
 	c, p := t.config, len(s.released)
 	gradients, stretch := w.scored.gradients(t)
 	gradient := func(k int) []float64 { return gradients[k*p : (k+1)*p] }
-	w.residual = matmul.Grown(w.residual, p)
+	w.residual = matmul.Resized(w.residual, p)
 	for i, v := range s.released {
 		w.residual[i] = v - s.data[i]
 	}

@@ -93,15 +93,15 @@ func (m *network) forward(rows []float64, labels []int32) {
 		m.left.Left(m.acts[i], n, l.in, l.in, 1)
 		_, biases := m.part(m.theta, i)
 		if i == len(m.layers)-1 {
-			m.probs = matmul.Grown(m.probs, n*l.out)
+			m.probs = matmul.Resized(m.probs, n*l.out)
 			matmul.Product(&m.left, &m.forwards[i], biases, m.probs)
 			break
 		}
-		m.acts[i+1] = matmul.Grown(m.acts[i+1], n*l.out)
+		m.acts[i+1] = matmul.Resized(m.acts[i+1], n*l.out)
 		matmul.Product(&m.left, &m.forwards[i], biases, m.acts[i+1])
 		activate(m.activation, m.acts[i+1])
 	}
-	m.losses = matmul.Grown(m.losses, n)
+	m.losses = matmul.Resized(m.losses, n)
 	c := m.classes()
 	for i, label := range labels {
 		m.losses[i] = softmax(m.probs[i*c:(i+1)*c], int(label))
@@ -166,11 +166,11 @@ func (m *network) backward(labels []int32) {
 		weights, _ := m.part(m.theta, i)
 		m.left.Left(m.deltas[i], n, l.out, l.out, 1)
 		m.right.Right(weights, l.in, l.out, l.out, 1)
-		m.deltas[i-1] = matmul.Grown(m.deltas[i-1], n*l.in)
+		m.deltas[i-1] = matmul.Resized(m.deltas[i-1], n*l.in)
 		matmul.Product(&m.left, &m.right, nil, m.deltas[i-1])
 		slope(m.activation, m.deltas[i-1], m.acts[i])
 	}
-	m.norms = matmul.Grown(m.norms, n)
+	m.norms = matmul.Resized(m.norms, n)
 	clear(m.norms)
 	for i, l := range m.layers {
 		for k := range n {
@@ -246,7 +246,7 @@ func (m *network) gradient(k int, to []float64) {
 
 // clipping writes the factors that bring the norms down to c.
 func (m *network) clipping(c float64, factors []float64) []float64 {
-	factors = matmul.Grown(factors, m.n)
+	factors = matmul.Resized(factors, m.n)
 	for k, norm := range m.norms {
 		factors[k] = 1
 		if norm > c {

@@ -66,7 +66,7 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
 	scale := -c.move(t.expected)
-	t.mask = matmul.Grown(t.mask, n+inside.count())
+	t.mask = matmul.Resized(t.mask, n+inside.count())
 	for range c.Steps {
 		if check != nil {
 			if err := check(); err != nil {

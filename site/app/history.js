@@ -117,7 +117,7 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, picture } = await this.#engine.ask("glance", { settings: asked(settings, this.#on.listing(settings)), result: packed }).answer;
+    const { title, detail, picture } = await this.#engine.ask("preview", { settings: asked(settings, this.#on.listing(settings)), result: packed }).answer;
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 

@@ -52,14 +52,14 @@ const still = Boolean(globalThis.dpscopeOptions?.still);
 
 /**
  * Shows the result that came with a link; nothing runs.
- * @param {() => Promise<import("../worker/protocol").GlanceRequest>} asked what it is to the core
+ * @param {() => Promise<import("../worker/protocol").PreviewRequest>} asked what it is to the core
  * @param {string} [code] with its settings, which it is of
  * @returns {Promise<boolean>} whether it can be shown
  */
 async function come(asked, code) {
   try {
     const request = await asked();
-    shown.sent(request.result, await engine.ask("glance", request).answer, code);
+    shown.sent(request.result, await engine.ask("preview", request).answer, code);
     setState("ready");
     return true;
   } catch (error) {

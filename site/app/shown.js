@@ -50,9 +50,9 @@ function named(title, subject) {
 }
 
 export class Shown {
-  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
+  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").LinkSummary} | null} */
   #now = null;
-  /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
+  /** @type {{result: import("../worker/protocol").LinkSummary, said: import("../worker/protocol").PreviewedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
   #drawAgain = 0; // when the next picture of a run is drawn, in ms
   #drawnAt = ""; // what the run was about when the last was
@@ -185,8 +185,8 @@ export class Shown {
 
   /**
    * Shows the result that a link holds. Nothing has run.
-   * @param {import("../worker/protocol").Glimpse} result
-   * @param {import("../worker/protocol").GlancedValue} said
+   * @param {import("../worker/protocol").LinkSummary} result
+   * @param {import("../worker/protocol").PreviewedValue} said
    * @param {string} [of] what stateOf says of its settings; as a rule those of the form
    */
   sent(result, said, of = this.#url) {

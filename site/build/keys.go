@@ -39,7 +39,7 @@ func keysScript() ([]byte, error) {
 		{"SCORES", settings.Describe(scores.Keys())},
 		{"ACCOUNT", settings.Describe(slices.DeleteFunc(accounting.Keys(), func(k settings.Key[accounting.Query]) bool { return k.Form == nil }))},
 		{"CALIBRATION", settings.Describe(slices.DeleteFunc(calibration.Keys(), func(k settings.Key[calibration.Plan]) bool { return k.Form == nil }))},
-		{"OUTSIDE", settings.Describe(slices.DeleteFunc(pair.OutsideKeys(), func(k settings.Key[pair.Outside]) bool { return k.Form == nil }))},
+		{"OUTSIDE", settings.Describe(slices.DeleteFunc(pair.ExternalKeys(), func(k settings.Key[pair.External]) bool { return k.Form == nil }))},
 	} {
 		fmt.Fprintf(&b, "\n/** @type {Key[]} */\nexport const %s = [\n", kind.name)
 		for _, k := range kind.keys {
@@ -176,7 +176,7 @@ const pythonFile = "python/src/dpscope/_settings.py"
 // pythonSettings is that file: of each function the settings that it does not name itself,
 // and the names of all.
 func pythonSettings() []byte {
-	brought := slices.DeleteFunc(pair.OutsideKeys(), func(k settings.Key[pair.Outside]) bool {
+	brought := slices.DeleteFunc(pair.ExternalKeys(), func(k settings.Key[pair.External]) bool {
 		return !strings.HasPrefix(k.Field, "brought/") && !slices.Contains(pair.SharedKeys, k.Name)
 	})
 	outside := settings.Describe(settings.Without(brought, "wasm", "exec", "kind"))

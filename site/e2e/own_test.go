@@ -107,7 +107,7 @@ func TestOwnExample(t *testing.T) {
 	if r.Verdict != audit.Violation || *r.Tables[0].Rows[0].LowerBound < 2.4 || eval[int](t, tab, `paces`) == 0 {
 		t.Errorf("%s; or how fast it goes was never said", r.Summary)
 	}
-	if b := r.Inputs.Brought; b == nil || b.Kind != audit.BroughtScript || b.Code != eval[string](t, tab, `document.querySelector("#own-code").value`) || b.Unseeded != "" || len(b.SHA256) != 64 {
+	if b := r.Inputs.User; b == nil || b.Kind != audit.UserScript || b.Code != eval[string](t, tab, `document.querySelector("#own-code").value`) || b.Unseeded != "" || len(b.SHA256) != 64 {
 		t.Errorf("%+v", b)
 	}
 	verifyOwn(t, tab)
@@ -377,7 +377,7 @@ func TestOwnReport(t *testing.T) {
 	set(t, tab, "own-samples", "2000")
 	set(t, tab, "own-rows", "0:2")
 	r := runOwn(t, tab)
-	if r.Inputs.Unseeded == "" || len(r.Inputs.Brought.Columns) != 2 || r.Inputs.Brought.Datasets.MaxRows != 2 {
+	if r.Inputs.Unseeded == "" || len(r.Inputs.User.Columns) != 2 || r.Inputs.User.Datasets.MaxRows != 2 {
 		t.Errorf("%+v", r.Inputs)
 	}
 	data := must.Get(audit.Canonical(r))(t)

@@ -32,7 +32,7 @@ func TestOwnPython(t *testing.T) {
 	begun := time.Now()
 	r := runOwn(t, tab)
 	t.Logf("MicroPython, from a click to the verdict: %v", time.Since(begun))
-	if b := r.Inputs.Brought; r.Verdict != audit.Violation || b.Kind != audit.BroughtPython || !strings.HasPrefix(b.Runtime, "MicroPython 1.") || b.Name != "mechanism.py" {
+	if b := r.Inputs.User; r.Verdict != audit.Violation || b.Kind != audit.UserPython || !strings.HasPrefix(b.Runtime, "MicroPython 1.") || b.Name != "mechanism.py" {
 		t.Errorf("%s %+v", r.Summary, b)
 	}
 	if said := eval[string](t, tab, ownSaid); !strings.Contains(said, "It printed “hello”") {
@@ -59,7 +59,7 @@ func TestOwnPython(t *testing.T) {
 	begun = time.Now()
 	r = runOwn(t, tab)
 	t.Logf("Pyodide, from a click to the verdict: %v", time.Since(begun))
-	if b := r.Inputs.Brought; r.Verdict != audit.Violation || !strings.HasPrefix(b.Runtime, "Pyodide ") {
+	if b := r.Inputs.User; r.Verdict != audit.Violation || !strings.HasPrefix(b.Runtime, "Pyodide ") {
 		t.Errorf("%s %+v", r.Summary, b)
 	}
 }

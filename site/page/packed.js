@@ -60,7 +60,7 @@ async function inflate(bytes) {
 /**
  * Code with its settings, in a link; of its result what the core puts there, and how many
  * numbers an output has.
- * @typedef {{code: string, language: string, settings: Record<string, string>, result?: import("../worker/protocol").Glimpse, width?: number}} Linked
+ * @typedef {{code: string, language: string, settings: Record<string, string>, result?: import("../worker/protocol").LinkSummary, width?: number}} Linked
  */
 
 /** Reads a link that holds code. Throws a BadLink. @param {string} text @returns {Promise<Linked>} */

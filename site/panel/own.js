@@ -17,7 +17,7 @@ import { foundNothing } from "../page/result.js";
 import { pythonFor } from "../worker/python.js";
 import { inside } from "../worker/sandboxed.js";
 
-const MODULE = "webassembly"; // a kind of audit.Brought, as the languages are
+const MODULE = "webassembly"; // a kind of audit.UserMechanism, as the languages are
 /** What may be written, each with the file that errors name. @type {Record<string, string>} */
 const files = { javascript: "mechanism.js", python: "mechanism.py" };
 const isScript = (kind) => Object.hasOwn(files, kind);
@@ -277,7 +277,7 @@ export class Own {
   /**
    * Shows code that came with a link. Nothing of it runs.
    * @param {import("../page/packed.js").Linked} linked
-   * @returns {Pick<import("../worker/protocol").GlanceRequest, "settings" | "brought">} what it asks for, to the core; throws what is wrong with it
+   * @returns {Pick<import("../worker/protocol").PreviewRequest, "settings" | "brought">} what it asks for, to the core; throws what is wrong with it
    */
   receive({ code, language, settings }) {
     clearTimeout(this.#timer);

@@ -33,7 +33,7 @@ export interface Calls {
   /** What columns a table of labelled examples has. */
   look: { sends: LookRequest; tells: never; answer: TablePreview };
   /** What the result in a link says, before anything ran. */
-  glance: { sends: GlanceRequest; tells: never; answer: GlancedValue };
+  preview: { sends: PreviewRequest; tells: never; answer: PreviewedValue };
   /** Draws, during a run too. */
   picture: { sends: PictureRequest; tells: never; answer: PictureValue };
 }
@@ -372,47 +372,6 @@ export interface BoundsTradeoffPoint {
   fnrUpper: number;
 }
 
-/** Brought says of a mechanism that the user brought what it takes to find and run it again. */
-export interface Brought {
-  kind: BroughtKind;
-  /** the command line, or the file without its folder */
-  name: string;
-  /** SHA256 is of the code, where one file is all of it. */
-  sha256?: string;
-  /** Code is the function itself, where that is short enough to be kept. */
-  code?: string;
-  /** Runtime names the interpreter that ran it, with its version, where that is no part of the browser: other versions may give other outputs. */
-  runtime?: string;
-  datasets: Space;
-  /** of one output */
-  columns: Column[];
-  /** NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol. */
-  nonFinite?: string;
-  /** Unseeded says why the same seed does not give the same outputs; empty where it does. */
-  unseeded?: string;
-}
-
-/** BroughtKind says how a mechanism from outside dpscope runs. */
-export type BroughtKind = "command" | "webassembly" | "javascript" | "python";
-
-/** broughtRequest is the user's mechanism as the page describes it. */
-export interface BroughtRequest {
-  kind: BroughtKind;
-  name: string;
-  /** of a function */
-  code?: string;
-  /** a WebAssembly module */
-  module?: string;
-  relation?: Relation;
-  /** kind of all columns; default real */
-  output?: ColumnKind;
-  /** of the space of datasets */
-  settings: Record<string, string>;
-  /** Of a report that is replayed: */
-  sha256?: string;
-  kinds?: Record<string, ColumnKind>;
-}
-
 /** CSV says how a file of examples is read: one example a line, features as numbers, the label a text or number. The bounds are declared, since bounds that follow the data would be a release of their own. */
 export interface CSV {
   /** "yes", "no"; "" guesses: yes if some field of the first line that is no label is not a number */
@@ -513,8 +472,8 @@ export interface CanaryEvidence {
   stakes: BoundsCanaryStakes;
   explored: MembershipCounted;
   certified: MembershipCounted;
-  /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
-  portrait?: MembershipPortrait;
+  /** ScoreSample are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
+  portrait?: MembershipScoreSample;
   /** Sequential is what a sequential audit bet, and came to: of it Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
   sequential?: CanaryBets;
   /** Membership is of all explored scores; of a sequential audit, of all trainings. */
@@ -939,45 +898,6 @@ export interface Generator {
   coreSha256?: string;
 }
 
-/** glanceRequest is the result that came with a link, and its settings. */
-export interface GlanceRequest {
-  settings: Record<string, string>;
-  result: Glimpse;
-  /** Brought is the user's mechanism, where the result is of one, whose outputs have Width numbers. Nothing of it runs. */
-  brought?: BroughtRequest;
-  width?: number;
-}
-
-/** glanced is what it says. */
-export interface GlancedValue {
-  title: string;
-  detail: string;
-  /** Odd says why it cannot be the result of its settings; empty where it can. */
-  odd: string;
-  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. Datasets are the two that it is of, in words. */
-  picture?: string;
-  datasets?: string[];
-}
-
-/** Glimpse is what a link holds of a report's result: what the page shows of it at first sight, so that whoever gets the link sees what its sender saw before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
-export interface Glimpse {
-  verdict: Verdict;
-  bound?: number;
-  confidence: number;
-  reason?: TerminationReason;
-  /** drawn in all */
-  outputs: number;
-  /** counted a side */
-  rows: number;
-  /** Table has the rows that verdict and picture are of, with what is shown of them. */
-  table?: BoundRow[];
-  /** Pair is what the outputs are from; absent where it is large or recorded elsewhere. */
-  pair?: Pair;
-  /** Chart is that of the report, without its words and its plane; absent where there is none. Share is of that of a sequential stage. */
-  chart?: Chart;
-  share?: number;
-}
-
 /** Guarantee is one (Epsilon, Delta) that holds. */
 export interface Guarantee {
   method: AccountMethod;
@@ -998,8 +918,8 @@ export interface Inputs {
   privacyUnit: string;
   /** Samples is there where outputs were recorded elsewhere. */
   samples?: Recording;
-  /** Brought is there where the user brought the mechanism. */
-  brought?: Brought;
+  /** UserProgram is there where the user brought the mechanism. */
+  brought?: UserMechanism;
   /** Labelled is there where the user brought the table of a learner. */
   labelled?: Labelled;
   /** Unseeded says why the counts cannot be drawn again. */
@@ -1072,6 +992,25 @@ export interface LearnerNote {
 /** Learning is what a learner trains. */
 export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
 
+/** LinkSummary is what a link holds of a report's result: what the page shows of it at first sight, so that whoever gets the link sees what its sender saw before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
+export interface LinkSummary {
+  verdict: Verdict;
+  bound?: number;
+  confidence: number;
+  reason?: TerminationReason;
+  /** drawn in all */
+  outputs: number;
+  /** counted a side */
+  rows: number;
+  /** Table has the rows that verdict and picture are of, with what is shown of them. */
+  table?: BoundRow[];
+  /** Pair is what the outputs are from; absent where it is large or recorded elsewhere. */
+  pair?: Pair;
+  /** Chart is that of the report, without its words and its plane; absent where there is none. Share is of that of a sequential stage. */
+  chart?: Chart;
+  share?: number;
+}
+
 /** Live is the chart of a run on its way: of its certification or, before, of its sequential stage, where it is that of the pair in the lead. */
 export interface Live {
   chart: Chart;
@@ -1135,8 +1074,8 @@ export interface MembershipGathered {
   stakes: BoundsCanaryStakes;
   explored: MembershipCounted;
   certified: MembershipCounted;
-  /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
-  portrait?: MembershipPortrait;
+  /** ScoreSample are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
+  portrait?: MembershipScoreSample;
 }
 
 /** Guess is how many guesses were made and how many of them are right. */
@@ -1154,8 +1093,14 @@ export interface MembershipHistogram {
   out: number[];
 }
 
-/** Portrait are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. None is of a certification run. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
-export interface MembershipPortrait {
+/** Runs are those of independent runs that have scores of both classes, and the mean of the areas within each. */
+export interface MembershipRuns {
+  number: number;
+  auroc: number;
+}
+
+/** ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. None is of a certification run. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
+export interface MembershipScoreSample {
   /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and of its first fresh ones, at most 16 each, to five digits; null where a score is no finite number. */
   in: number[][];
   out: number[][];
@@ -1163,12 +1108,6 @@ export interface MembershipPortrait {
   correlations?: number[][];
   /** Correlated are the runs that they are taken over: of the first 4096 those in which all these scores are finite. */
   correlated?: number;
-}
-
-/** Runs are those of independent runs that have scores of both classes, and the mean of the areas within each. */
-export interface MembershipRuns {
-  number: number;
-  auroc: number;
 }
 
 /** Sides are the sides of the order of scores on which canaries are guessed in one run. */
@@ -1471,6 +1410,26 @@ export interface Prepared {
   renyi: DirectedPlan[];
 }
 
+/** previewRequest is the result that came with a link, and its settings. */
+export interface PreviewRequest {
+  settings: Record<string, string>;
+  result: LinkSummary;
+  /** User is the user's mechanism, where the result is of one, whose outputs have Width numbers. Nothing of it runs. */
+  brought?: UserRequest;
+  width?: number;
+}
+
+/** previewed is what it says. */
+export interface PreviewedValue {
+  title: string;
+  detail: string;
+  /** Odd says why it cannot be the result of its settings; empty where it can. */
+  odd: string;
+  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. Datasets are the two that it is of, in words. */
+  picture?: string;
+  datasets?: string[];
+}
+
 /** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
 export interface PrivacyProfile {
   /** by epsilon, increasing; 1 to 4096 */
@@ -1525,26 +1484,6 @@ export interface ProgressValue {
 
 /** Quantity names what a row bounds from below. */
 export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon" | "stretch" | "auroc" | "tpr";
-
-/** Raced is what the sequential stage found: all that its wealth follows from. */
-export interface Raced {
-  /** in the order in which they were first drawn from */
-  pairs: Pair[];
-  epochs: Epoch[];
-  /** Refuted says that the claim's wealth reached 1 over the stage's share of the error. */
-  refuted: boolean;
-  /** Chart is that of the pair that most outputs were drawn from. */
-  chart?: RacedChart;
-}
-
-/** RacedChart is a chart that a sequential stage counted, of outputs of one pair that came after its bins were chosen. */
-export interface RacedChart {
-  /** place in the list of pairs */
-  pair: number;
-  /** Share of the error that limits of its counts may have, so that those of the charts of all pairs hold together. */
-  share: number;
-  chart: Chart;
-}
 
 /** readProgress is a file on its way. */
 export interface ReadProgress {
@@ -1682,7 +1621,7 @@ export interface Report {
   inputs: Inputs;
   trials: TrialNote[];
   /** Sequential is the sequential stage, where the plan has one. */
-  sequential?: Raced;
+  sequential?: SequentialResult;
   /** Evidence is absent where exploration did not finish. */
   evidence?: Evidence;
   /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere with the report's confidence. */
@@ -1698,8 +1637,8 @@ export interface ReportedValue {
   /** Title and Detail are the verdict for whoever glances at it. */
   title: string;
   detail: string;
-  /** Glimpse is what a link holds of an audit of a pair. */
-  glimpse?: Glimpse;
+  /** LinkSummary is what a link holds of an audit of a pair. */
+  glimpse?: LinkSummary;
   /** Say is what the picture of its outputs says, there before that is drawn. */
   say?: Said;
   /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
@@ -1869,6 +1808,26 @@ export interface ScoresShape {
   certifiedIn?: number;
 }
 
+/** SequentialChart is a chart that a sequential stage counted, of outputs of one pair that came after its bins were chosen. */
+export interface SequentialChart {
+  /** place in the list of pairs */
+  pair: number;
+  /** Share of the error that limits of its counts may have, so that those of the charts of all pairs hold together. */
+  share: number;
+  chart: Chart;
+}
+
+/** SequentialResult is what the sequential stage found: all that its wealth follows from. */
+export interface SequentialResult {
+  /** in the order in which they were first drawn from */
+  pairs: Pair[];
+  epochs: Epoch[];
+  /** Refuted says that the claim's wealth reached 1 over the stage's share of the error. */
+  refuted: boolean;
+  /** Chart is that of the pair that most outputs were drawn from. */
+  chart?: SequentialChart;
+}
+
 /** Space is the Domain of a mechanism that the user brought, with the relation that the user means. */
 export interface Space {
   columns: number;
@@ -1994,6 +1953,47 @@ export interface TrialNote {
   /** explored, a side, in all rounds */
   outputs?: number;
   chosen?: boolean;
+}
+
+/** UserKind says how a mechanism from outside dpscope runs. */
+export type UserKind = "command" | "webassembly" | "javascript" | "python";
+
+/** UserMechanism says of a mechanism that the user brought what it takes to find and run it again. */
+export interface UserMechanism {
+  kind: UserKind;
+  /** the command line, or the file without its folder */
+  name: string;
+  /** SHA256 is of the code, where one file is all of it. */
+  sha256?: string;
+  /** Code is the function itself, where that is short enough to be kept. */
+  code?: string;
+  /** Runtime names the interpreter that ran it, with its version, where that is no part of the browser: other versions may give other outputs. */
+  runtime?: string;
+  datasets: Space;
+  /** of one output */
+  columns: Column[];
+  /** NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol. */
+  nonFinite?: string;
+  /** Unseeded says why the same seed does not give the same outputs; empty where it does. */
+  unseeded?: string;
+}
+
+/** userRequest is the user's mechanism as the page describes it. */
+export interface UserRequest {
+  kind: UserKind;
+  name: string;
+  /** of a function */
+  code?: string;
+  /** a WebAssembly module */
+  module?: string;
+  relation?: Relation;
+  /** kind of all columns; default real */
+  output?: ColumnKind;
+  /** of the space of datasets */
+  settings: Record<string, string>;
+  /** Of a report that is replayed: */
+  sha256?: string;
+  kinds?: Record<string, ColumnKind>;
 }
 
 /** Verdict is the outcome of an audit. There is no verdict "private". */

@@ -1,6 +1,6 @@
 // The program of a worker in the sandbox: a frame with an opaque origin and a policy
 // without any way out (sandbox.html). It runs the user's code and answers the core
-// through a port; messages are those of wasm/worker/brought_js.go. The page ends
+// through a port; messages are those of wasm/worker/user_js.go. The page ends
 // all by removing the frame.
 
 /**

@@ -44,7 +44,7 @@ func canaryViews(r *CanaryReport) []*View {
 			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
 			out = append(out, v.view())
 		}
-		if p := newPortrait(e.Portrait, e.Threshold); p != nil {
+		if p := newScoreSample(e.ScoreSample, e.Threshold); p != nil {
 			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
 		}
 	}

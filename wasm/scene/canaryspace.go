@@ -11,7 +11,7 @@ import (
 // at a time by their correlation.
 type canarySpace struct {
 	choices []Choice
-	of      *portrait
+	of      *scoreSample
 	points  [][2]float64 // nil where all are the same
 	share   [2]float64
 	used    int // runs in which all have a score
@@ -26,7 +26,7 @@ const (
 	inMatrix = "matrix"
 )
 
-func newCanarySpace(p *portrait) *canarySpace {
+func newCanarySpace(p *scoreSample) *canarySpace {
 	v := &canarySpace{of: p}
 	points := make([][]float64, len(p.canaries))
 	for run := range p.runs {

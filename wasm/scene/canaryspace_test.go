@@ -88,8 +88,8 @@ func TestPrincipal(t *testing.T) {
 // TestCanarySpace: what it says is what the report holds.
 func TestCanarySpace(t *testing.T) {
 	r, in := canaryAudit(t)
-	p := r.Evidence.Portrait
-	space := newCanarySpace(newPortrait(in.Evidence.Portrait, in.Evidence.Threshold))
+	p := r.Evidence.ScoreSample
+	space := newCanarySpace(newScoreSample(in.Evidence.ScoreSample, in.Evidence.Threshold))
 	v := space.view()
 	choices := v.Choices
 	if len(choices) != 3 || choices[0].ID != inPlane || space.used != 64 {
@@ -221,7 +221,7 @@ func TestOddPortraits(t *testing.T) {
 		return out
 	}
 	no := math.NaN()
-	views := func(p *membership.Portrait, threshold float64) []*View {
+	views := func(p *membership.ScoreSample, threshold float64) []*View {
 		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
 		everyChoice(t, "", all...)
 		return all
@@ -235,23 +235,23 @@ func TestOddPortraits(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		p    *membership.Portrait
+		p    *membership.ScoreSample
 		want string
 	}{
-		{"one canary a side", &membership.Portrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}}, "space2 "},
-		{"one run", &membership.Portrait{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 pair1 "},
-		{"gaps", &membership.Portrait{In: [][]*float64{x(1, no), x(2, 4), x(2, 5)}, Out: [][]*float64{x(0, 3), x(no, no), x(1, 7)},
+		{"one canary a side", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}}, "space2 "},
+		{"one run", &membership.ScoreSample{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 pair1 "},
+		{"gaps", &membership.ScoreSample{In: [][]*float64{x(1, no), x(2, 4), x(2, 5)}, Out: [][]*float64{x(0, 3), x(no, no), x(1, 7)},
 			Correlations: [][]*float64{x(), x(no), x(1, -1), x(0.5, 0, -0.25)}, Correlated: 2}, "space3 pair1 "},
-		{"a canary without scores", &membership.Portrait{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 pair1 "},
-		{"all alike", &membership.Portrait{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 pair1 "},
-		{"huge", &membership.Portrait{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 pair1 "},
-		{"correlations of others", &membership.Portrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(1), x(1, 1)}, Correlated: 2}, "space2 "},
-		{"a row of correlations less", &membership.Portrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x()}, Correlated: 2}, "space2 "},
-		{"correlations over nothing", &membership.Portrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(2)}}, "space2 "},
-		{"no scores", &membership.Portrait{In: [][]*float64{x(no)}, Out: [][]*float64{x(no)}}, ""},
-		{"ragged", &membership.Portrait{In: [][]*float64{x(1, 2), x(1)}, Out: [][]*float64{x(1), x(1)}}, ""},
-		{"one side", &membership.Portrait{In: [][]*float64{x(1, 2)}}, ""},
-		{"empty", &membership.Portrait{In: [][]*float64{{}}, Out: [][]*float64{{}}}, ""},
+		{"a canary without scores", &membership.ScoreSample{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 pair1 "},
+		{"all alike", &membership.ScoreSample{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 pair1 "},
+		{"huge", &membership.ScoreSample{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 pair1 "},
+		{"correlations of others", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(1), x(1, 1)}, Correlated: 2}, "space2 "},
+		{"a row of correlations less", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x()}, Correlated: 2}, "space2 "},
+		{"correlations over nothing", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(2)}}, "space2 "},
+		{"no scores", &membership.ScoreSample{In: [][]*float64{x(no)}, Out: [][]*float64{x(no)}}, ""},
+		{"ragged", &membership.ScoreSample{In: [][]*float64{x(1, 2), x(1)}, Out: [][]*float64{x(1), x(1)}}, ""},
+		{"one side", &membership.ScoreSample{In: [][]*float64{x(1, 2)}}, ""},
+		{"empty", &membership.ScoreSample{In: [][]*float64{{}}, Out: [][]*float64{{}}}, ""},
 	} {
 		all := views(c.p, 1.5)
 		if got := ids(all); got != c.want {
@@ -261,7 +261,7 @@ func TestOddPortraits(t *testing.T) {
 			t.Errorf("%q", all[0].Caption)
 		}
 	}
-	if got := ids(views(&membership.Portrait{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
+	if got := ids(views(&membership.ScoreSample{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
 		t.Errorf("a threshold beyond everything: %q", got)
 	}
 }
@@ -340,7 +340,7 @@ func TestChooseAnotherPicture(t *testing.T) {
 // TestEarlierCanaryReport: one without portrait has its other pictures.
 func TestEarlierCanaryReport(t *testing.T) {
 	r, _ := canaryAudit(t)
-	r.Evidence.Portrait, r.Evidence.Membership = nil, nil
+	r.Evidence.ScoreSample, r.Evidence.Membership = nil, nil
 	if all := Views(canaryInput(t, r)); len(all) != 3 {
 		t.Errorf("%d views", len(all))
 	}

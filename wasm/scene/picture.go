@@ -72,7 +72,7 @@ type Report struct {
 	Inputs   struct {
 		Examples *pair.Examples `json:"examples"`
 	} `json:"inputs"`
-	Sequential *pair.Raced `json:"sequential"`
+	Sequential *pair.SequentialResult `json:"sequential"`
 }
 
 // pair is what was certified on, or bet on last; nil where there was none.

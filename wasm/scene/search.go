@@ -115,7 +115,7 @@ func (v *search) tooltip(i int) string {
 }
 
 func shown(t pair.TrialNote, quantity string) string {
-	if t.Value < audit.Silence {
+	if t.Value < audit.NoEvidence {
 		return "showed nothing"
 	}
 	return quantity + " " + Short(round(t.Value, 4))
@@ -144,7 +144,7 @@ func (v *search) draw(f Frame) *Scene {
 
 	least, most := 0.0, v.claimed
 	for _, t := range v.trials {
-		if t.Value > audit.Silence {
+		if t.Value > audit.NoEvidence {
 			least, most = min(least, t.Value), max(most, t.Value)
 		}
 	}

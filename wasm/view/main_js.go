@@ -31,17 +31,17 @@ import (
 
 func main() {
 	shell := js.Global().Get("dpscopeViewShell")
-	p := &program{shell: shell, easel: newEasel(shell.Get("scale").Float()), webgl: shell.Get("webgl").Bool()}
+	p := &program{shell: shell, painter: newPainter(shell.Get("scale").Float()), webgl: shell.Get("webgl").Bool()}
 	p.viewer.Measure = remembered(func(words string, size float64) float64 {
 		return shell.Call("measure", words, size).Float()
 	})
 	// Never released: the document ends with the program.
-	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any { return p.hear(args) }))
+	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any { return p.onMessage(args) }))
 	if p.webgl {
 		// The modes that replace this one go on ticking between pictures.
 		//lint:ignore SA1019 nothing runs while the picture stands still
 		ebiten.SetFPSMode(ebiten.FPSModeVsyncOffMinimum)
-		if err := ebiten.RunGameWithOptions(p.easel, &ebiten.RunGameOptions{InitUnfocused: true}); err != nil {
+		if err := ebiten.RunGameWithOptions(p.painter, &ebiten.RunGameOptions{InitUnfocused: true}); err != nil {
 			p.post("failed", fmt.Sprint("the picture cannot be painted here: ", err))
 		}
 	}
@@ -71,14 +71,14 @@ func remembered(measure scene.Measure) scene.Measure {
 
 // program joins the document and the viewer.
 type program struct {
-	shell  js.Value
-	viewer scene.Viewer
-	easel  *easel
-	webgl  bool
+	shell   js.Value
+	viewer  scene.Viewer
+	painter *painter
+	webgl   bool
 }
 
-// hear does what the script says, and reports whether that changed the picture.
-func (p *program) hear(args []js.Value) bool {
+// onMessage does what the script says, and reports whether that changed the picture.
+func (p *program) onMessage(args []js.Value) bool {
 	text := func(i int) string { return args[i].String() }
 	at := func(i int) float64 { return args[i].Float() }
 	v := &p.viewer
@@ -98,7 +98,7 @@ func (p *program) hear(args []js.Value) bool {
 		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(scene.Roles) {
 			panic("view: the script sent no theme")
 		}
-		p.easel.wear(colours)
+		p.painter.wear(colours)
 	case "size":
 		v.Resize(at(1))
 	case "show":
@@ -136,7 +136,7 @@ func (p *program) hear(args []js.Value) bool {
 		v.Return(at)
 		p.facts()
 	case "picture":
-		p.easel.wanted = func(pixels []byte, width, height int) {
+		p.painter.wanted = func(pixels []byte, width, height int) {
 			bytes := js.Global().Get("Uint8ClampedArray").New(len(pixels))
 			js.CopyBytesToJS(bytes, pixels)
 			p.shell.Call("pixels", bytes, width, height)
@@ -154,7 +154,7 @@ func (p *program) hear(args []js.Value) bool {
 // lay hands the picture to the easel, and its words to the document.
 func (p *program) lay() {
 	s := p.viewer.Scene
-	p.easel.show(s)
+	p.painter.show(s)
 	var said laid
 	if s != nil {
 		said = laid{Height: s.Height, Plot: s.Plot, Labels: s.Labels, Items: len(s.Items), Whole: p.viewer.Whole()}
@@ -176,9 +176,9 @@ type laid struct {
 
 func (p *program) read() {
 	i, words := p.viewer.Read()
-	p.easel.mark = scene.Rect{}
+	p.painter.mark = scene.Rect{}
 	if i >= 0 {
-		p.easel.mark = p.viewer.Scene.Items[i].Mark
+		p.painter.mark = p.viewer.Scene.Items[i].Mark
 	}
 	p.json("read", struct {
 		Item  int

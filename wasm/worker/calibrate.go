@@ -62,7 +62,7 @@ func (c *coordinator) calibrate(ctx context.Context, r request[settings.Texts]) 
 		}
 	}
 	s.told()
-	err = s.do(ctx, c.cat, c.crew)
+	err = s.do(ctx, c.cat, c.workers)
 	if err != nil && ctx.Err() == nil && s.next == 0 {
 		return calibrated{}, err
 	}
@@ -103,7 +103,7 @@ func (a calibrationAudit) Run(engine.Hook, func(any)) (any, error) { return a.do
 
 // audits are all audits, one run of every cell after the other, whose tasks go to the
 // crew. They end with ctx, and one that fails ends the others.
-func (s *calibrating) audits(ctx context.Context, fail context.CancelCauseFunc, cat audit.Catalogue, crew *crew) []calibrationAudit {
+func (s *calibrating) audits(ctx context.Context, fail context.CancelCauseFunc, cat audit.Catalogue, crew *workerPool) []calibrationAudit {
 	var all []calibrationAudit
 	for run := range slices.MaxFunc(s.cells, func(a, b calibration.Cell) int { return a.Runs - b.Runs }).Runs {
 		for i, cell := range s.cells {
@@ -126,7 +126,7 @@ func (s *calibrating) audits(ctx context.Context, fail context.CancelCauseFunc, 
 
 // do does the audits. Outcomes are merged in their order, so that what is counted when
 // it ends early does not depend on which audits are quick.
-func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *crew) error {
+func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerPool) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	audits := s.audits(ctx, fail, cat, crew)

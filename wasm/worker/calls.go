@@ -17,7 +17,7 @@ type doing func(context.Context, *coordinator, message) (any, error)
 // of progress, and gets one answer.
 type call struct {
 	name  string
-	crew  bool // needs the workers, which serve one call at a time
+	needs bool // needs the workers, which serve one call at a time
 	does  doing
 	sends reflect.Type
 	gets  reflect.Type
@@ -26,14 +26,14 @@ type call struct {
 // calls are all that there are.
 var calls = []call{
 	callOf("check", (*coordinator).check),
-	needsCrew(callOf("run", (*coordinator).run)),
-	needsCrew(callOf("calibrate", (*coordinator).calibrate)),
+	needsWorkers(callOf("run", (*coordinator).run)),
+	needsWorkers(callOf("calibrate", (*coordinator).calibrate)),
 	callOf("account", (*coordinator).account),
 	callOf("open", (*coordinator).open),
-	needsCrew(callOf("verify", (*coordinator).verify)),
-	needsCrew(callOf("inspect", (*coordinator).inspect)),
+	needsWorkers(callOf("verify", (*coordinator).verify)),
+	needsWorkers(callOf("inspect", (*coordinator).inspect)),
 	callOf("look", (*coordinator).look),
-	callOf("glance", (*coordinator).glance),
+	callOf("preview", (*coordinator).preview),
 	callOf("picture", (*coordinator).picture),
 }
 
@@ -53,8 +53,8 @@ func callOf[T, R any](name string, do func(*coordinator, context.Context, reques
 	}}
 }
 
-func needsCrew(c call) call {
-	c.crew = true
+func needsWorkers(c call) call {
+	c.needs = true
 	return c
 }
 

@@ -16,8 +16,8 @@ import (
 type coordinator struct {
 	cat       audit.Catalogue
 	page      port
-	crew      *crew
-	own       *samplesDesk // nil where there is a crew
+	workers   *workerPool
+	own       *sampleStore // nil where there is a crew
 	generator audit.Generator
 	now       func() float64 // seconds
 
@@ -41,7 +41,7 @@ func (c *coordinator) worker() engine.Worker {
 	if c.own != nil {
 		return c.own.worker()
 	}
-	return c.crew
+	return c.workers
 }
 
 // pool is the worker in as many places as it can work at once.
@@ -49,7 +49,7 @@ func (c *coordinator) pool(w engine.Worker) *engine.Pool {
 	if c.own != nil {
 		return engine.NewPool(w)
 	}
-	return c.crew.pool(w)
+	return c.workers.pool(w)
 }
 
 // options is what the page says when it starts a coordinator.
@@ -70,11 +70,11 @@ func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set o
 	start := time.Now()
 	c := &coordinator{cat: cat, page: page, generator: generator,
 		now: func() float64 { return time.Since(start).Seconds() }}
-	c.crew = newCrew(set.HangAfter, func(number int, reason string) {
+	c.workers = newWorkerPool(set.HangAfter, func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
 	if set.Pause != nil {
-		c.own = &samplesDesk{c: c, pause: set.Pause}
+		c.own = &sampleStore{c: c, pause: set.Pause}
 	}
 	page.listen(c.handle)
 	page.post(message{Type: msgReady, JSON: mustJSON(ready{generator.Version, generator.Go})})
@@ -84,12 +84,12 @@ func (c *coordinator) handle(m message) {
 	switch m.Type {
 	case msgAttach:
 		if m.Port != nil {
-			c.crew.attach(m.Worker, m.Port)
+			c.workers.attach(m.Worker, m.Port)
 		}
 	case msgDetach:
-		c.crew.detach(m.Worker)
+		c.workers.detach(m.Worker)
 	case msgLost:
-		c.crew.lose(m.Worker, m.Reason)
+		c.workers.lose(m.Worker, m.Reason)
 	case msgStop:
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *coordinator) handle(m message) {
 		for _, call := range calls {
 			switch {
 			case call.name != m.Type:
-			case call.crew:
+			case call.needs:
 				c.begin(m, call.does)
 				return
 			default:

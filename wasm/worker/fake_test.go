@@ -84,7 +84,7 @@ func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
-	here.listen(p.hear)
+	here.listen(p.onMessage)
 	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum"})
 	for i := range n {
 		p.attach(i, cat)
@@ -92,7 +92,7 @@ func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
 	return p
 }
 
-func (p *fakePage) hear(m message) {
+func (p *fakePage) onMessage(m message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch m.Type {

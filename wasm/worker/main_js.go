@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	cat := withTable(withBrought(catalogue.All()))
+	cat := withTable(withUser(catalogue.All()))
 	start := js.Global().Get("dpscopeShell").Get("options")
 	switch role := start.Get("role").String(); role {
 	case "coordinator", "samples":

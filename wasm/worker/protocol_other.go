@@ -38,7 +38,7 @@ var docs = map[string]struct {
 	"verify":    {"Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", []any{replayProgress{}}},
 	"inspect":   {"Reads the user's samples; without files: those that are there. Of the role of samples only.", []any{readProgress{}}},
 	"look":      {"What columns a table of labelled examples has.", nil},
-	"glance":    {"What the result in a link says, before anything ran.", nil},
+	"preview":   {"What the result in a link says, before anything ran.", nil},
 	"picture":   {"Draws, during a run too.", nil},
 }
 
@@ -100,8 +100,8 @@ func protocol(root string) string {
 	typeFor[checked](names, "CheckedValue")
 	typeFor[pair.Progress](names, "ProgressValue")
 	typeFor[reported](names, "ReportedValue")
-	typeFor[glanceRequest](names, "GlanceRequest")
-	typeFor[glanced](names, "GlancedValue")
+	typeFor[previewRequest](names, "PreviewRequest")
+	typeFor[previewed](names, "PreviewedValue")
 	typeFor[verified](names, "VerifiedValue")
 	typeFor[accountAnswer](names, "AccountedValue")
 	typeFor[accounting.Query](names, "AccountQuery")
@@ -132,7 +132,7 @@ func protocol(root string) string {
 	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
-	for _, v := range []any{ready{}, refusal{}, broughtRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {
+	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {
 		w.Type(v)
 	}
 

@@ -25,8 +25,8 @@ type reported struct {
 	// Title and Detail are the verdict for whoever glances at it.
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
-	// Glimpse is what a link holds of an audit of a pair.
-	Glimpse *pair.Glimpse `json:"glimpse,omitempty"`
+	// LinkSummary is what a link holds of an audit of a pair.
+	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
 	// Say is what the picture of its outputs says, there before that is drawn.
 	Say *scene.Said `json:"say,omitempty"`
 	// Datasets are the two of an audit of a pair, in words; absent where there are none.
@@ -58,7 +58,7 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 		if v := scene.NewOutputs(scene.InputOf(p).Report); v != nil {
 			out.Say = &v.Said
 		}
-		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
+		out.Curves, out.Datasets, out.LinkSummary = pair.ReportCurves(p), datasets(p), new(p.LinkSummary())
 	}
 	if failure != nil {
 		out.Error = failure.Error()
@@ -77,18 +77,18 @@ func datasets(r pair.Report) []string {
 	return nil
 }
 
-// glanceRequest is the result that came with a link, and its settings.
-type glanceRequest struct {
-	Settings settings.Texts `json:"settings"`
-	Result   pair.Glimpse   `json:"result"`
-	// Brought is the user's mechanism, where the result is of one, whose outputs have
+// previewRequest is the result that came with a link, and its settings.
+type previewRequest struct {
+	Settings settings.Texts   `json:"settings"`
+	Result   pair.LinkSummary `json:"result"`
+	// User is the user's mechanism, where the result is of one, whose outputs have
 	// Width numbers. Nothing of it runs.
-	Brought *broughtRequest `json:"brought,omitempty"`
-	Width   int             `json:"width,omitempty"`
+	User  *userRequest `json:"brought,omitempty"`
+	Width int          `json:"width,omitempty"`
 }
 
-// glanced is what it says.
-type glanced struct {
+// previewed is what it says.
+type previewed struct {
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	// Odd says why it cannot be the result of its settings; empty where it can.
@@ -99,10 +99,10 @@ type glanced struct {
 	Datasets []string `json:"datasets,omitempty"`
 }
 
-// glance puts the result of a link into words.
-func (c *coordinator) glance(_ context.Context, asks request[glanceRequest]) (out glanced, err error) {
+// preview puts the result of a link into words.
+func (c *coordinator) preview(_ context.Context, asks request[previewRequest]) (out previewed, err error) {
 	req, cat := asks.asked, c.known()
-	if b := req.Brought; b != nil {
+	if b := req.User; b != nil {
 		spec, err := b.unseen(req.Width)
 		if err != nil {
 			return out, err

@@ -39,8 +39,8 @@ func (w wanted) plan() (any, error) {
 // given is what there is for an audit, or for a replay of it, with the user's files. That
 // of canaries goes to the task workers as far as they need it, and nowhere else. A replay
 // of scores can do without.
-func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Given, err error) {
-	g = core.Given{Catalogue: c.known(), Generator: c.generator, Now: c.now}
+func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env, err error) {
+	g = core.Env{Catalogue: c.known(), Generator: c.generator, Now: c.now}
 	if p, ok := plan.(scores.Plan); ok {
 		if len(files) > 0 || !replay {
 			g.Scores, err = readScores(files, p.ScoreColumns)

@@ -22,8 +22,8 @@ import (
 // is cheap, so that a crew would gain little and each of its workers would hold or
 // parse the file once more. The counts do not depend on it.
 
-// samplesDesk is where the user's samples are.
-type samplesDesk struct {
+// sampleStore is where the user's samples are.
+type sampleStore struct {
 	c     *coordinator
 	pause func()
 
@@ -111,7 +111,7 @@ func (c *coordinator) inspect(ctx context.Context, r request[audit.Reading]) (in
 }
 
 // inspect reads files and says what is in them. What is wrong with a file is part of the answer.
-func (d *samplesDesk) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
+func (d *sampleStore) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
 	reading := r.asked
 	d.mu.Lock()
 	if len(r.files) > 0 {
@@ -279,7 +279,7 @@ func (out *inspected) roles(s *recorded.Samples) {
 
 // read reads files. After an error it says what columns the file has, if that is
 // known.
-func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
+func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
 	if len(given) == 0 {
 		return nil, nil, &audit.InputError{Field: "samples", Found: audit.Absent, Want: "a file, or one for each dataset"}
 	}
@@ -343,7 +343,7 @@ func (r *userReader) Read(b []byte) (int, error) {
 }
 
 // catalogue is what is known, the samples included.
-func (d *samplesDesk) catalogue() audit.Catalogue {
+func (d *sampleStore) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return with(d.c.cat, d.spec)
@@ -358,7 +358,7 @@ func with(cat audit.Catalogue, spec *audit.MechanismSpec) audit.Catalogue {
 
 // replay is the catalogue to replay a report with, for the request of that id: the files
 // that are here, read as the report says.
-func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
+func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {
 		return d.c.cat, nil
@@ -381,7 +381,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 }
 
 // worker executes tasks here.
-func (d *samplesDesk) worker() engine.Worker { return pausing{d.pause} }
+func (d *sampleStore) worker() engine.Worker { return pausing{d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.
 type pausing struct{ pause func() }

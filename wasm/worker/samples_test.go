@@ -17,7 +17,7 @@ import (
 func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
-	here.listen(p.hear)
+	here.listen(p.onMessage)
 	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
 	return p
 }

@@ -84,7 +84,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 			err = fmt.Errorf("internal error in a task: %v", p)
 		}
 	}()
-	t, err := core.Given{Catalogue: s.cat}.Codecs().Task([]byte(m.JSON))
+	t, err := core.Env{Catalogue: s.cat}.Codecs().Task([]byte(m.JSON))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestReportsOfTrainings(t *testing.T) {
 	}))
 	claim := audit.DPClaim(1, 1e-5)
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
-	g := core.Given{Sources: sources}
+	g := core.Env{Sources: sources}
 	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	fixed := runs

@@ -46,7 +46,7 @@ func (p *Packed[T]) pack(src []T, lines, depth, line, step, width int) {
 	p.lines, p.depth, p.width = lines, depth, width
 	deep := padded(depth, depthway)
 	p.stride = deep * width
-	p.data = Grown(p.data, padded(lines, width)/width*p.stride)
+	p.data = Resized(p.data, padded(lines, width)/width*p.stride)
 	for i := 0; i < lines; i += width {
 		panel := p.data[i/width*p.stride:][:p.stride]
 		for j := range width {
@@ -180,8 +180,8 @@ func AddScaled[T Real](sum, row []T, scale T) {
 	}
 }
 
-// Grown is a slice of n numbers, in list's memory where that suffices.
-func Grown[T any](list []T, n int) []T {
+// Resized is a slice of n numbers, in list's memory where that suffices.
+func Resized[T any](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n)
 	}

@@ -34,9 +34,9 @@ type Subject struct {
 	Data string `json:"data,omitempty"`
 }
 
-// Promise is what the audit is against; of a plan with a claim.
-func (u Subject) Promise() report.Promise {
-	return report.Promise{Claim: *u.Claim, Relation: u.Relation, Defaulted: u.DeltaDefaulted}
+// StatedClaim is what the audit is against; of a plan with a claim.
+func (u Subject) StatedClaim() report.StatedClaim {
+	return report.StatedClaim{Claim: *u.Claim, Relation: u.Relation, Defaulted: u.DeltaDefaulted}
 }
 
 // Setup checks claim, parameters, relation and design, fills in their defaults, and says

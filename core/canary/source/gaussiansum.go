@@ -195,7 +195,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 // begin makes room for k canaries inside, and returns their rank.
 func (g *gaussianSum) begin(k int) int {
 	rank := min(k, g.D)
-	g.rows, g.sum, g.noise = matmul.Grown(g.rows, k*rank), matmul.Grown(g.sum, rank), matmul.Grown(g.noise, rank)
+	g.rows, g.sum, g.noise = matmul.Resized(g.rows, k*rank), matmul.Resized(g.sum, rank), matmul.Resized(g.noise, rank)
 	clear(g.sum)
 	return rank
 }
@@ -402,7 +402,7 @@ func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 
 // draw chooses n vectors.
 func (p *poolSum) draw(st *stream.Stream, n int) {
-	p.drawn = matmul.Grown(p.drawn, n)
+	p.drawn = matmul.Resized(p.drawn, n)
 	if !p.distinct {
 		for k := range p.drawn {
 			p.drawn[k] = st.Intn(p.pool.rows)

@@ -211,7 +211,7 @@ func (u Subject) AddFacts(rows *report.FactRows, note Note) {
 	}
 	rows.Add("Source", "%s: %s", name, note.Title)
 	*rows = append(*rows, note.Facts...)
-	rows.Add("Claim", "%s", u.Promise())
+	rows.Add("Claim", "%s", u.StatedClaim())
 }
 
 // Again says how to run an audit of a source again, by a command whose name is the

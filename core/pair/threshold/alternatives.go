@@ -75,8 +75,8 @@ func steps(s1, s2 []float64) []step {
 	return out
 }
 
-// rival is an event that might be certified.
-type rival struct {
+// candidate is an event that might be certified.
+type candidate struct {
 	Choice
 	size   float64 // outputs of both sides
 	ratio  float64 // log of the rates' ratio, counts and fit weighed together
@@ -86,11 +86,11 @@ type rival struct {
 	second      bool    // which side that is
 }
 
-// rivals are all events of the steps, likelier on either side. The rate on the rarer side
+// candidates are all events of the steps, likelier on either side. The rate on the rarer side
 // has a gamma law whose mean is the fit's and whose shape is [trust] of that end of the
 // scores, before the counts are seen, and its mean thereafter; without a fit half a count
 // is added.
-func rivals(s1, s2 []float64) []rival {
+func candidates(s1, s2 []float64) []candidate {
 	all := steps(s1, s2)
 	n := [2]float64{float64(len(s1)), float64(len(s2))}
 	odds, fits := bendOf(all)
@@ -103,14 +103,14 @@ func rivals(s1, s2 []float64) []rival {
 			last = rank
 		}
 	}
-	var out []rival
+	var out []candidate
 	for _, s := range all[:len(all)-1] {
 		for _, above := range []bool{true, false} {
 			x, y, e := float64(s.below[0]), float64(s.below[1]), s.expected
 			if above {
 				x, y, e = n[0]-x, n[1]-y, expected-e
 			}
-			r := rival{size: x + y}
+			r := candidate{size: x + y}
 			r.Threshold, r.above = s.threshold, above
 			if o := x + y - e; float64(e*n[1]) > float64(o*n[0]) {
 				r.second, r.rare, r.guess = true, y, o
@@ -147,8 +147,8 @@ func rivals(s1, s2 []float64) []rival {
 
 // trust is the shape that makes the rare counts of events that double in size likeliest:
 // of those above their thresholds (0) or below (1). Counts are negative binomial.
-func trust(all []rival, at int) float64 {
-	var ends []rival
+func trust(all []candidate, at int) float64 {
+	var ends []candidate
 	for k := at; k < len(all); k += 2 {
 		if r := all[k]; r.size > 0 && r.rare <= 200 && r.guess <= 200 && (len(ends) == 0 || r.size >= 2*ends[len(ends)-1].size || r.size <= ends[len(ends)-1].size/2) {
 			ends = append(ends, r)
@@ -304,7 +304,7 @@ func improves(mean, deviation float64) float64 {
 // both sides, for a certification by so many outputs with error beta.
 func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, others []Choice) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
-	all := rivals(s1, s2)
+	all := candidates(s1, s2)
 	if len(all) == 0 {
 		return main, nil
 	}
@@ -323,7 +323,7 @@ func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, ot
 		main.Value = value
 	}
 	// The alternatives: the safe choice, and what promises most beyond the main event.
-	chosen := []rival{}
+	chosen := []candidate{}
 	have, spread := 0.0, 0.5
 	if at >= 0 && best > 0 {
 		have = promise(all[at].ratio, all[at].size/total, delta, samples, z)
@@ -335,7 +335,7 @@ func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, ot
 	for i := range MostAlternatives {
 		most, at := 1e-6, -1
 		for k, r := range all {
-			if slices.ContainsFunc(chosen, func(c rival) bool {
+			if slices.ContainsFunc(chosen, func(c candidate) bool {
 				return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < apart*min(c.size, r.size)
 			}) {
 				continue

@@ -14,7 +14,7 @@ func markdown(run Run) string {
 	if run.Summary != "" {
 		fmt.Fprintf(&b, "## dpscope\n\n%s\n\n| Audit | Claim | Verdict |\n| --- | --- | --- |\n", markdownText(run.Summary))
 		for _, a := range run.Audits {
-			fmt.Fprintf(&b, "| %s | %s | %s%s |\n", markdownCell(a.Name), markdownCell(a.Report.Head().Promise), mark(run, a), markdownCell(a.Report.Head().Summary))
+			fmt.Fprintf(&b, "| %s | %s | %s%s |\n", markdownCell(a.Name), markdownCell(a.Report.Head().StatedClaim), mark(run, a), markdownCell(a.Report.Head().Summary))
 		}
 		b.WriteString("\n")
 	}

@@ -123,9 +123,9 @@ func (p *Program) Columns() []audit.Column { return p.columns }
 // does.
 func (p *Program) Unseeded() string { return p.unseeded }
 
-// Brought is what a report says of the program.
-func (p *Program) Brought() audit.Brought {
-	return audit.Brought{Kind: audit.BroughtCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
+// UserMechanism is what a report says of the program.
+func (p *Program) UserMechanism() audit.UserMechanism {
+	return audit.UserMechanism{Kind: audit.UserCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
 }
 
 // Sample implements [audit.Mechanism]: each request gets a seed of 53 bits from s.

@@ -73,8 +73,8 @@ func TestProgram(t *testing.T) {
 	if math.Abs(mean-2) > 0.1 { // five standard deviations of a mean of 5000
 		t.Errorf("a count of two rows has mean %v", mean)
 	}
-	b0 := p.Brought()
-	if b0.Kind != audit.BroughtCommand || b0.Name != line(t, "correct") || b0.NonFinite != "" {
+	b0 := p.UserMechanism()
+	if b0.Kind != audit.UserCommand || b0.Name != line(t, "correct") || b0.NonFinite != "" {
 		t.Errorf("%+v", b0)
 	}
 }
@@ -122,7 +122,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: %v %v, want %s, %s", c.form, got, words, c.want, c.words)
 		}
 		// The columns of its report read it again.
-		if _, err := open(t, c.form, func(o *command.Options) { o.Columns, o.NonFinite = p.Columns(), p.Brought().NonFinite }); err != nil {
+		if _, err := open(t, c.form, func(o *command.Options) { o.Columns, o.NonFinite = p.Columns(), p.UserMechanism().NonFinite }); err != nil {
 			t.Errorf("%s: again: %v", c.form, err)
 		}
 	}
@@ -244,7 +244,7 @@ func TestUnseeded(t *testing.T) {
 		"pid": "another process of the program gave different outputs for the same seed",
 	} {
 		p := mustOpen(t, form)
-		if p.Unseeded() != says || p.Brought().Unseeded != says {
+		if p.Unseeded() != says || p.UserMechanism().Unseeded != says {
 			t.Errorf("%s: %q", form, p.Unseeded())
 		}
 	}
@@ -272,7 +272,7 @@ func TestStop(t *testing.T) {
 // the form that ignores them.
 func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit.Catalogue) {
 	t.Helper()
-	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.UserMechanism().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
 		Pool: engine.LocalPool(workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context()))(t)
 	return r, cat

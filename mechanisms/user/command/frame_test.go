@@ -207,7 +207,7 @@ func TestParent(t *testing.T) {
 	p := must.Get(open(t, "half", func(o *command.Options) {
 		o.Command, o.Parent = "python3 -m dpscope mine:half", &command.Parent{Requests: theirs, Answers: answers}
 	}))(t)
-	if got := p.Brought().Name; got != "python3 -m dpscope mine:half" {
+	if got := p.UserMechanism().Name; got != "python3 -m dpscope mine:half" {
 		t.Error(got)
 	}
 	want := must.Get(sample(mustOpen(t, "half"), audit.Records(1, 0), 2, 9000))(t)

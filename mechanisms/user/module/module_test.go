@@ -153,9 +153,9 @@ func TestExamplesCompiled(t *testing.T) {
 // a false alarm is as rare; it replays, on another number of workers.
 func TestAudit(t *testing.T) {
 	m := open(t, "count.wasm", example(t, "count.wasm"), Options{})
-	spec := m.Brought().Spec(m)
-	if spec.Unseeded != "" || spec.Brought.SHA256 == "" || spec.Brought.Kind != audit.BroughtModule {
-		t.Errorf("%+v", spec.Brought)
+	spec := m.UserMechanism().Spec(m)
+	if spec.Unseeded != "" || spec.User.SHA256 == "" || spec.User.Kind != audit.UserModule {
+		t.Errorf("%+v", spec.User)
 	}
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	for _, c := range []struct {

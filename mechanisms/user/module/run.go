@@ -85,9 +85,9 @@ func (m *Module) prepare() error {
 // Close ends the module's processes.
 func (m *Module) Close() { m.pool.Close(0) }
 
-// Brought says what a report holds of the module.
-func (m *Module) Brought() audit.Brought {
-	return audit.Brought{Kind: audit.BroughtModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
+// UserMechanism says what a report holds of the module.
+func (m *Module) UserMechanism() audit.UserMechanism {
+	return audit.UserMechanism{Kind: audit.UserModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
 }
 
 // call draws outputs on a fresh instance, so that they depend on the arguments

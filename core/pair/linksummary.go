@@ -11,10 +11,10 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Glimpse is what a link holds of a report's result: what the page shows of it at first
+// LinkSummary is what a link holds of a report's result: what the page shows of it at first
 // sight, so that whoever gets the link sees what its sender saw before anything was run
 // again. It proves nothing; its receiver runs the plan that comes with it.
-type Glimpse struct {
+type LinkSummary struct {
 	Verdict    audit.Verdict           `json:"verdict"`
 	Bound      *float64                `json:"bound,omitempty"`
 	Confidence float64                 `json:"confidence"`
@@ -32,9 +32,9 @@ type Glimpse struct {
 }
 
 const (
-	glimpseValues = 512  // of a dataset in a link, at most
-	glimpseRows   = 3    // the one that decides, that of the event and that of the bets
-	glimpseWords  = 2000 // letters of an event
+	summaryValues = 512  // of a dataset in a link, at most
+	summaryRows   = 3    // the one that decides, that of the event and that of the bets
+	summaryWords  = 2000 // letters of an event
 )
 
 // Shown is the pair whose outputs the page shows: that of the chart or, without one, that
@@ -55,9 +55,9 @@ func (r Report) Shown() *audit.Pair {
 	return nil
 }
 
-// Glimpse is what a link holds of the report.
-func (r Report) Glimpse() Glimpse {
-	g := Glimpse{Verdict: r.Verdict, Bound: r.LowerBound, Confidence: r.Confidence, Reason: r.Termination.Reason,
+// LinkSummary is what a link holds of the report.
+func (r Report) LinkSummary() LinkSummary {
+	g := LinkSummary{Verdict: r.Verdict, Bound: r.LowerBound, Confidence: r.Confidence, Reason: r.Termination.Reason,
 		Outputs: r.Termination.Outputs, Rows: r.Termination.SamplesUsed}
 	if e := r.Evidence; e != nil {
 		g.Chart = new(e.Chart)
@@ -67,7 +67,7 @@ func (r Report) Glimpse() Glimpse {
 	if g.Chart != nil {
 		g.Chart.Axis, g.Chart.Labels, g.Chart.Plane = "", nil, nil
 	}
-	if p := r.Shown(); p != nil && r.Inputs.Samples == nil && max(len(p.First.Values), len(p.Second.Values)) <= glimpseValues {
+	if p := r.Shown(); p != nil && r.Inputs.Samples == nil && max(len(p.First.Values), len(p.Second.Values)) <= summaryValues {
 		g.Pair = &audit.Pair{First: p.First, Second: p.Second}
 	}
 	pictured := r.Pictured()
@@ -89,7 +89,7 @@ func (r Report) Glimpse() Glimpse {
 
 // Report is the glimpse as a report of the audit, as far as it goes, and an error where it
 // cannot be one: then the link was changed, or is of another version.
-func (g Glimpse) Report(a *Audit) (Report, error) {
+func (g LinkSummary) Report(a *Audit) (Report, error) {
 	r := Report{Plan: a.Plan, Report: report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
 		Termination: audit.Termination{Reason: g.Reason, Outputs: g.Outputs, SamplesUsed: g.Rows}}}
 	if len(g.Table) > 0 {
@@ -114,13 +114,13 @@ func (g Glimpse) Report(a *Audit) (Report, error) {
 		return wrong("bound", audit.Number(*g.Bound), fmt.Sprintf("one that agrees with the verdict %q at a claim of %s", g.Verdict, audit.Number(limit)))
 	case g.Outputs < 0 || g.Rows < 0:
 		return wrong("outputs", fmt.Sprint(min(g.Outputs, g.Rows)), "at least 0")
-	case len(g.Table) > glimpseRows:
-		return wrong("table", fmt.Sprintf("%d rows", len(g.Table)), fmt.Sprintf("at most %d", glimpseRows))
+	case len(g.Table) > summaryRows:
+		return wrong("table", fmt.Sprintf("%d rows", len(g.Table)), fmt.Sprintf("at most %d", summaryRows))
 	}
 	for _, row := range g.Table {
 		switch e, c := row.Event, row.Counts; {
-		case e != nil && len(e.Words) > glimpseWords || e != nil && e.Where != nil && len(e.Where.Words) > glimpseWords:
-			return wrong("table", "an event in more letters", fmt.Sprintf("at most %d", glimpseWords))
+		case e != nil && len(e.Words) > summaryWords || e != nil && e.Where != nil && len(e.Where.Words) > summaryWords:
+			return wrong("table", "an event in more letters", fmt.Sprintf("at most %d", summaryWords))
 		case c != nil && (c.X < 0 || c.Y < 0 || c.X > c.N1 || c.Y > c.N0):
 			return wrong("table", fmt.Sprintf("%d of %d outputs and %d of %d", c.X, c.N1, c.Y, c.N0), "counts of an event")
 		}
@@ -142,7 +142,7 @@ func (g Glimpse) Report(a *Audit) (Report, error) {
 		pair = *g.Pair
 	}
 	if chart := g.Chart.Named(a.Columns); g.Share > 0 {
-		r.Sequential = &Raced{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Refuted: g.Verdict == audit.Violation, Chart: &RacedChart{Share: g.Share, Chart: chart}}
+		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Refuted: g.Verdict == audit.Violation, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
 	} else {
 		r.Evidence = &Evidence{Pair: pair, Chart: chart}
 		if row := r.Pictured(); row != nil {

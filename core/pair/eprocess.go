@@ -20,11 +20,11 @@ import (
 // verdict, where it certifies a bound as well.
 const sequentialShare = 0.2
 
-// races reports whether the audit has a sequential stage.
-func (p Plan) races() bool { return p.Mode != Fixed }
+// isSequential reports whether the audit has a sequential stage.
+func (p Plan) isSequential() bool { return p.Mode != Fixed }
 
-// raceBeta is the error of the sequential stage.
-func (p Plan) raceBeta() float64 {
+// sequentialBeta is the error of the sequential stage.
+func (p Plan) sequentialBeta() float64 {
 	if p.Mode == UntilRefuted {
 		return p.Beta
 	}
@@ -34,50 +34,50 @@ func (p Plan) raceBeta() float64 {
 // boundBeta is the error of what the second stage certifies.
 func (p Plan) boundBeta() float64 {
 	if p.Mode == VerdictAndBound {
-		return p.Beta - p.raceBeta()
+		return p.Beta - p.sequentialBeta()
 	}
 	return p.Beta
 }
 
-// raceShare is the share of the error that the sequential stage has.
-func (p Plan) raceShare() float64 { return p.raceBeta() / p.Beta }
+// sequentialErrorShare is the share of the error that the sequential stage has.
+func (p Plan) sequentialErrorShare() float64 { return p.sequentialBeta() / p.Beta }
 
 // belowShare is the share of the stage's error that limits below the claim have.
 const belowShare = 0.05
 
-// raceThreshold is the log wealth at which a claim is refuted. It leaves room for the
+// sequentialThreshold is the log wealth at which a claim is refuted. It leaves room for the
 // rounding of sums.
-func (a *Audit) raceThreshold() float64 {
-	return -stream.Log(float64((1-belowShare)*a.Plan.raceBeta())) + 1e-9
+func (a *Audit) sequentialThreshold() float64 {
+	return -stream.Log(float64((1-belowShare)*a.Plan.sequentialBeta())) + 1e-9
 }
 
 // belowThreshold is that of limits below the claim.
 func (a *Audit) belowThreshold() float64 {
-	return -stream.Log(float64(belowShare*a.Plan.raceBeta())) + 1e-9
+	return -stream.Log(float64(belowShare*a.Plan.sequentialBeta())) + 1e-9
 }
 
-// raceBudget is how many outputs a side of all pairs the sequential stage draws at most.
-func (a *Audit) raceBudget() int {
+// sequentialBudget is how many outputs a side of all pairs the sequential stage draws at most.
+func (a *Audit) sequentialBudget() int {
 	if a.Spec.Recording != nil && a.Plan.Mode != UntilRefuted {
 		return a.Plan.Explore
 	}
 	return a.Plan.Samples
 }
 
-// account is the wealth of bets against a claim of one strength, over all pairs.
-type account struct {
-	limit  float64 // what the claim would allow, in units of the goal
-	stakes *bounds.Stakes
-	delta  float64                // of the claim
-	groups map[int]*bounds.Stakes // of pairs that differ by so many steps
-	wealth float64                // log
-	most   float64                // the largest that it ever was
+// eProcess is the wealth of bets against a claim of one strength, over all pairs.
+type eProcess struct {
+	limit     float64 // what the claim would allow, in units of the goal
+	stakes    *bounds.Stakes
+	delta     float64                // of the claim
+	groups    map[int]*bounds.Stakes // of pairs that differ by so many steps
+	logEValue float64                // log
+	most      float64                // the largest that it ever was
 }
 
 // add multiplies the wealth.
-func (a *account) add(log float64) {
-	a.wealth += log
-	a.most = max(a.most, a.wealth)
+func (a *eProcess) add(log float64) {
+	a.logEValue += log
+	a.most = max(a.most, a.logEValue)
 }
 
 // strengths are the claims that are bet against, as shares of the claim's own limit,
@@ -97,16 +97,16 @@ var cellOdds = func() []float64 {
 func (a *Audit) strength(number int) float64 { return float64(strengths[number] * a.Claim.Limit()) }
 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
-func (a *Audit) accounts() []account {
+func (a *Audit) accounts() []eProcess {
 	_, delta := a.dpLimits()
 	a.made.Do(func() {
 		for i := range strengths {
 			a.made.stakes[i] = a.stakes(a.strength(i))
 		}
 	})
-	list := make([]account, len(strengths))
+	list := make([]eProcess, len(strengths))
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i), delta: delta, stakes: a.made.stakes[i], groups: map[int]*bounds.Stakes{}}
+		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: a.made.stakes[i], groups: map[int]*bounds.Stakes{}}
 	}
 	return list
 }
@@ -158,7 +158,7 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 
 // betting is an epoch under way.
 type betting struct {
-	accounts []account
+	accounts []eProcess
 	steps    int // by which the pair differs
 	list     []posterior.Candidate
 	model    *posterior.Model
@@ -169,7 +169,7 @@ type betting struct {
 }
 
 // newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
-func newBetting(a *arm, accounts []account) *betting {
+func newBetting(a *candidatePair, accounts []eProcess) *betting {
 	b := &betting{accounts: accounts, steps: a.steps}
 	for _, bets := range a.bets {
 		for _, x := range bets {
@@ -217,12 +217,12 @@ func (b *betting) log(number int) float64 {
 	if b.filled == nil {
 		b.filled = make([]*sparse, len(b.tables))
 	}
-	return logWealth(b.accounts[number].stakesOf(b.steps), b.bets, number, b.tables, b.filled)
+	return logEValueOf(b.accounts[number].stakesOf(b.steps), b.bets, number, b.tables, b.filled)
 }
 
-// logWealth is the log of what bets make of 1 of an account, by the tables of the
+// logEValueOf is the log of what bets make of 1 of an account, by the tables of the
 // candidates. It keeps in filled which cells of these are, for the next account.
-func logWealth(stakes *bounds.Stakes, bets []Bet, number int, tables []posterior.Table, filled []*sparse) float64 {
+func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []posterior.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64
 	most := 0.0
@@ -301,12 +301,12 @@ func (a *Audit) reachable() bool {
 			best = max(best, stakes.Most(i))
 		}
 	}
-	return float64(best*float64(a.raceBudget())) >= a.raceThreshold()
+	return float64(best*float64(a.sequentialBudget())) >= a.sequentialThreshold()
 }
 
 // follow multiplies the accounts by what an epoch made of them, which is of one of these
 // pairs.
-func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
+func (a *Audit) follow(accounts []eProcess, pairs []audit.Pair, e Epoch) error {
 	steps := 1
 	if a.Plan.Group > 1 {
 		var err error
@@ -325,7 +325,7 @@ func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
 	}
 	filled := make([]*sparse, len(tables))
 	for i := range accounts {
-		accounts[i].add(logWealth(accounts[i].stakesOf(steps), e.Bets, i, tables, filled))
+		accounts[i].add(logEValueOf(accounts[i].stakesOf(steps), e.Bets, i, tables, filled))
 	}
 	return nil
 }
@@ -334,12 +334,12 @@ func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
 // only after one that it follows: those above the claim, in their order, the claim first;
 // and those below it, in their order. So of all limits that hold, only the least on
 // either way can be refuted by chance, and the error is shared by the two.
-func (a *Audit) rejected(accounts []account) float64 {
-	order := make([]*account, len(accounts))
+func (a *Audit) rejected(accounts []eProcess) float64 {
+	order := make([]*eProcess, len(accounts))
 	for i := range accounts {
 		order[i] = &accounts[i]
 	}
-	slices.SortStableFunc(order, func(a, b *account) int { return cmp.Compare(a.limit, b.limit) })
+	slices.SortStableFunc(order, func(a, b *eProcess) int { return cmp.Compare(a.limit, b.limit) })
 	claim := accounts[0].limit
 	most, below := 0.0, true
 	for _, x := range order {
@@ -349,7 +349,7 @@ func (a *Audit) rejected(accounts []account) float64 {
 			}
 			continue
 		}
-		if !(x.most >= a.raceThreshold()) {
+		if !(x.most >= a.sequentialThreshold()) {
 			break
 		}
 		most = x.limit
@@ -358,7 +358,7 @@ func (a *Audit) rejected(accounts []account) float64 {
 }
 
 // outputs are all that the stage drew, of both sides.
-func (r *Raced) outputs() int {
+func (r *SequentialResult) outputs() int {
 	n := 0
 	for _, e := range r.Epochs {
 		n += 2 * e.Outputs
@@ -367,7 +367,7 @@ func (r *Raced) outputs() int {
 }
 
 // loudest is the pair that most outputs were drawn from: a race goes where it grows.
-func (r *Raced) loudest() int {
+func (r *SequentialResult) loudest() int {
 	drawn := make([]int, len(r.Pairs))
 	best := 0
 	for _, e := range r.Epochs {
@@ -384,10 +384,10 @@ func (r *Raced) loudest() int {
 // MethodSequential is the bound of the sequential stage.
 const MethodSequential bounds.Method = "sequential-betting"
 
-// raceRow is what the sequential stage shows of the goal.
-func (a *Audit) raceRow(r *Raced) (report.Row, error) {
+// sequentialRow is what the sequential stage shows of the goal.
+func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 	_, delta := a.dpLimits()
-	f := report.Row{ID: a.Plan.goal(), Method: MethodSequential, Confidence: 1 - a.Plan.raceBeta(), Valid: true}
+	f := report.Row{ID: a.Plan.goal(), Method: MethodSequential, Confidence: 1 - a.Plan.sequentialBeta(), Valid: true}
 	switch f.ID {
 	case report.Epsilon:
 		f.Delta = delta
@@ -423,11 +423,11 @@ func (a *Audit) raceRow(r *Raced) (report.Row, error) {
 }
 
 // check refuses a sequential stage whose parts do not fit together.
-func (r *Raced) check(plan Plan) error {
+func (r *SequentialResult) check(plan Plan) error {
 	bad := func(i int, what, found, want string) error {
 		return &audit.InputError{Field: fmt.Sprintf("report: sequential.epochs[%d].%s", i, what), Found: found, Want: want}
 	}
-	if !plan.races() {
+	if !plan.isSequential() {
 		return &audit.InputError{Field: "report: sequential", Found: "there", Want: fmt.Sprintf("absent in an audit of mode %q", plan.Mode)}
 	}
 	if most := plan.Trials + audit.MostScanned; len(r.Pairs) > most {

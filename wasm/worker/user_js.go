@@ -13,15 +13,15 @@ import (
 // mostImports bounds the imports of a module that are read.
 const mostImports = 1000
 
-// withBrought adds the mechanism that the page's start message brings, if it does.
+// withUser adds the mechanism that the page's start message brings, if it does.
 // It waits for the mechanism's trial.
-func withBrought(cat audit.Catalogue) audit.Catalogue {
+func withUser(cat audit.Catalogue) audit.Catalogue {
 	options := js.Global().Get("dpscopeShell").Get("options")
 	brought := options.Get("brought")
 	if brought.Type() != js.TypeObject {
 		return cat
 	}
-	return addBrought(cat, text(brought, "json"), listenTo(brought.Get("port")), text(options, "role") == "task")
+	return addUser(cat, text(brought, "json"), listenTo(brought.Get("port")), text(options, "role") == "task")
 }
 
 // listenTo makes a sandbox of the port to one. It posts

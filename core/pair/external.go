@@ -7,12 +7,12 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 )
 
-// Outside says where a mechanism from outside dpscope is: in files of its outputs, or in
+// External says where a mechanism from outside dpscope is: in files of its outputs, or in
 // what the user brings. A plan has only its name, [Outside.Mechanism].
-type Outside struct {
-	Recorded Recorded `json:"recorded"`
-	Brought  Brought  `json:"brought"`
-	Table    Table    `json:"table,omitzero"`
+type External struct {
+	Recorded Recorded    `json:"recorded"`
+	User     UserProgram `json:"brought"`
+	Table    Table       `json:"table,omitzero"`
 }
 
 // Table is a file of labelled examples that a learner is trained on; the learner is one
@@ -30,8 +30,8 @@ type Recorded struct {
 	audit.Reading
 }
 
-// Brought is a mechanism that the user brings: one of Exec and Wasm.
-type Brought struct {
+// UserProgram is a mechanism that the user brings: one of Exec and Wasm.
+type UserProgram struct {
 	Exec string `json:"exec,omitempty"` // the command line of a program
 	Wasm string `json:"wasm,omitempty"` // the file of a WebAssembly module, named like those of [Recorded]
 	Surroundings
@@ -53,63 +53,63 @@ func (s Surroundings) Space(relation audit.Relation) (audit.Space, error) {
 }
 
 // Mechanism is the name that a plan has for it; "" where there is none.
-func (o Outside) Mechanism() string {
+func (o External) Mechanism() string {
 	switch {
 	case len(o.Recorded.Files) > 0:
 		return audit.RecordedName
-	case o.Brought.Wasm != "":
-		return string(audit.BroughtModule)
-	case o.Brought.Exec != "":
-		return string(audit.BroughtCommand)
+	case o.User.Wasm != "":
+		return string(audit.UserModule)
+	case o.User.Exec != "":
+		return string(audit.UserCommand)
 	}
 	return ""
 }
 
-// OutsideKeys are the settings of a mechanism from outside, in the order in which a
+// ExternalKeys are the settings of a mechanism from outside, in the order in which a
 // report names them.
-func OutsideKeys() []settings.Key[Outside] {
-	key := func(name, field string, at settings.Value[Outside], usage string) settings.Key[Outside] {
-		return settings.Key[Outside]{Name: name, Field: field, At: at, Usage: usage}
+func ExternalKeys() []settings.Key[External] {
+	key := func(name, field string, at settings.Value[External], usage string) settings.Key[External] {
+		return settings.Key[External]{Name: name, Field: field, At: at, Usage: usage}
 	}
-	shown := func(k settings.Key[Outside], place, label, hint, empty string) settings.Key[Outside] {
+	shown := func(k settings.Key[External], place, label, hint, empty string) settings.Key[External] {
 		k.Form = &settings.Form{Place: place, Label: label, Hint: hint, Empty: empty}
 		return k
 	}
-	text, word := settings.Text[Outside], settings.Word[Outside, string]
-	file := func(i int) settings.Value[Outside] {
-		return text(func(o *Outside) *string {
+	text, word := settings.Text[External], settings.Word[External, string]
+	file := func(i int) settings.Value[External] {
+		return text(func(o *External) *string {
 			files := &o.Recorded.Files
 			*files = append(*files, make([]string, max(0, i+1-len(*files)))...)
 			return &(*files)[i]
 		})
 	}
-	return []settings.Key[Outside]{
+	return []settings.Key[External]{
 		key("samples-file", "recorded/files", file(0),
 			"file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, recognised by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"),
 		key("samples-file2", "recorded/files", file(1), "file of the outputs on the second dataset, where -samples-file holds the first only"),
-		shown(key("header", "recorded/header", word(func(o *Outside) *string { return &o.Recorded.Header }),
+		shown(key("header", "recorded/header", word(func(o *External) *string { return &o.Recorded.Header }),
 			"yes or no: whether the first line of -samples-file names the columns; default: by content"), "yours", "First line", "", ""),
-		key("dataset", "recorded/dataset", text(func(o *Outside) *string { return &o.Recorded.Dataset }), `column of -samples-file that says which dataset a row is of; default "dataset"`),
-		key("outputs", "recorded/outputs", settings.Words(func(o *Outside) *[]string { return &o.Recorded.Outputs }), "columns of -samples-file that are outputs, separated by commas; default: all others"),
-		key("wasm", "brought/wasm", text(func(o *Outside) *string { return &o.Brought.Wasm }), "`file` of your own mechanism as a WebAssembly module (docs/abi.md)"),
-		key("exec", "brought/exec", text(func(o *Outside) *string { return &o.Brought.Exec }),
+		key("dataset", "recorded/dataset", text(func(o *External) *string { return &o.Recorded.Dataset }), `column of -samples-file that says which dataset a row is of; default "dataset"`),
+		key("outputs", "recorded/outputs", settings.Words(func(o *External) *[]string { return &o.Recorded.Outputs }), "columns of -samples-file that are outputs, separated by commas; default: all others"),
+		key("wasm", "brought/wasm", text(func(o *External) *string { return &o.User.Wasm }), "`file` of your own mechanism as a WebAssembly module (docs/abi.md)"),
+		key("exec", "brought/exec", text(func(o *External) *string { return &o.User.Exec }),
 			"`command` that runs your own mechanism: a program, in any language, that reads requests, each a JSON line, and writes its outputs as a JSON line (docs/command.md). Quotes are read as in a shell, but no shell runs"),
-		shown(key("domain", "brought/domain", text(func(o *Outside) *string { return &o.Brought.Domain }),
+		shown(key("domain", "brought/domain", text(func(o *External) *string { return &o.User.Domain }),
 			"ranges of the columns of datasets for -exec and -wasm, as lower:upper separated by commas; default 0:1"), "own", "Ranges", "of the columns, as 0:1,18:99", "0:1"),
-		shown(key("rows", "brought/rows", text(func(o *Outside) *string { return &o.Brought.Rows }),
+		shown(key("rows", "brought/rows", text(func(o *External) *string { return &o.User.Rows }),
 			"least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added"), "own", "Rows", "least and most, as 0:5", "0:5"),
-		shown(key("integer", "brought/integer", settings.Switch(func(o *Outside) *bool { return &o.Brought.Integer }),
+		shown(key("integer", "brought/integer", settings.Switch(func(o *External) *bool { return &o.User.Integer }),
 			"datasets for -exec and -wasm hold whole numbers only"), "own", "Whole numbers only", "", ""),
-		shown(key("reach", "brought/reach", settings.Number(func(o *Outside) *float64 { return &o.Brought.Reach }),
+		shown(key("reach", "brought/reach", settings.Number(func(o *External) *float64 { return &o.User.Reach }),
 			"for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1"), "own", "Reach", "how far a value may move", "1"),
-		key("kind", "recorded/kinds", settings.Kinds(func(o *Outside) *map[string]audit.ColumnKind { kinds, _ := o.shared(); return kinds }),
+		key("kind", "recorded/kinds", settings.Kinds(func(o *External) *map[string]audit.ColumnKind { kinds, _ := o.shared(); return kinds }),
 			"kind of a column of -samples-file, or of column c1, c2, ... of your own mechanism, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once"),
-		shown(key("nonfinite", "recorded/nonFinite", word(func(o *Outside) *string { _, nonFinite := o.shared(); return nonFinite }),
+		shown(key("nonfinite", "recorded/nonFinite", word(func(o *External) *string { _, nonFinite := o.shared(); return nonFinite }),
 			"what to do with NaN and infinities: refuse them, the default in -samples-file, or take each as a symbol; default for your own mechanism: each is an outcome of its column"), "yours", "NaN and infinities", "", ""),
-		key("table", "table/file", text(func(o *Outside) *string { return &o.Table.File }), "CSV `file` of labelled examples that the learner of -mechanism is trained on, with -bounds (docs/learners.md)"),
-		key("label", "table/label", text(func(o *Outside) *string { return &o.Table.Label }), "column of -table that holds the label: its name, or its number from 1; default the column label, or the last"),
-		key("bounds", "table/bounds", text(func(o *Outside) *string { return &o.Table.Bounds }), "declared ranges of the features of -table, as age=0:120,height=1:2.2; a range without a name applies to all others. Take the ranges from what the columns mean, not from the data"),
-		key("classes", "table/classes", settings.Words(func(o *Outside) *[]string { return &o.Table.Classes }), "the two labels of -table, separated by a comma; default: those that occur"),
+		key("table", "table/file", text(func(o *External) *string { return &o.Table.File }), "CSV `file` of labelled examples that the learner of -mechanism is trained on, with -bounds (docs/learners.md)"),
+		key("label", "table/label", text(func(o *External) *string { return &o.Table.Label }), "column of -table that holds the label: its name, or its number from 1; default the column label, or the last"),
+		key("bounds", "table/bounds", text(func(o *External) *string { return &o.Table.Bounds }), "declared ranges of the features of -table, as age=0:120,height=1:2.2; a range without a name applies to all others. Take the ranges from what the columns mean, not from the data"),
+		key("classes", "table/classes", settings.Words(func(o *External) *[]string { return &o.Table.Classes }), "the two labels of -table, separated by a comma; default: those that occur"),
 	}
 }
 
@@ -117,15 +117,15 @@ func OutsideKeys() []settings.Key[Outside] {
 var SharedKeys = []string{"kind", "nonfinite"}
 
 // shared is where those stand.
-func (o *Outside) shared() (kinds *map[string]audit.ColumnKind, nonFinite *string) {
-	if o.Brought.Exec != "" || o.Brought.Wasm != "" {
-		return &o.Brought.Kinds, &o.Brought.NonFinite
+func (o *External) shared() (kinds *map[string]audit.ColumnKind, nonFinite *string) {
+	if o.User.Exec != "" || o.User.Wasm != "" {
+		return &o.User.Kinds, &o.User.NonFinite
 	}
 	return &o.Recorded.Kinds, &o.Recorded.NonFinite
 }
 
-// outside is where the mechanism is, to find it again; ok: it is from outside.
-func outside(m audit.MechanismSpec) (o Outside, ok bool) {
+// external is where the mechanism is, to find it again; ok: it is from outside.
+func external(m audit.MechanismSpec) (o External, ok bool) {
 	if r := m.Recording; r != nil {
 		for _, f := range r.Files {
 			o.Recorded.Files = append(o.Recorded.Files, f.Name)
@@ -137,23 +137,23 @@ func outside(m audit.MechanismSpec) (o Outside, ok bool) {
 		o.Table = Table{l.File.Name, l.Reading}
 		return o, true
 	}
-	b := m.Brought
+	b := m.User
 	if b == nil {
 		return o, false
 	}
 	switch b.Kind {
-	case audit.BroughtCommand:
-		o.Brought.Exec = b.Name
-	case audit.BroughtModule:
-		o.Brought.Wasm = b.Name
+	case audit.UserCommand:
+		o.User.Exec = b.Name
+	case audit.UserModule:
+		o.User.Wasm = b.Name
 	}
 	s := b.Datasets
-	o.Brought.Surroundings = Surroundings{Domain: s.Ranges(), Rows: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Integer: s.Integer, NonFinite: b.NonFinite, Kinds: map[string]audit.ColumnKind{}}
+	o.User.Surroundings = Surroundings{Domain: s.Ranges(), Rows: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Integer: s.Integer, NonFinite: b.NonFinite, Kinds: map[string]audit.ColumnKind{}}
 	if s.Relation.HasReach() {
-		o.Brought.Reach = s.Reach
+		o.User.Reach = s.Reach
 	}
 	for _, c := range b.Columns {
-		o.Brought.Kinds[c.Name] = c.Kind
+		o.User.Kinds[c.Name] = c.Kind
 	}
 	return o, true
 }

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// BroughtKind says how a mechanism from outside dpscope runs.
-type BroughtKind string
+// UserKind says how a mechanism from outside dpscope runs.
+type UserKind string
 
 const (
-	BroughtCommand BroughtKind = "command"     // a program that answers requests on its standard streams
-	BroughtModule  BroughtKind = "webassembly" // a WebAssembly module
-	BroughtScript  BroughtKind = "javascript"  // a JavaScript function
-	BroughtPython  BroughtKind = "python"      // a Python function
+	UserCommand UserKind = "command"     // a program that answers requests on its standard streams
+	UserModule  UserKind = "webassembly" // a WebAssembly module
+	UserScript  UserKind = "javascript"  // a JavaScript function
+	UserPython  UserKind = "python"      // a Python function
 )
 
 // Scripted says whether a report holds the function as its text, which only the page
 // runs.
-func (k BroughtKind) Scripted() bool { return k == BroughtScript || k == BroughtPython }
+func (k UserKind) Scripted() bool { return k == UserScript || k == UserPython }
 
-// Brought says of a mechanism that the user brought what it takes to find and
+// UserMechanism says of a mechanism that the user brought what it takes to find and
 // run it again.
-type Brought struct {
-	Kind BroughtKind `json:"kind"`
-	Name string      `json:"name"` // the command line, or the file without its folder
+type UserMechanism struct {
+	Kind UserKind `json:"kind"`
+	Name string   `json:"name"` // the command line, or the file without its folder
 	// SHA256 is of the code, where one file is all of it.
 	SHA256 string `json:"sha256,omitempty"`
 	// Code is the function itself, where that is short enough to be kept.
@@ -210,8 +210,8 @@ func (s Space) Trial() Pair {
 
 // Spec is the line of a catalogue for the mechanism m, which may be called from
 // several workers at once.
-func (b Brought) Spec(m Mechanism) MechanismSpec {
-	title := map[BroughtKind]string{BroughtCommand: "A user's command", BroughtModule: "A user's WebAssembly module", BroughtScript: "A user's JavaScript function", BroughtPython: "A user's Python function"}[b.Kind]
+func (b UserMechanism) Spec(m Mechanism) MechanismSpec {
+	title := map[UserKind]string{UserCommand: "A user's command", UserModule: "A user's WebAssembly module", UserScript: "A user's JavaScript function", UserPython: "A user's Python function"}[b.Kind]
 	return MechanismSpec{
 		Name: string(b.Kind), Title: title, Source: "provided by the user: " + b.Name,
 		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
@@ -221,12 +221,12 @@ func (b Brought) Spec(m Mechanism) MechanismSpec {
 		Pairs:     func(Params, Relation) []Pair { return nil }, // the finder knows what to try
 		New:       func(Params) (Mechanism, error) { return m, nil },
 		Unseeded:  b.Unseeded,
-		Brought:   &b,
+		User:      &b,
 	}
 }
 
 // Words name the mechanism in a table of facts.
-func (b *Brought) Words() string {
+func (b *UserMechanism) Words() string {
 	if b.SHA256 == "" {
 		return fmt.Sprintf("%s: %s", b.Kind, b.Name)
 	}
@@ -248,9 +248,9 @@ func SymbolOf(word string) float64 {
 }
 
 // Limitations stand in reports of mechanisms that were brought, too.
-func (b *Brought) Limitations() []string {
+func (b *UserMechanism) Limitations() []string {
 	out := []string{"The mechanism ran outside dpscope. The bounds assume that it uses the dataset as given and that its outputs are independent; dpscope cannot check either."}
-	if b.Kind == BroughtCommand {
+	if b.Kind == UserCommand {
 		out = append(out, "The report names the command; the code behind it, its libraries and its settings are not part of the report.")
 	}
 	return out

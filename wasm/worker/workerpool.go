@@ -27,22 +27,22 @@ const (
 	hangTicks = 20
 )
 
-// crew is the task workers that the page attached. It is a [engine.Worker] that
+// workerPool is the task workers that the page attached. It is a [engine.Worker] that
 // executes as many tasks at once as it has live workers: a task goes to any
 // that is idle, so that one that was lost and never came back costs nothing
 // but its share of the speed.
-type crew struct {
+type workerPool struct {
 	replace   func(number int, reason string) // asks the page for a fresh worker
 	hangAfter time.Duration
 
 	mu     sync.Mutex
 	change chan struct{} // closed and made anew when an acquire may succeed
-	slots  []*slot       // by number
+	all    []*taskWorker // by number
 	lastID int
 }
 
-// slot is one worker of the crew.
-type slot struct {
+// taskWorker is one worker of the crew.
+type taskWorker struct {
 	number int
 	port   port      // nil after a loss
 	lost   time.Time // when the port was lost
@@ -56,19 +56,19 @@ type job struct {
 	mail *mailbox
 }
 
-func newCrew(hangAfter time.Duration, replace func(int, string)) *crew {
-	return &crew{replace: replace, hangAfter: hangAfter, change: make(chan struct{})}
+func newWorkerPool(hangAfter time.Duration, replace func(int, string)) *workerPool {
+	return &workerPool{replace: replace, hangAfter: hangAfter, change: make(chan struct{})}
 }
 
 // attach gives worker number a port, in place of one that it may have had.
-func (c *crew) attach(number int, p port) {
+func (c *workerPool) attach(number int, p port) {
 	c.lose(number, "another worker took its place")
 	c.mu.Lock()
-	i, found := slices.BinarySearchFunc(c.slots, number, func(s *slot, n int) int { return s.number - n })
+	i, found := slices.BinarySearchFunc(c.all, number, func(s *taskWorker, n int) int { return s.number - n })
 	if !found {
-		c.slots = slices.Insert(c.slots, i, &slot{number: number})
+		c.all = slices.Insert(c.all, i, &taskWorker{number: number})
 	}
-	s := c.slots[i]
+	s := c.all[i]
 	s.port = p
 	c.announce()
 	c.mu.Unlock()
@@ -76,18 +76,18 @@ func (c *crew) attach(number int, p port) {
 }
 
 // detach lets worker number go for good.
-func (c *crew) detach(number int) {
+func (c *workerPool) detach(number int) {
 	c.lose(number, "it was dismissed")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.slots = slices.DeleteFunc(c.slots, func(s *slot) bool { return s.number == number })
+	c.all = slices.DeleteFunc(c.all, func(s *taskWorker) bool { return s.number == number })
 }
 
 // lose ends the port of worker number, and tells the task that ran there.
-func (c *crew) lose(number int, reason string) {
+func (c *workerPool) lose(number int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.slots {
+	for _, s := range c.all {
 		if s.number == number && s.port != nil {
 			s.port.close()
 			s.port, s.lost = nil, time.Now()
@@ -101,7 +101,7 @@ func (c *crew) lose(number int, reason string) {
 }
 
 // dismiss ends a worker that does not answer.
-func (c *crew) dismiss(s *slot, j *job, reason string) {
+func (c *workerPool) dismiss(s *taskWorker, j *job, reason string) {
 	c.mu.Lock()
 	current := s.port == j.port
 	c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *crew) dismiss(s *slot, j *job, reason string) {
 	}
 }
 
-func (c *crew) receive(s *slot, from port, m message) {
+func (c *workerPool) receive(s *taskWorker, from port, m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.port == from && s.job != nil && s.job.id == m.ID {
@@ -120,17 +120,17 @@ func (c *crew) receive(s *slot, from port, m message) {
 }
 
 // announce wakes those who wait for a worker; mu is held.
-func (c *crew) announce() {
+func (c *workerPool) announce() {
 	close(c.change)
 	c.change = make(chan struct{})
 }
 
 // pool has one place for each worker that is alive or about to be replaced.
-func (c *crew) pool(worker engine.Worker) *engine.Pool {
+func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var places []engine.Worker
-	for _, s := range c.slots {
+	for _, s := range c.all {
 		if s.port != nil || time.Since(s.lost) < attachAfter {
 			places = append(places, worker)
 		}
@@ -142,13 +142,13 @@ func (c *crew) pool(worker engine.Worker) *engine.Pool {
 }
 
 // acquire waits for an idle worker.
-func (c *crew) acquire(ctx context.Context) (*slot, *job, error) {
+func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 	deadline := time.NewTimer(attachAfter)
 	defer deadline.Stop()
 	for {
 		c.mu.Lock()
 		alive := false
-		for _, s := range c.slots {
+		for _, s := range c.all {
 			if s.port != nil && s.job == nil {
 				c.lastID++
 				j := &job{id: c.lastID, port: s.port, mail: newMailbox()}
@@ -175,7 +175,7 @@ func (c *crew) acquire(ctx context.Context) (*slot, *job, error) {
 	}
 }
 
-func (c *crew) release(s *slot, j *job) {
+func (c *workerPool) release(s *taskWorker, j *job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.job == j {
@@ -185,7 +185,7 @@ func (c *crew) release(s *slot, j *job) {
 }
 
 // Execute implements [engine.Worker].
-func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
+func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	data, err := engine.EncodeTask(t)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 					continue
 				}
 				if m.Type == msgPart {
-					res, err := core.Given{}.Codecs().Result(t, []byte(m.JSON))
+					res, err := core.Env{}.Codecs().Result(t, []byte(m.JSON))
 					if err != nil {
 						return nil, fmt.Errorf("worker %d: %w", s.number, err)
 					}
@@ -234,7 +234,7 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
 	case msgDone:
-		res, err := core.Given{}.Codecs().Result(t, []byte(m.JSON))
+		res, err := core.Env{}.Codecs().Result(t, []byte(m.JSON))
 		if err != nil {
 			return nil, fmt.Errorf("worker %d: %w", number, err)
 		}
@@ -256,7 +256,7 @@ func lossOf(number int, reason string) error {
 }
 
 // cancel asks for the task's end and waits for it, but not for long.
-func (c *crew) cancel(s *slot, j *job) {
+func (c *workerPool) cancel(s *taskWorker, j *job) {
 	j.port.post(message{Type: msgCancel, ID: j.id})
 	late := time.NewTimer(cancelAfter)
 	defer late.Stop()

@@ -17,19 +17,19 @@ import (
 	"github.com/dpscope/dpscope/estimators/posterior"
 )
 
-// Raced is what the sequential stage found: all that its wealth follows from.
-type Raced struct {
+// SequentialResult is what the sequential stage found: all that its wealth follows from.
+type SequentialResult struct {
 	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
 	Epochs []Epoch      `json:"epochs"`
 	// Refuted says that the claim's wealth reached 1 over the stage's share of the error.
 	Refuted bool `json:"refuted"`
 	// Chart is that of the pair that most outputs were drawn from.
-	Chart *RacedChart `json:"chart,omitempty"`
+	Chart *SequentialChart `json:"chart,omitempty"`
 }
 
-// RacedChart is a chart that a sequential stage counted, of outputs of one pair that came
+// SequentialChart is a chart that a sequential stage counted, of outputs of one pair that came
 // after its bins were chosen.
-type RacedChart struct {
+type SequentialChart struct {
 	Pair int `json:"pair"` // place in the list of pairs
 	// Share of the error that limits of its counts may have, so that those of the charts of
 	// all pairs hold together.
@@ -96,20 +96,20 @@ func (b *Bet) UnmarshalText(text []byte) error {
 // Constants of the race. They weigh power only: whatever they are, the wealth is a test
 // supermartingale.
 const (
-	raceFirst    = 48   // outputs a side of a pair's first epoch
-	raceGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
-	raceOptimism = 0.25 // nats that a pair is given for nothing, over its rank
-	racePenalty  = 3.0  // nats that a bet must have grown in the past to get half of the wealth
-	raceChunks   = 6    // of an epoch, after each of which the wealth is looked at
-	raceLeast    = 1e-3 // share of a bet, at least
-	raceBehind   = 7.0  // nats behind the best, at which a bet gets nothing
-	raceBets     = 24   // bets of the claim's account in an epoch, at most
-	raceOthers   = 2    // of any other account
-	purposeRace  = "sequential"
+	sequentialFirst    = 48   // outputs a side of a pair's first epoch
+	sequentialGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
+	sequentialOptimism = 0.25 // nats that a pair is given for nothing, over its rank
+	sequentialPenalty  = 3.0  // nats that a bet must have grown in the past to get half of the wealth
+	sequentialChunks   = 6    // of an epoch, after each of which the wealth is looked at
+	sequentialLeast    = 1e-3 // share of a bet, at least
+	sequentialBehind   = 7.0  // nats behind the best, at which a bet gets nothing
+	sequentialBets     = 24   // bets of the claim's account in an epoch, at most
+	sequentialOthers   = 2    // of any other account
+	purposeSequential  = "sequential"
 )
 
-// arm is a pair in the race.
-type arm struct {
+// candidatePair is a pair in the race.
+type candidatePair struct {
 	pair   audit.Pair
 	steps  int // by which it differs
 	rank   int
@@ -123,59 +123,59 @@ type arm struct {
 	chart  *armChart
 }
 
-// racer is a race under way.
-type racer struct {
-	audit    *Audit
-	accounts []account
-	find     audit.Finder
-	arms     []*arm
-	queue    []audit.Pair
-	dry      bool // the finder has no more
-	scanned  bool // so does its scan
-	hook     engine.Hook
-	used     int // outputs a side of all pairs
-	raced    Raced
+// sequentialRun is a race under way.
+type sequentialRun struct {
+	audit      *Audit
+	accounts   []eProcess
+	find       audit.Finder
+	candidates []*candidatePair
+	queue      []audit.Pair
+	dry        bool // the finder has no more
+	scanned    bool // so does its scan
+	hook       engine.Hook
+	used       int // outputs a side of all pairs
+	result     SequentialResult
 }
 
-func (t Race) race(hook engine.Hook, tell func(part any)) (*Raced, error) {
+func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialResult, error) {
 	a := t.audit
 	find, err := a.finder()
 	if err != nil {
 		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
-	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts(), raced: Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
-	defer func() { r.raced.Chart = r.chart() }()
+	r := &sequentialRun{audit: a, find: find, hook: hook, accounts: a.accounts(), result: SequentialResult{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
+	defer func() { r.result.Chart = r.chart() }()
 	told := 0 // pairs
-	for r.used < a.raceBudget() && !r.raced.Refuted && (t.Epochs == 0 || len(r.raced.Epochs) < t.Epochs) {
+	for r.used < a.sequentialBudget() && !r.result.Refuted && (t.Epochs == 0 || len(r.result.Epochs) < t.Epochs) {
 		at, err := r.next()
 		if err != nil {
 			return nil, err
 		}
-		n := len(r.raced.Epochs)
+		n := len(r.result.Epochs)
 		if err := r.epoch(at); err != nil {
 			return nil, err
 		}
-		tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted, Chart: r.chart()})
-		told = len(r.raced.Pairs)
+		tell(&SequentialResult{Pairs: slices.Clone(r.result.Pairs[told:]), Epochs: slices.Clone(r.result.Epochs[n:]), Refuted: r.result.Refuted, Chart: r.chart()})
+		told = len(r.result.Pairs)
 	}
-	return &r.raced, nil
+	return &r.result, nil
 }
 
 // next is the pair that promises most for its next outputs: by how much its bets would
 // have grown, and, for optimism, by its place in the finder's order.
-func (r *racer) next() (int, error) {
+func (r *sequentialRun) next() (int, error) {
 	best, most := -1, 0.0
-	for i, a := range r.arms {
-		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*a.drawn+raceFirst)
+	for i, a := range r.candidates {
+		index := (max(a.growth, 0) + sequentialOptimism/float64(a.rank)) / float64(2*a.drawn+sequentialFirst)
 		if best < 0 || index > most {
 			best, most = i, index
 		}
 	}
-	fresh := raceOptimism / float64(len(r.arms)+1) / raceFirst
+	fresh := sequentialOptimism / float64(len(r.candidates)+1) / sequentialFirst
 	if best >= 0 && fresh <= most {
 		return best, nil
 	}
-	if r.dry = r.dry || len(r.arms) >= r.audit.Plan.Trials; r.dry && !r.scanned {
+	if r.dry = r.dry || len(r.candidates) >= r.audit.Plan.Trials; r.dry && !r.scanned {
 		r.scanned = true
 		if s, ok := r.find.(audit.Scanner); ok {
 			r.queue = s.Scan()
@@ -185,11 +185,11 @@ func (r *racer) next() (int, error) {
 		return best, nil
 	}
 	for len(r.queue) == 0 {
-		history := make([]audit.Trial, len(r.arms))
-		for i, a := range r.arms {
+		history := make([]audit.Trial, len(r.candidates))
+		for i, a := range r.candidates {
 			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*a.drawn)}
 		}
-		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.arms))
+		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.candidates))
 		if len(proposed) == 0 {
 			r.dry = true
 			if best < 0 {
@@ -208,28 +208,28 @@ func (r *racer) next() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.arms = append(r.arms, &arm{pair: r.queue[0], steps: steps, rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
-	r.raced.Pairs, r.queue = append(r.raced.Pairs, r.queue[0]), r.queue[1:]
-	return len(r.arms) - 1, nil
+	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, data: posterior.NewData(r.audit.Columns)})
+	r.result.Pairs, r.queue = append(r.result.Pairs, r.queue[0]), r.queue[1:]
+	return len(r.candidates) - 1, nil
 }
 
 // epoch draws the next outputs of a pair, bets on them, and learns from them.
-func (r *racer) epoch(at int) error {
-	a, m := r.arms[at], r.audit
-	n := min(max(raceFirst, a.drawn/raceGrowth), m.raceBudget()-r.used)
+func (r *sequentialRun) epoch(at int) error {
+	a, m := r.candidates[at], r.audit
+	n := min(max(sequentialFirst, a.drawn/sequentialGrowth), m.sequentialBudget()-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
 	var streams [2]*stream.Stream
 	var sources [2]source
 	for side := range streams {
-		sources[side] = newSource(m, a.pair, purposeRace, at, side).alive(r.hook)
+		sources[side] = newSource(m, a.pair, purposeSequential, at, side).alive(r.hook)
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)
 	var kept [2][]float64
 	done := 0
-	chunk := min(BlockRows, max(1, (n+raceChunks-1)/raceChunks))
-	for done < n && !r.raced.Refuted {
+	chunk := min(BlockRows, max(1, (n+sequentialChunks-1)/sequentialChunks))
+	for done < n && !r.result.Refuted {
 		k := min(chunk, n-done)
 		for side := range streams {
 			out := rows[:k*width]
@@ -246,16 +246,16 @@ func (r *racer) epoch(at int) error {
 			}
 		}
 		done += k
-		r.raced.Refuted = r.accounts[0].wealth+bets.log(0) >= m.raceThreshold()
+		r.result.Refuted = r.accounts[0].logEValue+bets.log(0) >= m.sequentialThreshold()
 	}
 	for i := range r.accounts {
 		r.accounts[i].add(bets.log(i))
 	}
-	r.raced.Epochs = append(r.raced.Epochs, bets.epoch(at, done))
+	r.result.Epochs = append(r.result.Epochs, bets.epoch(at, done))
 	a.epochs++
 	a.drawn += done
 	r.used += done
-	if r.raced.Refuted || a.data.Full() {
+	if r.result.Refuted || a.data.Full() {
 		return nil
 	}
 	a.charted(m.Columns, kept)
@@ -293,15 +293,15 @@ func (r *racer) epoch(at int) error {
 
 // weigh chooses the bets of an account by what they would have made of past outputs, with
 // odds learnt without these, and says how much the best would have grown.
-func (a *account) weigh(number, steps int, tables [posterior.Candidates]*sparse) ([]Bet, float64) {
+func (a *eProcess) weigh(number, steps int, tables [posterior.Candidates]*sparse) ([]Bet, float64) {
 	type grown struct {
 		Bet
 		growth float64
 	}
 	var list []grown
-	keep := raceOthers
+	keep := sequentialOthers
 	if number == 0 {
-		keep = raceBets
+		keep = sequentialBets
 	}
 	most := math.Inf(-1)
 	stakes := a.stakesOf(steps)
@@ -320,9 +320,9 @@ func (a *account) weigh(number, steps int, tables [posterior.Candidates]*sparse)
 			}
 		}
 	}
-	whole := stream.Logistic(most - racePenalty)
+	whole := stream.Logistic(most - sequentialPenalty)
 	// Each with its share of exp(growth).
-	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-raceBehind) })
+	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-sequentialBehind) })
 	sum := 0.0
 	for i := range list {
 		list[i].Share = stream.Exp(list[i].growth - most)
@@ -330,7 +330,7 @@ func (a *account) weigh(number, steps int, tables [posterior.Candidates]*sparse)
 	}
 	var bets []Bet
 	for _, g := range list {
-		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= raceLeast {
+		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= sequentialLeast {
 			bets = append(bets, g.Bet)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Portrait are scores of exploration runs, to be looked at: threshold and stakes
+// ScoreSample are scores of exploration runs, to be looked at: threshold and stakes
 // were chosen on them, the bounds know nothing of them. None is of a certification
 // run. Canaries are named by their places in a run, in which their law is the same;
 // most sources draw them anew in every run.
-type Portrait struct {
+type ScoreSample struct {
 	// In and Out have a row for each of the first runs, at most 64, with the scores
 	// of its first canaries inside and of its first fresh ones, at most 16 each, to
 	// five digits; null where a score is no finite number.
@@ -36,13 +36,13 @@ const (
 
 // Portray pictures the scores of all exploration runs, K in and M out a run; nil of
 // none.
-func Portray(k, m int, scores []float64) *Portrait {
+func Portray(k, m int, scores []float64) *ScoreSample {
 	if len(scores) == 0 {
 		return nil
 	}
 	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
 	runs := len(scores) / (k + m)
-	p := &Portrait{}
+	p := &ScoreSample{}
 	picked := make([]float64, 0, min(runs, correlatedRuns)*(a+b))
 	for i := range min(runs, correlatedRuns) {
 		in, out := scores[i*(k+m):][:a], scores[i*(k+m)+k:][:b]
@@ -123,7 +123,7 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 }
 
 // Check refuses a portrait that no exploration of so many runs gives.
-func (p Portrait) Check(runs, k, m int) error {
+func (p ScoreSample) Check(runs, k, m int) error {
 	bad := func(found string, want string, args ...any) error {
 		return &audit.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
 	}

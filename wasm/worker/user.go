@@ -27,27 +27,27 @@ const (
 	callPatience  = 10 * time.Second
 )
 
-// broughtRequest is the user's mechanism as the page describes it.
-type broughtRequest struct {
-	Kind     audit.BroughtKind `json:"kind"`
-	Name     string            `json:"name"`
-	Code     string            `json:"code,omitempty"`   // of a function
-	Module   []byte            `json:"module,omitempty"` // a WebAssembly module
-	Relation audit.Relation    `json:"relation,omitempty"`
-	Output   audit.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
-	Settings settings.Texts    `json:"settings"`         // of the space of datasets
+// userRequest is the user's mechanism as the page describes it.
+type userRequest struct {
+	Kind     audit.UserKind   `json:"kind"`
+	Name     string           `json:"name"`
+	Code     string           `json:"code,omitempty"`   // of a function
+	Module   []byte           `json:"module,omitempty"` // a WebAssembly module
+	Relation audit.Relation   `json:"relation,omitempty"`
+	Output   audit.ColumnKind `json:"output,omitempty"` // kind of all columns; default real
+	Settings settings.Texts   `json:"settings"`         // of the space of datasets
 	// Of a report that is replayed:
 	SHA256 string                      `json:"sha256,omitempty"`
 	Kinds  map[string]audit.ColumnKind `json:"kinds,omitempty"`
 }
 
 // space is the space of datasets.
-func (r broughtRequest) space() (audit.Space, error) {
-	o, err := read(settings.Only(pair.OutsideKeys(), "domain", "rows", "integer", "reach"), r.Settings, pair.Outside{})
+func (r userRequest) space() (audit.Space, error) {
+	o, err := read(settings.Only(pair.ExternalKeys(), "domain", "rows", "integer", "reach"), r.Settings, pair.External{})
 	if err != nil {
 		return audit.Space{}, err
 	}
-	return o.Brought.Space(r.Relation)
+	return o.User.Space(r.Relation)
 }
 
 // question asks the sandbox for n outputs. The first one brings the module, where
@@ -79,17 +79,17 @@ type sandbox struct {
 	started func(within time.Duration) (runtime string, ok bool)
 }
 
-// addBrought adds the mechanism of a request to a catalogue. Where it fails its
+// addUser adds the mechanism of a request to a catalogue. Where it fails its
 // trial, the error comes when it is used. tried: it is tried elsewhere.
-func addBrought(cat audit.Catalogue, request string, s sandbox, tried bool) audit.Catalogue {
-	var r broughtRequest
+func addUser(cat audit.Catalogue, request string, s sandbox, tried bool) audit.Catalogue {
+	var r userRequest
 	err := audit.DecodeStrict([]byte(request), "your mechanism", &r)
 	var spec audit.MechanismSpec
 	if err == nil {
-		spec, err = broughtSpec(r, s, tried)
+		spec, err = userSpec(r, s, tried)
 	}
 	if err != nil {
-		b := audit.Brought{Kind: r.Kind}
+		b := audit.UserMechanism{Kind: r.Kind}
 		b.Datasets, _ = audit.ParseSpace("", "", "", false, 0)
 		spec = b.Spec(nil)
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return nil, err }
@@ -98,7 +98,7 @@ func addBrought(cat audit.Catalogue, request string, s sandbox, tried bool) audi
 	return cat
 }
 
-func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, error) {
+func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error) {
 	space, err := r.space()
 	if err != nil {
 		var in *audit.InputError
@@ -109,21 +109,21 @@ func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, 
 	}
 	source := []byte(r.Code)
 	switch r.Kind {
-	case audit.BroughtModule:
+	case audit.UserModule:
 		source = r.Module
 		if err := module.Check(r.Name, source); err != nil {
 			return audit.MechanismSpec{}, err
 		}
-	case audit.BroughtScript, audit.BroughtPython:
+	case audit.UserScript, audit.UserPython:
 	default:
-		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.BroughtModule), string(audit.BroughtScript), string(audit.BroughtPython)})
+		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.UserModule), string(audit.UserScript), string(audit.UserPython)})
 	}
 	sum := stream.SHA256(source)
-	b := audit.Brought{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
+	b := audit.UserMechanism{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
 		return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}
-	if r.Kind == audit.BroughtPython {
+	if r.Kind == audit.UserPython {
 		runtime, ok := s.started(startPatience)
 		if !ok {
 			return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: fmt.Sprintf("without Python after %v", startPatience), Want: "started sooner", Remedy: "reload the page, or close others that keep this computer busy"}
@@ -150,7 +150,7 @@ func broughtSpec(r broughtRequest, s sandbox, tried bool) (audit.MechanismSpec, 
 }
 
 // unseen is a mechanism whose outputs have width numbers, as a link says. It cannot run.
-func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
+func (r userRequest) unseen(width int) (audit.MechanismSpec, error) {
 	space, err := r.space()
 	if err != nil {
 		return audit.MechanismSpec{}, err
@@ -159,7 +159,7 @@ func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
 	if err != nil {
 		return audit.MechanismSpec{}, err
 	}
-	b := audit.Brought{Kind: r.Kind, Name: r.Name, Code: r.Code, Datasets: space, Columns: columns}
+	b := audit.UserMechanism{Kind: r.Kind, Name: r.Name, Code: r.Code, Datasets: space, Columns: columns}
 	return b.Spec(user.New(columns, func(audit.Dataset, uint64, []float64) error {
 		return &audit.InputError{Field: r.Name, Found: "not run here yet", Want: "run before anything is asked of it"}
 	})), nil
@@ -168,7 +168,7 @@ func (r broughtRequest) unseen(width int) (audit.MechanismSpec, error) {
 // caller asks a sandbox, one question at a time.
 type caller struct {
 	name     string
-	kind     audit.BroughtKind
+	kind     audit.UserKind
 	ask      func(question, time.Duration) (answered, bool)
 	patience time.Duration
 	width    int
@@ -185,7 +185,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	switch {
 	case !ok:
 		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?", Late: true, Said: fmt.Sprintf("No output after %.0f s.", c.patience.Seconds())}
-	case c.kind == audit.BroughtModule && len(a.imports) > 0:
+	case c.kind == audit.UserModule && len(a.imports) > 0:
 		return a, module.Imports(c.name, a.imports)
 	case a.invalid != "":
 		return a, &audit.InputError{Field: c.name, Found: "refused: " + a.invalid, Want: "a module as docs/abi.md describes it"}
@@ -195,7 +195,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 		if a.line > 0 {
 			in.Found = fmt.Sprintf("stopped at line %d: %s", a.line, in.Said)
 		}
-		if c.kind == audit.BroughtModule {
+		if c.kind == audit.UserModule {
 			in.Remedy = "docs/abi.md describes what a module has to do"
 		}
 		return a, &user.Failed{Err: in}

@@ -12,9 +12,9 @@ import (
 // many is how many marks are kept painted, in tiles, and moved when the picture is panned.
 const many = 4096
 
-// cloud is a shape of many marks as it was painted: tiles of it in device pixels from the
+// pointCache is a shape of many marks as it was painted: tiles of it in device pixels from the
 // picture's corner, made when they are first seen.
-type cloud struct {
+type pointCache struct {
 	shape scene.Shape
 	tiles map[image.Point]*ebiten.Image
 	used  bool // since the last painting began
@@ -22,7 +22,7 @@ type cloud struct {
 
 // moved says by how much all marks of a shape lie elsewhere than the cloud's, if they are
 // the same marks.
-func (c *cloud) moved(s scene.Shape) (by scene.Point, ok bool) {
+func (c *pointCache) moved(s scene.Shape) (by scene.Point, ok bool) {
 	old := c.shape
 	if old.Form != s.Form || old.Radius != s.Radius || old.Paint != s.Paint || len(old.Points) != len(s.Points) || len(old.Paints) != len(s.Paints) {
 		return by, false
@@ -45,20 +45,20 @@ func (c *cloud) moved(s scene.Shape) (by scene.Point, ok bool) {
 	return by, true
 }
 
-// cloud paints a shape of many marks: what was painted of it before is moved, by whole
+// pointCache paints a shape of many marks: what was painted of it before is moved, by whole
 // device pixels.
-func (e *easel) cloud(dst *ebiten.Image, s scene.Shape) {
-	var c *cloud
+func (e *painter) cacheOf(dst *ebiten.Image, s scene.Shape) {
+	var c *pointCache
 	var by scene.Point
-	for _, x := range e.clouds {
+	for _, x := range e.caches {
 		if d, ok := x.moved(s); ok && !x.used {
 			c, by = x, d
 			break
 		}
 	}
 	if c == nil {
-		c = &cloud{shape: s, tiles: map[image.Point]*ebiten.Image{}}
-		e.clouds = append(e.clouds, c)
+		c = &pointCache{shape: s, tiles: map[image.Point]*ebiten.Image{}}
+		e.caches = append(e.caches, c)
 	}
 	c.used = true
 	at := image.Pt(int(math.Round(by.X*e.scale)), int(math.Round(by.Y*e.scale)))
@@ -95,7 +95,7 @@ func (e *easel) cloud(dst *ebiten.Image, s scene.Shape) {
 }
 
 // fill paints tiles of a cloud.
-func (e *easel) fill(c *cloud, tiles []image.Point) {
+func (e *painter) fill(c *pointCache, tiles []image.Point) {
 	if len(tiles) == 0 {
 		return
 	}
@@ -108,16 +108,16 @@ func (e *easel) fill(c *cloud, tiles []image.Point) {
 	}
 }
 
-func (c *cloud) drop() {
+func (c *pointCache) drop() {
 	for _, t := range c.tiles {
 		t.Deallocate()
 	}
 }
 
 // settle forgets clouds that are no longer painted.
-func (e *easel) settle() {
-	kept := e.clouds[:0]
-	for _, c := range e.clouds {
+func (e *painter) settle() {
+	kept := e.caches[:0]
+	for _, c := range e.caches {
 		if c.used {
 			kept = append(kept, c)
 		} else {
@@ -125,6 +125,6 @@ func (e *easel) settle() {
 		}
 		c.used = false
 	}
-	clear(e.clouds[len(kept):])
-	e.clouds = kept
+	clear(e.caches[len(kept):])
+	e.caches = kept
 }

@@ -33,14 +33,14 @@ func noisyCount(q question, _ time.Duration) (answered, bool) {
 // A mechanism from the sandbox is one of the catalogue; every worker sees the
 // same one, though only the coordinator tries it.
 func TestBrought(t *testing.T) {
-	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Settings: settings.Texts{"domain": "0:1", "rows": "0:3"}})
+	request := mustJSON(userRequest{Kind: audit.UserScript, Name: "mechanism.js", Code: "code", Settings: settings.Texts{"domain": "0:1", "rows": "0:3"}})
 	for _, tried := range []bool{false, true} {
-		cat := addBrought(audit.Catalogue{}, request, answering(noisyCount), tried)
+		cat := addUser(audit.Catalogue{}, request, answering(noisyCount), tried)
 		spec, err := cat.Mechanism("javascript")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := spec.Brought
+		b := spec.User
 		if b.Code != "code" || b.SHA256 != "5694d08a2e53ffcae0c3103e5ad6f6076abd960eb1f8a56577040bc1028f702b" || len(b.Columns) != 1 || b.Datasets.MaxRows != 3 || b.Unseeded != "" {
 			t.Errorf("%+v", b)
 		}
@@ -70,7 +70,7 @@ func TestBroughtModule(t *testing.T) {
 		t.Skip("in Node, away from the files")
 	}
 	var asked []question
-	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), answering(func(q question, within time.Duration) (answered, bool) {
+	addUser(audit.Catalogue{}, mustJSON(userRequest{Kind: audit.UserModule, Name: "count.wasm", Module: count}), answering(func(q question, within time.Duration) (answered, bool) {
 		asked = append(asked, q)
 		return noisyCount(q, within)
 	}), false)
@@ -97,9 +97,9 @@ func TestBroughtRefuses(t *testing.T) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	script := broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js"}
+	script := userRequest{Kind: audit.UserScript, Name: "mechanism.js"}
 	for name, c := range map[string]struct {
-		request broughtRequest
+		request userRequest
 		ask     func(question, time.Duration) (answered, bool)
 		says    string
 	}{
@@ -108,31 +108,31 @@ func TestBroughtRefuses(t *testing.T) {
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
-		"domain":        {broughtRequest{Kind: audit.BroughtScript, Settings: settings.Texts{"domain": "1"}}, noisyCount, "domain is"},
-		"imports":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{imports: []string{"wasi_snapshot_preview1.random_get"}}, true), "count.wasm: imports is wasi_snapshot_preview1.random_get, must be none"},
-		"invalid":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{invalid: "export sample is missing"}, true), "count.wasm is refused: export sample is missing, must be a module as docs/abi.md describes it"},
-		"kind":          {broughtRequest{Kind: audit.BroughtCommand}, noisyCount, "kind is"},
-		"no module":     {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
-		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
-		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
-		"another":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
-		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is stopped: sample is ended by a trap, on the dataset"},
+		"domain":        {userRequest{Kind: audit.UserScript, Settings: settings.Texts{"domain": "1"}}, noisyCount, "domain is"},
+		"imports":       {userRequest{Kind: audit.UserModule, Name: "count.wasm", Module: count}, fixed(answered{imports: []string{"wasi_snapshot_preview1.random_get"}}, true), "count.wasm: imports is wasi_snapshot_preview1.random_get, must be none"},
+		"invalid":       {userRequest{Kind: audit.UserModule, Name: "count.wasm", Module: count}, fixed(answered{invalid: "export sample is missing"}, true), "count.wasm is refused: export sample is missing, must be a module as docs/abi.md describes it"},
+		"kind":          {userRequest{Kind: audit.UserCommand}, noisyCount, "kind is"},
+		"no module":     {userRequest{Kind: audit.UserModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
+		"output":        {userRequest{Kind: audit.UserScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
+		"other column":  {userRequest{Kind: audit.UserScript, Name: "mechanism.js", Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
+		"another":       {userRequest{Kind: audit.UserModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
+		"module faults": {userRequest{Kind: audit.UserModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is stopped: sample is ended by a trap, on the dataset"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
 			w := min(q.n, 2)
 			return answered{width: w, rows: make([]float64, q.n*w)}, true
 		}, "giving 200 outputs of 2 numbers"},
 	} {
-		if c.request.Kind == audit.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
+		if c.request.Kind == audit.UserModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
 			continue // in Node, away from the files
 		}
-		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), answering(c.ask), false)
+		cat := addUser(audit.Catalogue{}, mustJSON(c.request), answering(c.ask), false)
 		cat.Listing() // knows how to list it all the same
 		_, err := pair.Plan{Version: pair.PlanVersion, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
 	}
-	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, answering(noisyCount), false).Mechanism("javascript")
+	spec, err := addUser(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, answering(noisyCount), false).Mechanism("javascript")
 	if err == nil {
 		_, err = spec.New(nil)
 	}
@@ -144,12 +144,12 @@ func TestBroughtRefuses(t *testing.T) {
 // A report of Python names the interpreter. One that does not start is told from code
 // that does not end.
 func TestBroughtPython(t *testing.T) {
-	request := mustJSON(broughtRequest{Kind: audit.BroughtPython, Name: "mechanism.py", Code: "def mechanism(rows, random): ..."})
-	spec, err := addBrought(audit.Catalogue{}, request, answering(noisyCount), false).Mechanism("python")
+	request := mustJSON(userRequest{Kind: audit.UserPython, Name: "mechanism.py", Code: "def mechanism(rows, random): ..."})
+	spec, err := addUser(audit.Catalogue{}, request, answering(noisyCount), false).Mechanism("python")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := spec.Brought; b.Runtime != "Snake 1.2.3" || b.Kind != "python" || b.Code == "" || !strings.Contains(b.Words(), "mechanism.py, run by Snake 1.2.3") {
+	if b := spec.User; b.Runtime != "Snake 1.2.3" || b.Kind != "python" || b.Code == "" || !strings.Contains(b.Words(), "mechanism.py, run by Snake 1.2.3") {
 		t.Errorf("%+v: %s", b, b.Words())
 	}
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "python", Claim: &audit.Claim{Epsilon: 1}}
@@ -157,7 +157,7 @@ func TestBroughtPython(t *testing.T) {
 		"without Python after 1m0s": {noisyCount, func(time.Duration) (string, bool) { return "", false }},
 		"still running after 2s":    answering(func(question, time.Duration) (answered, bool) { return answered{}, false }),
 	} {
-		_, err := plan.Resolve(addBrought(audit.Catalogue{}, request, s, false))
+		_, err := plan.Resolve(addUser(audit.Catalogue{}, request, s, false))
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}

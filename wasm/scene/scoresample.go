@@ -10,9 +10,9 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 )
 
-// portrait are scores of exploration runs by canaries, those inside before the
+// scoreSample are scores of exploration runs by canaries, those inside before the
 // fresh ones.
-type portrait struct {
+type scoreSample struct {
 	threshold  float64
 	runs       int
 	canaries   []portrayed
@@ -30,12 +30,12 @@ type portrayed struct {
 // hugest bounds scores that are drawn.
 const hugest = 1e150
 
-// newPortrait is nil where there is nothing to draw.
-func newPortrait(p *membership.Portrait, threshold float64) *portrait {
+// newScoreSample is nil where there is nothing to draw.
+func newScoreSample(p *membership.ScoreSample, threshold float64) *scoreSample {
 	if p == nil || len(p.In) == 0 || len(p.In) != len(p.Out) || !(math.Abs(threshold) <= hugest) {
 		return nil
 	}
-	v := &portrait{threshold: threshold, runs: len(p.In), inside: len(p.In[0])}
+	v := &scoreSample{threshold: threshold, runs: len(p.In), inside: len(p.In[0])}
 	finite := 0
 	for side, rows := range [][][]*float64{p.In, p.Out} {
 		n := len(rows[0])
@@ -66,7 +66,7 @@ func newPortrait(p *membership.Portrait, threshold float64) *portrait {
 }
 
 // takeMatrix takes the correlations, if they are of these canaries.
-func (v *portrait) takeMatrix(p *membership.Portrait) {
+func (v *scoreSample) takeMatrix(p *membership.ScoreSample) {
 	n := len(v.canaries)
 	if len(p.Correlations) != n || p.Correlated < 2 {
 		return
@@ -212,7 +212,7 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 // canaryPair are the explored runs in the plane of two canaries' scores: those
 // inside, and the fresh ones of the same places.
 type canaryPair struct {
-	of   *portrait
+	of   *scoreSample
 	two  [2]int // numbers from 1
 	most int    // numbers there are on both sides
 	dots []pairDot
@@ -225,7 +225,7 @@ type pairDot struct {
 }
 
 // newCanaryPair is nil where a side has a single canary.
-func newCanaryPair(p *portrait) *canaryPair {
+func newCanaryPair(p *scoreSample) *canaryPair {
 	v := &canaryPair{of: p, most: min(p.inside, len(p.canaries)-p.inside)}
 	if v.most < 2 {
 		return nil

@@ -64,7 +64,7 @@ func TestPortrait(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
-		got := r.Evidence.Portrait
+		got := r.Evidence.ScoreSample
 		runs := exploredAgain(t, r.Plan, source.Sources())
 		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
 		for i, x := range runs {
@@ -127,7 +127,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 	if _, err := canary.ParseReport(data); err != nil {
 		t.Error(err)
 	}
-	got := r.Evidence.Portrait
+	got := r.Evidence.ScoreSample
 	whole := 0
 	for i, x := range exploredAgain(t, r.Plan, odd.Sources()) {
 		ok := true
@@ -189,7 +189,7 @@ func TestPortraitReplays(t *testing.T) {
 	}
 	for _, whole := range []bool{true, false} {
 		without := copied()
-		without.Evidence.Portrait = nil
+		without.Evidence.ScoreSample = nil
 		if _, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), without, nil, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
@@ -198,26 +198,26 @@ func TestPortraitReplays(t *testing.T) {
 		}
 	}
 	forged := copied()
-	*forged.Evidence.Portrait.Out[3][2] += 0.001
+	*forged.Evidence.ScoreSample.Out[3][2] += 0.001
 	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "evidence.portrait.out[3][2]: ") {
 		t.Errorf("a forged score: %q", d)
 	}
 	two := 2.
-	for name, forge := range map[string]func(p *membership.Portrait){
-		"no run":             func(p *membership.Portrait) { p.In, p.Out = nil, nil },
-		"one side less":      func(p *membership.Portrait) { p.Out = p.Out[1:] },
-		"too many":           func(p *membership.Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
-		"a canary less":      func(p *membership.Portrait) { p.In[4] = p.In[4][1:] },
-		"fresh ones":         func(p *membership.Portrait) { p.Out[0] = append(p.Out[0], nil) },
-		"rows":               func(p *membership.Portrait) { p.Correlations = p.Correlations[1:] },
-		"a row":              func(p *membership.Portrait) { p.Correlations[2] = nil },
-		"two":                func(p *membership.Portrait) { p.Correlations[2][0] = &two },
-		"over no runs":       func(p *membership.Portrait) { p.Correlated = 0 },
-		"over too many runs": func(p *membership.Portrait) { p.Correlated = 201 },
-		"none":               func(p *membership.Portrait) { p.Correlations = nil },
+	for name, forge := range map[string]func(p *membership.ScoreSample){
+		"no run":             func(p *membership.ScoreSample) { p.In, p.Out = nil, nil },
+		"one side less":      func(p *membership.ScoreSample) { p.Out = p.Out[1:] },
+		"too many":           func(p *membership.ScoreSample) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
+		"a canary less":      func(p *membership.ScoreSample) { p.In[4] = p.In[4][1:] },
+		"fresh ones":         func(p *membership.ScoreSample) { p.Out[0] = append(p.Out[0], nil) },
+		"rows":               func(p *membership.ScoreSample) { p.Correlations = p.Correlations[1:] },
+		"a row":              func(p *membership.ScoreSample) { p.Correlations[2] = nil },
+		"two":                func(p *membership.ScoreSample) { p.Correlations[2][0] = &two },
+		"over no runs":       func(p *membership.ScoreSample) { p.Correlated = 0 },
+		"over too many runs": func(p *membership.ScoreSample) { p.Correlated = 201 },
+		"none":               func(p *membership.ScoreSample) { p.Correlations = nil },
 	} {
 		bad := copied()
-		forge(bad.Evidence.Portrait)
+		forge(bad.Evidence.ScoreSample)
 		data, err := audit.Canonical(bad)
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestPortraitOfScores(t *testing.T) {
 	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
 	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
-	got := r.Evidence.Runs.Portrait
+	got := r.Evidence.Runs.ScoreSample
 	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 {
 		t.Fatalf("%d runs of %d and %d", len(got.In), len(got.In[0]), len(got.Out[0]))
 	}
@@ -260,7 +260,7 @@ func TestPortraitOfScores(t *testing.T) {
 	}
 	early := r
 	ev, runs := *r.Evidence, *r.Evidence.Runs
-	runs.Portrait = nil
+	runs.ScoreSample = nil
 	ev.Runs = &runs
 	early.Evidence = &ev
 	if _, err := Verify(early, &s); !audit.IsInput(err) {
@@ -269,7 +269,7 @@ func TestPortraitOfScores(t *testing.T) {
 	forged := *got
 	forged.In = slices.Clone(got.In)
 	forged.In[0] = slices.Concat(got.In[0][1:], got.In[0][:1])
-	runs.Portrait = &forged
+	runs.ScoreSample = &forged
 	if v, err := Verify(early, &s); err != nil || v.OK() {
 		t.Errorf("a forged score: %v, %q", err, v.Differences)
 	}
@@ -287,9 +287,9 @@ func TestSameBitsOfPortraits(t *testing.T) {
 	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
 	var got []string
 	for _, p := range []canary.Plan{canaryPlan(100, 20), replace, trained} {
-		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.Portrait))
+		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.ScoreSample))
 	}
-	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
+	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.ScoreSample))
 	if s := strings.Join(got, " "); s != goldenPortraits {
 		t.Errorf("%s\nwant %s", s, goldenPortraits)
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
-// easel paints a scene: what does not move once, into an image of its own.
-type easel struct {
+// painter paints a scene: what does not move once, into an image of its own.
+type painter struct {
 	scale  float64 // device pixels in a CSS pixel
 	theme  [][3]uint8
 	scene  *scene.Scene
 	mark   scene.Rect // of what is read
-	still  *ebiten.Image
+	static *ebiten.Image
 	stale  bool // still is not the scene's
 	wanted func(pixels []byte, width, height int)
 	marks  map[mark]*ebiten.Image
-	clouds []*cloud
+	caches []*pointCache
 	white  *ebiten.Image
 	// Of the marks that are being painted, kept for the next.
 	vertices []ebiten.Vertex
@@ -32,51 +32,51 @@ type mark struct {
 	radius float64
 }
 
-func newEasel(scale float64) *easel {
+func newPainter(scale float64) *painter {
 	white := ebiten.NewImage(3, 3)
 	white.Fill(color.White)
-	return &easel{scale: scale, marks: map[mark]*ebiten.Image{}, white: white}
+	return &painter{scale: scale, marks: map[mark]*ebiten.Image{}, white: white}
 }
 
 // wear takes on other colours.
-func (e *easel) wear(theme [][3]uint8) {
+func (e *painter) wear(theme [][3]uint8) {
 	e.theme = theme
 	e.settle() // no cloud was painted since: all are forgotten
 }
 
-func (e *easel) show(s *scene.Scene) { e.scene, e.stale = s, true }
+func (e *painter) show(s *scene.Scene) { e.scene, e.stale = s, true }
 
 // Update implements [ebiten.Game]; nothing moves by itself.
-func (e *easel) Update() error { return nil }
+func (e *painter) Update() error { return nil }
 
 // Layout implements [ebiten.Game]; LayoutF takes its place.
-func (e *easel) Layout(w, h int) (int, int) { panic("view: LayoutF is there") }
+func (e *painter) Layout(w, h int) (int, int) { panic("view: LayoutF is there") }
 
 // LayoutF implements [ebiten.LayoutFer]: a pixel is one of the device.
-func (e *easel) LayoutF(w, h float64) (float64, float64) { return w * e.scale, h * e.scale }
+func (e *painter) LayoutF(w, h float64) (float64, float64) { return w * e.scale, h * e.scale }
 
 // Draw implements [ebiten.Game].
-func (e *easel) Draw(screen *ebiten.Image) {
+func (e *painter) Draw(screen *ebiten.Image) {
 	if e.scene == nil || e.theme == nil {
 		return
 	}
 	size := screen.Bounds().Size()
-	if e.still == nil || e.still.Bounds().Size() != size {
-		if e.still != nil {
-			e.still.Deallocate()
+	if e.static == nil || e.static.Bounds().Size() != size {
+		if e.static != nil {
+			e.static.Deallocate()
 		}
-		e.still, e.stale = ebiten.NewImage(size.X, size.Y), true
+		e.static, e.stale = ebiten.NewImage(size.X, size.Y), true
 	}
 	if e.stale {
-		e.still.Fill(e.colour(scene.Ink(scene.Panel)))
-		e.paintAll(e.still, e.scene.Shapes)
+		e.static.Fill(e.colour(scene.Ink(scene.Panel)))
+		e.paintAll(e.static, e.scene.Shapes)
 		e.settle()
 		e.stale = false
 	}
-	screen.DrawImage(e.still, nil)
+	screen.DrawImage(e.static, nil)
 	if e.wanted != nil {
 		pixels := make([]byte, 4*size.X*size.Y)
-		e.still.ReadPixels(pixels)
+		e.static.ReadPixels(pixels)
 		e.wanted(pixels, size.X, size.Y)
 		e.wanted = nil
 	}
@@ -87,18 +87,18 @@ func (e *easel) Draw(screen *ebiten.Image) {
 	}
 }
 
-func (e *easel) colour(p scene.Paint) color.NRGBA {
+func (e *painter) colour(p scene.Paint) color.NRGBA {
 	c := p.In(e.theme)
 	return color.NRGBA{c[0], c[1], c[2], uint8(math.Round(255 * p.Alpha))}
 }
 
-func (e *easel) straight(p scene.Paint) [4]float32 {
+func (e *painter) straight(p scene.Paint) [4]float32 {
 	c := e.colour(p)
 	return [4]float32{float32(c.R) / 255, float32(c.G) / 255, float32(c.B) / 255, float32(c.A) / 255}
 }
 
 // paintAll paints the shapes in their order.
-func (e *easel) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
+func (e *painter) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
 	mesh := scene.NewMesh(e.scale, e.straight)
 	flush := func() {
 		if len(mesh.Indices) == 0 {
@@ -124,9 +124,9 @@ func (e *easel) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
 
 // dots paints marks. A clip cuts off marks whose middle lies beyond it; many marks it cuts
 // where it is.
-func (e *easel) dots(dst *ebiten.Image, s scene.Shape) {
+func (e *painter) dots(dst *ebiten.Image, s scene.Shape) {
 	if len(s.Points) >= many {
-		e.cloud(dst, s)
+		e.cacheOf(dst, s)
 		return
 	}
 	marks := make([]int32, 0, len(s.Points))
@@ -140,7 +140,7 @@ func (e *easel) dots(dst *ebiten.Image, s scene.Shape) {
 
 // stamp paints some marks of a shape as tinted copies of one image, all in one call. The
 // image begins at a place in device pixels.
-func (e *easel) stamp(dst *ebiten.Image, s scene.Shape, marks []int32, from scene.Point) {
+func (e *painter) stamp(dst *ebiten.Image, s scene.Shape, marks []int32, from scene.Point) {
 	img := e.markOf(s.Form, s.Radius)
 	size := float32(img.Bounds().Dx())
 	vertices, indices := e.vertices[:0], e.indices[:0]
@@ -164,7 +164,7 @@ func (e *easel) stamp(dst *ebiten.Image, s scene.Shape, marks []int32, from scen
 }
 
 // markOf is the white image of a mark.
-func (e *easel) markOf(form scene.Form, radius float64) *ebiten.Image {
+func (e *painter) markOf(form scene.Form, radius float64) *ebiten.Image {
 	k := mark{form, radius}
 	img := e.marks[k]
 	if img == nil {

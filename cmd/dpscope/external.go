@@ -15,26 +15,26 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// outsideFlags are the flags of a mechanism from outside.
-type outsideFlags struct {
-	pair.Outside               // once it is read
-	timeout      time.Duration // of -exec
-	parent       bool          // who started this answers for -exec
-	stdout       io.Writer     // requests of -exec-parent
-	asked        cli.Asked[pair.Outside]
-	stdin        io.Reader // what the file - of samples is
-	stderr       io.Writer // where progress of reading is shown; nil: nowhere
+// externalFlags are the flags of a mechanism from outside.
+type externalFlags struct {
+	pair.External               // once it is read
+	timeout       time.Duration // of -exec
+	parent        bool          // who started this answers for -exec
+	stdout        io.Writer     // requests of -exec-parent
+	asked         cli.Asked[pair.External]
+	stdin         io.Reader // what the file - of samples is
+	stderr        io.Writer // where progress of reading is shown; nil: nowhere
 }
 
-func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
+func (f *externalFlags) register(s *cli.Flags, keys []settings.Key[pair.External]) {
 	f.asked = cli.Settings(s, keys)
 	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
 	s.BoolVar(&f.parent, "exec-parent", false, "the program that started dpscope answers the requests: requests go to standard output, answers come from standard input, progress and errors go to standard error, and reports go to the files of -output. -exec is then only the name in the report")
 }
 
 // read takes what the flags ask for. Without a name there is no file.
-func (f *outsideFlags) read() error {
-	err := f.asked.Read(&f.Outside)
+func (f *externalFlags) read() error {
+	err := f.asked.Read(&f.External)
 	files := &f.Recorded.Files
 	for n := len(*files); n > 0 && (*files)[n-1] == ""; n-- {
 		*files = (*files)[:n-1]
@@ -66,16 +66,16 @@ func parentOf(answers bool, stdin io.Reader, stdout io.Writer, frames bool) *com
 	return &command.Parent{Requests: &requests{stdout, false}, Answers: stdin, Frames: frames}
 }
 
-// outsider is a mechanism from outside that runs.
-type outsider interface {
+// externalMechanism is a mechanism from outside that runs.
+type externalMechanism interface {
 	audit.Mechanism
-	Brought() audit.Brought
+	UserMechanism() audit.UserMechanism
 	Close()
 }
 
 // opening is what a mechanism is opened with.
 type opening struct {
-	pair.Brought
+	pair.UserProgram
 	space audit.Space
 	pair  *audit.Pair
 	// Of a report that is replayed, instead of kinds:
@@ -83,20 +83,20 @@ type opening struct {
 	sha256  string
 }
 
-// broughtBy are the flags that bring a mechanism.
-var broughtBy = map[audit.BroughtKind]string{audit.BroughtModule: "wasm", audit.BroughtCommand: "exec"}
+// userKinds are the flags that bring a mechanism.
+var userKinds = map[audit.UserKind]string{audit.UserModule: "wasm", audit.UserCommand: "exec"}
 
 // given says whether a mechanism from outside is named.
-func (f *outsideFlags) given() bool { return f.Mechanism() != "" || f.Table.File != "" }
+func (f *externalFlags) given() bool { return f.Mechanism() != "" || f.Table.File != "" }
 
-// brought is the kind that is brought; "": none.
-func (f *outsideFlags) brought() audit.BroughtKind {
-	return audit.BroughtKind(pair.Outside{Brought: f.Brought}.Mechanism())
+// userKind is the kind that is brought; "": none.
+func (f *externalFlags) userKind() audit.UserKind {
+	return audit.UserKind(pair.External{User: f.User}.Mechanism())
 }
 
 // namesWithin are the settings that only one kind of a mechanism from outside has.
 func namesWithin(part string) (names []string) {
-	for _, k := range settings.Without(pair.OutsideKeys(), pair.SharedKeys...) {
+	for _, k := range settings.Without(pair.ExternalKeys(), pair.SharedKeys...) {
 		if strings.HasPrefix(k.Field, part+"/") {
 			names = append(names, k.Name)
 		}
@@ -105,8 +105,8 @@ func namesWithin(part string) (names []string) {
 }
 
 // check refuses flags that belong to other mechanisms.
-func (f *outsideFlags) check(given map[string]bool) error {
-	if by := broughtBy[f.brought()]; by != "" {
+func (f *externalFlags) check(given map[string]bool) error {
+	if by := userKinds[f.userKind()]; by != "" {
 		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
 		return refuseFlags(given, "absent with -"+by, "that audits your own mechanism", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others, map[bool][]string{true: {"exec-parent"}}[by == "wasm"])...)
 	}
@@ -144,8 +144,8 @@ func refuseFlags(given map[string]bool, want, remedy string, names ...string) er
 
 // catalogue is what is registered, and the mechanism, which runs until it is
 // closed. What the user should know of it goes to notes.
-func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writer) (audit.Catalogue, func(), error) {
-	space, err := f.Brought.Space(p.Relation)
+func (f *externalFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writer) (audit.Catalogue, func(), error) {
+	space, err := f.User.Space(p.Relation)
 	if err != nil {
 		return audit.Catalogue{}, nil, err
 	}
@@ -154,17 +154,17 @@ func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writ
 			return audit.Catalogue{}, nil, err
 		}
 	}
-	cat, m, err := f.open(ctx, opening{f.Brought, space, p.Pair, nil, ""})
+	cat, m, err := f.open(ctx, opening{f.User, space, p.Pair, nil, ""})
 	if err != nil {
 		return cat, nil, err
 	}
-	if why := m.Brought().Unseeded; why != "" {
+	if why := m.UserMechanism().Unseeded; why != "" {
 		fmt.Fprintf(notes, "dpscope: note: %s: a replay of the report recomputes everything from its counts but cannot draw them again\n", why)
 	}
 	return cat, m.Close, nil
 }
 
-func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue, m outsider, err error) {
+func (f *externalFlags) open(ctx context.Context, o opening) (cat audit.Catalogue, m externalMechanism, err error) {
 	switch {
 	case o.Wasm != "":
 		m, err = openModule(ctx, o)
@@ -176,42 +176,42 @@ func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue
 	if err != nil {
 		return cat, nil, err
 	}
-	return withBrought(m.Brought(), m), m, nil
+	return withUser(m.UserMechanism(), m), m, nil
 }
 
-func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
+func withUser(b audit.UserMechanism, m audit.Mechanism) audit.Catalogue {
 	return cli.With(catalogue, b.Spec(m))
 }
 
 // replay is the catalogue to replay the report of such a mechanism with. Nothing
 // that a report names is run: the user says again what to run.
-func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
-	b := r.Inputs.Brought
-	switch by := broughtBy[f.brought()]; {
+func (f *externalFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
+	b := r.Inputs.User
+	switch by := userKinds[f.userKind()]; {
 	case b == nil:
 		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
 	case b.Kind.Scripted():
 		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)"}
-	case broughtBy[b.Kind] == "":
-		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
-	case by != broughtBy[b.Kind]:
-		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: audit.Absent,
+	case userKinds[b.Kind] == "":
+		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.UserCommand), string(audit.UserModule)})
+	case by != userKinds[b.Kind]:
+		return cat, nil, "", &audit.InputError{Field: "-" + userKinds[b.Kind], Found: audit.Absent,
 			Want: fmt.Sprintf("it again, if you trust it: this report names %q", b.Name), Remedy: "a replay runs no program that only the report names"}
 	}
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err
 	}
-	brought := f.Brought
+	brought := f.User
 	brought.Kinds, brought.NonFinite = nil, b.NonFinite
 	cat, m, err := f.open(ctx, opening{brought, b.Datasets, r.Plan.Pair, b.Columns, b.SHA256})
 	if err != nil {
 		return cat, nil, "", err
 	}
-	now := m.Brought()
+	now := m.UserMechanism()
 	if now.Name != b.Name { // it may have moved
 		note = fmt.Sprintf("the report names %q; this replay ran %q", b.Name, now.Name)
 		now.Name = b.Name
-		cat = withBrought(now, m)
+		cat = withUser(now, m)
 	}
 	return cat, m.Close, note, nil
 }

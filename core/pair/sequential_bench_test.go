@@ -21,7 +21,7 @@ func BenchmarkRace(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := engine.Execute(a.Race(), nil, nil); err != nil {
+				if _, err := engine.Execute(a.SequentialTest(), nil, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -149,7 +149,7 @@ func TestNoReplacement(t *testing.T) {
 // What a lost worker's port still says about its task is not heard.
 func TestLateAnswerIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(hangAfter, func(int, string) {})
+		c := newWorkerPool(hangAfter, func(int, string) {})
 		a, b := fakePorts(t)
 		c.attach(0, a)
 		failed := make(chan error, 1)

@@ -11,12 +11,12 @@ import (
 // The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
 // once raceChartAgain outputs a side are there; only what comes after that is counted.
 const (
-	raceChartAgain = 192
-	raceChartBins  = 24 // inner bins of a histogram
+	sequentialChartAgain = 192
+	sequentialChartBins  = 24 // inner bins of a histogram
 )
 
-// raceChartShares are those of the error that the first chart of a pair and the second have.
-var raceChartShares = [2]float64{0.1, 0.9}
+// sequentialChartShares are those of the error that the first chart of a pair and the second have.
+var sequentialChartShares = [2]float64{0.1, 0.9}
 
 // armChart counts the outputs of a pair in a race.
 type armChart struct {
@@ -29,29 +29,29 @@ type armChart struct {
 }
 
 // charted takes the outputs of an epoch, on which bins may be chosen.
-func (a *arm) charted(columns []audit.Column, kept [2][]float64) {
+func (a *candidatePair) charted(columns []audit.Column, kept [2][]float64) {
 	c := a.chart
 	if c == nil {
 		c = new(armChart)
 		a.chart = c
 	}
-	if c.chosen == len(raceChartShares) || len(kept[0]) == 0 || len(kept[1]) == 0 {
+	if c.chosen == len(sequentialChartShares) || len(kept[0]) == 0 || len(kept[1]) == 0 {
 		return
 	}
 	for side := range kept {
 		c.seen[side] = append(c.seen[side], kept[side]...)
 	}
 	width := audit.Width(columns)
-	if c.chosen == 1 && len(c.seen[0]) < raceChartAgain*width {
+	if c.chosen == 1 && len(c.seen[0]) < sequentialChartAgain*width {
 		return
 	}
 	first, second := audit.Samples{Columns: columns, Rows: c.seen[0]}, audit.Samples{Columns: columns, Rows: c.seen[1]}
-	if c.chosen++; c.chosen == len(raceChartShares) {
+	if c.chosen++; c.chosen == len(sequentialChartShares) {
 		c.seen = [2][]float64{}
 	}
 	var ok bool
-	if c.chart, c.column, ok = raceChart(columns, first, second); !ok {
-		c.chosen, c.seen, c.binner = len(raceChartShares), [2][]float64{}, nil
+	if c.chart, c.column, ok = sequentialChart(columns, first, second); !ok {
+		c.chosen, c.seen, c.binner = len(sequentialChartShares), [2][]float64{}, nil
 		return
 	}
 	c.binner, _ = c.chart.Binner(columns)
@@ -60,9 +60,9 @@ func (a *arm) charted(columns []audit.Column, kept [2][]float64) {
 	}
 }
 
-// raceChart is a chart of the outcomes, or a histogram of the number, of several, that
+// sequentialChart is a chart of the outcomes, or a histogram of the number, of several, that
 // differs most between the samples; false where outputs are neither.
-func raceChart(columns []audit.Column, first, second audit.Samples) (chart.Chart, int, bool) {
+func sequentialChart(columns []audit.Column, first, second audit.Samples) (chart.Chart, int, bool) {
 	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
 		return chart.OfOutcomes(columns, first, second), 0, true
 	}
@@ -87,9 +87,9 @@ func raceChart(columns []audit.Column, first, second audit.Samples) (chart.Chart
 	if best < 0 {
 		return chart.Chart{}, 0, false
 	}
-	edges := chart.GrowingEdges(raceChartBins, sorted[0], sorted[1])
+	edges := chart.GrowingEdges(sequentialChartBins, sorted[0], sorted[1])
 	if edges == nil {
-		edges = chart.Edges(raceChartBins, sorted[0], sorted[1])
+		edges = chart.Edges(sequentialChartBins, sorted[0], sorted[1])
 	}
 	return chart.Chart{Kind: chart.Histogram, Axis: name, Edges: edges}, best, true
 }
@@ -129,27 +129,27 @@ func (c *armChart) count(side int, rows []float64, width int) {
 }
 
 // chart is that of the pair that most outputs were drawn from; nil where it has none.
-func (r *racer) chart() *RacedChart {
+func (r *sequentialRun) chart() *SequentialChart {
 	lead := -1
-	for i, a := range r.arms {
-		if lead < 0 || a.drawn > r.arms[lead].drawn {
+	for i, a := range r.candidates {
+		if lead < 0 || a.drawn > r.candidates[lead].drawn {
 			lead = i
 		}
 	}
 	if lead < 0 {
 		return nil
 	}
-	c := r.arms[lead].chart
+	c := r.candidates[lead].chart
 	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {
 		return nil
 	}
 	ch := c.chart
 	ch.First, ch.Second = slices.Clone(c.counts[0]), slices.Clone(c.counts[1])
-	return &RacedChart{Pair: lead, Share: raceChartShares[c.chosen-1] / float64((lead+1)*(lead+2)), Chart: ch}
+	return &SequentialChart{Pair: lead, Share: sequentialChartShares[c.chosen-1] / float64((lead+1)*(lead+2)), Chart: ch}
 }
 
 // rows is how many outputs a side it counted.
-func (c *RacedChart) rows() int {
+func (c *SequentialChart) rows() int {
 	n := 0
 	for _, k := range c.Chart.First {
 		n += k
@@ -158,7 +158,7 @@ func (c *RacedChart) rows() int {
 }
 
 // check refuses a chart that does not fit the stage.
-func (c *RacedChart) check(r *Raced) error {
+func (c *SequentialChart) check(r *SequentialResult) error {
 	bad := func(what, found, want string) error {
 		return &audit.InputError{Field: "report: sequential.chart." + what, Found: found, Want: want}
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// outside is a noisy count of the user's; unseeded, it draws from a generator
+// external is a noisy count of the user's; unseeded, it draws from a generator
 // of its own.
-type outside struct {
+type external struct {
 	mu   sync.Mutex
 	own  *rand.Rand
 	from bool // from the stream that it is given
 }
 
-func (o *outside) Columns() []audit.Column { return []audit.Column{{Name: "c1", Kind: audit.Real}} }
+func (o *external) Columns() []audit.Column { return []audit.Column{{Name: "c1", Kind: audit.Real}} }
 
-func (o *outside) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+func (o *external) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if o.from {
 		s.Laplace(out, 0.5)
 	} else {
@@ -48,8 +48,8 @@ func broughtCatalogue(t *testing.T, unseeded string) audit.Catalogue {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &outside{own: rand.New(rand.NewPCG(1, 2)), from: unseeded == ""}
-	b := audit.Brought{Kind: audit.BroughtCommand, Name: "python3 my count.py", Datasets: space, Columns: m.Columns(), Unseeded: unseeded}
+	m := &external{own: rand.New(rand.NewPCG(1, 2)), from: unseeded == ""}
+	b := audit.UserMechanism{Kind: audit.UserCommand, Name: "python3 my count.py", Datasets: space, Columns: m.Columns(), Unseeded: unseeded}
 	cat := catalogue
 	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), b.Spec(m))
 	return cat
@@ -104,7 +104,7 @@ func TestUnseededMechanism(t *testing.T) {
 		"table":   func(r *pair.Report) { r.Evidence.Table.N[0]++ },
 		"stakes":  func(r *pair.Report) { r.Evidence.Prepared.Renyi[3].H[1] += 0.25 },
 		"seeded":  func(r *pair.Report) { r.Inputs.Unseeded = "" },
-		"domain":  func(r *pair.Report) { r.Inputs.Brought.Datasets.MaxRows++ },
+		"domain":  func(r *pair.Report) { r.Inputs.User.Datasets.MaxRows++ },
 		"verdict": func(r *pair.Report) { r.Verdict = audit.NoViolation },
 	} {
 		data, err := json.Marshal(r)

@@ -32,11 +32,11 @@ func TestGlimpse(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := runAudit(t, plan, 2)
-		data, err := json.Marshal(r.Glimpse())
+		data, err := json.Marshal(r.LinkSummary())
 		if err != nil {
 			t.Fatal(err)
 		}
-		var g pair.Glimpse
+		var g pair.LinkSummary
 		if err := json.Unmarshal(data, &g); err != nil {
 			t.Fatal(err)
 		}
@@ -61,21 +61,21 @@ func TestGlimpse(t *testing.T) {
 		if got.Said != want.Said || !reflect.DeepEqual(got.SVG, want.SVG) || gotFirst != first || gotSecond != second {
 			t.Errorf("%s: the link shows %+v of %s and %s, the report %+v of %s and %s", plan.Mechanism, got.Said, gotFirst, gotSecond, want.Said, first, second)
 		}
-		for what, change := range map[string]func(*pair.Glimpse){
-			"verdict": func(g *pair.Glimpse) {
+		for what, change := range map[string]func(*pair.LinkSummary){
+			"verdict": func(g *pair.LinkSummary) {
 				g.Verdict = map[bool]audit.Verdict{true: audit.NoViolation, false: audit.Violation}[g.Verdict == audit.Violation]
 			},
-			"no verdict": func(g *pair.Glimpse) { g.Verdict = "private" },
-			"confidence": func(g *pair.Glimpse) { g.Confidence = 0.5 },
-			"bound":      func(g *pair.Glimpse) { g.Bound = new(-1.0) },
-			"outputs":    func(g *pair.Glimpse) { g.Outputs = -1 },
-			"pair":       func(g *pair.Glimpse) { g.Pair = new(audit.Pair) },
-			"rows":       func(g *pair.Glimpse) { g.Table = make([]report.Row, 4) },
-			"event": func(g *pair.Glimpse) {
+			"no verdict": func(g *pair.LinkSummary) { g.Verdict = "private" },
+			"confidence": func(g *pair.LinkSummary) { g.Confidence = 0.5 },
+			"bound":      func(g *pair.LinkSummary) { g.Bound = new(-1.0) },
+			"outputs":    func(g *pair.LinkSummary) { g.Outputs = -1 },
+			"pair":       func(g *pair.LinkSummary) { g.Pair = new(audit.Pair) },
+			"rows":       func(g *pair.LinkSummary) { g.Table = make([]report.Row, 4) },
+			"event": func(g *pair.LinkSummary) {
 				g.Table = []report.Row{{Event: &report.Event{Words: strings.Repeat("long ", 1000)}}}
 			},
-			"counts": func(g *pair.Glimpse) { g.Table = []report.Row{{Counts: &bounds.Counts{X: 2, N1: 1}}} },
-			"chart":  func(g *pair.Glimpse) { g.Chart = &chart.Chart{Kind: chart.Histogram, Edges: []float64{1, 0}} },
+			"counts": func(g *pair.LinkSummary) { g.Table = []report.Row{{Counts: &bounds.Counts{X: 2, N1: 1}}} },
+			"chart":  func(g *pair.LinkSummary) { g.Chart = &chart.Chart{Kind: chart.Histogram, Edges: []float64{1, 0}} },
 		} {
 			changed := g
 			change(&changed)

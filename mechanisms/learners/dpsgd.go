@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// descent is DP-SGD (Abadi et al., Deep Learning with Differential Privacy, CCS 2016,
+// dpSGD is DP-SGD (Abadi et al., Deep Learning with Differential Privacy, CCS 2016,
 // algorithm 1) on a linear softmax model or a perceptron, by package train, whose
 // trainings canaries are planted in. Proof sketch: a row moves the sum of the clipped
 // gradients of a step by at most the clipping norm, or is not in the step; so a step is
@@ -37,7 +37,7 @@ import (
 // De Cristofaro (2024), worst-case ones: weights trained without noise on the rows that the
 // datasets share, at which their gradients are small. The guarantee is of all first
 // weights. A training that diverges gives -1e9 in every column.
-type descent struct {
+type dpSGD struct {
 	name, title, fault string
 
 	model      string
@@ -48,15 +48,15 @@ type descent struct {
 const descentSource = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016, algorithm 1; Nasr et al., Adversary Instantiation: Lower Bounds for Differentially Private Machine Learning, S&P 2021"
 
 var (
-	sgdLinear     = descent{name: "sgd-linear", title: "Linear model trained by DP-SGD", model: train.Linear}
-	sgdPerceptron = descent{name: "sgd-perceptron", title: "Perceptron trained by DP-SGD", model: train.Perceptron}
-	sgdNoClipping = descent{name: "sgd-linear-no-clipping", title: "Linear model trained by DP-SGD that does not clip", model: train.Linear, noClipping: true,
+	sgdLinear     = dpSGD{name: "sgd-linear", title: "Linear model trained by DP-SGD", model: train.Linear}
+	sgdPerceptron = dpSGD{name: "sgd-perceptron", title: "Perceptron trained by DP-SGD", model: train.Perceptron}
+	sgdNoClipping = dpSGD{name: "sgd-linear-no-clipping", title: "Linear model trained by DP-SGD that does not clip", model: train.Linear, noClipping: true,
 		fault: "sums unclipped gradients, but accounts for clipped ones"}
-	sgdQuarterNoise = descent{name: "sgd-linear-quarter-noise", title: "Linear model trained by DP-SGD with a quarter of the noise", model: train.Linear, noise: 0.25,
+	sgdQuarterNoise = dpSGD{name: "sgd-linear-quarter-noise", title: "Linear model trained by DP-SGD with a quarter of the noise", model: train.Linear, noise: 0.25,
 		fault: "adds a quarter of the noise that it accounts for"}
 )
 
-func (f *descent) spec(tables []*Table) audit.MechanismSpec {
+func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
 		{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 2, Min: 0.01, Max: 100, Noise: true},
 		{Name: "delta", Doc: "privacy parameter that sets the noise", Default: 1e-5, Min: 1e-12, Max: 0.1},
@@ -105,13 +105,13 @@ func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 				return nil, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%s over %d steps", audit.Number(c.Epsilon), c.Steps), Want: "reachable with some noise at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
 			}
 			c, err := c.Resolve(t.shape())
-			return &descentModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err
+			return &dpSGDModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err
 		},
 	}.over(tables)
 }
 
 // multiplications are those of a row's gradient, about.
-func (f descent) multiplications(p audit.Params, features int) int {
+func (f dpSGD) multiplications(p audit.Params, features int) int {
 	if f.model == train.Linear {
 		return 8 * features
 	}
@@ -120,7 +120,7 @@ func (f descent) multiplications(p audit.Params, features int) int {
 }
 
 // config is all of a training but sigma.
-func (f *descent) config(p audit.Params) train.Config {
+func (f *dpSGD) config(p audit.Params) train.Config {
 	c := train.Config{Model: f.model, Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"),
 		Relation: p.Word("neighbours"), Epsilon: p.Num("epsilon"), Delta: p.Num("delta"), NoClipping: f.noClipping, NoiseFactor: f.noise, Canary: train.Poison, Access: train.Final}
 	if f.model == train.Perceptron {
@@ -167,7 +167,7 @@ func (t *Table) shape() *train.Dataset {
 	return &train.Dataset{X: make([]float64, len(t.Features)), Labels: []int32{0}, Features: t.Features, Classes: t.Classes[:]}
 }
 
-func (f *descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
+func (f *dpSGD) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	far := ends(t.Upper, 0)
 	if r == audit.AddRemove {
 		var pairs []audit.Pair
@@ -202,9 +202,9 @@ func (t *Table) unlike() []float64 {
 	return row
 }
 
-// descentModel is a training at fixed parameters, and the pair in whose view its
+// dpSGDModel is a training at fixed parameters, and the pair in whose view its
 // outputs are summarised.
-type descentModel struct {
+type dpSGDModel struct {
 	table   *Table
 	config  train.Config
 	summary string
@@ -215,7 +215,7 @@ type descentModel struct {
 }
 
 // For summarises with the pair in view.
-func (m *descentModel) For(p audit.Pair) audit.Mechanism {
+func (m *dpSGDModel) For(p audit.Pair) audit.Mechanism {
 	to := *m
 	to.pair = &p
 	to.split = sync.OnceValues(func() (splitPair, error) { return m.table.split(p) })
@@ -248,7 +248,7 @@ type settled struct {
 	weights []float64
 }
 
-func (m *descentModel) Columns() []audit.Column {
+func (m *dpSGDModel) Columns() []audit.Column {
 	switch m.summary {
 	case "gradient":
 		return []audit.Column{{Name: "move along the gradient", Kind: audit.Real}}
@@ -269,14 +269,14 @@ func (m *descentModel) Columns() []audit.Column {
 const predicted = 8
 
 // row is the number of the k-th of them.
-func (m *descentModel) row(k int) int { return k * m.table.Rows.Len() / predicted }
+func (m *dpSGDModel) row(k int) int { return k * m.table.Rows.Len() / predicted }
 
 // diverged stands for whatever is not finite, and bounds what is.
 const diverged = -1e9
 
 // Sample trains: the rows that the pair shares are the common ones, the others of d
 // further ones. Without a pair all are common, and x* is the zero vector.
-func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	p := m.pair
 	if p == nil {
 		return m.For(audit.Pair{First: d, Second: d}).Sample(d, s, out)
@@ -336,7 +336,7 @@ func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) 
 
 // settle makes the first weights worst-case: those of a training without noise, one after
 // another, of 200 steps or more in all.
-func (m *descentModel) settle(model *train.Model) {
+func (m *dpSGDModel) settle(model *train.Model) {
 	for range max(1, 200/m.config.Steps) {
 		if !model.Train(nil, train.Rows{}, nil) {
 			return
@@ -346,7 +346,7 @@ func (m *descentModel) settle(model *train.Model) {
 }
 
 // Train is the model without noise: its weights.
-func (m *descentModel) Train(d audit.Dataset) ([]float64, error) {
+func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 	common := m.table.shape()
 	var rows train.Rows
 	if err := m.table.take(without(d, nil), d.Columns, &rows); err != nil {
@@ -390,7 +390,7 @@ type viewer struct {
 	diff          []float64
 }
 
-func (m *descentModel) viewer(model *train.Model, first, second train.Rows) *viewer {
+func (m *dpSGDModel) viewer(model *train.Model, first, second train.Rows) *viewer {
 	n := len(model.Start())
 	v := &viewer{config: m.config, model: model, first: first, second: second, start: append([]float64{}, model.Start()...)}
 	sums := [2][]float64{make([]float64, n), make([]float64, n)}

@@ -16,7 +16,7 @@ const moduleHost = "host-module"
 
 // openModule reads a module and tries it. For a replay it has to be the report's
 // own.
-func openModule(ctx context.Context, o opening) (outsider, error) {
+func openModule(ctx context.Context, o opening) (externalMechanism, error) {
 	if o.NonFinite == "symbol" {
 		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
 	}
