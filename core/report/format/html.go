@@ -274,7 +274,7 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 <table class="cards"><thead><tr><th scope="col">audit</th><th scope="col">claim</th><th scope="col">verdict</th></tr></thead>
 <tbody>
 {{- range .Audits}}
-<tr><th scope="row"><a href="#{{.ID}}">{{.Name}}</a></th><td data-head="claim">{{.Promise}}</td><td data-head="verdict" data-verdict="{{.Verdict}}">{{template "said" .}}</td></tr>
+<tr><th scope="row"><a href="#{{.ID}}">{{.Name}}</a></th><td data-head="claim">{{.StatedClaim}}</td><td data-head="verdict" data-verdict="{{.Verdict}}">{{template "said" .}}</td></tr>
 {{- end}}
 </tbody></table>
 </section>
