@@ -101,7 +101,7 @@ func TestOwnExample(t *testing.T) {
 	tab := owning(t)
 	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, (about|at most) .+ left/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	example(t, tab, 3)
-	set(t, tab, "own-samples", "5000")
+	set(t, tab, "own-samples", "40000")
 	set(t, tab, "own-seed", "2")
 	r := runOwn(t, tab)
 	if r.Verdict != audit.Violation || *r.Tables[0].Rows[0].LowerBound < 2.4 || eval[int](t, tab, `paces`) == 0 {
