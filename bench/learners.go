@@ -259,7 +259,8 @@ type twinRow struct {
 	Learner string  `json:"learner"`
 	Claim   float64 `json:"claim"`
 	Bound   float64 `json:"bound"`
-	Outputs int     `json:"outputs"` // of both sides, until refuted
+	Stopped bool    `json:"stopped"` // at the refutation: the bound is then the claim
+	Outputs int     `json:"outputs"` // of both sides
 	Refuted bool    `json:"refuted"`
 }
 
@@ -296,7 +297,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 		if err != nil {
 			return row, fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
 		}
-		return twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}, nil
+		return twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Stopped: plan.Mode == pair.UntilRefuted, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}, nil
 	})
 }
 
@@ -480,7 +481,11 @@ func (x learnersResult) print(w io.Writer) {
 		fmt.Fprintf(w, "\nBroken learners\n\n")
 		fmt.Fprintln(t, "learner\tclaim\trefuted\tbound\toutputs of both sides")
 		for _, b := range x.Twins {
-			fmt.Fprintf(t, "%s\t%g\t%s\t%.3f\t%d\n", b.Learner, b.Claim, map[bool]string{true: "yes", false: "no"}[b.Refuted], b.Bound, b.Outputs)
+			bound := fmt.Sprintf("%.3f", b.Bound)
+			if b.Stopped {
+				bound = "stopped" // as soon as the claim was refuted
+			}
+			fmt.Fprintf(t, "%s\t%g\t%s\t%s\t%d\n", b.Learner, b.Claim, map[bool]string{true: "yes", false: "no"}[b.Refuted], bound, b.Outputs)
 		}
 		t.Flush()
 	}

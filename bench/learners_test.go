@@ -59,7 +59,7 @@ func TestLearners(t *testing.T) {
 	}
 	var out strings.Builder
 	r.print(&out)
-	for _, part := range []string{"Figure 2", "Figure 3", "Broken learners", "Held to", "random-forest (depth=1)"} {
+	for _, part := range []string{"Figure 2", "Figure 3", "Broken learners", "stopped", "Held to", "random-forest (depth=1)"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in what is printed", part)
 		}
