@@ -110,8 +110,8 @@ func tailWidth(beta float64) float64 { return math.Log(1/beta) + 20 }
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller
 // gamma' takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at
 // most b where the first is, below that only where the second is, so that its probability
-// under the claim is at most b again. From gamma to its square down to 1e-50: no value is
-// below 1e-60. 1 if even the score test at beta rejects nothing.
+// under the claim is at most b again. From gamma to its square while it is at least
+// 1e-50: no value is below 1e-100. 1 if even the score test at beta rejects nothing.
 //
 // It panics on arguments out of range.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {

@@ -112,17 +112,23 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
 	}
+	var half [2][2][]float64 // by half and side, sorted
+	if a.Plan.goal() == report.Epsilon {
+		for i := range half {
+			for side, all := range scores {
+				n := len(all) / 2
+				half[i][side] = slices.Sorted(slices.Values(all[i*n : (i+1)*n]))
+			}
+		}
+	}
 	sum, alpha := 0.0, 0.0
 	_, delta := a.dpLimits()
 	for i := range halves {
 		switch a.Plan.goal() {
 		case report.Epsilon:
-			half := func(side, i int) []float64 {
-				n := len(scores[side]) / 2
-				return slices.Sorted(slices.Values(scores[side][i*n : (i+1)*n]))
-			}
-			event, _ := threshold.Choose(half(0, i), half(1, i), delta, a.Plan.Beta, a.Plan.Samples)
-			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half(0, 1-i), half(1, 1-i)), delta, a.Plan.Beta))
+			one, other := half[i], half[1-i]
+			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples)
+			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(other[0], other[1]), delta, a.Plan.Beta))
 		case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
 			if i == 0 {
 				alpha, _ = a.bestOrder(halves)
@@ -133,7 +139,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 			}
 			sum += a.fromDivergence(bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
 		default:
-			sum += value
+			return value
 		}
 	}
 	return math.Max(threshold.Worthless, phrase.Floor(sum/2, 6))

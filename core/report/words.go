@@ -45,7 +45,6 @@ func Brief(v View, sentence string) string {
 	b.WriteString("\n")
 	writeFacts(&b, slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) }))
 	r.writeEnd(&b)
-	b.WriteString("\nAll bounds and settings: -all. Pictures: -output report.html.\n")
 	return phrase.Visible(b.String())
 }
 

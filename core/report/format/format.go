@@ -142,18 +142,19 @@ func (r Run) failed(a Audit) bool {
 
 // text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
-	write := report.Text
+	write, more := report.Text, ""
 	if run.Sentence != nil {
 		write = func(v report.View) string { return report.Brief(v, run.Sentence(v)) }
+		more = "\nAll bounds and settings: -all. Pictures: -output report.html.\n"
 	}
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return write(run.Audits[0].Report)
+		return write(run.Audits[0].Report) + more
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
 		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), write(a.Report))
 	}
-	b.WriteString(run.Summary + "\n")
+	b.WriteString(run.Summary + "\n" + more)
 	return b.String()
 }
 
