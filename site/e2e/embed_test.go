@@ -312,7 +312,7 @@ func TestEmbedPlainPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := hosting(t, "localhost", strings.ReplaceAll(string(source), "https://dpscope.example/", site))
+	tab := hosting(t, "localhost", strings.ReplaceAll(string(source), "/dpscope/", site))
 	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
 	until(t, tab, `window.found`, time.Minute)
 	want := runAudit(t, embedFlags...)

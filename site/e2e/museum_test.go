@@ -51,6 +51,21 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: %v px wide", name, n)
 		}
 	}
+	// The search, from a page of a folder: titles come first, and every word counts.
+	const links = `[...document.querySelectorAll("#found a")].map((a) => a.textContent)`
+	look := func(words string) {
+		eval[bool](t, tab, fmt.Sprintf(`(document.getElementById("search").value = %q, document.getElementById("search").dispatchEvent(new Event("input")), true)`, words))
+	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+"docs/museum/svt4.html")))
+	look("private learners")
+	until(t, tab, links+`[0]?.startsWith("Private learners")`, 10*time.Second)
+	look("xyzzy learners")
+	until(t, tab, `document.getElementById("found").textContent.includes("Nothing has all")`, 10*time.Second)
+	look("sphinx")
+	until(t, tab, links+`[0] === "Audits in your own pages: Sphinx"`, 10*time.Second)
+	if to := eval[string](t, tab, `document.querySelector("#found a").href`); to != site+"docs/embed.html#sphinx" {
+		t.Errorf("the search leads to %s", to)
+	}
 	quiet(t, tab)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, site) {
