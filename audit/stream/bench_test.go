@@ -1,9 +1,6 @@
 package stream
 
-import (
-	"math/rand/v2"
-	"testing"
-)
+import "testing"
 
 // perSample reports the time of one element of a fill of n.
 func perSample(b *testing.B, n int, fill func(dst []float64)) {
@@ -34,16 +31,6 @@ func BenchmarkFill(b *testing.B) {
 		perSample(b, 4096, func(dst []float64) {
 			for range dst {
 				sum += s.Uint64()
-			}
-		})
-		benchSum += sum
-	})
-	b.Run("uint64, math/rand/v2", func(b *testing.B) {
-		c := rand.NewChaCha8(Key{}.Sum())
-		var sum uint64
-		perSample(b, 4096, func(dst []float64) {
-			for range dst {
-				sum += c.Uint64()
 			}
 		})
 		benchSum += sum
