@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 const (
@@ -466,22 +467,16 @@ func (c *curvature) direction(x, g []float64, first bool) (d []float64, step flo
 		for i := range storedSteps { // from the latest back
 			k := (c.oldest + storedSteps - 1 - i) % storedSteps
 			a[k] = float64(c.rho[k] * linalg.Dot4(c.s[k], d))
-			add(d, -a[k], c.y[k])
+			matmul.AddScaled(d, c.y[k], -a[k])
 		}
 		scale(d, product/linalg.Dot4(y, y))
 		for i := range storedSteps {
 			k := (c.oldest + i) % storedSteps
-			add(d, a[k]-float64(c.rho[k]*linalg.Dot4(c.y[k], d)), c.s[k])
+			matmul.AddScaled(d, c.s[k], a[k]-float64(c.rho[k]*linalg.Dot4(c.y[k], d)))
 		}
 	}
 	scale(d, -1)
 	return d, step
-}
-
-func add(x []float64, a float64, y []float64) {
-	for i, v := range y {
-		x[i] += float64(a * v)
-	}
 }
 
 func scale(x []float64, a float64) {

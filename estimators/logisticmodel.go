@@ -3,6 +3,7 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -101,20 +102,15 @@ func (m *logisticModel) addTable(c, offset int) {
 			weights[f.Symbol] += f.Weight
 		}
 	}
-	if len(weights) == 0 {
-		return
+	symbols := slices.Sorted(maps.Keys(weights))
+	for some := range slices.Chunk(symbols, mostSymbols) {
+		t := symbolWeights{offset: offset, index: newSymbolIndex(some, uint32(len(some)))}
+		for _, s := range some {
+			t.weights = append(t.weights, weights[s])
+		}
+		t.weights = append(t.weights, 0)
+		m.tables = append(m.tables, t)
 	}
-	var symbols []float64
-	for s := range weights {
-		symbols = append(symbols, s)
-	}
-	slices.Sort(symbols)
-	t := symbolWeights{offset: offset, index: newSymbolIndex(symbols, uint32(len(symbols)))}
-	for _, s := range symbols {
-		t.weights = append(t.weights, weights[s])
-	}
-	t.weights = append(t.weights, 0)
-	m.tables = append(m.tables, t)
 }
 
 // Score writes the score of each row into out.

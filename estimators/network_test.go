@@ -50,7 +50,7 @@ func TestNetworkGradient(t *testing.T) {
 			for i := range raw {
 				raw[i], bend[i] = bounded(raw[i], bound)
 			}
-			v := loss.value(raw[:half], raw[half:], slope[:half], slope[half:])
+			v := loss.value([2][]float64{raw[:half], raw[half:]}, [2][]float64{}, [2][]float64{slope[:half], slope[half:]})
 			for i := range slope {
 				slope[i] *= bend[i]
 			}
@@ -115,7 +115,7 @@ func TestWitnessLossAtTheOptimum(t *testing.T) {
 	for _, alpha := range []float64{1.2, 2, 30} {
 		want := math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
 		a, b := make([]float64, 4), make([]float64, 2)
-		if got := -(witnessLoss{alpha: alpha}).value(first, second, a, b); math.Abs(got-want) > 1e-12 {
+		if got := -(witnessLoss{alpha: alpha}).value([2][]float64{first, second}, [2][]float64{}, [2][]float64{a, b}); math.Abs(got-want) > 1e-12 {
 			t.Errorf("alpha %v: R^h = %v, want %v", alpha, got, want)
 		}
 		if d := a[0] + a[1] + a[2] + b[0]; math.Abs(d) > 1e-12 {
@@ -124,14 +124,14 @@ func TestWitnessLossAtTheOptimum(t *testing.T) {
 	}
 	for _, theta := range []float64{1, 3} {
 		a, b := make([]float64, 4), make([]float64, 2)
-		witnessLoss{theta: theta}.value(first, second, a, b)
+		witnessLoss{theta: theta}.value([2][]float64{first, second}, [2][]float64{}, [2][]float64{a, b})
 		if d := a[3] + b[1]; math.Abs(d) > 1e-12 {
 			t.Errorf("theta %v: slope %v at the optimum", theta, d)
 		}
 	}
 	// Values that overflow as powers do not as logarithms.
 	big := []float64{700, -700}
-	if v := (witnessLoss{alpha: 500}).value(big, big, make([]float64, 2), make([]float64, 2)); v-v != 0 {
+	if v := (witnessLoss{alpha: 500}).value([2][]float64{big, big}, [2][]float64{}, [2][]float64{make([]float64, 2), make([]float64, 2)}); v-v != 0 {
 		t.Errorf("R^h of values around 700 is %v", v)
 	}
 }
