@@ -110,7 +110,7 @@ var rooms = []room{
 		"events of a score, by explored scores and counts"},
 	{p("core/pair/chart"), p("audit", "audit/phrase", "audit/stream", "audit/stream/linalg", "bounds", "core/pair/threshold"),
 		"pictures as counts: they decide nothing"},
-	{p("core/pair"), p("core/pair/threshold", "core/pair/chart", "audit/...", "audit/stream/...", "bounds/...", "estimators/posterior", "core/report", "core/engine"),
+	{p("core/pair"), p("core/pair/threshold", "core/pair/chart", "audit/...", "audit/stream/...", "bounds/...", "estimators/classifier", "core/report", "core/engine"),
 		"finders, learners and mechanisms come to it as a catalogue; what it bets by is not for a user to choose"},
 	{p("core/canary/source"), p("audit/...", "bounds/accounting", "audit/stream/...", "core/report", "mechanisms/train", "mechanisms/recorded/csv"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
