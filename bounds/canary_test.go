@@ -287,7 +287,7 @@ func TestCanaryValueIsTheBest(t *testing.T) {
 		best := 0.0
 		for i := range 3000 {
 			lambda := math.Exp(-9 + 11*float64(i)/2999)
-			if th, ok := bisect(1e-3, topShare/lambda-delta, 1e-9, func(th float64) bool { g, _ := p.growth(lambda, th); return g >= rate }); ok && th > best {
+			if th, next := Bisect(1e-3, topShare/lambda-delta, 1e-9, func(th float64) bool { g, _ := p.growth(lambda, th); return g >= rate }); next > 1e-3 && th > best {
 				best = th
 			}
 		}

@@ -235,7 +235,7 @@ func TestOneRunGuessesForWeakClaims(t *testing.T) {
 		got := OneRunGuessesFor(k.m, 2, k.eps, k.delta, nominal)
 		// from is the mu from which on so many guesses are expected to refute.
 		from := func(r int) float64 {
-			mu, _ := bisect(0, 10, 1e-3, func(mu float64) bool {
+			mu, _ := Bisect(0, 10, 1e-3, func(mu float64) bool {
 				wrong := int(math.Ceil(oneRunWrong(k.m, r, 2, mu)))
 				return OneRunEpsilon(k.m, r, max(0, r-wrong), k.delta, nominal) <= k.eps
 			})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -76,7 +77,7 @@ func CheckRenyiWitness(h []float64, alpha float64) error {
 	if len(h) == 0 {
 		return errors.New("witness: it has no values, must have one for each bin")
 	}
-	width := largest(h) - smallest(h)
+	width := slices.Max(h) - slices.Min(h)
 	if math.IsNaN(width) || math.IsInf(width, 0) {
 		return errors.New("witness: it has a value that is not a finite number; clip it")
 	}
@@ -118,7 +119,7 @@ func (w renyiWager) floor() float64 { return w.top/w.k + 1/w.alpha }
 
 // reach is the e0 from which on W is never positive.
 func (w renyiWager) reach() float64 {
-	return math.Max(0, w.k*(math.Log(largest(w.z1))-math.Log(smallest(w.z2)/w.k+1/w.alpha)))
+	return math.Max(0, w.k*(math.Log(slices.Max(w.z1))-math.Log(slices.Min(w.z2)/w.k+1/w.alpha)))
 }
 
 // Renyi returns a lower confidence bound on the Renyi divergence
@@ -146,7 +147,8 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	if p.Method == MethodRenyiBerryEsseen {
 		return math.Max(0, RoundDown(berryEsseenOf(t, w).lower(beta)))
 	}
-	e0, _ := w.lower(t.cells(), p.Lambda, goal(beta, t.Pairs()), 0, w.reach(), 1e-8)
+	cells, aim := t.cells(), goal(beta, t.Pairs())
+	e0, _ := Bisect(0, w.reach(), 1e-8, func(e0 float64) bool { return w.logEValue(cells, e0, p.Lambda) >= aim })
 	return math.Max(0, RoundDown(e0))
 }
 
@@ -186,7 +188,7 @@ func EpsilonFromRenyi(d, alpha float64) float64 {
 	}
 	mustBePure(d, alpha)
 	// d <= eps, and the divergence is at least eps - log(2)/(alpha-1).
-	eps, _ := bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return audit.RandomisedResponseRenyi(eps, alpha) <= d })
+	eps, _ := Bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return audit.RandomisedResponseRenyi(eps, alpha) <= d })
 	return math.Max(0, RoundDown(eps))
 }
 

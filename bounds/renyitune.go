@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -102,8 +103,8 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 		clipped := clipAbove(h, top, alpha, q)
 		w := newRenyiWager(clipped, alpha)
 		b := pairMoments(poolMarginals(explore, w.wager), 1, float64(n), w)
-		v, ok := bisect(finestDivergence, math.Max(finestDivergence, b.reach), 1e-7, func(e0 float64) bool { return b.rejects(e0, beta) })
-		if ok && v > value {
+		v, next := Bisect(finestDivergence, b.reach, 1e-7, func(e0 float64) bool { return b.rejects(e0, beta) })
+		if next > finestDivergence && v > value {
 			best, value = RenyiPlan{Alpha: alpha, Method: MethodRenyiBerryEsseen, H: clipped}, v
 		}
 	}
@@ -127,8 +128,8 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 
 // expected is the largest e0 at which the mean log wealth is the rate.
 func (w renyiWager) expected(cells []tableCell, lambda, rate float64) float64 {
-	e0, ok := w.lower(cells, lambda, rate, 0, w.reach(), 1e-6)
-	if !ok {
+	e0, next := Bisect(0, w.reach(), 1e-6, func(e0 float64) bool { return w.logEValue(cells, e0, lambda) >= rate })
+	if next == 0 {
 		// Nothing is certified: prefer what comes nearest.
 		return w.logEValue(cells, 0, lambda) - rate
 	}
@@ -241,7 +242,7 @@ func berryEsseenOf(t Table, w renyiWager) berryEsseen {
 func pairMoments(cells []tableCell, total, n float64, w renyiWager) berryEsseen {
 	b := berryEsseen{
 		n: n, k: w.k, reach: w.reach(),
-		range1: largest(w.z1) - smallest(w.z1), rangeC: (largest(w.z2) - smallest(w.z2)) / w.k,
+		range1: slices.Max(w.z1) - slices.Min(w.z1), rangeC: (slices.Max(w.z2) - slices.Min(w.z2)) / w.k,
 	}
 	c := func(bin int) float64 { return w.z2[bin]/w.k + 1/w.alpha }
 	for _, k := range cells {
@@ -300,6 +301,6 @@ func (b berryEsseen) pValue(e0 float64) float64 {
 	if !b.rejects(e0, 0.5) {
 		return 1
 	}
-	log, _ := bisect(-math.Log(0.5), -math.Log(minBeta), 1e-9, func(l float64) bool { return b.rejects(e0, math.Exp(-l)) })
+	log, _ := Bisect(-math.Log(0.5), -math.Log(minBeta), 1e-9, func(l float64) bool { return b.rejects(e0, math.Exp(-l)) })
 	return math.Exp(-log)
 }
