@@ -53,21 +53,14 @@ func ExampleOptimalEpsilon() {
 }
 
 func ExampleGaussianSigma() {
-	classical, _ := accounting.ClassicalGaussianSigma(0.5, 1e-5, 1)
-	fmt.Printf("analytic %.3f, classical %.3f\n", accounting.GaussianSigma(0.5, 1e-5, 1), classical)
-	// Output: analytic 7.032, classical 9.690
+	fmt.Printf("%.3f\n", accounting.GaussianSigma(0.5, 1e-5, 1))
+	// Output: 7.032
 }
 
 func ExamplePreserve() {
 	lo, hi := accounting.Preserve(1e-3, 0.1, 10)
 	fmt.Printf("%.5f to %.5f\n", lo, hi)
 	// Output: 0.00042 to 0.00218
-}
-
-func ExampleGroupRenyi() {
-	_, _, err := accounting.GroupRenyi(3, 0.1, 1)
-	fmt.Println(err)
-	// Output: alpha is 3, must be at least 4 for a group of 2; the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group
 }
 
 // How much noise do 1000 steps at rate .01 need for epsilon 2?
