@@ -783,11 +783,11 @@ export interface Dataset {
 export interface DirectedPlan {
   /** order, above 1 */
   alpha: number;
-  /** MethodRenyiBetting or MethodRenyiBerryEsseen */
+  /** MethodRenyiBetting */
   method: string;
   /** the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1 */
   h: number[];
-  /** the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
+  /** the stake, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
   lambda?: number;
   reversed?: boolean;
 }
