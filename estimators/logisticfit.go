@@ -333,8 +333,8 @@ type smoothFunction struct {
 // It returns the error of check, or one if value or gradient is not finite at x.
 //
 // The directions are those of Nocedal and Wright, Numerical Optimization (2006),
-// algorithm 7.4, the line search a bisection. It goes through the same points as
-// optimize.LBFGS of gonum does on amd64, there and on every other platform.
+// algorithm 7.4, the line search a bisection. It goes through the same points on every
+// platform, which optimize.LBFGS of gonum does not.
 func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int) ([]float64, error) {
 	value, g := f.value(x), make([]float64, len(x))
 	if err := f.check(); err != nil {

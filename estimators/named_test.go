@@ -89,16 +89,6 @@ func TestNetworkSeesCorrelations(t *testing.T) {
 	}
 }
 
-// The papers' 2 x 100 network with their objective; one small run, as it takes a
-// second.
-func TestPublishedNetwork(t *testing.T) {
-	gear.Long(t)
-	got, best := found(t, laplaceShift(1), renyiTester(), 1500)
-	if got < 0.8*best {
-		t.Errorf("%s: %.4f of %.4f", renyiTester().Name, got, best)
-	}
-}
-
 // renyiOf is R^h of fresh outputs, 2*10^5 a side.
 func renyiOf(t *testing.T, c scenario, m audit.Model, alpha float64) float64 {
 	t.Helper()

@@ -78,34 +78,6 @@ func TestNetworkGradient(t *testing.T) {
 	}
 }
 
-// In float32 the same network has the same gradient, to float32's rounding.
-func TestNetworkInSinglePrecision(t *testing.T) {
-	const rows = 9
-	m, s := smallNetwork[float32](3)
-	in, slope := numbers[float32](s, rows*m.inputs), numbers[float32](s, rows)
-	twin := &network[float64]{shape: m.shape}
-	wide := func(v []float32) []float64 {
-		out := make([]float64, len(v))
-		for i, x := range v {
-			out[i] = float64(x)
-		}
-		return out
-	}
-	twin.params = wide(m.params)
-	twin.ready()
-	out, exact := make([]float32, rows), make([]float64, rows)
-	m.forward(in, rows, out)
-	twin.forward(wide(in), rows, exact)
-	gradient, precise := make([]float32, len(m.params)), make([]float64, len(m.params))
-	m.backward(slope, gradient)
-	twin.backward(wide(slope), precise)
-	for i, v := range append(wide(out), wide(gradient)...) {
-		if want := append(append([]float64{}, exact...), precise...)[i]; math.Abs(v-want) > 1e-5 {
-			t.Errorf("number %d is %v in float32 and %v in float64", i, v, want)
-		}
-	}
-}
-
 // At the log likelihood ratio, R^h of a two-point pair is its divergence, and
 // the logistic loss has no slope towards it.
 func TestWitnessLossAtTheOptimum(t *testing.T) {

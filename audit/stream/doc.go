@@ -14,9 +14,5 @@
 // exact everywhere.
 //
 // A new stream costs about 1 us and 1.5 KB. Fill blocks: samples drawn one by one cost
-// two to three times as much. Nanoseconds a sample are measured with
-//
-//	go test ./audit/stream -run '^$' -bench . -count 4
-//	GOOS=js GOARCH=wasm go test ./audit/stream -run '^$' -bench . -count 4 \
-//		-exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
+// two to three times as much.
 package stream

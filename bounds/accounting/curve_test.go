@@ -146,12 +146,3 @@ func TestPureCurveIsTheWorst(t *testing.T) {
 		}
 	}
 }
-
-func TestComposition(t *testing.T) {
-	for _, alpha := range []float64{1, 1.3, 7, 80} {
-		near(t, "sum", Sum{Gaussian{1, 1}, Gaussian{2, 1}, PureDP{0.5}}.At(alpha), Gaussian{1, 1}.At(alpha)+Gaussian{2, 1}.At(alpha)+PureDP{0.5}.At(alpha), 1e-15)
-		near(t, "repeat", Repeat{Laplace{2, 1}, 7}.At(alpha), 7*Laplace{2, 1}.At(alpha), 1e-15)
-		// dp_accounting's test_effective_gaussian_noise_multiplier: precisions add.
-		near(t, "gaussians", Sum{Gaussian{3, 1}, Gaussian{4, 1}}.At(alpha), Gaussian{2.4, 1}.At(alpha), 1e-12)
-	}
-}
