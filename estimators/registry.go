@@ -25,7 +25,7 @@ var All = []audit.LearnerSpec{
 // behind that.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
-		perceptron(audit.LearnerSpec{Name: "mlp"}, MLPOptions{Hidden: [2]int{32, 32}, Batch: 128}),
+		perceptron(audit.LearnerSpec{Name: "mlp"}, mlpOptions{hidden: [2]int{32, 32}, batch: 128}),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
@@ -57,7 +57,7 @@ var papersLayers = [2]int{100, 100}
 func renyiTester() audit.LearnerSpec {
 	return perceptron(audit.LearnerSpec{Name: "renyi-tester", Title: "Witness of RényiTester",
 		Source: "RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2"},
-		MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16})
+		mlpOptions{hidden: papersLayers, loss: renyiLoss, batch: 512, perEpsilon: 16})
 }
 
 // hockeyStickTester is the classifier of HockeyStickTester: logistic loss with
@@ -68,7 +68,7 @@ func renyiTester() audit.LearnerSpec {
 func hockeyStickTester() audit.LearnerSpec {
 	return perceptron(audit.LearnerSpec{Name: "hockeystick-tester", Title: "Classifier of HockeyStickTester",
 		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6"},
-		MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss, Batch: 128})
+		mlpOptions{hidden: papersLayers, loss: hockeyStickLoss, batch: 128})
 }
 
 // mmdTester is the witness function behind MMDTester's statistic, on 256

@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
 // sequentialShare is the share of the error that an audit spends on the sequential
@@ -86,9 +86,9 @@ var strengths = [...]float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
 
 // cellOdds are the log odds of the cells.
 var cellOdds = func() []float64 {
-	odds := make([]float64, posterior.Cells)
+	odds := make([]float64, classifier.Cells)
 	for c := range odds {
-		odds[c] = posterior.Logit(c)
+		odds[c] = classifier.Logit(c)
 	}
 	return odds
 }()
@@ -160,9 +160,9 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 type betting struct {
 	accounts []eProcess
 	steps    int // by which the pair differs
-	list     []posterior.Candidate
-	model    *posterior.Model
-	tables   []posterior.Table
+	list     []classifier.Candidate
+	model    *classifier.Model
+	tables   []classifier.Table
 	filled   []*sparse // of the tables as they are; none before they are asked for
 	bets     []Bet     // candidates by their place in list
 	cells    [][]uint16
@@ -173,10 +173,10 @@ func newBetting(a *candidatePair, accounts []eProcess) *betting {
 	b := &betting{accounts: accounts, steps: a.steps}
 	for _, bets := range a.bets {
 		for _, x := range bets {
-			at := slices.Index(b.list, posterior.Candidate(x.Candidate))
+			at := slices.Index(b.list, classifier.Candidate(x.Candidate))
 			if at < 0 {
 				at = len(b.list)
-				b.list = append(b.list, posterior.Candidate(x.Candidate))
+				b.list = append(b.list, classifier.Candidate(x.Candidate))
 			}
 			x.Candidate = at
 			b.bets = append(b.bets, x)
@@ -184,7 +184,7 @@ func newBetting(a *candidatePair, accounts []eProcess) *betting {
 	}
 	if len(b.list) > 0 {
 		b.model = a.model
-		b.tables = make([]posterior.Table, len(b.list))
+		b.tables = make([]classifier.Table, len(b.list))
 		b.cells = make([][]uint16, len(b.list))
 	}
 	return b
@@ -222,7 +222,7 @@ func (b *betting) log(number int) float64 {
 
 // logEValueOf is the log of what bets make of 1 of an account, by the tables of the
 // candidates. It keeps in filled which cells of these are, for the next account.
-func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []posterior.Table, filled []*sparse) float64 {
+func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []classifier.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64
 	most := 0.0
@@ -269,17 +269,17 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 }
 
 // unpack reads the tables of an epoch.
-func (e Epoch) unpack() ([]posterior.Table, error) {
-	tables := make([]posterior.Table, len(e.Counts))
+func (e Epoch) unpack() ([]classifier.Table, error) {
+	tables := make([]classifier.Table, len(e.Counts))
 	for k, packed := range e.Counts {
-		n, err := unpackSparse(packed, 2*posterior.Cells)
+		n, err := unpackSparse(packed, 2*classifier.Cells)
 		if err != nil {
 			return nil, err
 		}
 		for side := range 2 {
 			sum := 0
-			for c := range posterior.Cells {
-				v := n[side*posterior.Cells+c]
+			for c := range classifier.Cells {
+				v := n[side*classifier.Cells+c]
 				tables[k][side][c] = v
 				sum += v
 			}

@@ -79,12 +79,8 @@ func (a *Audit) TooSmall() string {
 }
 
 // largestRenyi is a divergence that no outcome of n pairs certifies more than.
-// Wealth is largest where every pair is the best one; the Berry-Esseen bound is
-// largest at some spread, and below the reach of the witness.
+// Wealth is largest where every pair is the best one.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
-	if d.Method != bounds.MethodRenyiBetting {
-		return d.Reach()
-	}
 	low, high := 0, 0
 	for k, v := range d.H {
 		if v < d.H[low] {

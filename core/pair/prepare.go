@@ -111,9 +111,6 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 		plan.H[i] = phrase.Round(plan.H[i], decimals)
 	}
 	plan.Lambda = roundDigits(plan.Lambda)
-	if plan.Method == bounds.MethodRenyiBerryEsseen {
-		plan.Lambda = 0
-	}
 	best.RenyiPlan = plan
 	return best, plan.Validate()
 }

@@ -1,4 +1,4 @@
-package posterior
+package classifier
 
 import (
 	"crypto/sha256"
@@ -171,22 +171,12 @@ func slowLoss(r *regression, w []float64) float64 {
 	}
 	for i, c := range r.points.n {
 		z := 0.0
-		for j, v := range slowRow(r.points, i) {
+		for j, v := range r.points.x[i*n : (i+1)*n] {
 			z += v * w[j]
 		}
 		sum += c[0]*math.Log1p(math.Exp(-z)) + c[1]*math.Log1p(math.Exp(z))
 	}
 	return sum
-}
-
-// slowRow is a row of features, written out.
-func slowRow(p *points, i int) []float64 {
-	if p.x != nil {
-		return p.x[i*p.width : (i+1)*p.width]
-	}
-	row := make([]float64, p.width)
-	row[p.at[i]], row[p.at[i]+1] = 1-p.part[i], p.part[i]
-	return row
 }
 
 // regressions are a dense one, and one of hats with the penalty of a spline.
@@ -201,7 +191,9 @@ func regressions(n int) (dense, hats *regression) {
 			p.x = append(p.x, row[0], row[1], row[2], 1)
 			place := math.Max(0, math.Min(5, row[1]+2))
 			k := min(int(place), 4)
-			q.at, q.part = append(q.at, k), append(q.part, place-float64(k))
+			hat := make([]float64, 6)
+			hat[k], hat[k+1] = 1-(place-float64(k)), place-float64(k)
+			q.x = append(q.x, hat...)
 			var c [2]float64
 			c[side] = float64(1 + i%2)
 			p.n, q.n = append(p.n, c), append(q.n, c)
@@ -410,7 +402,7 @@ func TestPromises(t *testing.T) {
 var update = flag.Bool("update", false, "write testdata/digests.txt anew; that changes every saved report")
 
 // Every platform learns the same models and counts the same tables, bit by bit.
-func TestSameBitsOfPosteriors(t *testing.T) {
+func TestSameBitsOfClassifiers(t *testing.T) {
 	const file = "testdata/digests.txt"
 	var got strings.Builder
 	for _, o := range telling {

@@ -1,4 +1,4 @@
-package posterior
+package classifier
 
 import (
 	"math"
@@ -104,11 +104,11 @@ func newOdds(n int) (o oddsOf) {
 	return o
 }
 
-// count adds a fold's outputs to a table.
-func (t *Table) count(z float64, n [2]float64) {
+// count adds outputs of either side, each with its log odds, to a table.
+func (t *Table) count(z, n [2]float64) {
 	for side := range n {
 		if n[side] > 0 {
-			t[side][cellOf(z)] += int(n[side])
+			t[side][cellOf(z[side])] += int(n[side])
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package posterior
+package classifier
 
 import (
 	"cmp"
@@ -195,9 +195,7 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 			by := [2][]float64{m.Tree.without(shrinkage, 0), m.Tree.without(shrinkage, 1)}
 			t := new(Table)
 			for i, k := range leaf {
-				n := d.count[i]
-				t.count(by[0][k], [2]float64{n[0], 0})
-				t.count(by[1][k], [2]float64{0, n[1]})
+				t.count([2]float64{by[0][k], by[1][k]}, d.count[i])
 			}
 			tables[s] = t
 			if v := logLoss(t); v < loss {
@@ -278,15 +276,12 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 		left := r.without()
 		t := new(Table)
 		for i, n := range d.count {
-			z := [2]float64{}
 			if i%step == 0 {
-				z[0], z[1] = left[0][i/step], left[1][i/step]
+				t.count([2]float64{left[0][i/step], left[1][i/step]}, n)
 			} else {
-				z[0] = all.dot(i, r.w)
-				z[1] = z[0]
+				z := all.dot(i, r.w)
+				t.count([2]float64{z, z}, n)
 			}
-			t.count(z[0], [2]float64{n[0], 0})
-			t.count(z[1], [2]float64{0, n[1]})
 		}
 		tables[int(Ridge1)+k] = t
 	}
@@ -396,8 +391,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	by := [2][]float64{dyadic(counts, 0), dyadic(counts, 1)}
 	t := new(Table)
 	for i, s := range list {
-		t.count(by[0][at[i]], [2]float64{s.n[0], 0})
-		t.count(by[1][at[i]], [2]float64{0, s.n[1]})
+		t.count([2]float64{by[0][at[i]], by[1][at[i]]}, s.n)
 	}
 	return t
 }
@@ -461,18 +455,17 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 		m.Knots = nil
 		return
 	}
-	places := make([]int, len(d.count))
-	p := &points{width: n}
-	for k := range n - 1 {
-		for s := range placeSteps {
-			p.at, p.part = append(p.at, k), append(p.part, float64(s)/placeSteps)
+	p := &points{width: n, n: make([][2]float64, (n-1)*placeSteps+1)}
+	p.x = make([]float64, len(p.n)*n)
+	for i := range p.n { // at a place between knots two features are not 0
+		k, t := i/placeSteps, float64(i%placeSteps)/placeSteps
+		p.x[i*n+k] = 1 - t
+		if t > 0 {
+			p.x[i*n+k+1] = t
 		}
 	}
-	p.at, p.part = append(p.at, n-2), append(p.part, 1)
-	p.n = make([][2]float64, len(p.at))
 	for i, c := range d.count {
 		k := int(math.Floor(float64(knotPlace(m.Knots, d.rows[i])*placeSteps) + 0.5))
-		places[i] = k
 		p.n[k][0] += c[0]
 		p.n[k][1] += c[1]
 	}
@@ -490,13 +483,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 		r.w = slices.Clone(r.w)
 		r.fit(newtonSteps)
 		m.Spline[k] = rounded(r.w)
-		by := r.without()
-		t := new(Table)
-		for i, n := range p.n {
-			t.count(by[0][i], [2]float64{n[0], 0})
-			t.count(by[1][i], [2]float64{0, n[1]})
-		}
-		tables[int(Spline3)+k] = t
+		tables[int(Spline3)+k] = r.counted()
 	}
 }
 
@@ -515,11 +502,5 @@ func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) 
 	r := regression{points: p, w: []float64{0.5, 0.5, 0}, penalty: diagonal(3, stackRidge)}
 	r.fit(newtonSteps)
 	copy(m.Stack[:], rounded(r.w))
-	by := r.without()
-	t := new(Table)
-	for i, n := range p.n {
-		t.count(by[0][i], [2]float64{n[0], 0})
-		t.count(by[1][i], [2]float64{0, n[1]})
-	}
-	tables[Stacked] = t
+	tables[Stacked] = r.counted()
 }

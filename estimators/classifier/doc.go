@@ -1,4 +1,4 @@
-// Package posterior learns, from outputs on two datasets, the probability that an
+// Package classifier learns, from outputs on two datasets, the probability that an
 // output came from the first one: what a sequential audit bets by. Several learners
 // work side by side on the same outputs, from the first few on, and each says of every
 // output that it learnt from what it would have said of it without having seen it.
@@ -6,7 +6,7 @@
 // Probabilities are log odds on a grid of [Cells] cells, so that what a bet earns on
 // outputs is a function of one table of counts. Nothing here bears on whether a bet is
 // valid: a bad learner costs power only.
-package posterior
+package classifier
 
 import "math"
 

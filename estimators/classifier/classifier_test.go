@@ -1,4 +1,4 @@
-package posterior
+package classifier
 
 import (
 	"encoding/json"

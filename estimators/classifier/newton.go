@@ -1,4 +1,4 @@
-package posterior
+package classifier
 
 import (
 	"math"
@@ -7,24 +7,16 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// point is one row of a logistic regression: its features, and how often it was seen on
-// either side.
+// points are the rows of a logistic regression: their features, and how often each was
+// seen on either side.
 type points struct {
 	width int
-	x     []float64 // dense rows, the last column the constant 1; or
-	at    []int     // the first of two features that are not 0, and
-	part  []float64 // the second one's share of the two
+	x     []float64
 	n     [][2]float64
 }
 
-func (p *points) len() int { return len(p.n) }
-
 // dot is w times row i.
 func (p *points) dot(i int, w []float64) float64 {
-	if p.x == nil {
-		j, t := p.at[i], p.part[i]
-		return float64((1-t)*w[j]) + float64(t*w[j+1])
-	}
 	return linalg.Dot(p.x[i*p.width:(i+1)*p.width], w)
 }
 
@@ -83,7 +75,7 @@ func (r *regression) derivatives() {
 			r.g[i] += float64(r.penalty[i*n+j] * r.w[j])
 		}
 	}
-	for i := range p.len() {
+	for i := range len(p.n) {
 		count := p.n[i]
 		both := count[0] + count[1]
 		if both == 0 {
@@ -92,16 +84,6 @@ func (r *regression) derivatives() {
 		q := stream.Logistic(p.dot(i, r.w))
 		e := float64(both*q) - count[0]
 		v := float64(float64(both*q) * (1 - q))
-		if p.x == nil {
-			j, t := p.at[i], p.part[i]
-			s := 1 - t
-			r.g[j] += float64(e * s)
-			r.g[j+1] += float64(e * t)
-			r.h[j*n+j] += float64(v * float64(s*s))
-			r.h[(j+1)*n+j] += float64(v * float64(s*t))
-			r.h[(j+1)*n+j+1] += float64(v * float64(t*t))
-			continue
-		}
 		x := p.x[i*n : (i+1)*n]
 		for j, a := range x {
 			if a == 0 {
@@ -123,18 +105,13 @@ func (r *regression) derivatives() {
 func (r *regression) without() [2][]float64 {
 	p, n := r.points, r.points.width
 	x := make([]float64, n)
-	out := [2][]float64{make([]float64, p.len()), make([]float64, p.len())}
-	for i := range p.len() {
+	out := [2][]float64{make([]float64, len(p.n)), make([]float64, len(p.n))}
+	for i := range len(p.n) {
 		z := p.dot(i, r.w)
 		q := stream.Logistic(z)
 		leverage := 0.0
 		if r.factored {
-			clear(x)
-			if p.x == nil {
-				x[p.at[i]], x[p.at[i]+1] = 1-p.part[i], p.part[i]
-			} else {
-				copy(x, p.x[i*n:(i+1)*n])
-			}
+			copy(x, p.x[i*n:(i+1)*n])
 			linalg.Forward(r.h, x, n)
 			leverage = linalg.Dot(x, x)
 		}
@@ -143,4 +120,13 @@ func (r *regression) without() [2][]float64 {
 		out[1][i] = z + float64(leverage*q)/rest
 	}
 	return out
+}
+
+// counted counts every row by its log odds without one of its outputs.
+func (r *regression) counted() *Table {
+	by, t := r.without(), new(Table)
+	for i, n := range r.points.n {
+		t.count([2]float64{by[0][i], by[1][i]}, n)
+	}
+	return t
 }
