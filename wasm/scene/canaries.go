@@ -45,7 +45,7 @@ func canaryViews(r *CanaryReport) []*View {
 			out = append(out, v.view())
 		}
 		if p := newScoreSample(e.ScoreSample, e.Threshold); p != nil {
-			out = append(out, newCanarySpace(p).view(), newCanaryPair(p).view())
+			out = append(out, newCanarySpace(p).view())
 		}
 	}
 	return present(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))

@@ -39,7 +39,7 @@ func canaryInput(t *testing.T, report any) Input {
 func TestCanaryViews(t *testing.T) {
 	r, in := canaryAudit(t)
 	views := Views(Input{Canary: in})
-	if len(views) != 7 {
+	if len(views) != 6 {
 		t.Fatalf("%d views", len(views))
 	}
 	everyChoice(t, "", views...)

@@ -31,7 +31,7 @@ import (
 
 func main() {
 	shell := js.Global().Get("dpscopeViewShell")
-	p := &program{shell: shell, painter: newPainter(shell.Get("scale").Float()), webgl: shell.Get("webgl").Bool()}
+	p := &program{shell: shell, painter: &painter{scale: shell.Get("scale").Float()}, webgl: shell.Get("webgl").Bool()}
 	p.viewer.Measure = remembered(func(words string, size float64) float64 {
 		return shell.Call("measure", words, size).Float()
 	})
@@ -151,7 +151,7 @@ func (p *program) onMessage(args []js.Value) bool {
 	return true
 }
 
-// lay hands the picture to the easel, and its words to the document.
+// lay hands the picture to the painter, and its words to the document.
 func (p *program) lay() {
 	s := p.viewer.Scene
 	p.painter.show(s)
