@@ -3,6 +3,7 @@ package scene
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -57,7 +58,6 @@ type canaryRuns struct {
 	table bounds.CanaryTable
 	runs  int
 	most  int // runs of a cell
-	x, y  Scale
 	// coins: fair coins put canaries in or left them out; the table counts those of all
 	// that were in, or out, and in the event.
 	coins bool
@@ -91,21 +91,43 @@ func (v *canaryRuns) tooltip(i int) string {
 }
 
 func (v *canaryRuns) view() *View {
-	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Draw: v.draw}
+	in, out, end := v.columns()
+	shares := Plot{X: Axis{Scale: Scale{Hi: end}, Words: Percent, Ticks: ticks(0, end, 8)}, Height: px(150)}
+	shares.Y = Axis{Title: "share of runs, by the share of their canaries in the event", Short: "runs by the share in the event",
+		Scale: Scale{Lo: -slices.Max(out) * 1.05, Hi: slices.Max(in) * 1.05}, Words: func(at float64) string { return Percent(math.Abs(at)) }}
+	up, down := Bars{Key: "canaries inside (up)", Paint: Ink(First)}, Bars{Key: "fresh canaries (down)", Paint: Ink(Second)}
+	wide := end / float64(len(in))
+	for i := range in {
+		from, to := float64(i)*wide, float64(i+1)*wide
+		up.Boxes, down.Boxes = append(up.Boxes, Box{from, to, 0, in[i]}), append(down.Boxes, Box{from, to, -out[i], 0})
+	}
+	shares.Marks = []Mark{up, down}
+
+	runs := Plot{Height: Height{240, 0.5, 380}, Framed: true, Hit: Point{12, 12}, Outline: 12}
 	most := [2]int{1, 1}
+	sizes := map[float64]Points{}
 	for _, c := range v.table.Cells {
 		most = [2]int{max(most[0], c.X), max(most[1], c.Y)}
-		p.Items = append(p.Items, [2]float64{float64(c.X), float64(c.Y)})
+		at := [2]float64{float64(c.X), float64(c.Y)}
+		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(v.most)))) / 2
+		sizes[r] = Points{Paint: Ink(Event).At(0.65), At: append(sizes[r].At, at), Radius: r}
+		runs.Items = append(runs.Items, at)
 	}
-	for k, axis := range []*Axis{&p.X, &p.Y} { // a little beyond the runs
-		*axis = Axis{Zooms: true, Scale: Scale{Lo: -0.5, Hi: min(float64([2]int{v.table.K, v.table.M}[k]), 1.1*float64(most[k])) + 0.5}}
+	for k, axis := range []*Axis{&runs.X, &runs.Y} { // a little beyond the runs
+		of := [2]int{v.table.K, v.table.M}[k]
+		*axis = Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + Grouped(of), Zooms: true, Whole: true, Words: Short,
+			Scale: Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
 	}
-	v.x, v.y = p.X.Scale, p.Y.Scale
-	p.Table = rows("Runs by canaries in the event", []string{"inside", "of", "fresh", "of", "runs"}, len(v.table.Cells), func(_ Figures, i int) []string {
-		c := v.table.Cells[i]
-		return []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)}
-	})
-	return View{ID: "runs", Title: "Canaries"}.of(func(string) Plot { return p })
+	runs.Marks = []Mark{Points{Key: "runs (the more, the larger)", Paint: Ink(Event)},
+		Line{Key: "as large a share inside as fresh", Paint: Ink(Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(v.table.K), float64(v.table.M)}}}}
+	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
+		runs.Marks = append(runs.Marks, sizes[r])
+	}
+	return View{ID: "runs", Title: "Canaries"}.always(Plot{Panels: []Plot{shares, runs}, Caption: v.caption(), Tooltip: v.tooltip,
+		Table: rows("Runs by canaries in the event", []string{"inside", "of", "fresh", "of", "runs"}, len(v.table.Cells), func(_ Figures, i int) []string {
+			c := v.table.Cells[i]
+			return []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)}
+		})})
 }
 
 const mostColumns = 64
@@ -127,84 +149,6 @@ func (v *canaryRuns) columns() (in, out []float64, end float64) {
 	}
 	shown := min(n, last+2)
 	return in[:shown], out[:shown], float64(shown) / float64(n)
-}
-
-func (v *canaryRuns) draw(f Frame) *Scene {
-	s := f.scene(0)
-	top := s.legend([]key{{words: "canaries inside (up)", paint: Ink(First), form: keyBox}, {words: "fresh canaries (down)", paint: Ink(Second), form: keyBox},
-		{words: "runs (the more, the larger)", paint: Ink(Event), form: keyDot, mark: Disc}, {words: "as large a share inside as fresh", paint: Ink(Text), form: keyDash}}, 4) + 22
-	const upper, gap = 150, 60
-	lower := min(380, max(240, f.Width*0.5))
-	s.Height = top + upper + gap + lower + 44
-	in, out, end := v.columns()
-	mostIn, mostOut := slices.Max(in), slices.Max(out)
-	left := s.wide(Grouped(v.table.M))
-	for _, m := range []float64{mostIn, mostOut} {
-		left = max(left, s.wide(Percent(round(m, 1))))
-	}
-	left += 16
-	right := f.Width - 14
-
-	// Both distributions, over the share of canaries.
-	share := Scale{Lo: 0, Hi: end, From: left, To: right}
-	box := Rect{left, top, right - left, upper}
-	y := Scale{Lo: -mostOut * 1.05, Hi: mostIn * 1.05, From: box.Bottom(), To: box.Y}
-	title := "share of runs, by the share of their canaries in the event"
-	if f.Width < 480 {
-		title = "runs by the share in the event"
-	}
-	s.label(0, top-9, title, Start, Muted)
-	s.across(y, 5, box, func(v float64) string { return Percent(math.Abs(v)) })
-	width := (right - left) / float64(len(in))
-	for i := range in {
-		at := left + float64(i)*width
-		s.rect(Rect{at + 0.5, y.At(in[i]), max(1, width-1), y.At(0) - y.At(in[i])}, Ink(First), box)
-		s.rect(Rect{at + 0.5, y.At(0), max(1, width-1), y.At(-out[i]) - y.At(0)}, Ink(Second), box)
-	}
-	s.ticksUnder(share, share.Marks(int(max(3, box.W/60))), box.Bottom(), Percent, left-14, right+14)
-
-	// The runs in the plane.
-	x, y := v.x, v.y
-	box = Rect{left, top + upper + gap, right - left, lower}
-	x.From, x.To, y.From, y.To = box.X, box.Right(), box.Bottom(), box.Y
-	x, y = x.Zoomed(f.Camera.X), y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
-	s.Plot = box
-	whole := func(marks []float64) []float64 {
-		return slices.DeleteFunc(marks, func(v float64) bool { return v != math.Round(v) })
-	}
-	s.label(0, box.Y-9, "fresh canaries in the event, of "+Grouped(v.table.M), Start, Muted)
-	for _, m := range whole(y.Marks(5)) {
-		s.line(box.X, y.At(m), box.Right(), y.At(m), 1, Ink(Grid), box)
-		s.label(box.X-6, y.At(m)+4, Short(m), End, Muted)
-	}
-	marks := whole(x.Marks(int(max(3, box.W/60))))
-	for _, m := range marks {
-		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, Ink(Grid), box)
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
-	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(AxisLine), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), Short, left-10, right+12)
-	s.label((left+right)/2, box.Bottom()+37, "canaries inside in the event, of "+Grouped(v.table.K), Middle, Muted)
-	if from, to, in := clipSegment(Point{x.At(0), y.At(0)}, Point{x.At(float64(v.table.K)), y.At(float64(v.table.M))}, box); in {
-		s.dash([]Point{from, to}, 1.3, Ink(Text), box)
-	}
-	sizes := map[float64]*Shape{}
-	for _, c := range v.table.Cells {
-		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(v.most)))) / 2
-		if sizes[r] == nil {
-			sizes[r] = &Shape{Kind: Dots, Form: Disc, Radius: r, Paint: Ink(Event).At(0.65), Clip: Rect{box.X - 1, box.Y - 1, box.W + 2, box.H + 2}}
-		}
-		p := Point{x.At(float64(c.X)), y.At(float64(c.Y))}
-		sizes[r].Points = append(sizes[r].Points, p)
-		hit := max(r, 5)
-		s.Items = append(s.Items, Item{Box: intersect(Rect{p.X - hit, p.Y - hit, 2 * hit, 2 * hit}, box), Mark: intersect(Rect{p.X - r - 2, p.Y - r - 2, 2*r + 4, 2*r + 4}, box)})
-	}
-	for r := 11.0; r >= 2; r -= 0.5 {
-		if sizes[r] != nil {
-			s.add(*sizes[r])
-		}
-	}
-	return s
 }
 
 // correlation is how canaries of one run hang together: how often several are in
@@ -318,7 +262,7 @@ func (v correlation) plot(string) Plot {
 	}
 	for k := range plots {
 		p := &plots[k]
-		p.Hit, p.Outline, p.Y.Words = Point{24, 24}, 14, Power
+		p.Height, p.Hit, p.Outline, p.X.Words, p.Y.Words = px(190), Point{24, 24}, 14, Short, Power
 		p.Y.Scale = Scale{Hi: 1}
 		if most[k] > 0 {
 			p.Y.Scale = Scale{Lo: math.Pow(10, math.Floor(math.Log10(0.9*least[k]))), Hi: most[k] * 1.4, Log: true}
@@ -343,7 +287,7 @@ func (v correlation) plot(string) Plot {
 		}
 		p.Marks = append(p.Marks, Line{Key: "were they independent (dashed)", Paint: Ink(Muted), Dash: true})
 	}
-	return Plot{Caption: v.caption(), Tooltip: v.tooltip, Draw: facets(plots, 190, 66),
+	return Plot{Panels: plots[:], Caption: v.caption(), Tooltip: v.tooltip,
 		Table: rows("Moments and variances", []string{"canaries", "figure", "observed", "were they independent"}, len(v.figures), func(fig Figures, i int) []string {
 			f := v.figures[i]
 			return []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)}

@@ -122,11 +122,6 @@ func sideMark(side int) (Paint, Form) {
 	return Ink(Second), Square
 }
 
-// sideKeys are the legend's samples of both sides.
-func sideKeys(inside, fresh string) []key {
-	return []key{{words: inside, paint: Ink(First), form: keyDot, mark: Disc}, {words: fresh, paint: Ink(Second), form: keyDot, mark: Square}}
-}
-
 // spanOf reaches a little beyond values.
 func spanOf(values ...float64) Scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
