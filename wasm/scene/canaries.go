@@ -25,14 +25,6 @@ type CanaryReport struct {
 		Runs       *membership.Gathered `json:"runs"` // of a matrix of scores, instead
 		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
-	In  *CanarySide `json:"in"`
-	Out *CanarySide `json:"out"`
-}
-
-// CanarySide is canary.Side.
-type CanarySide struct {
-	Canaries int       `json:"canaries"`
-	Moments  []float64 `json:"moments"`
 }
 
 // canaryViews are the pictures of a canary report.
@@ -49,7 +41,7 @@ func canaryViews(r *CanaryReport) []*View {
 			out = append(out, newCanarySpace(p).view())
 		}
 	}
-	return present(append(out, NewROC(r), NewScores(r), newMoments(r.In, r.Out), newCanaryBounds(r).view()))
+	return present(append(out, NewROC(r), NewScores(r), newCanaryBounds(r).view()))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the
@@ -151,145 +143,4 @@ func (v *canaryRuns) columns() (in, out []float64, end float64) {
 	return in[:shown], out[:shown], float64(shown) / float64(n)
 }
 
-// correlation is how canaries of one run hang together: how often several are in
-// the event at once, and how the variance of their rate falls with their number.
-type correlation struct {
-	sides   [2]*CanarySide // inside, fresh
-	figures []figure
-}
-
-// figure is an item: a moment, or the variance of the rate of k canaries.
-type figure struct {
-	side        int
-	order, k    int // one of them is 0
-	value       float64
-	independent float64 // were the canaries independent
-}
-
 var sideWords = [2]string{"inside", "fresh"}
-
-// newMoments is nil where no second moment is known.
-func newMoments(in, out *CanarySide) *View {
-	v := correlation{sides: [2]*CanarySide{in, out}}
-	for side, x := range v.sides {
-		if x == nil || len(x.Moments) < 2 {
-			return nil
-		}
-		for l, mu := range x.Moments {
-			v.figures = append(v.figures, figure{side: side, order: l + 1, value: mu, independent: math.Pow(x.Moments[0], float64(l+1))})
-		}
-	}
-	for side, x := range v.sides {
-		for k := 1; ; k = min(2*k, x.Canaries) {
-			v.figures = append(v.figures, figure{side: side, k: k, value: x.variance(k), independent: x.spread() / float64(k)})
-			if k == x.Canaries {
-				break
-			}
-		}
-	}
-	return View{ID: "moments", Title: "Correlation"}.of(v.plot)
-}
-
-// spread is the variance of one canary's indicator, covariance that of two of a
-// run.
-func (x *CanarySide) spread() float64     { return x.Moments[0] - x.Moments[0]*x.Moments[0] }
-func (x *CanarySide) covariance() float64 { return x.Moments[1] - x.Moments[0]*x.Moments[0] }
-
-// variance is that of the rate of k exchangeable canaries of a run:
-// spread/k + (1 - 1/k) covariance.
-func (x *CanarySide) variance(k int) float64 {
-	return x.spread()/float64(k) + (1-1/float64(k))*x.covariance()
-}
-
-// correlation is that of any two canaries of a run: they are exchangeable, so the
-// matrix has this one figure off its diagonal. NaN where all are alike.
-func (x *CanarySide) correlation() float64 { return x.covariance() / x.spread() }
-
-func (v correlation) caption() string {
-	words := "Canaries of a run are exchangeable: any two have the same correlation, "
-	for side, x := range v.sides {
-		c := "none that can be told (all are alike)"
-		if r := x.correlation(); !math.IsNaN(r) {
-			c = Short(round(r, 3))
-		}
-		words += fmt.Sprintf("%s %s", c, sideWords[side])
-		if side == 0 {
-			words += " and "
-		}
-	}
-	return words + ". The more they hang together, the less a further canary tells: the variance of their rate falls to their covariance and no lower. As observed in the certification runs; no certificate."
-}
-
-func (f figure) words() string {
-	if f.k > 0 {
-		if f.k == 1 {
-			return "variance of one canary"
-		}
-		return fmt.Sprintf("variance of the rate of %s canaries", Grouped(f.k))
-	}
-	if f.order == 1 {
-		return "chance that a canary is in the event"
-	}
-	return fmt.Sprintf("chance that %d given canaries are all in it", f.order)
-}
-
-func (v correlation) tooltip(i int) string {
-	f := v.figures[i]
-	return fmt.Sprintf("%s, %s: %s; were they independent: %s", sideWords[f.side], f.words(), Short(round(f.value, 4)), Short(round(f.independent, 4)))
-}
-
-func (v correlation) plot(string) Plot {
-	orders, largest := max(len(v.sides[0].Moments), len(v.sides[1].Moments)), 1
-	least, most := [2]float64{1, 1}, [2]float64{} // of chances and variances above 0
-	for _, g := range v.figures {
-		k := min(1, g.k)
-		largest = max(largest, g.k)
-		for _, x := range []float64{g.value, g.independent} {
-			if x > 0 {
-				least[k], most[k] = min(least[k], x), max(most[k], x)
-			}
-		}
-	}
-	plots := [2]Plot{
-		{X: Axis{Title: "given canaries", Scale: Scale{Lo: 0.6, Hi: float64(orders) + 0.4}}, Y: Axis{Title: "chance that so many are all in the event"}},
-		{X: Axis{Title: "canaries a run", Scale: Scale{Lo: 0.9, Hi: float64(largest) * 1.1, Log: true}}, Y: Axis{Title: "variance of their rate in a run"}},
-	}
-	for l := range orders {
-		plots[0].X.Ticks = append(plots[0].X.Ticks, float64(l+1))
-	}
-	for n := 1; n <= largest; n *= 2 {
-		plots[1].X.Ticks = append(plots[1].X.Ticks, float64(n))
-	}
-	for k := range plots {
-		p := &plots[k]
-		p.Height, p.Hit, p.Outline, p.X.Words, p.Y.Words = px(190), Point{24, 24}, 14, Short, Power
-		p.Y.Scale = Scale{Hi: 1}
-		if most[k] > 0 {
-			p.Y.Scale = Scale{Lo: math.Pow(10, math.Floor(math.Log10(0.9*least[k]))), Hi: most[k] * 1.4, Log: true}
-		}
-		var lines [2][2][][2]float64 // side, observed or independent
-		for _, g := range v.figures {
-			if min(1, g.k) != k {
-				continue
-			}
-			at := float64(max(g.order, g.k))
-			for i, value := range []float64{g.value, g.independent} {
-				if value > 0 || !p.Y.Log {
-					lines[g.side][i] = append(lines[g.side][i], [2]float64{at, value})
-				}
-			}
-			p.Items = append(p.Items, [2]float64{at, g.value})
-		}
-		for side, both := range lines {
-			paint, form := sideMark(side)
-			p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, At: both[0], Form: form, Radius: 4})
-			p.Marks = append([]Mark{Line{Paint: paint, Points: both[0], Width: 1.6}}, append(p.Marks, Line{Paint: paint.At(0.8), Points: both[1], Width: 1.2, Dash: true})...)
-		}
-		p.Marks = append(p.Marks, Line{Key: "were they independent (dashed)", Paint: Ink(Muted), Dash: true})
-	}
-	return Plot{Panels: plots[:], Caption: v.caption(), Tooltip: v.tooltip,
-		Table: rows("Moments and variances", []string{"canaries", "figure", "observed", "were they independent"}, len(v.figures), func(fig Figures, i int) []string {
-			f := v.figures[i]
-			return []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)}
-		})}
-}
