@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"gonum.org/v1/gonum/mathext"
 )
 
 const planeID = "plane"
@@ -138,7 +139,7 @@ func (b Bin) look(epsilon float64, cells int) int {
 	}
 	atLeast := func(epsilon float64) float64 {
 		weight := math.Exp(epsilon) * float64(n)
-		return binomialTail(x, x+y, weight/(weight+float64(m)))
+		return mathext.RegIncBeta(float64(x), float64(y+1), weight/(weight+float64(m)))
 	}
 	switch {
 	case epsilon > 0 && atLeast(epsilon) <= 0.025/float64(cells):
@@ -147,25 +148,6 @@ func (b Bin) look(epsilon float64, cells int) int {
 		return clear
 	}
 	return unclear
-}
-
-// binomialTail is the chance of at least x of n at rate p in (0, 1), or 1 where that
-// is no less than about a half.
-func binomialTail(x, n int, p float64) float64 {
-	if !(float64(x) > float64(n)*p) {
-		return 1
-	}
-	lgamma := func(k int) float64 {
-		v, _ := math.Lgamma(float64(k) + 1)
-		return v
-	}
-	term := math.Exp(lgamma(n) - lgamma(x) - lgamma(n-x) + float64(x)*math.Log(p) + float64(n-x)*math.Log1p(-p))
-	sum := term
-	for k := x; k < n && term > 1e-12*sum; k++ {
-		term *= float64(n-k) / float64(k+1) * p / (1 - p)
-		sum += term
-	}
-	return sum
 }
 
 // inEvent is 1 for a cell in the event, 0 for one that is not, 0.5 where the border

@@ -6,14 +6,17 @@ import (
 )
 
 // Rate is how often audits of a mechanism that keeps its claim raised an alarm, with
-// its interval.
+// its interval, and the words for both.
 type Rate struct {
-	Name               string
-	Alarms, Of         int
-	Rate, Lower, Upper float64
-	RateText           string
-	IntervalText       string
-	Above              bool // significantly above what is allowed
+	Name         string  `json:"-"`
+	Alarms       int     `json:"alarms"`
+	Of           int     `json:"of"`
+	Rate         float64 `json:"rate"`
+	Lower        float64 `json:"lower"`
+	Upper        float64 `json:"upper"`
+	RateText     string  `json:"rateText"`
+	IntervalText string  `json:"intervalText"`
+	Above        bool    `json:"above,omitempty"` // significantly above beta; at the end only
 }
 
 // NewRates shows error rates, of which there is one at least, with their intervals, a row
