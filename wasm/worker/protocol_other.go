@@ -108,7 +108,7 @@ func protocol(root string) string {
 	typeFor[reportText](as, "string")
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[train.Preview](names, "TablePreview")
-	typeFor[rate](names, "FalseAlarms")
+	typeFor[scene.Rate](names, "FalseAlarms")
 	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")

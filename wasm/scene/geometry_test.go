@@ -7,45 +7,30 @@ import (
 	"pgregory.net/rapid"
 )
 
-func plain(p Paint) [4]float32 { return [4]float32{1, 0, 0, float32(p.Alpha)} }
-
-// area is that of all triangles, each weighted by its mean opacity.
-func area(m *Mesh) float64 {
-	sum := 0.0
-	for i := 0; i < len(m.Indices); i += 3 {
-		a, b, c := m.Vertices[m.Indices[i]], m.Vertices[m.Indices[i+1]], m.Vertices[m.Indices[i+2]]
-		twice := float64((b.X-a.X)*(c.Y-a.Y) - (c.X-a.X)*(b.Y-a.Y))
-		sum += math.Abs(twice) / 2 * float64(a.A+b.A+c.A) / 3
-	}
-	return sum
-}
-
-// A line's ink is its length times its width in device pixels, soft edges or
-// not, thin or thick.
-func TestLinesHaveTheirInk(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		scale := rapid.SampledFrom([]float64{1, 1.5, 2, 3}).Draw(t, "scale")
-		at := rapid.Float64Range(-500, 500)
-		a, b := Point{at.Draw(t, "ax"), at.Draw(t, "ay")}, Point{at.Draw(t, "bx"), at.Draw(t, "by")}
-		if a.X == b.X || a.Y == b.Y || hypot(a.X-b.X, a.Y-b.Y) < 1 {
-			t.Skip()
-		}
-		width := rapid.Float64Range(0.2, 6).Draw(t, "width")
-		m := NewMesh(scale, plain)
-		m.Add(Shape{Kind: Stroke, Points: []Point{a, b}, Width: width, Paint: Ink(Text)})
-		want := hypot(a.X-b.X, a.Y-b.Y) * scale * width * scale
-		if got := area(m); math.Abs(got-want) > 0.01*want+0.5 {
-			t.Errorf("ink %v, want %v", got, want)
-		}
-	})
-}
-
 // A clipped polygon has the area of what is left, and lies in the box.
 func TestClip(t *testing.T) {
-	m := NewMesh(2, plain)
-	m.Add(Shape{Kind: Fill, Points: corners(Rect{0, 0, 10, 10}), Clip: Rect{5, 2, 100, 3}, Paint: Ink(Text)})
-	if got := area(m); got != 5*3*4 {
-		t.Errorf("area %v, want 60", got)
+	for _, c := range []struct {
+		of   Shape
+		want float64
+	}{
+		{Shape{Kind: Fill, Points: corners(Rect{0, 0, 10, 10}), Clip: Rect{5, 2, 100, 3}}, 5 * 3},
+		{Shape{Kind: Fill, Points: corners(Rect{0, 0, 10, 10})}, 100},
+		{Shape{Kind: Fill, Points: corners(Rect{0, 0, 10, 10}), Clip: Rect{20, 2, 100, 3}}, 0},
+		{Shape{Kind: Strip, Points: []Point{{0, 0}, {0, 10}, {6, 0}, {6, 10}, {10, 4}, {10, 10}}}, 60 + 32},
+		{Shape{Kind: Strip, Points: []Point{{0, 0}, {0, 10}, {6, 0}, {6, 10}, {10, 4}, {10, 10}}, Clip: Rect{3, 5, 100, 100}}, 7 * 5},
+	} {
+		sum := 0.0
+		for _, area := range c.of.Areas() {
+			twice := 0.0
+			for i, b := range area {
+				a := area[(i+len(area)-1)%len(area)]
+				twice += a.X*b.Y - b.X*a.Y
+			}
+			sum += math.Abs(twice) / 2
+		}
+		if math.Abs(sum-c.want) > 1e-9 {
+			t.Errorf("%+v has the area %v, want %v", c.of, sum, c.want)
+		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Float64Range(-20, 20)
@@ -68,24 +53,6 @@ func TestClip(t *testing.T) {
 			t.Errorf("%v to %v in %v: %v long, want %v", a, b, box, length, want)
 		}
 	})
-}
-
-// Marks cover about what their forms do, in the middle of an even square.
-func TestStamp(t *testing.T) {
-	const r = 20.0
-	for form, want := range map[Form]float64{Disc: math.Pi * r * r, Square: 4 * 0.86 * 0.86 * r * r, Triangle: 1.75 * 1.75 * 0.56 * r * r, Diamond: 2 * 1.1 * 1.1 * r * r * (1 - 2*0.1*0.1/(1.1*1.1)), Ring: math.Pi * (r*r - (r-2)*(r-2))} {
-		alpha, side := Stamp(form, r)
-		if len(alpha) != side*side || side%2 != 0 || side < 2*r {
-			t.Fatalf("form %d: %d pixels, side %d", form, len(alpha), side)
-		}
-		sum := 0.0
-		for _, a := range alpha {
-			sum += float64(a) / 255
-		}
-		if math.Abs(sum-want) > 0.04*want {
-			t.Errorf("form %d covers %v, want %v", form, sum, want)
-		}
-	}
 }
 
 // Scales go there and back; ticks are round, inside, and about as many as asked.
