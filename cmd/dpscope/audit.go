@@ -5,19 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
@@ -176,11 +171,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
-	show := newMeter(stderr)
-	if f.external.parent {
-		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
-	}
-	return one{plan, given(cat, *f.workers), brought, f.shards, &f.out}.do(ctx, show, stdout, stderr)
+	return one{plan, given(cat, *f.workers), brought, f.shards, &f.out}.do(ctx, newMeter(stderr, f.external.parent), stdout, stderr)
 }
 
 // userData is what the parts of an audit say of a mechanism of the user's, nil of one that
@@ -191,107 +182,4 @@ func userData(cat audit.Catalogue, mechanism string) ([]byte, error) {
 		return nil, nil // the audit says what is wrong with its name
 	}
 	return json.Marshal(spec.User)
-}
-
-// meter shows progress on one line of a terminal, and nothing elsewhere.
-type meter struct {
-	w    io.Writer
-	now  func() float64
-	last float64
-	wide int
-
-	before string // stands before every line
-	lines  bool   // each is a line of its own, for the program that started this one
-}
-
-// meterWidth keeps the line on one line of a usual terminal.
-const meterWidth = 79
-
-func newMeter(w io.Writer) *meter {
-	if !cli.IsTerminal(w) {
-		return &meter{}
-	}
-	return &meter{w: w, now: cli.Clock(), last: math.Inf(-1)}
-}
-
-func (m *meter) progress(p pair.Progress) {
-	if m.w == nil || m.now()-m.last < 0.1 {
-		return
-	}
-	m.last = m.now()
-	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
-	line += timeLeft(p.Left, p.AtMost)
-	if p.Phase == pair.Exploring {
-		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
-	}
-	switch b := p.Betted; {
-	case p.Refuted > 0:
-		line += fmt.Sprintf(", refuted after %s outputs", phrase.Grouped(p.Refuted))
-	case b != nil:
-		line += fmt.Sprintf(", p %.2g", b.PValue)
-	}
-	if p.Provisional != nil {
-		how := "not certified"
-		if p.Valid {
-			how = "valid if stopped now"
-		}
-		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
-	}
-	m.show(line)
-}
-
-// sometimes shows a line if the last one has been there for a while.
-func (m *meter) sometimes(line string) {
-	if m.w != nil && m.now()-m.last >= 0.1 {
-		m.last = m.now()
-		m.show(line)
-	}
-}
-
-// reading shows how far a file is read.
-func (m *meter) reading(p recordings.Progress) {
-	const mb = 1e6
-	line := fmt.Sprintf("reading %s, %.0f MB", p.Name, float64(p.Bytes)/mb)
-	if p.Of > 0 {
-		line += fmt.Sprintf(" of %.0f", float64(p.Of)/mb)
-	}
-	if p.Seconds > 0.5 {
-		line += fmt.Sprintf(", %.0f MB/s", float64(p.Bytes)/mb/p.Seconds)
-	}
-	m.sometimes(line)
-}
-
-// timeLeft says how long a run still takes, once that is known.
-func timeLeft(seconds *float64, most bool) string {
-	if seconds == nil {
-		return ""
-	}
-	about := "about"
-	if most {
-		about = "at most"
-	}
-	return fmt.Sprintf(", %s %s left", about, time.Duration(math.Ceil(*seconds))*time.Second)
-}
-
-// show puts a line in place of the last.
-func (m *meter) show(line string) {
-	if m.w == nil {
-		return
-	}
-	if m.lines {
-		fmt.Fprintf(m.w, "\r%s\n", line)
-		return
-	}
-	if len(line) > meterWidth {
-		line = line[:meterWidth]
-	}
-	pad := max(0, m.wide-len(line))
-	m.wide = len(line)
-	fmt.Fprintf(m.w, "\r%s%s", line, strings.Repeat(" ", pad))
-}
-
-func (m *meter) clear() {
-	if m.w != nil && m.wide > 0 {
-		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.wide))
-	}
 }

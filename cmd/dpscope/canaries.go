@@ -9,9 +9,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/settings"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -140,7 +138,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if f.trainer.parent {
 		stdout = io.Discard // it is for requests
 	}
-	show := f.trainer.meter(stderr)
+	show := newMeter(stderr, f.trainer.parent)
 	if program != nil && from == nil {
 		err := f.trainer.know(program, plan, core.Env{Sources: sources, File: file}, f.shards.After, show, stderr)
 		if ctx.Err() != nil {
@@ -152,29 +150,4 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	g := given(catalogue, *f.trainer.workers)
 	g.Sources, g.File, g.Continue = sources, file, from
 	return one{plan, g, file, f.shards, &f.out}.do(ctx, show, stdout, stderr)
-}
-
-// canaries shows the progress of a canary audit.
-func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
-	kind := p.Interval
-	if kind == "" {
-		kind = bounds.CanaryPairedBetting
-	}
-	return func(g canary.Progress) {
-		if m.now()-m.last < 0.1 {
-			return
-		}
-		m.last = m.now()
-		line := fmt.Sprintf("%s %3.0f %%", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total)))
-		if p.Trainer != nil {
-			line = fmt.Sprintf("%s: run %d of %d", g.Phase, g.Runs, g.Total)
-		}
-		line += timeLeft(g.Left, false)
-		for _, b := range g.Bounds {
-			if b.Interval == kind {
-				line += fmt.Sprintf(", epsilon >= %.3f so far%s", phrase.Floor(b.Epsilon, 3), map[bool]string{false: " (not certified)"}[g.Holds])
-			}
-		}
-		m.show(line)
-	}
 }

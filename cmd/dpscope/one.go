@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -58,15 +57,4 @@ func endShare(err error, show *meter, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	return cli.ExitOK
-}
-
-// watch shows the progress of the audit of a plan.
-func (m *meter) watch(_ string, plan any, g *core.Env) {
-	if m.w == nil {
-		return
-	}
-	g.Pair = m.progress
-	if p, ok := plan.(canary.Plan); ok {
-		g.Canaries = m.canaries(p)
-	}
 }

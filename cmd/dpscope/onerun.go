@@ -62,7 +62,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if trainer.parent {
 		stdout = io.Discard // it is for requests
 	}
-	show := trainer.meter(stderr)
+	show := newMeter(stderr, trainer.parent)
 	if program != nil {
 		err := trainer.know(program, plan, core.Env{Sources: sources, File: file}, shards.After, show, stderr)
 		if ctx.Err() != nil {
@@ -94,7 +94,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	show := newMeter(stderr)
+	show := newMeter(stderr, false)
 	show.show("auditing the scores")
 	g := given(catalogue, 1)
 	g.Scores = in

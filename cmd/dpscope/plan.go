@@ -291,7 +291,7 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 			broken = append(broken, format.Broken{Name: p.name, Why: p.broken.Error()})
 			continue
 		}
-		show := newMeter(stderr)
+		show := newMeter(stderr, false)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
 		report, err := p.run(ctx, *f.workers, show)
 		show.clear()

@@ -56,7 +56,7 @@ func (in intake) meter() *meter {
 	if in.stderr == nil {
 		return &meter{}
 	}
-	return newMeter(in.stderr)
+	return newMeter(in.stderr, false)
 }
 
 // samples reads the files; their names are without their folders.

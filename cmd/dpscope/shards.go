@@ -56,6 +56,6 @@ func (f *auditFlags) dividePlan(ctx context.Context, todo []planned, stderr io.W
 			plan.Data[p.name] = p.given.File
 		}
 	}
-	show := newMeter(stderr)
+	show := newMeter(stderr, false)
 	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, given(catalogue, *f.workers), show.watch), show, stderr)
 }

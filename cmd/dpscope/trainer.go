@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -35,14 +34,6 @@ func (f *trainerFlags) register(s *cli.Flags) {
 	})
 }
 
-// meter shows progress, to the program that started this one where that trains.
-func (f *trainerFlags) meter(stderr io.Writer) *meter {
-	if f.parent {
-		return &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
-	}
-	return newMeter(stderr)
-}
-
 // open is what the flags say. An empty line is no program, and gives the sources that
 // dpscope has.
 func (f *trainerFlags) open(ctx context.Context, line string, stdin io.Reader, stdout io.Writer) (sources []source.Spec, program *command.Trainer, end func(), err error) {
@@ -67,22 +58,6 @@ func (f *trainerFlags) know(program *command.Trainer, plan any, g core.Env, afte
 		return training.Check(program, plan, g, show.checking(), notes)
 	}
 	return nil
-}
-
-// checking shows the trainings that a program is asked for before an audit.
-func (m *meter) checking() command.Checked {
-	if m.w == nil {
-		return nil
-	}
-	begun := cli.Clock()
-	return func(training, of int) {
-		line := fmt.Sprintf("check of the program: training %d of %d", training, of)
-		if took := begun(); training > 1 && took >= 1 {
-			left := took / float64(training-1) * float64(of-training+1)
-			line += timeLeft(&left, false)
-		}
-		m.show(line)
-	}
 }
 
 // trained are the sources that replay a report of trainings by a program: of one that
