@@ -78,7 +78,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "one-run":
 		return oneRun(args[1:], stdin, stdout, stderr)
 	case "scores":
-		return scoresCommand(args[1:], stdout, stderr)
+		return scoresCommand(args[1:], stdin, stdout, stderr)
 	case "counts":
 		return counts(args[1:], stdout, stderr)
 	case "merge":

@@ -12,7 +12,9 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/recordings"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -45,9 +47,15 @@ func (m *meter) watch(_ string, plan any, g *core.Env) {
 	if m.w == nil {
 		return
 	}
-	g.Pair = m.pair
-	if p, ok := plan.(canary.Plan); ok {
+	switch p := plan.(type) {
+	case pair.Plan:
+		g.Pair = m.pair
+	case canary.Plan:
 		g.Canaries = m.canaries(p)
+	case onerun.Plan:
+		m.show("training")
+	case scores.Plan:
+		m.show("auditing the scores")
 	}
 }
 

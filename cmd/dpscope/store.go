@@ -141,7 +141,7 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		fmt.Fprintf(stdout, "Deleted: %s\n", phrase.Line(flags.Arg(0)))
 		return cli.ExitOK
 	}
-	data, err := readReport(flags.Arg(0), stdin)
+	data, err := readInput(flags.Arg(0), stdin)
 	if err != nil {
 		return fail(stderr, err)
 	}
