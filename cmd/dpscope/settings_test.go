@@ -37,12 +37,12 @@ import (
 // The command and the address that a report names ask for the plan that it is of:
 // for every kind of audit, whatever its settings.
 
-// kindFlags are the flags of a command, and the settings among them.
-type kindFlags[P any] func() (*cli.Flags, cli.Asked[P])
+// commandFlags are the flags of a command, and the settings among them.
+type commandFlags[P any] func() (*cli.Flags, cli.Asked[P])
 
 // asksAgain wants command and address, where there is one, to ask for a plan that
 // resolves to want. blank is a plan without settings.
-func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
+func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
 	asked := map[string]P{}
 	words, err := audit.ShellWords("command", again.CLI)
 	if err != nil {
@@ -240,7 +240,7 @@ func TestReproducePair(t *testing.T) {
 		}
 		valid++
 		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
-			f := newAuditFlags(io.Discard)
+			f := newAuditFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, pair.Keys(), resolve, a.Plan)
 		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, a.Plan})
@@ -321,7 +321,7 @@ func TestReproduceCanaries(t *testing.T) {
 			return b.Plan, nil
 		}
 		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newCanaryFlags(io.Discard)
+			f := newCanaryFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, canary.Keys(), resolve, a.Plan)
 	})
@@ -368,8 +368,7 @@ func TestReproduceOneRun(t *testing.T) {
 			return b.Plan, nil
 		}
 		asksAgain(t, a.Reproduce(), onerun.Plan{Version: onerun.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
-			f := newOneFlags("one-run", onerun.TrainerKeys(), io.Discard)
-			f.String("data", "", "")
+			f := newOneRunFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, onerun.Keys(), resolve, a.Plan)
 	})
@@ -398,7 +397,7 @@ func TestReproduceScores(t *testing.T) {
 		}
 		valid++
 		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
-			f := newOneFlags("scores", scores.Keys(), io.Discard)
+			f := newScoreFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
 			b, err := scores.Run(p, flat, audit.Generator{})
@@ -414,8 +413,8 @@ func TestReproduceScores(t *testing.T) {
 // Flags that tables in the documents name are there.
 func TestDocumentedFlags(t *testing.T) {
 	known := map[string]bool{}
-	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags(io.Discard).Flags,
-		newOneFlags("one-run", onerun.TrainerKeys(), io.Discard).Flags, newOneFlags("scores", scores.Keys(), io.Discard).Flags} {
+	for _, set := range []*cli.Flags{newAuditFlags(nil, nil, io.Discard).Flags, newCanaryFlags(nil, nil, io.Discard).Flags,
+		newOneRunFlags(nil, nil, io.Discard).Flags, newScoreFlags(nil, nil, io.Discard).Flags} {
 		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
 	}
 	named := 0

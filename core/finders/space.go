@@ -104,6 +104,17 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	return s, nil
 }
 
+// Points are the neighbouring pairs of a domain as points of a unit box, for searches
+// elsewhere: those that a search begins with, and what a point stands for, false where that
+// is no pair.
+func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
+	s, err := newSpace(r, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.openings(), s.pair, nil
+}
+
 // dim is the number of coordinates.
 func (s *space) dim() int { return len(s.kinds) }
 
