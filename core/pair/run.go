@@ -234,10 +234,10 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 func (a *Audit) finder() (audit.Finder, error) {
 	p := a.Plan
 	if p.Pair != nil {
-		return onePair{*p.Pair}, nil
+		return &audit.PairList{*p.Pair}, nil
 	}
 	if a.Spec.Recording != nil {
-		return onePair{a.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
+		return &audit.PairList{a.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
 	}
 	spec, err := a.cat.Finder(p.Finder)
 	if err != nil {
@@ -252,16 +252,6 @@ func (a *Audit) finder() (audit.Finder, error) {
 		problem.Table = a.Spec.Table(p.Parameters)
 	}
 	return spec.New(problem)
-}
-
-// onePair proposes the user's pair.
-type onePair struct{ pair audit.Pair }
-
-func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
-	if len(history) > 0 || budget < 1 {
-		return nil
-	}
-	return []audit.Pair{o.pair}
 }
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.
