@@ -37,12 +37,11 @@ type DirectedPlan struct {
 
 func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turned(t, d.Reversed) }
 
-// prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bounds.Table, event threshold.Event, hedges []threshold.Alternative, steps int) (Prepared, error) {
-	out := Prepared{Event: event, Alternatives: hedges}
-	if steps > 1 {
-		out.Steps, a = steps, a.grouped(steps)
-	}
+// prepare chooses on the exploration table what each bound needs, but for the events for
+// epsilon, which are chosen with the witness.
+func (a *Audit) prepare(e Evidence) (*Prepared, error) {
+	out, table := &Prepared{Event: e.Prepared.Event, Alternatives: e.Prepared.Alternatives, Steps: e.Prepared.Steps}, e.Explored
+	a = a.grouped(out.Steps)
 	if a.Claim.Kind == audit.Profile {
 		point, at := a.choosePoint(table)
 		out.Point, out.Event, out.Alternatives = &point, at, nil
