@@ -129,16 +129,6 @@ func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Ev
 	}
 }
 
-// goalWords name the goal.
-func (s *state) goalWords() string {
-	f := report.Row{ID: s.Plan.goal(), Alpha: s.Plan.ThroughRenyi}
-	_, f.Delta = s.dpLimits()
-	if f.ID == report.RenyiDivergence {
-		f.Alpha = s.Claim.Alpha
-	}
-	return f.QuantityWords()
-}
-
 // provisionalBounds is how many bounds a certification shows on its way, at
 // most: a bound costs more than a shard's counts.
 const provisionalBounds = 50
@@ -172,6 +162,6 @@ func (s *state) rough() func() float64 {
 		return func() float64 { return bounds.GaussianMu(pr.MuEvent.Counts(s.counted.table()), p.Beta) }
 	}
 	return func() float64 {
-		return s.fromDivergence(bounds.Renyi(pr.Goal.side(s.counted.table()), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
+		return fromDivergence(p.goal(), bounds.Renyi(pr.Goal.side(s.counted.table()), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
 	}
 }

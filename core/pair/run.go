@@ -105,7 +105,7 @@ func (s *state) do(ctx context.Context) error {
 	p := s.Plan
 	s.betting = p.isSequential()
 	s.tell(func(g *Progress) {
-		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalWords(), p.goal().Letter(), s.progressLimit()
+		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
 		if p.isSequential() {
 			g.Total = 2 * s.sequentialBudget()
 		}
