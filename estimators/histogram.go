@@ -208,6 +208,7 @@ var histogramTester = settable([]audit.ParamSpec{
 }, func(p audit.Params) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Name:   "histogram-tester",
+		Tester: audit.ADPTester,
 		Title:  "Likelihood ratio of HistogramTester",
 		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
 		ByName: true,

@@ -99,6 +99,7 @@ func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 			o.bound = p.Num("cap")
 		}
 		l := mlp(spec.Name, o)
+		l.Tester = spec.Tester
 		l.Title, l.Source = cmp.Or(spec.Title, l.Title), cmp.Or(spec.Source, l.Source)
 		return l
 	})

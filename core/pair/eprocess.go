@@ -99,23 +99,22 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []eProcess {
 	_, delta := a.dpLimits()
-	a.made.Do(func() {
-		for i := range strengths {
-			a.made.stakes[i] = a.stakes(a.strength(i))
-		}
-	})
 	list := make([]eProcess, len(strengths))
-	for i := range strengths {
-		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: a.made.stakes[i], groups: map[int]*bounds.Stakes{}}
+	for i, stakes := range a.allStakes() {
+		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: stakes, groups: map[int]*bounds.Stakes{}}
 	}
 	return list
 }
 
-// allStakes are those of an audit's accounts. An audit needs them to bet, to tell how it
-// goes and to conclude; making them takes longer than a quick verdict.
-type allStakes struct {
-	sync.Once
-	stakes [len(strengths)]*bounds.Stakes
+// remember has the audit make the stakes of its accounts once: it needs them to bet, to tell
+// how it goes and to conclude, and making them takes longer than a quick verdict.
+func (a *Audit) remember() {
+	a.allStakes = sync.OnceValue(func() (all [len(strengths)]*bounds.Stakes) {
+		for i := range all {
+			all[i] = a.stakes(a.strength(i))
+		}
+		return all
+	})
 }
 
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
@@ -307,12 +306,9 @@ func (a *Audit) reachable() bool {
 // follow multiplies the accounts by what an epoch made of them, which is of one of these
 // pairs.
 func (a *Audit) follow(accounts []eProcess, pairs []audit.Pair, e Epoch) error {
-	steps := 1
-	if a.Plan.Group > 1 {
-		var err error
-		if steps, err = a.steps(pairs[e.Pair]); err != nil {
-			return fmt.Errorf("the sequential stage's pairs: %w", err)
-		}
+	steps, err := a.steps(pairs[e.Pair])
+	if err != nil {
+		return fmt.Errorf("the sequential stage's pairs: %w", err)
 	}
 	tables, err := e.unpack()
 	if err != nil {
@@ -386,16 +382,8 @@ const MethodSequential bounds.Method = "sequential-betting"
 
 // sequentialRow is what the sequential stage shows of the goal.
 func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
-	_, delta := a.dpLimits()
-	f := report.Row{ID: a.Plan.goal(), Method: MethodSequential, Confidence: 1 - a.Plan.sequentialBeta(), Valid: true}
-	switch f.ID {
-	case report.Epsilon:
-		f.Delta = delta
-	case report.RenyiDivergence:
-		f.Alpha = a.Claim.Alpha
-	case report.RenyiEpsilon:
-		f.Alpha = a.Plan.ThroughRenyi
-	}
+	f := a.goalRow()
+	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.sequentialBeta(), true
 	accounts := a.accounts()
 	for _, e := range r.Epochs {
 		if err := a.follow(accounts, r.Pairs, e); err != nil {
@@ -403,18 +391,14 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 		}
 	}
 	for _, p := range r.Pairs {
-		if a.Plan.Group > 1 {
-			steps, err := a.steps(p)
-			if err != nil {
-				return f, fmt.Errorf("the sequential stage's pairs: %w", err)
-			}
-			f.Group = max(f.Group, steps)
+		steps, err := a.steps(p)
+		if err != nil {
+			return f, fmt.Errorf("the sequential stage's pairs: %w", err)
 		}
-	}
-	if f.Group > 1 {
-		f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", f.Group)
-	} else {
-		f.Group = 0
+		if steps > max(1, f.Group) {
+			f.Group = steps
+			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", steps)
+		}
 	}
 	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))
 	f.LowerBound, f.PValue = &lower, &p
