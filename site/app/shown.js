@@ -104,7 +104,7 @@ export class Shown {
   async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
-    if (origin === "run" && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
+    if (["run", "example"].includes(origin) && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
       this.#homes.set(home, { answer, origin, name });
       return;
     }

@@ -10,26 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// TestPasteOverAll: what is pasted over all of the code stays in the editor.
-func TestPasteOverAll(t *testing.T) {
-	t.Parallel()
-	tab := owning(t)
-	until(t, tab, editor+` !== null`, 10*time.Second)
-	eval[bool](t, tab, `(() => {
-		const line = `+editor+`.children[0], data = new DataTransfer();
-		`+editor+`.focus();
-		getSelection().selectAllChildren(`+editor+`);
-		document.dispatchEvent(new Event("selectionchange"));
-		data.setData("text/plain", "function mechanism(rows, random) {\n  return rows.length;\n}\n");
-		line.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-		return true;
-	})()`)
-	until(t, tab, written+`.includes("return rows.length;")`, 5*time.Second)
-	if door, said := eval[string](t, tab, `document.body.dataset.door`), eval[string](t, tab, noticed); door != "code" || said != "" {
-		t.Errorf("it goes to the door %s and says %q", door, said)
-	}
-}
-
 // TestNoiseWords: of a broken mechanism the slider says what its code adds and what that
 // is worth; where more epsilon is more noise there is no slider.
 func TestNoiseWords(t *testing.T) {

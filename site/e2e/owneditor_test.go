@@ -18,7 +18,8 @@ import (
 
 // TestEditor: the editor with a mouse and keys, wide and on a phone. A click sets the
 // cursor, what is typed comes there, Tab indents, undo takes it back, Esc and Tab leave.
-// Whoever comes by Tab passes through. Letters are no shortcuts of the page.
+// Whoever comes by Tab passes through. Letters are no shortcuts of the page. What is pasted
+// over all of the code stays there.
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	for _, size := range windows {
@@ -66,6 +67,16 @@ func TestEditor(t *testing.T) {
 		if wide := eval[string](t, tab, overflowing); size[0] < 761 && wide != "" {
 			t.Errorf("%v: wider than the page: %s", size, wide)
 		}
+		eval[bool](t, tab, `(() => {
+			const line = `+editor+`.children[0], data = new DataTransfer();
+			`+editor+`.focus();
+			getSelection().selectAllChildren(`+editor+`);
+			document.dispatchEvent(new Event("selectionchange"));
+			data.setData("text/plain", "function mechanism(rows, random) {\n  return rows.length;\n}\n");
+			line.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+			return true;
+		})()`)
+		until(t, tab, written+`.includes("return rows.length;") && document.body.dataset.door === "code" && `+noticed+` === ""`, 5*time.Second)
 		tab.Close()
 	}
 }
