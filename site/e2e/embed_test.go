@@ -312,7 +312,7 @@ func TestEmbedFrame(t *testing.T) {
 		{embedState, `sandbox="allow-scripts"`, "null", "allow-same-origin"},
 		{"v=9&mechanism=svt4", "", origin, "version 9"},
 		{"v=1&mechanism=svt4&view=one-run", "", origin, "view is \"one-run\""},
-		{"v=1&view=canaries&source=svt4", "", origin, "source is \"svt4\", must be gaussian-sum"},
+		{"v=1&view=canaries&source=svt4", "", origin, "source is \"svt4\", must be one of gaussian-sum"},
 	}
 	var frames strings.Builder
 	for _, c := range all {

@@ -29,7 +29,7 @@ const standings = {
   failed: "▲ Failed verification here: this is not what a replay gives.",
 };
 
-/** Sections of a report on a pair: title and fold of the page, in which they stand; where there are no folds, all are in one place. @type {Record<string, [title: string, fold: string]>} */
+/** Sections of a report on a pair: title and fold of the page, in which they stand. @type {Record<string, [title: string, fold: string]>} */
 const sections = {
   data: ["The data", "fold-pair"], certified: ["What was certified", "fold-bounds"], counts: ["Counts", "fold-bounds"], tradeoff: ["Trade-off curve", "curves"],
   renyi: ["Rényi divergence by order", "curves"], event: ["Event and pair", "fold-pair"], facts: ["Facts", "fold-facts"], background: ["", "fold-facts"],
@@ -38,7 +38,7 @@ const sections = {
 export function makeSections() {
   for (const [id, [title, fold]] of Object.entries(sections)) {
     const body = html("div", { id, class: title ? null : "background" });
-    (byId(fold) ?? byId("sections")).append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
+    byId(fold).append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
   }
 }
 
@@ -94,16 +94,15 @@ export function showReport(answer, museum, standing = "") {
 /** Says of which two datasets the outputs are. @param {string[]} [datasets] */
 export function showDatasets([first, second] = ["", ""]) {
   for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
-    const place = byId(id); // an embed has fewer
-    if (place) place.textContent = place.title = text;
+    byId(id).textContent = byId(id).title = text;
   }
-  if (byId("datasets")) byId("datasets").hidden = !first && !second;
+  byId("datasets").hidden = !first && !second;
 }
 
 /** Takes away what the last report showed. */
 export function showNothing() {
-  for (const id of Object.keys(sections)) if (byId(`${id}-section`)) byId(`${id}-section`).hidden = true;
-  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id)?.toggleAttribute("hidden", true); // an embed has fewer
+  for (const id of Object.keys(sections)) byId(`${id}-section`)?.toggleAttribute("hidden", true); // one has no title
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id).hidden = true;
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
@@ -126,7 +125,6 @@ export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "out
 
 /** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
 function showSentence({ sentence, small, lit }) {
-  if (!byId("say")) return; // in an embed without
   byId("say").hidden = !sentence;
   byId("say").classList.toggle("hit", Boolean(lit));
   byId("say").replaceChildren(sentence ?? "", small ? html("small", {}, small) : "");
