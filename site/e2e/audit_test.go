@@ -53,10 +53,12 @@ const long = "#v=1&mechanism=svt4&epsilon=1&samples=50000000&explore=5000&trials
 
 const certifying = `window.dpscope.progress && window.dpscope.progress.phase === "certify" && window.dpscope.progress.provisional !== undefined`
 
+// TestStop: a run says when the claim is refuted, long before its end; Stop ends it at once,
+// and the verdict stands.
 func TestStop(t *testing.T) {
 	tab := open(t, long)
 	click(t, tab, "#run")
-	until(t, tab, certifying+` && window.dpscope.progress.refuted > 0`, time.Minute)
+	until(t, tab, certifying+` && window.dpscope.progress.refuted > 0 && document.querySelector("#progress-facts").textContent.replaceAll("\u202f", "").includes("Refuted after " + window.dpscope.progress.refuted + " outputs; the bound goes on climbing")`, time.Minute)
 	took := eval[float64](t, tab, `new Promise(done => {
 		const start = performance.now();
 		new MutationObserver(() => { if (document.body.dataset.state !== "running") done(performance.now() - start) })

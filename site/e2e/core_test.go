@@ -80,13 +80,8 @@ func TestFormBeforeCore(t *testing.T) {
 	t.Parallel()
 	const fragment = "#v=1&mechanism=rappor-once&p.bits=4&epsilon=nonsense&samples=5000&trials=2&seed=7&account=laplace&a.steps=3"
 	tab, release := lateCore(t, fragment)
-	for _, name := range []string{"svt4", "rappor-once", "dp-sgd-microbatch", "google-count"} {
-		if !eval[bool](t, tab, fmt.Sprintf(`[...document.querySelector("#mechanism").options].some((o) => o.value === %q)`, name)) {
-			t.Errorf("the form lacks %s", name)
-		}
-	}
-	values := `["mechanism", "p-bits", "epsilon", "samples", "trials", "seed", "account-kind", "a-steps"].map((id) => document.getElementById(id).value).join()`
-	if got, want := eval[string](t, tab, values), "rappor-once,4,,5000,2,7,laplace,3"; got != want {
+	values := `["mechanism", "p-bits", "epsilon", "samples", "trials", "seed", "account-kind", "a-steps"].map((id) => document.getElementById(id).value).join() + ["svt4", "dp-sgd-microbatch", "google-count"].every((name) => [...document.querySelector("#mechanism").options].some((o) => o.value === name))`
+	if got, want := eval[string](t, tab, values), "rappor-once,4,,5000,2,7,laplace,3true"; got != want {
 		t.Errorf("the form holds %s, want %s", got, want)
 	}
 	if !eval[bool](t, tab, `document.body.dataset.state === "loading" && document.querySelector("#run").disabled && document.querySelector("#calibrate").disabled && document.body.dataset.door === "accounting" && document.querySelector("#k-source").options.length > 1`) {
@@ -187,18 +182,6 @@ func TestCoreFails(t *testing.T) {
 	press(t, tab, "core")
 	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").children.length === 0 && location.hash.includes("mechanism=rappor-once") && location.hash.includes("p.bits=4") && location.hash.includes("seed=8") && document.querySelector("#account-result .headline")`, 30*time.Second)
 
-	// Broken off in the middle.
-	whole := must.Get(os.ReadFile(filepath.Join(dist, coreFile)))(t)
-	cut := visit(t, altered(t, func(w http.ResponseWriter, name string) bool {
-		if name != coreFile {
-			return false
-		}
-		w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
-		w.Write(whole[:len(whole)/2])
-		return true
-	}))
-	until(t, cut, `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("core.wasm came in part only")`, 20*time.Second)
-
 	// Without the network.
 	away := make(chan bool)
 	lost := visit(t, altered(t, func(w http.ResponseWriter, name string) bool {
@@ -214,18 +197,34 @@ func TestCoreFails(t *testing.T) {
 	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it was not kept")`, 20*time.Second)
 }
 
-// TestIncompleteSite: a site that lacks the list of all that there is, or the workers'
-// script, says so.
-func TestIncompleteSite(t *testing.T) {
+// TestSiteFails: a site of which a file is absent, comes in part only or is forbidden to run
+// is told so.
+func TestSiteFails(t *testing.T) {
 	t.Parallel()
-	for name, says := range map[string]string{"catalogue.json": "catalogue.json could not be fetched", "worker.js": "worker.js could not be loaded"} {
+	whole := must.Get(os.ReadFile(filepath.Join(dist, coreFile)))(t)
+	absent := func(w http.ResponseWriter) { http.Error(w, "gone", http.StatusNotFound) }
+	for _, c := range []struct {
+		file, says string
+		answer     func(w http.ResponseWriter)
+	}{
+		{"catalogue.json", "catalogue.json could not be fetched", absent},
+		{"worker.js", "worker.js could not be loaded", absent},
+		{coreFile, "core.wasm came in part only", func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
+			w.Write(whole[:len(whole)/2])
+		}},
+		{"", "forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'", nil},
+	} {
 		tab := visit(t, altered(t, func(w http.ResponseWriter, asked string) bool {
-			if asked == name {
-				http.Error(w, "gone", http.StatusNotFound)
+			if c.answer == nil {
+				w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
+			} else if asked == c.file {
+				c.answer(w)
 			}
-			return asked == name
+			return c.answer != nil && asked == c.file
 		}))
-		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes(%q)`, says), 20*time.Second)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "failed" && %s.includes(%q)`, noticed, c.says), 30*time.Second)
+		tab.Close()
 	}
 }
 

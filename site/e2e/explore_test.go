@@ -52,19 +52,6 @@ func verdictNow(t *testing.T, tab *browser.Tab) (string, string) {
 	return v[0], v[1]
 }
 
-// mouse moves the mouse, with its button up or down.
-func mouse(t *testing.T, tab *browser.Tab, kind input.DispatchMouseEventType, x, y float64) {
-	t.Helper()
-	var options []chromedp.MouseOption
-	switch kind {
-	case input.DispatchMouseEventTypeMouseMoved:
-		options = append(options, chromedp.ButtonType(input.MouseButtonNone))
-	default:
-		options = append(options, chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1))
-	}
-	must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseEvent(kind, x, y, options...)))
-}
-
 // point is the middle of an element; the test fails where it is not in the window, or
 // something else is over it.
 func point(t *testing.T, tab *browser.Tab, selector string) (x, y float64) {
@@ -79,13 +66,11 @@ func point(t *testing.T, tab *browser.Tab, selector string) (x, y float64) {
 	return p[0].(float64), p[1].(float64)
 }
 
-// press presses the mouse's button over an element.
+// pressMouse presses the mouse's button over an element.
 func pressMouse(t *testing.T, tab *browser.Tab, selector string) {
 	t.Helper()
 	x, y := point(t, tab, selector)
-	for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
-		mouse(t, tab, kind, x, y)
-	}
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseClickXY(x, y)))
 }
 
 // drag takes a slider's knob to a value, in steps as a hand does.
@@ -98,14 +83,15 @@ func drag(t *testing.T, tab *browser.Tab, slider string, to float64) {
 		return at[0] + knob/2 + (value+at[3])/(2*at[3])*(at[1]-knob)
 	}
 	x, end := place(at[2]), place(to)
-	mouse(t, tab, input.DispatchMouseEventTypeMouseMoved, x, y)
-	mouse(t, tab, input.DispatchMouseEventTypeMousePressed, x, y)
-	const steps = 6
-	for i := range steps {
-		at := x + (end-x)*float64(i+1)/steps
-		must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at, y, chromedp.ButtonType(input.MouseButtonLeft), chromedp.MouseOption(func(p *input.DispatchMouseEventParams) { p.Buttons = 1 }))))
+	left := chromedp.ButtonType(input.MouseButtonLeft)
+	held := chromedp.MouseOption(func(p *input.DispatchMouseEventParams) { p.Buttons = 1 })
+	moves := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, left, chromedp.ClickCount(1))}
+	for step := range 6 {
+		moves = append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(end-x)*float64(step+1)/6, y, left, held))
 	}
-	mouse(t, tab, input.DispatchMouseEventTypeMouseReleased, end, y)
+	for _, move := range append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, end, y, left, chromedp.ClickCount(1))) {
+		must.Do(t, chromedp.Do(tab.Ctx, move))
+	}
 }
 
 // TestExplore: whoever opens the page sees an audit of a sound mechanism run by itself, its

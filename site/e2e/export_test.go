@@ -183,10 +183,9 @@ func TestTheme(t *testing.T) {
 		again.Close()
 	}
 	// The user's own colours go before any theme, in the picture's document too.
-	picture := visit(t, "about:blank")
+	picture := visit(t, site+"view.html")
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
 	must.Get(chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media))(t)
-	must.Do(t, chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")))
 	if panel := eval[string](t, picture, `getComputedStyle(document.documentElement).getPropertyValue("--panel").trim()`); panel != "Canvas" {
 		t.Errorf("with forced colours the picture's panel is %s", panel)
 	}

@@ -32,6 +32,7 @@ func owning(t *testing.T) *browser.Tab {
 	t.Helper()
 	tab := open(t, "")
 	enter(t, tab, "code")
+	until(t, tab, editor+` !== null`, 10*time.Second)
 	return tab
 }
 

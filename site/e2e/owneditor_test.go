@@ -25,7 +25,6 @@ func TestEditor(t *testing.T) {
 	for _, size := range windows {
 		tab := owning(t)
 		must.Do(t, resize(tab, size[0], size[1]))
-		until(t, tab, editor+` !== null`, 10*time.Second)
 		before := eval[string](t, tab, written)
 		at := eval[[]float64](t, tab, `(() => { const r = [...`+editor+`.children][2].getBoundingClientRect(); return [r.left + 200, r.top + r.height / 2]; })()`) // past the end of the third line
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseClickXY(at[0], at[1])))
@@ -77,6 +76,7 @@ func TestEditor(t *testing.T) {
 			return true;
 		})()`)
 		until(t, tab, written+`.includes("return rows.length;") && document.body.dataset.door === "code" && `+noticed+` === ""`, 5*time.Second)
+		eval[bool](t, tab, `(localStorage.clear(), true)`) // for the next window
 		tab.Close()
 	}
 }

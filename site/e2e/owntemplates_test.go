@@ -44,7 +44,6 @@ func templates(t *testing.T) []struct {
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
-	until(t, tab, editor+` !== null`, 10*time.Second)
 	const told = `document.querySelector("#own-told").textContent`
 	all := templates(t)
 	today := 1 + time.Now().YearDay()%(len(all)-1)

@@ -149,7 +149,7 @@ class DPAudit extends HTMLElement {
     this.#describe();
     if (!this.#frame && state.report === null) return;
     await this.#ask("restore", { fragment: state.fragment, report: state.report ?? null });
-    if (state.report) this.#keep(JSON.parse(state.report), state.report);
+    if (state.report) [this.#report, this.#text] = [JSON.parse(state.report), state.report];
   }
 
   async exportReport(format = "json") {
@@ -259,7 +259,7 @@ class DPAudit extends HTMLElement {
   }
 
   #configure() {
-    if (this.#frame && !this.#calls.has(0)) this.#ask("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) });
+    if (this.#frame && !this.#calls.has(0)) this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }).catch(() => {}); // told where it is asked
   }
 
   /** With autorun, runs once it is seen. */
@@ -322,11 +322,6 @@ class DPAudit extends HTMLElement {
     return this.#answer(this.#last);
   }
 
-  #keep(report, text) {
-    this.#report = report;
-    this.#text = text;
-  }
-
   #fire(type, detail) { this.dispatchEvent(new CustomEvent(`dpaudit-${type}`, { detail, bubbles: true, composed: true })); }
 
   /** A message of the frame, and of nobody else. */
@@ -345,7 +340,7 @@ class DPAudit extends HTMLElement {
         break;
       }
       case "result":
-        this.#keep(detail.report, detail.text);
+        [this.#report, this.#text] = [detail.report, detail.text];
         this.#fire(type, { report: detail.report });
         break;
       case "progress": case "error": case "config-change":

@@ -253,42 +253,39 @@ function paint(colours) {
 
 // The page around
 
-/** @param {Embed} embed */
-const callsOf = (embed) => ({
-  configure({ texts, colours }) {
-    paint(colours ?? {});
-    embed.configure(texts);
-  },
-  run() {
-    if (embed.bad.length) throw new Error(embed.bad.join(" "));
-    return embed.run();
-  },
-  stop: () => embed.stop(),
-  save: () => ({ version: 1, fragment: fragmentOf(embed.current), report: embed.shown.text ?? null }),
-  /** Shows a report again, with the settings that it came with. */
-  async restore({ fragment, report }) {
-    if (embed.work) throw new Error("An audit is under way; stop it first.");
-    const texts = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
-    const view = texts.view === "canaries" ? { view: "canaries" } : embed.planted && { view: "chart" };
-    embed.configure({ ...texts, ...Object.fromEntries(Object.entries(embed.options).map(([key, value]) => [key, String(value)])), ...view });
-    if (report === null) return;
-    await embed.need();
-    await embed.shown.show(await embed.engine.ask("open", report).answer, "before", "", "unverified");
-    embed.setState("done");
-  },
-  async export(format) {
-    const { report, text } = embed.shown;
-    return format === "html" && report ? (await import(beside("export.js"))).pageOf({ report, text }, byId("result")) : text ?? null;
-  },
-  theme(theme) {
-    embed.options.theme = optionsOf({ theme }).options.theme;
-    embed.dress(embed.options.theme);
-  },
-});
-
-/** @param {Embed} embed */
+/** Does what the page around asks for. @param {Embed} embed */
 function listen(embed) {
-  const calls = callsOf(embed);
+  const calls = {
+    configure({ texts, colours }) {
+      paint(colours ?? {});
+      embed.configure(texts);
+    },
+    run() {
+      if (embed.bad.length) throw new Error(embed.bad.join(" "));
+      return embed.run();
+    },
+    stop: () => embed.stop(),
+    save: () => ({ version: 1, fragment: fragmentOf(embed.current), report: embed.shown.text ?? null }),
+    /** Shows a report again, with the settings that it came with. */
+    async restore({ fragment, report }) {
+      if (embed.work) throw new Error("An audit is under way; stop it first.");
+      const texts = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
+      const view = texts.view === "canaries" ? { view: "canaries" } : embed.planted && { view: "chart" };
+      embed.configure({ ...texts, ...Object.fromEntries(Object.entries(embed.options).map(([key, value]) => [key, String(value)])), ...view });
+      if (report === null) return;
+      await embed.need();
+      await embed.shown.show(await embed.engine.ask("open", report).answer, "before", "", "unverified");
+      embed.setState("done");
+    },
+    async export(format) {
+      const { report, text } = embed.shown;
+      return format === "html" && report ? (await import(beside("export.js"))).pageOf({ report, text }, byId("result")) : text ?? null;
+    },
+    theme(theme) {
+      embed.options.theme = optionsOf({ theme }).options.theme;
+      embed.dress(embed.options.theme);
+    },
+  };
   addEventListener("message", async ({ source, origin, data }) => {
     if (source !== parent || parent === window || data?.dpaudit !== 1 || !Object.hasOwn(calls, data.call)) return;
     if (origin !== "null") host = origin;

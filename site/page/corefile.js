@@ -1,7 +1,6 @@
 // A core's file: fetched here and compiled in a worker, because compiling some ten
 // megabytes would hold up the page.
 import { beside } from "./element.js";
-import { turn } from "./turns.js";
 
 const ASK_AGAIN = 500; // ms, for a file that is still being built
 
@@ -42,12 +41,11 @@ async function fetched(name) {
 
 /** Hands the bytes on as they come. */
 async function send(name, answer, compiler, progress) {
-  const reader = answer.body.getReader(), pause = turn();
+  const reader = answer.body.getReader();
   try {
     for (let bytes = 0, part; !(part = await reader.read()).done;) {
       progress?.(bytes += part.value.length);
       compiler.postMessage({ type: "compile", part: part.value }, [part.value.buffer]);
-      await pause();
     }
   } catch (error) {
     throw new Error(`${name} came in part only (${error.message}).`);

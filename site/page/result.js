@@ -4,7 +4,6 @@ import { byId, html, scrolled, svg, tableRows } from "./element.js";
 import { grouped, percent, short } from "./number.js";
 import { pictureIn } from "./picture.js";
 import { tablesOf } from "./tables.js";
-import { inTurns } from "./turns.js";
 
 const SEQUENTIAL = "sequential-betting"; // the method of bounds by bets on outputs as they come
 const MOST_ROWS = 64; // of datasets that are shown as a table
@@ -70,11 +69,11 @@ export function showDrift(differs) {
 }
 
 /**
- * Shows a report: the verdict at once, the rest in turns.
+ * Shows a report.
  * @param {Reported} answer
  * @param {string} [museum] the page about the mechanism's fault
  * @param {Standing} [standing]
- * @returns {Promise<any>} when all of it is there
+ * @returns {Promise<any>} when its pictures are there, too
  */
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
@@ -82,13 +81,13 @@ export function showReport(answer, museum, standing = "") {
   byId("planted").hidden = true;
   showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
-  return inTurns(
-    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report"))),
-    section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" }))),
-    section("counts-section", row?.counts, () => showCounts(row)),
-    section("event-section", report.evidence, () => showEvent(report)),
-    ...words(answer, drawn),
-    () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
+  section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report")));
+  section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" })));
+  section("counts-section", row?.counts, () => showCounts(row));
+  section("event-section", report.evidence, () => showEvent(report));
+  showWords(answer, drawn);
+  byId("background").replaceChildren(...background(report, museum));
+  return Promise.all(drawn);
 }
 
 /** Says of which two datasets the outputs are. @param {string[]} [datasets] */
@@ -117,9 +116,6 @@ const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
 export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.certified.table : evidence);
 
-/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-export const showWords = (answer) => inTurns(...words(answer, []));
-
 /** The picture of the two output distributions. */
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
 
@@ -132,21 +128,21 @@ function showSentence({ sentence, small, lit }) {
 
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 
-/** @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-const words = ({ text, facts = [], tables = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn) => [
-  section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables))),
-  section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
-  section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
-  section("facts-section", facts.length, () => byId("facts").replaceChildren(factsOf(facts))),
-];
+/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
+export function showWords({ text, facts = [], tables = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn = []) {
+  section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables)));
+  section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true })));
+  section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true })));
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(factsOf(facts)));
+}
 
 /** @param {{name: string, value: string}[]} facts */
 export const factsOf = (facts) => html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])));
 
-const section = (id, there, show) => () => {
+function section(id, there, show) {
   byId(id).hidden = !there;
   if (there) show();
-};
+}
 
 /** @typedef {"" | "unverified" | "verified" | "recomputed" | "failed"} Standing what a verdict rests on; "": it was computed here */
 
@@ -262,14 +258,15 @@ export function replayWords({ ok, recomputed }) {
  * @param {{report: any, standing: Standing, title?: string, detail?: string}} shown
  * @param {import("../worker/protocol").VerifiedValue} found
  */
-export function judge(shown, found, box = byId("verdict"), place = byId("verification")) {
-  showVerification(found, place);
+export function judge(shown, found) {
+  showVerification(found);
   shown.standing = standingOf(found);
-  verdict(box, shown.report, shown.standing, shown);
+  verdict(byId("verdict"), shown.report, shown.standing, shown);
 }
 
 /** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */
-export function showVerification(v, box = byId("verification")) {
+export function showVerification(v) {
+  const box = byId("verification");
   box.hidden = !v;
   box.dataset.ok = String(v?.ok);
   if (!v) return;

@@ -11,7 +11,6 @@ import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
-import { inTurns } from "../page/turns.js";
 
 /** How large a file may be, in bytes; the core says the same. */
 const MOST_BYTES = 2 ** 30;
@@ -323,11 +322,13 @@ export class Samples {
 /** A histogram of each output column on both datasets. */
 function pictures({ histograms, columns }) {
   const box = html("div", { class: "pictures" });
-  queueMicrotask(() => inTurns(...histograms.map((h) => () => { // the box is in the document by then
-    const place = html("div", {});
-    box.append(html("figure", {}, html("figcaption", {}, h.column), place));
-    new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
-  })));
+  queueMicrotask(() => { // the box is in the document by then
+    for (const h of histograms) {
+      const place = html("div", {});
+      box.append(html("figure", {}, html("figcaption", {}, h.column), place));
+      new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
+    }
+  });
   return html("section", { "aria-label": "Histograms" },
     html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
     box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));

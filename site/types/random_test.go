@@ -66,6 +66,7 @@ func TestRandom(t *testing.T) {
 	cmd := exec.Command(node, "--input-type=module")
 	cmd.Stdin = strings.NewReader(fmt.Sprintf(`
 		const { inside } = await import("data:text/javascript;base64," + process.env.SANDBOXED);
+		globalThis.onmessage = null;
 		inside();
 		const port = { postMessage: ({ bytes }) => console.log(JSON.stringify([...new Float64Array(bytes.buffer)])) };
 		const code = "function mechanism(d, n, r) { return Array.from({ length: n }, () => [r.uniform(), r.laplace(2), r.gaussian(3), r.integer(1e15)]) }";
