@@ -111,11 +111,12 @@ func TestCanaries(t *testing.T) {
 	click(t, tab, "#canaries-one")
 	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
 	set(t, tab, "k-one", "600")
+	set(t, tab, "k-beta", "0.1")
 	click(t, tab, "#canaries-one")
 	until(t, tab, canaryReport+`.kind === "one-run" && `+canaryIdle, time.Minute)
 	one := must.Get(onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 	want := must.Get(onerun.Run{Plan: one.Plan, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	if one.Plan.Canaries != 600 || one.Plan.Seed != 3 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
+	if one.Plan.Canaries != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
 		t.Errorf("the page has %+v, %q, natively %+v, %q", one.Plan, one.Summary, want.Evidence, want.Summary)
 	}
 	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a fair coin of its own")
