@@ -1,17 +1,18 @@
-package e2e
+package types
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 // sfc32 is the generator of docs/own-mechanism.md.
@@ -56,29 +57,27 @@ func (s *sfc32) gaussian(sigma float64) float64 {
 	}
 }
 
-// TestOwnRandom: the source of randomness that a function gets is the documented
-// one, bit by bit, and its numbers have their distributions: four
-// Kolmogorov-Smirnov distances of 20,000 numbers each, which exceed their limit
-// with probability 1e-6 each.
-func TestOwnRandom(t *testing.T) {
-	t.Parallel()
-	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
-	tab, err := browser.Open(profile(t), "about:blank") // it has no policy
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
+// TestRandom: the source of randomness that a user's function gets is the documented one, bit
+// by bit, and its numbers have their distributions: four Kolmogorov-Smirnov distances of
+// 20,000 numbers each, which exceed their limit with probability 1e-6 each.
+func TestRandom(t *testing.T) {
+	node := must.Have(t, "node")
 	const n, seed = 20_000, uint64(1)<<52 + 12345
-	text := eval[string](t, tab, fmt.Sprintf(`new Promise((resolve) => {
-		%s
+	cmd := exec.Command(node, "--input-type=module")
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`
+		const { inside } = await import("data:text/javascript;base64," + process.env.SANDBOXED);
+		globalThis.onmessage = null;
 		inside();
-		const port = { postMessage: (m) => resolve(m.fault ?? JSON.stringify([...new Float64Array(m.bytes.buffer)])) };
+		const port = { postMessage: ({ bytes }) => console.log(JSON.stringify([...new Float64Array(bytes.buffer)])) };
 		const code = "function mechanism(d, n, r) { return Array.from({ length: n }, () => [r.uniform(), r.laplace(2), r.gaussian(3), r.integer(1e15)]) }";
-		window.onmessage({ data: { port, code } });
+		globalThis.onmessage({ data: { port, code } });
 		port.onmessage({ data: { id: 1, values: new Uint8Array(0), columns: 1, n: %d, seed: %d } });
-	})`, strings.Replace(string(source), "export function", "function", 1), n, seed))
+	`, n, seed))
+	source := must.Get(os.ReadFile("../worker/sandboxed.js"))(t)
+	cmd.Env = append(os.Environ(), "SANDBOXED="+base64.StdEncoding.EncodeToString(source))
+	text := must.Get(cmd.Output())(t)
 	var got []float64
-	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got) != 4*n {
+	if err := json.Unmarshal(text, &got); err != nil || len(got) != 4*n {
 		t.Fatalf("%v: %.200s", err, text)
 	}
 	twin := newSFC32(seed)
