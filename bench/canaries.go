@@ -47,6 +47,7 @@ var canaryTables = []struct {
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
 	{"quantile", (*canaryBench).byQuantile},
+	{"gain", (*canaryBench).gain},
 	{"dimension", (*canaryBench).byDimension},
 	{"bias-variance", (*canaryBench).biasVariance},
 	{"correlation-canaries", (*canaryBench).correlationCanaries},
@@ -120,7 +121,6 @@ type canaryBench struct {
 type canaryCell struct {
 	eps        float64
 	n, k, d    int
-	m          int // fresh canaries; 0: k
 	orthogonal bool
 }
 
@@ -209,7 +209,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 
 func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]canary.Judged, error) {
 	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
-		Mode: canary.Fixed, Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
+		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}
