@@ -84,17 +84,6 @@ func (f canaryFigure) text() string {
 	return s
 }
 
-func printCanaryTables(w io.Writer, r canaryResult) {
-	p := r.Plan
-	fmt.Fprintf(w, "Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d\n", canaryBeta, canaryDelta, p.Seed)
-	for _, t := range r.Tables {
-		printCanaryTable(w, t)
-	}
-	if len(r.Missed) > 0 {
-		fmt.Fprintf(w, "\nMissed: %d\n", len(r.Missed))
-	}
-}
-
 func printCanaryTable(w io.Writer, t *canaryTable) {
 	fmt.Fprintf(w, "\n%s: %s\nPublished: %s\n\n", t.ID, t.Title, t.Published)
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

@@ -76,13 +76,6 @@ const lidpMost = 16 // canaries of table 1
 
 var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
 
-// lidpResult is what the command prints as JSON.
-type lidpResult struct {
-	Bench  string         `json:"bench"`
-	Plan   lidpPlan       `json:"plan"`
-	Tables []*canaryTable `json:"tables"`
-}
-
 // benchLiDP measures audits of models trained by DP-SGD.
 func benchLiDP(c *call) (int, error) {
 	var p lidpPlan
@@ -128,7 +121,7 @@ func benchLiDP(c *call) (int, error) {
 	if err := b.read(); err != nil {
 		return 0, err
 	}
-	result := lidpResult{Bench: "lidp", Plan: b.lidpPlan}
+	result := canaryResult{Bench: "lidp", Plan: b.lidpPlan}
 	for _, t := range lidpTables {
 		if len(only) > 0 && !slices.Contains(only, t.name) {
 			continue

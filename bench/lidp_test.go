@@ -130,7 +130,7 @@ func TestBenchLiDP(t *testing.T) {
 	if outs[0].String() != outs[1].String() {
 		t.Error("the figures depend on the number of workers")
 	}
-	var r lidpResult
+	var r canaryResult
 	if err := json.Unmarshal([]byte(outs[0].String()), &r); err != nil || len(r.Tables) != 3 || strings.Contains(outs[0].String(), os.TempDir()) {
 		t.Fatalf("%v, %d tables", err, len(r.Tables))
 	}

@@ -93,7 +93,7 @@ func benchPapers(c *call) (int, error) {
 
 const papersHead = `# The five papers, figure by figure
 
-For readers of the papers who want to compare. Every table and figure of the five papers stands here with our figure beside it, and a sentence where they differ. ` + "`go run ./bench papers`" + ` writes this page, at sizes that take less than 30 minutes on two cores; ` + "`-full`" + ` uses the papers' sizes. [Findings](findings/index.md) quotes what turned out to be wrong.
+For readers of the papers who want to compare. Every table and figure of the five papers stands here with our figure beside it, and a sentence where they differ. ` + "`go run ./bench papers`" + ` writes this page, at sizes that take less than 30 minutes on two cores; ` + "`-full`" + ` uses the papers' sizes. At the papers' sizes, of several runs: [DP-Auditorium](results/tables-auditorium.txt), [RényiTester](results/tables-renyitester.txt). [Findings](findings/index.md) quotes what turned out to be wrong.
 `
 
 // write is the paper's table.

@@ -47,7 +47,7 @@ func verdictWhy(r *tableRow) string {
 	refuted := 2*r.Refuted >= len(r.Runs)
 	switch printed := r.Figures[0].Value; {
 	case refuted && printed == "passed":
-		return "a violation; an exact test of an event needs less to see than the cap C = 16 epsilon leaves"
+		return "a violation: ours tests an event exactly, where RényiTester bounds a divergence"
 	case !refuted && slices.ContainsFunc(r.Figures, func(f figure) bool { return f.Value == "false" || f.Value == "failed" }):
 		return fmt.Sprintf("not seen at this size, %d certification outputs a side", r.Samples)
 	}

@@ -18,19 +18,18 @@ type sequentialCase struct {
 	mechanism string
 	oracle    int // outputs that the log-optimal bet with the true laws needs
 	asked     int // outputs at the median
-	shuffled  int // the same with pairs in a random order; 0: nothing is asked
 }
 
 var sequentialCases = []sequentialCase{
 	// Oracles are ours: the growth of the learnt bet at 400,000 outputs of the best pair,
 	// cross-validated.
-	{"svt3", 2_560, 25_000, 0},
-	{"svt4", 2_700, 14_000, 0},
-	{"svt5", 82, 300, 0},
-	{"svt6", 366, 1_500, 4_000},
-	{"laplace-mean-raw-count", 371, 1_400, 0},
-	{"gaussian-mean-raw-count", 132, 550, 0},
-	{"laplace-mean-raw-denominator", 15_000, 65_000, 0},
+	{"svt3", 2_560, 25_000},
+	{"svt4", 2_700, 14_000},
+	{"svt5", 82, 300},
+	{"svt6", 366, 1_500},
+	{"laplace-mean-raw-count", 371, 1_400},
+	{"gaussian-mean-raw-count", 132, 550},
+	{"laplace-mean-raw-denominator", 15_000, 65_000},
 }
 
 // sequentialSeed is the seed of the first run.
@@ -58,7 +57,6 @@ func benchSequential(c *call) (int, error) {
 	var only []string
 	c.Func("mechanism", "this mechanism alone; may be given more than once", func(name string) error { only = append(only, name); return nil })
 	epsilon := c.Float64("epsilon", 1, "the claim, at delta = 0")
-	shuffle := c.Bool("shuffle", false, "the mechanism's own pairs in a random order, another one with each seed")
 	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page")
 	alarms := c.Bool("alarms", false, "claims that just hold instead, and how often they are refuted")
 	runs := c.Int("runs", 2_500, "with -alarms, runs of a claim")
@@ -79,15 +77,11 @@ func benchSequential(c *call) (int, error) {
 		return c.showAlarms(r)
 	}
 	cases := sequentialCases
-	cat := seeded
-	if *shuffle {
-		cat, plan.Finder = withShuffled(cat), shuffled
-	}
 	if *museum {
 		c.unlessGiven("samples", &plan.Samples, 50_000)
 		c.unlessGiven("seeds", seeds, 5)
 		c.unlessGiven("workers", workers, 1) // times are of one audit alone
-		rows, err := sequentialMuseum(c.ctx, cat, plan, only, *seeds, *workers, c.say)
+		rows, err := sequentialMuseum(c.ctx, seeded, plan, only, *seeds, *workers, c.say)
 		if err != nil {
 			return 0, err
 		}
@@ -107,12 +101,9 @@ func benchSequential(c *call) (int, error) {
 	rows := make([]sequentialRow, len(cases))
 	reached := true
 	for i, k := range cases {
-		if *shuffle {
-			k.asked = k.shuffled
-		}
 		p := plan
 		p.Mechanism, p.Claim = k.mechanism, new(audit.DPClaim(*epsilon, 0))
-		row, err := sequentialRuns(c.ctx, cat, p, *seeds, *workers)
+		row, err := sequentialRuns(c.ctx, seeded, p, *seeds, *workers)
 		if err != nil {
 			return 0, err
 		}
@@ -124,9 +115,6 @@ func benchSequential(c *call) (int, error) {
 	return code(reached), c.emit(rows, func(w io.Writer) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "Outputs of both sides of all pairs, search included, until the claim %s is refuted (beta %s)\n", audit.DPClaim(*epsilon, 0), audit.Number(plan.Beta))
-		if *shuffle {
-			fmt.Fprintln(w, "The mechanism's own pairs in a random order")
-		}
 		fmt.Fprintln(t, "mechanism\toracle\tasked\tmedian\t90 %\tmost\tseconds\t90 %\trefuted\t")
 		for _, r := range rows {
 			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t%d/%d\t\n", r.Mechanism, r.Oracle, r.Asked, r.Outputs[0], r.Outputs[1], r.Outputs[2], r.Seconds[0], r.Seconds[1], r.Refuted, r.Runs)

@@ -11,27 +11,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// shuffled is the finder that permutes a mechanism's own pairs.
-const shuffled = "shuffled"
-
-// withShuffled is a catalogue with the default finder on permuted pairs.
-func withShuffled(c audit.Catalogue) audit.Catalogue {
-	i := slices.IndexFunc(c.Finders, func(f audit.FinderSpec) bool { return f.Name == audit.Auto })
-	auto := c.Finders[i]
-	c.Finders = append(slices.Clone(c.Finders), audit.FinderSpec{
-		Name: shuffled, Title: auto.Title + ", on pairs in a random order", Source: auto.Source,
-		New: func(p audit.FinderProblem) (audit.Finder, error) {
-			p.Candidates = slices.Clone(p.Candidates)
-			for i := range p.Candidates {
-				j := i + p.Stream.Intn(len(p.Candidates)-i)
-				p.Candidates[i], p.Candidates[j] = p.Candidates[j], p.Candidates[i]
-			}
-			return auto.New(p)
-		},
-	})
-	return c
-}
-
 // museumClaims are the claims of the museum's pages where they are not epsilon = 1: the
 // zero value is the mechanism's own.
 var museumClaims = map[string]audit.Claim{

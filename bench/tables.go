@@ -118,20 +118,11 @@ type tableRun struct {
 	Pair    string  `json:"pair,omitempty"`    // of a search that found one
 }
 
-// tableTiming is kept apart: it is the only part of the output that differs
-// from one time to the next.
-type tableTiming struct {
-	Table   string  `json:"table"`
-	Row     int     `json:"row"`
-	Seconds float64 `json:"seconds"` // of all runs of the row, added up over workers
-}
-
 // tablesResult is all tables of a paper.
 type tablesResult struct {
-	Bench  string        `json:"bench"`
-	Plan   tablesPlan    `json:"plan"`
-	Tables []paperTable  `json:"tables"`
-	Timing []tableTiming `json:"timing,omitempty"`
+	Bench  string       `json:"bench"`
+	Plan   tablesPlan   `json:"plan"`
+	Tables []paperTable `json:"tables"`
 }
 
 // benchTables prints the tables of a paper with our figures beside the
@@ -286,13 +277,7 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 	if err != nil {
 		return tablesResult{}, err
 	}
-	result := tablesResult{Bench: "tables", Plan: plan, Tables: tables}
-	for _, t := range tables {
-		for k, r := range t.Rows {
-			result.Timing = append(result.Timing, tableTiming{Table: t.ID, Row: k, Seconds: r.seconds})
-		}
-	}
-	return result, nil
+	return tablesResult{Bench: "tables", Plan: plan, Tables: tables}, nil
 }
 
 // do is one run.

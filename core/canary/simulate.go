@@ -75,33 +75,3 @@ func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged 
 	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, c.Stakes)
 	return j
 }
-
-// Bet is what a sequential audit came to.
-type Bet struct {
-	Refuted int     // trainings after which the claim was refuted; 0: it was not
-	Epsilon float64 // after all of them, not rounded up to 0; -Inf where nothing is bounded
-}
-
-// SimulateBets makes a sequential audit without its report, with the random streams of
-// the audit itself.
-func SimulateBets(a *Audit) (Bet, error) {
-	src, err := a.Spec.New(a.Setup)
-	if err != nil {
-		return Bet{}, err
-	}
-	var b Bet
-	l := newLeader(a.Plan)
-	err = a.each(src, Betting, 0, a.Plan.Runs, func(i int, scores []float64, _ bool) error {
-		if l.take(scores); l.sequence.Refuted() && b.Refuted == 0 {
-			if b.Refuted = i + 1; a.Plan.Mode == UntilRefuted {
-				return errRefuted
-			}
-		}
-		return nil
-	})
-	if err != nil && err != errRefuted {
-		return Bet{}, err
-	}
-	b.Epsilon = bounds.RoundDown(l.sequence.LowerBound())
-	return b, nil
-}
