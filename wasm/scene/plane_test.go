@@ -18,6 +18,7 @@ func border(v float64) *float64 { return &v }
 // planeChart is a chart of a score with a plane of two bins between edges, and those
 // beyond, either way.
 func planeChart(p *chart.Plane) chart.Chart {
+	p.Terms = []chart.PlaneTerm{{Deviation: 1, Weight: 1}}
 	n := 0
 	for _, k := range p.First {
 		n += k
@@ -138,7 +139,7 @@ func TestPlaneFalseAlarms(t *testing.T) {
 // What does not fit together is not offered; what is vast or odd is drawn.
 func TestOddPlanes(t *testing.T) {
 	good := func() *chart.Plane {
-		return &chart.Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
+		return &chart.Plane{Terms: []chart.PlaneTerm{{Deviation: 1, Weight: 1}}, Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
 	}
 	for name, spoil := range map[string]func(*chart.Plane){
 		"no counts":      func(p *chart.Plane) { p.First, p.Second = nil, nil },
@@ -175,7 +176,7 @@ func TestOddPlanes(t *testing.T) {
 			slices.Sort(e)
 			return e
 		}
-		p := &chart.Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
+		p := &chart.Plane{Terms: good().Terms, Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
 		if rapid.Bool().Draw(r, "has border") {
 			p.Border = border(rapid.Float64().Draw(r, "border"))
 		}

@@ -3,7 +3,6 @@ package scene
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -43,11 +42,11 @@ func (t tradeoff) plot(choice string) Plot {
 		p.Within = append(p.Within, Box{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
 	}
 	band := Band{Key: t.Confidence + " band", Paint: Ink(First), Within: p.Within, Falls: true, Edge: true}
-	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Points: p.Items, Bend: axis.Log}, band}
+	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Of: func(x float64) float64 { return along(p.Items, x) }}, band}
 	head := []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}
 	if len(t.Claimed) > 0 {
 		head = append(head, "claimed: not below", "refutes")
-		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Points: t.Claimed, Width: 1.8, Dash: true, Bend: axis.Log})
+		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
 		p.Marks = append(p.Marks, Points{At: p.Items, Radius: 3, Paint: Ink(First)})
@@ -146,20 +145,7 @@ func (t tradeoff) claimedAt(x float64) float64 {
 	if len(t.Claimed) == 0 {
 		return 0
 	}
-	i, _ := slices.BinarySearchFunc(t.Claimed, x, func(p [2]float64, x float64) int {
-		if p[0] <= x {
-			return -1
-		}
-		return 1
-	})
-	switch {
-	case i == 0:
-		return t.Claimed[0][1]
-	case i == len(t.Claimed):
-		return t.Claimed[i-1][1]
-	}
-	a, b := t.Claimed[i-1], t.Claimed[i]
-	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
+	return along(t.Claimed, x)
 }
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above

@@ -149,10 +149,6 @@ func TestSamplesWithProblems(t *testing.T) {
 	if found.Samples == nil || found.Columns[0].Kind != audit.Mixed {
 		t.Errorf("%+v", found)
 	}
-	// A coordinator with a crew has no samples.
-	if refused := answerTo[refusal](newPage(t, testCatalogue(), 1), "inspect", "{}"); !strings.Contains(refused.Message, "no such request") {
-		t.Errorf("%+v", refused)
-	}
 }
 
 // neverRead is a file that cannot be read.
