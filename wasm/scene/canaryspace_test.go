@@ -285,12 +285,3 @@ func TestChooseAnotherPicture(t *testing.T) {
 		t.Errorf("%q", words)
 	}
 }
-
-// TestEarlierCanaryReport: one without portrait has its other pictures.
-func TestEarlierCanaryReport(t *testing.T) {
-	r, _ := canaryAudit(t)
-	r.Evidence.ScoreSample, r.Evidence.Membership = nil, nil
-	if all := Views(canaryInput(t, r)); len(all) != 2 {
-		t.Errorf("%d views", len(all))
-	}
-}

@@ -10,46 +10,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// The claimed curve of Rényi privacy, against a search over all pairs of rates,
-// and against the Gaussian mechanism, which keeps the claim: no test of it lies
-// below.
-func TestRenyiTradeoff(t *testing.T) {
-	const sigma = 1.3
-	for _, c := range []audit.Claim{{Kind: "renyi", Alpha: 2, Epsilon: 1 / (sigma * sigma)}, {Kind: "renyi", Alpha: 8, Epsilon: 4 / (sigma * sigma)}, {Kind: "zcdp", Rho: 0.5 / (sigma * sigma)}} {
-		v := tradeoff{TradeoffCurve: pair.TradeoffCurve{Claimed: renyiTradeoff(c)}}
-		last := [2]float64{-1, 2}
-		for _, p := range v.Claimed {
-			if p[0] < last[0] || p[1] > last[1]+1e-12 || p[0] < 0 || p[0] > 1 || p[1] < 0 || p[1] > 1-p[0]+1e-12 {
-				t.Fatalf("%+v: %v after %v", c, p, last)
-			}
-			last = p
-			if c.Kind == "renyi" && p[0] > 0.001 && p[0] < 0.999 && p[1] > 1e-9 {
-				at := math.Max(binaryRenyi(c.Alpha, 1-p[1], p[0]), binaryRenyi(c.Alpha, p[0], 1-p[1]))
-				if math.Abs(at-c.Epsilon) > 1e-6 {
-					t.Errorf("%+v at %v: the divergence is %v", c, p, at)
-				}
-			}
-		}
-		for z := -5.0; z < 5; z += 0.1 {
-			fpr, fnr := math.Erfc(z/math.Sqrt2)/2, math.Erfc(-(z-1/sigma)/math.Sqrt2)/2
-			// Between its points the polyline lies above a convex curve, by less than this.
-			if fnr < v.claimedAt(fpr)-2e-3 {
-				t.Errorf("%+v: the Gaussian mechanism has (%v, %v), claimed not below %v", c, fpr, fnr, v.claimedAt(fpr))
-			}
-		}
-	}
-	// D_2 of coins 3/4 and 1/4: ln(9/4 * 1/4 ... ) by hand: 0.5625/0.25 + 0.0625/0.75.
-	if got, want := binaryRenyi(2, 0.75, 0.25), math.Log(0.5625/0.25+0.0625/0.75); math.Abs(got-want) > 1e-12 {
-		t.Errorf("D_2 is %v, want %v", got, want)
-	}
-	if !math.IsInf(binaryRenyi(2, 0.5, 0), 1) || binaryRenyi(2, 0, 0.5) != math.Log(1/0.5) {
-		t.Error("the ends of binaryRenyi")
-	}
-	if renyiTradeoff(audit.Claim{Kind: "pure", Epsilon: 1}) != nil {
-		t.Error("a pure claim has a curve of its own")
-	}
-}
-
 // A claim of epsilon = 0 is refuted at one of three points.
 func TestRefutingPoint(t *testing.T) {
 	c := &pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FNR: 1, FNRLower: 1, FNRUpper: 1}, {FPR: 0.2, FPRLower: 0.15, FPRUpper: 0.25, FNR: 0.4, FNRLower: 0.35, FNRUpper: 0.45}, {FPR: 0.5, FPRLower: 0.45, FPRUpper: 0.55, FNR: 0.2, FNRLower: 0.15, FNRUpper: 0.25}, {FPR: 1, FPRLower: 1, FPRUpper: 1}},
@@ -93,7 +53,7 @@ func TestSearch(t *testing.T) {
 			}
 		}
 	}
-	if NewSearch(nil, "", 1) != nil || NewOverTime(&Course{}, nil, 0) != nil || NewOverTime(nil, nil, 0) != nil || NewTradeoff(nil, audit.Claim{}) != nil {
+	if NewSearch(nil, "", 1) != nil || NewOverTime(&Course{}, nil, 0) != nil || NewOverTime(nil, nil, 0) != nil || NewTradeoff(nil) != nil {
 		t.Error("nothing is drawn")
 	}
 }

@@ -318,22 +318,15 @@ func TestSpark(t *testing.T) {
 		{Course{Moments: []Moment{{512, 2}}, Claimed: 1}, Text, []string{"≥ 2", "512 outputs"}},
 	} {
 		v := NewSpark(&c.course)
-		for _, width := range []float64{200, 262, 330} {
-			s := v.Layout(Frame{Width: width})
-			if len(s.Items) != len(c.course.Moments) || s.Height < 60 || s.Height > 100 {
-				t.Errorf("%d items, %v high", len(s.Items), s.Height)
+		all := ""
+		for _, l := range v.Layout(Frame{Width: 262}).Labels {
+			if all += l.Words + "\n"; l.Role != c.role {
+				t.Errorf("%+v", l)
 			}
-			all := ""
-			for _, l := range s.Labels {
-				all += l.Words + "\n"
-				if l.Role != c.role && l.Role != Muted || l.Y < 0 || l.Y > s.Height || l.Align == Start && l.X+Roughly(l.Words, l.Size) > width+2 {
-					t.Errorf("%v wide: %+v", width, l)
-				}
-			}
-			for _, w := range c.words {
-				if !strings.Contains(strings.ReplaceAll(all, "\u202f", " "), w) {
-					t.Errorf("%q is not in %q", w, all)
-				}
+		}
+		for _, w := range c.words {
+			if !strings.Contains(strings.ReplaceAll(all, "\u202f", " "), w) {
+				t.Errorf("%q is not in %q", w, all)
 			}
 		}
 	}

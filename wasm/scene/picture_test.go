@@ -126,7 +126,7 @@ func TestMarkup(t *testing.T) {
 
 // TestChoice: a picture takes a choice of its view's, and the first for another one.
 func TestChoice(t *testing.T) {
-	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}}, audit.Claim{})
+	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}})
 	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
 		if p := Draw(v, Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
 			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])

@@ -142,7 +142,7 @@ func reportView(in scene.Input, name string) (*scene.View, error) {
 	case name == "data":
 		return scene.DataOf(r), nil
 	case name == "tradeoff":
-		return scene.NewTradeoff(in.Curves.Tradeoff, r.Claim), nil
+		return scene.NewTradeoff(in.Curves.Tradeoff), nil
 	case name == "renyi":
 		return scene.NewRenyi(in.Curves.Renyi), nil
 	}
