@@ -271,17 +271,4 @@ func TestChooseAnotherPicture(t *testing.T) {
 	if i, _ := v.Read(); i != -1 || !v.Whole() {
 		t.Error("the matrix is looked at as the plane was")
 	}
-	for range 25 {
-		v.Step(1)
-	}
-	if _, words := v.Read(); !strings.HasPrefix(words, "inside 2 and ") {
-		t.Errorf("%q", words)
-	}
-	v.Choose(inRows)
-	for range 30 {
-		v.Step(1)
-	}
-	if _, words := v.Read(); !strings.HasPrefix(words, "fresh 12: ") {
-		t.Errorf("%q", words)
-	}
 }

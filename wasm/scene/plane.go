@@ -201,17 +201,9 @@ func (d *divergence) planeTooltip(i int) string {
 	return words
 }
 
-// planeTable are the cells. While a run goes on, many times a second, they are the
-// sums over the direction.
+// planeTable are the cells.
 func (d *divergence) planeTable(fig Figures) Table {
 	v := d.plane
-	if d.live != "" {
-		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
-		for _, b := range v.score {
-			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures(fig)...))
-		}
-		return t
-	}
 	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
 		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)

@@ -57,12 +57,6 @@ func TestPlaneByHand(t *testing.T) {
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
-	// While it is counted the table holds the sums over the direction.
-	live := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.").view()
-	live.Choose("plane")
-	if f := live.Table(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Caption, "So far. 100 of 300") {
-		t.Errorf("on its way: %v, %q", f.Rows, live.Caption)
-	}
 	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
 	// chance of 0.011, more than a third of 0.025.
 	if looks := []int{d.plane.cells[0].look, d.plane.cells[1].look, d.plane.cells[2].look}; !slices.Equal(looks, []int{clear, clear, unclear}) {
