@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -316,7 +317,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	}
 	sum := 0.0
 	for _, q := range panels {
-		sum += cmpOr1(q.Wide)
+		sum += cmp.Or(q.Wide, 1)
 	}
 	const gap = 26
 	room := s.Width - left - choose(phone, 14.0, right) - gap*float64(len(panels)-1)
@@ -324,7 +325,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	x := left
 	for _, q := range panels {
 		c := canvas{Scene: s, x: q.X.Scale, y: y, whole: s.Plot, rows: pitch, drop: drop}
-		c.box = Rect{x, at, room * cmpOr1(q.Wide) / sum, height}
+		c.box = Rect{x, at, room * cmp.Or(q.Wide, 1) / sum, height}
 		c.x.From, c.x.To = c.box.X, c.box.Right()
 		c.y.From, c.y.To = y.From+drop, y.To+drop
 		x += c.box.W + gap
@@ -332,8 +333,6 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	}
 	return all
 }
-
-func cmpOr1(x float64) float64 { return choose(x == 0, 1, x) }
 
 const (
 	yTicks = 5
@@ -460,7 +459,7 @@ func (c canvas) rectangle(w Box) Rect {
 	return r
 }
 
-// table makes a table of n rows.
+// rows makes a table of n rows.
 func rows(title string, head []string, n int, row func(fig Figures, i int) []string) func(Figures) Table {
 	return func(fig Figures) Table {
 		t := Table{Title: title, Head: head}

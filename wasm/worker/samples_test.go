@@ -13,15 +13,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// newSamplesPage starts the role of samples in this process.
-func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
-	here, there := fakePorts(t)
-	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
-	here.listen(p.onMessage)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
-	return p
-}
-
 func textFile(name, text string) userFile {
 	return userFile{strings.NewReader(text), name, int64(len(text))}
 }
