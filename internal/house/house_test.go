@@ -129,7 +129,7 @@ var rooms = []room{
 		"many audits of mechanisms"},
 	{p("core"), p("audit", "core/report", "core/engine", "core/pair", "core/canary/...", "core/onerun", "core/scores"),
 		"joins the kinds"},
-	{p("wasm/scene"), p("audit", "bounds", "core/report", "core/membership", "core/pair", "core/pair/chart", "audit/stream/linalg"),
+	{p("wasm/scene"), p("audit", "bounds", "bounds/accounting", "core/report", "core/membership", "core/pair", "core/pair/chart", "audit/stream/linalg"),
 		"pictures are drawn of what a report holds"},
 	{p("wasm/stills"), p("core/report", "core/report/format", "core/pair", "core/canary", "core/onerun", "core/scores", "wasm/scene"),
 		"joins reports to their pictures, for programs that write pages"},

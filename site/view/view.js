@@ -6,7 +6,7 @@ import { byId, html, tableRows } from "../page/element.js";
 import { csvOf, save } from "../page/files.js";
 import { coloursAt } from "../page/roles.js";
 
-const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif', MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const FRAME = 50; // px of a step of a pan by key
 const DRAG = 4; // px from which a press is a drag
 
@@ -39,7 +39,7 @@ globalThis.requestAnimationFrame = (callback) => {
   return 0;
 };
 
-const fontOf = (l) => `${l.Bold ? "bold " : ""}${l.Size || 12}px ${l.Mono ? MONO : FONT}`;
+const fontOf = (l) => `${l.Bold ? "bold " : ""}${l.Size || 12}px ${FONT}`;
 
 globalThis.dpscopeViewShell = {
   webgl, scale,

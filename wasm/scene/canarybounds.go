@@ -1,11 +1,9 @@
 package scene
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"strings"
 
@@ -124,7 +122,7 @@ type canaryLine struct {
 type canaryCourse struct {
 	*CanaryCourse
 	lines  []canaryLine
-	lifted []canaryLine // those that end above 0, by their ends
+	lifted []canaryLine // those that end above 0
 }
 
 // NewCanariesOverRuns shows a line for every interval, told apart by letters at their ends,
@@ -152,7 +150,6 @@ func NewCanariesOverRuns(c *CanaryCourse) *View {
 			v.lifted = append(v.lifted, l)
 		}
 	}
-	sort.SliceStable(v.lifted, func(i, j int) bool { return cmp.Less(v.lifted[j].last(), v.lifted[i].last()) })
 	return View{ID: "bounds", Title: "Bounds on epsilon over the number of runs"}.of(v.plot)
 }
 
@@ -201,7 +198,7 @@ func (v canaryCourse) plot(string) Plot {
 	p.Marks = append(append(p.Marks, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.Claimed}), points...)
 	ends := Ends{Item: true}
 	for _, l := range v.lifted {
-		ends.Words, ends.At = append(ends.Words, l.letter), append(ends.At, v.end(l))
+		ends.Words, ends.At = append(ends.Words, l.letter), append(ends.At, [2]float64{float64(v.Points[l.at[len(l.at)-1]].Runs), l.last()})
 		ends.Paint, ends.Bold = append(ends.Paint, l.ink()), append(ends.Bold, l.own)
 	}
 	p.Marks = append(p.Marks, ends)
@@ -225,11 +222,6 @@ func (v canaryCourse) plot(string) Plot {
 		return row
 	})
 	return p
-}
-
-// end is where a line ends, in values.
-func (v canaryCourse) end(l canaryLine) [2]float64 {
-	return [2]float64{float64(v.Points[l.at[len(l.at)-1]].Runs), l.last()}
 }
 
 // ink is how a line is painted.

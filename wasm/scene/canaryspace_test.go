@@ -271,26 +271,4 @@ func TestChooseAnotherPicture(t *testing.T) {
 	if i, _ := v.Read(); i != -1 || !v.Whole() {
 		t.Error("the matrix is looked at as the plane was")
 	}
-	for range 25 {
-		v.Step(1)
-	}
-	if _, words := v.Read(); !strings.HasPrefix(words, "inside 2 and ") {
-		t.Errorf("%q", words)
-	}
-	v.Choose(inRows)
-	for range 30 {
-		v.Step(1)
-	}
-	if _, words := v.Read(); !strings.HasPrefix(words, "fresh 12: ") {
-		t.Errorf("%q", words)
-	}
-}
-
-// TestEarlierCanaryReport: one without portrait has its other pictures.
-func TestEarlierCanaryReport(t *testing.T) {
-	r, _ := canaryAudit(t)
-	r.Evidence.ScoreSample, r.Evidence.Membership = nil, nil
-	if all := Views(canaryInput(t, r)); len(all) != 2 {
-		t.Errorf("%d views", len(all))
-	}
 }

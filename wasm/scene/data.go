@@ -56,11 +56,7 @@ func (v *data) view() *View {
 	if v == nil {
 		return nil
 	}
-	s := View{ID: "data", Title: "The data"}
-	if len(v.names) > 3 {
-		s.ChoiceLabel, s.Choices = "Features", []Choice{{"row", "in which the row stands out"}, {"classes", "that tell the classes apart"}}
-	}
-	return s.of(v.plot)
+	return View{ID: "data", Title: "The data"}.always(v.plot())
 }
 
 // newData is nil where there is nothing to draw, or it does not fit together.
@@ -108,19 +104,20 @@ func newData(e *pair.Examples, p audit.Pair) *data {
 	if len(v.rows) == 0 {
 		return nil
 	}
-	v.choose("row")
+	v.choose()
 	return v
 }
 
-// choose takes the two features that are shown: those of the largest worth, or of one
-// feature it and the label.
-func (v *data) choose(id string) {
+// choose takes the two features that are shown: those in which a row that one dataset lacks
+// stands out most, or if there is none those that tell the classes apart, or of one feature
+// it and the label.
+func (v *data) choose() {
 	d := len(v.names) - 1
 	v.axes = [2]int{d, d}
 	var worth [2]float64
 	for j := range d {
 		w := v.apart(j)
-		if id != "classes" && v.odd != [2]int{} {
+		if v.odd != [2]int{} {
 			w = v.outstanding(j)
 		}
 		if v.axes[0] == d || w > worth[0] {
@@ -285,8 +282,7 @@ func classMark(class int) (Form, Paint) {
 	return choose(class == 0, Disc, Triangle), Ink(choose(class == 0, Accent, Event))
 }
 
-func (v *data) plot(choice string) Plot {
-	v.choose(choice)
+func (v *data) plot() Plot {
 	p := Plot{Height: large, Caption: v.caption(), Table: v.table, Hit: Point{20, 20}, Outline: 12, Tooltip: v.tooltip}
 	for k, axis := range []*Axis{&p.X, &p.Y} {
 		b := v.bounds[v.axes[k]]

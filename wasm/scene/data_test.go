@@ -74,11 +74,6 @@ func TestDataByHand(t *testing.T) {
 	if math.Abs(box.X+box.W/2-s.Plot.Right()) > 1e-9 || math.Abs(box.Y+box.H/2-s.Plot.Bottom()) > 1e-9 {
 		t.Errorf("it lies at %v of %v", box, s.Plot)
 	}
-	v.choose("classes")
-	if v.axes[0] != 0 {
-		t.Errorf("the classes are shown by %v", v.axes)
-	}
-
 	// A row less, and the same rows; of one feature, by it and the label.
 	less := newData(cells, audit.Pair{First: first, Second: table(same...)})
 	if less.odd != [2]int{1, 0} || !strings.Contains(less.caption(), "Removed row, ") || !strings.Contains(less.caption(), "of 5 and 4 rows") {

@@ -71,7 +71,7 @@ func newDivergence(ch chart.Chart, claim audit.Claim, reversed bool, live string
 	d.kind = d.kinds[0]
 	outcomes := d.outcomes()
 	if ch.Kind == chart.Score {
-		d.plane = newPlane(ch.Plane)
+		d.plane = newPlane(ch)
 	}
 	bins := binsOf(ch)
 	if bins == nil {

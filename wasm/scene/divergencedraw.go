@@ -5,36 +5,6 @@ import (
 	"math"
 )
 
-// scales are those of shares, log ratios and parts.
-func (d *divergence) scales(parts []float64) [3]Scale {
-	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
-	for i, b := range d.bins {
-		p, q := b.Shares()
-		mostShare = max(mostShare, p, q)
-		if !math.IsInf(parts[i], 0) {
-			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
-		}
-	}
-	mostPart = cmp.Or(mostPart, 0.01)
-	ratio := d.mostRatio()
-	return [3]Scale{{Lo: 0, Hi: mostShare * 1.06}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.1, Hi: mostPart * 1.1}}
-}
-
-// mostRatio is the end of the axis of log ratios: beyond the ratios that are
-// known well enough, and the claim.
-func (d *divergence) mostRatio() float64 {
-	most := 0.5
-	if e, ok := epsilonOf(d.claim); ok {
-		most = max(most, 1.15*e)
-	}
-	for _, b := range d.bins {
-		if r, s := b.LogRatio(), b.Spread(); !math.IsNaN(s) {
-			most = max(most, math.Abs(r)+min(s, 1))
-		}
-	}
-	return most * 1.08
-}
-
 // panels are three pictures over one axis: shares, log ratios, parts of the divergence.
 // Outcomes are rows.
 func (d *divergence) panels() []Plot {
@@ -58,11 +28,25 @@ func (d *divergence) panels() []Plot {
 		}
 		return [2]float64{along, value}
 	}
-	scales := d.scales(parts)
+	// Ratios end beyond those that are known well enough, and the claim.
+	mostShare, mostRatio, mostPart, leastPart := 0.0, 0.5, 0.0, 0.0
+	if e, ok := epsilonOf(d.claim); ok {
+		mostRatio = max(mostRatio, 1.15*e)
+	}
+	for i, b := range d.bins {
+		mostShare = max(mostShare, b.share(0), b.share(1))
+		if r, s := b.LogRatio(), b.Spread(); !math.IsNaN(s) {
+			mostRatio = max(mostRatio, math.Abs(r)+min(s, 1))
+		}
+		if !math.IsInf(parts[i], 0) {
+			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
+		}
+	}
+	mostRatio, mostPart = mostRatio*1.08, cmp.Or(mostPart, 0.01)*1.1
 	words := [3]Axis{
-		{Title: "share of outputs", Words: Percent, Scale: scales[0]},
-		{Title: "ln(share on first / share on second), ± 95 % each", Short: "ln ratio, ± 95 %", Words: Short, Scale: scales[1]},
-		{Title: "part of each: " + d.kind.of, Short: "part", Words: Short, Scale: scales[2]},
+		{Title: "share of outputs", Words: Percent, Scale: Scale{Hi: mostShare * 1.06}},
+		{Title: "ln(share on first / share on second), ± 95 % each", Short: "ln ratio, ± 95 %", Words: Short, Scale: Scale{Lo: -mostRatio, Hi: mostRatio}},
+		{Title: "part of each: " + d.kind.of, Short: "part", Words: Short, Scale: Scale{Lo: leastPart * 1.1, Hi: mostPart}},
 	}
 	out := make([]Plot, 3)
 	for k := range out {
@@ -91,12 +75,12 @@ func (d *divergence) panels() []Plot {
 		out[1].Marks = append(out[1].Marks, Rule{Key: "claimed: ± ε = " + Short(e), Paint: Ink(Text), At: e, Upright: outcomes}, Rule{Paint: Ink(Text), At: -e, Upright: outcomes})
 	}
 	for i, b := range places {
-		out[1].Marks = append(out[1].Marks, ratio(b, func(v float64) [2]float64 { return at((b.From+b.To)/2, v) }, scales[1].Hi)...)
+		out[1].Marks = append(out[1].Marks, ratio(b, func(v float64) [2]float64 { return at((b.From+b.To)/2, v) }, mostRatio)...)
 		inset := choose(outcomes, 0.2, 0.04) * (b.To - b.From)
 		from, to := at(b.From+inset, min(0, parts[i])), at(b.To-inset, max(0, parts[i]))
 		if math.IsInf(parts[i], 1) {
 			middle := (b.From + b.To) / 2
-			out[2].Marks = append(out[2].Marks, Arrow{Ink(Event), at(middle, 0), at(middle, scales[2].Hi)})
+			out[2].Marks = append(out[2].Marks, Arrow{Ink(Event), at(middle, 0), at(middle, mostPart)})
 		} else if parts[i] != 0 {
 			out[2].Marks = append(out[2].Marks, Bars{Paint: Ink(Event), Boxes: []Box{{from[0], to[0], from[1], to[1]}}})
 		}

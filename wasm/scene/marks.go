@@ -57,7 +57,6 @@ type Line struct {
 	Of     func(x float64) float64 // instead
 	Width  float64                 // 0: 2
 	Dash   bool
-	Bend   bool // straight in values, where axes are logarithmic
 }
 
 func (l Line) key() key {
@@ -67,31 +66,23 @@ func (l Line) key() key {
 
 func (l Line) draw(c canvas) {
 	points := c.all(l.Points)
-	switch {
-	case l.Bend:
-		points = c.bend(l.Points)
-	case l.Of != nil:
-		for px := c.box.X; px <= c.box.Right()+0.5; px += 2 {
+	if l.Of != nil {
+		for px := c.box.X; px <= c.box.Right()+0.5; px++ {
 			points = append(points, Point{px, c.y.At(l.Of(c.x.Value(px)))})
 		}
 	}
 	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: choose(l.Dash, c.box, around(c.box, 5))})
 }
 
-// bend places a line that is straight in values, pixel by pixel.
-func (c canvas) bend(line [][2]float64) []Point {
-	var out []Point
-	for i, b := range line {
-		end := c.at(b)
-		if i > 0 {
-			a := line[i-1]
-			for px := max(c.at(a).X, c.box.X) + 1; px < min(end.X, c.box.Right()); px++ {
-				out = append(out, Point{px, c.y.At(a[1] + (b[1]-a[1])*(c.x.Value(px)-a[0])/(b[0]-a[0]))})
-			}
-		}
-		out = append(out, end)
+// along is the height of a line through points at a place, which rises or falls evenly between
+// two of them.
+func along(line [][2]float64, x float64) float64 {
+	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return choose(p[0] <= x, -1, 1) })
+	if i == 0 || i == len(line) {
+		return line[min(i, len(line)-1)][1]
 	}
-	return out
+	a, b := line[i-1], line[i]
+	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
 }
 
 // outline is the line over the shares of a side in bins, and down where there is none.

@@ -474,9 +474,6 @@ func (v *outputs) out(m mark) bool {
 	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)
 }
 
-// items are the marks, and the event after them where it is none of them.
-func (v *outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
-
 // apart reports whether the event is not one of the marks.
 func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 

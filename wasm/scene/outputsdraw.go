@@ -108,7 +108,7 @@ func (v *outputs) shares(p *Plot, bins []Bin) Axis {
 			}
 		}
 	}
-	a := Axis{Title: "share of outputs", Scale: Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p, false) }}
+	a := Axis{Title: "share of outputs", Scale: Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
 		under := Bars{Paint: Ink(First).At(0.16), Tight: true}
@@ -230,6 +230,6 @@ func (m mark) seenWords() string {
 	return likelier + " " + times(math.Abs(r)) + "×"
 }
 
-func percentWords(p float64, tight bool) string {
-	return strings.Replace(Percent(round(p, 2)), "\u00a0", choose(tight, "", "\u202f"), 1)
+func percentWords(p float64) string {
+	return strings.Replace(Percent(round(p, 2)), "\u00a0", "\u202f", 1)
 }

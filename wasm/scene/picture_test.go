@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
@@ -46,7 +47,7 @@ func stillViews(t *testing.T) map[string]*View {
 		"canaries": NewCanariesOverRuns(&course),
 		"column":   NewColumn("age", bins),
 		"same":     NewColumn("one value", []ColumnBin{{Lower: 3, Upper: 3, Counts: [2]int{4, 5}}}),
-		"account":  NewAccount(AccountCurve{Points: []OrderPoint{{1.5, 0.1}, {4, 0.5}, {64, 2.25}}, KL: &kl, Limit: &limit, Best: &best}),
+		"account":  NewAccount(accounting.Account{Curve: []accounting.Point{{Alpha: 1.5, Divergence: 0.1}, {Alpha: 4, Divergence: 0.5}, {Alpha: 64, Divergence: 2.25}}, KL: &kl, MaxDivergence: &limit, Epsilons: []accounting.Guarantee{{Method: accounting.MethodTight, Order: &best}}}),
 		"spark":    NewSpark(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
 		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []report.Row{{Alpha: 1.1, LowerBound: new(0.1)}, {Alpha: 2, LowerBound: new(0.7)}, {Alpha: 8, LowerBound: new(0.6)}, {Alpha: 64, LowerBound: new(2.0)}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
@@ -125,7 +126,7 @@ func TestMarkup(t *testing.T) {
 
 // TestChoice: a picture takes a choice of its view's, and the first for another one.
 func TestChoice(t *testing.T) {
-	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}}, audit.Claim{})
+	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}})
 	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
 		if p := Draw(v, Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
 			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])

@@ -37,27 +37,18 @@ const (
 	beyondAll // by more than the claimed epsilon
 )
 
-const mostPlaneBins = 200
-
 // newPlane is nil where there is nothing to draw, or it does not fit together.
-func newPlane(p *chart.Plane) *plane {
-	if p == nil {
+func newPlane(ch chart.Chart) *plane {
+	p := ch.Plane
+	if p == nil || p.First == nil || ch.Check() != nil || math.IsInf(4*(p.Edges[len(p.Edges)-1]-p.Edges[0]), 0) || math.IsInf(4*(p.ScoreEdges[len(p.ScoreEdges)-1]-p.ScoreEdges[0]), 0) {
 		return nil
-	}
-	for _, e := range [][]float64{p.ScoreEdges, p.Edges} {
-		if n := len(e); n < 2 || n > mostPlaneBins || !slices.IsSorted(e) || !(e[n-1] > e[0]) || math.IsInf(4*(e[n-1]-e[0]), 0) {
-			return nil
-		}
 	}
 	across, up := len(p.ScoreEdges)+1, len(p.Edges)+1
 	v := &plane{Plane: *p, across: make([]Bin, across), up: make([]Bin, up)}
 	var of [2]int
 	for side, counts := range [][]int{p.First, p.Second} {
-		if len(counts) != across*up {
-			return nil
-		}
 		for _, n := range counts {
-			if n < 0 || n > math.MaxInt32 {
+			if n > math.MaxInt32 {
 				return nil
 			}
 			of[side] += n
@@ -210,17 +201,9 @@ func (d *divergence) planeTooltip(i int) string {
 	return words
 }
 
-// planeTable are the cells. While a run goes on, many times a second, they are the
-// sums over the direction.
+// planeTable are the cells.
 func (d *divergence) planeTable(fig Figures) Table {
 	v := d.plane
-	if d.live != "" {
-		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
-		for _, b := range v.score {
-			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures(fig)...))
-		}
-		return t
-	}
 	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
 		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -158,6 +159,15 @@ func (a Axis) scale(bottom, top float64) Scale {
 	return s
 }
 
+// shown is the part of an upright axis that the camera shows.
+func (a Axis) shown(f Frame) Scale {
+	y := a.scale(1, 0)
+	if a.Zooms {
+		y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
+	}
+	return y
+}
+
 // Layout is the picture.
 func (p *Plot) Layout(f Frame) *Scene {
 	s := f.scene(0)
@@ -201,11 +211,8 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	var all []canvas
 	left := 12.0
 	for _, q := range p.panels() {
-		y := q.Y.scale(1, 0)
-		if q.Y.Zooms {
-			y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
-		}
-		all = append(all, canvas{Scene: s, x: q.X.Scale, y: y})
+		y := q.Y.shown(f)
+		all = append(all, canvas{Scene: s, y: y})
 		if q.Y.Words != nil {
 			for _, v := range q.Y.marks(y, yTicks) {
 				left = max(left, s.wide(q.Y.Words(v))*choose(q.Y.Bold != nil, 1.1, 1)+12)
@@ -218,12 +225,9 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		c.box = Rect{left, at, max(20, f.Width-14-q.Right-left), q.Height.of(f.Width)}
 		if q.Alike {
 			q.alike(c.box)
-			c.y = q.Y.scale(c.box.Bottom(), c.box.Y)
-			if c.x = q.X.Scale; q.Y.Zooms {
-				c.y = c.y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
-			}
+			c.y = q.Y.shown(f)
 		}
-		c.y.From, c.y.To = c.box.Bottom(), c.box.Y
+		c.x, c.y.From, c.y.To = q.X.Scale, c.box.Bottom(), c.box.Y
 		if c.x.From, c.x.To = c.box.X, c.box.Right(); q.X.Zooms {
 			c.x = c.x.Zoomed(f.Camera.X)
 		}
@@ -316,7 +320,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	}
 	sum := 0.0
 	for _, q := range panels {
-		sum += cmpOr1(q.Wide)
+		sum += cmp.Or(q.Wide, 1)
 	}
 	const gap = 26
 	room := s.Width - left - choose(phone, 14.0, right) - gap*float64(len(panels)-1)
@@ -324,7 +328,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	x := left
 	for _, q := range panels {
 		c := canvas{Scene: s, x: q.X.Scale, y: y, whole: s.Plot, rows: pitch, drop: drop}
-		c.box = Rect{x, at, room * cmpOr1(q.Wide) / sum, height}
+		c.box = Rect{x, at, room * cmp.Or(q.Wide, 1) / sum, height}
 		c.x.From, c.x.To = c.box.X, c.box.Right()
 		c.y.From, c.y.To = y.From+drop, y.To+drop
 		x += c.box.W + gap
@@ -332,8 +336,6 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	}
 	return all
 }
-
-func cmpOr1(x float64) float64 { return choose(x == 0, 1, x) }
 
 const (
 	yTicks = 5
@@ -460,7 +462,7 @@ func (c canvas) rectangle(w Box) Rect {
 	return r
 }
 
-// table makes a table of n rows.
+// rows makes a table of n rows.
 func rows(title string, head []string, n int, row func(fig Figures, i int) []string) func(Figures) Table {
 	return func(fig Figures) Table {
 		t := Table{Title: title, Head: head}

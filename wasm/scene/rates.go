@@ -3,6 +3,8 @@ package scene
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
 // Rate is how often audits of a mechanism that keeps its claim raised an alarm, with
@@ -62,31 +64,22 @@ func NewRates(rates []Rate, allowed float64) *View {
 	return View{ID: "calibration", Title: "The tool's own error rate"}.always(p)
 }
 
-// AccountCurve is what an account says at each order.
-type AccountCurve struct {
-	Points []OrderPoint
-	KL     *float64 // at order 1
-	Limit  *float64 // at every order; nil: not finite
-	Best   *float64 // the order that gives epsilon by the tight conversion
-}
-
-// OrderPoint is the divergence, in nats, that an account allows at an order.
-type OrderPoint struct{ Alpha, Divergence float64 }
-
 // NewAccount shows the Rényi curve of an account, the divergence that it allows at each
 // order; nil where there is no curve.
-func NewAccount(c AccountCurve) *View {
-	if len(c.Points) == 0 {
+func NewAccount(c accounting.Account) *View {
+	if len(c.Curve) == 0 {
 		return nil
 	}
-	return View{ID: "account", Title: "Rényi curve"}.of(c.plot)
-}
-
-func (c AccountCurve) plot(string) Plot {
-	low, high := c.Points[0], c.Points[len(c.Points)-1]
+	var best *float64 // the order that gives epsilon
+	for _, g := range c.Epsilons {
+		if g.Method == accounting.MethodTight {
+			best = g.Order
+		}
+	}
+	low, high := c.Curve[0], c.Curve[len(c.Curve)-1]
 	p := Plot{X: Axis{Title: "alpha (logarithmic)", Scale: Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}, Words: Short}, Height: squarish, Hit: Point{16, 16}, Outline: 16}
 	p.Caption = fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", Short(low.Divergence), Short(low.Alpha))
-	if len(c.Points) > 1 {
+	if len(c.Curve) > 1 {
 		p.Caption += fmt.Sprintf(" and %s at alpha = %s", Short(high.Divergence), Short(high.Alpha))
 	} else {
 		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
@@ -95,25 +88,25 @@ func (c AccountCurve) plot(string) Plot {
 	if c.KL != nil {
 		table = append(table, []string{"1", Exact.of(*c.KL)})
 	}
-	for _, q := range c.Points {
+	for _, q := range c.Curve {
 		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
 		table = append(table, []string{Exact.of(q.Alpha), Exact.of(q.Divergence)})
 	}
 	p.Marks = []Mark{Line{Key: "divergence", Paint: Ink(First), Points: p.Items}, Points{At: p.Items, Radius: 3, Paint: Ink(First)}}
 	most := high.Divergence
-	if c.Limit != nil {
-		p.Caption += "; at every order at most " + Short(*c.Limit)
-		table = append(table, []string{"infinite", Exact.of(*c.Limit)})
-		if *c.Limit < 2.5*high.Divergence {
-			most = max(most, *c.Limit)
-			p.Marks = append(p.Marks, Rule{Key: "its limit (dashed)", Paint: Ink(Text), At: *c.Limit})
+	if c.MaxDivergence != nil {
+		p.Caption += "; at every order at most " + Short(*c.MaxDivergence)
+		table = append(table, []string{"infinite", Exact.of(*c.MaxDivergence)})
+		if *c.MaxDivergence < 2.5*high.Divergence {
+			most = max(most, *c.MaxDivergence)
+			p.Marks = append(p.Marks, Rule{Key: "its limit (dashed)", Paint: Ink(Text), At: *c.MaxDivergence})
 		}
 	}
 	p.Caption += "."
-	if c.Best != nil {
-		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", Short(*c.Best))
-		if *c.Best >= low.Alpha && *c.Best <= high.Alpha {
-			p.Marks = append(p.Marks, Rule{Key: "order that gives epsilon (upright)", Paint: Ink(Event), At: *c.Best, Upright: true})
+	if best != nil {
+		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", Short(*best))
+		if *best >= low.Alpha && *best <= high.Alpha {
+			p.Marks = append(p.Marks, Rule{Key: "order that gives epsilon (upright)", Paint: Ink(Event), At: *best, Upright: true})
 		}
 	}
 	if !(most > 0) {
@@ -124,11 +117,11 @@ func (c AccountCurve) plot(string) Plot {
 		p.Y = Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: Power}
 	}
 	p.Tooltip = func(i int) string {
-		return fmt.Sprintf("alpha = %s: divergence ≤ %s", Exact.of(c.Points[i].Alpha), Exact.of(c.Points[i].Divergence))
+		return fmt.Sprintf("alpha = %s: divergence ≤ %s", Exact.of(c.Curve[i].Alpha), Exact.of(c.Curve[i].Divergence))
 	}
 	// An account rounds by itself.
 	p.Table = rows("The curve", []string{"alpha", "divergence at most"}, len(table), func(_ Figures, i int) []string { return table[i] })
-	return p
+	return View{ID: "account", Title: "Rényi curve"}.always(p)
 }
 
 // ColumnBin is a bar of a column of samples: of a name, or of a range of numbers.

@@ -21,16 +21,11 @@ type renyi struct{ pair.RenyiCurve }
 
 // allowed is what the claim allows at an order: anything beyond its ends.
 func (v renyi) allowed(alpha float64) float64 {
-	for i, b := range v.Claimed {
-		a := v.Claimed[max(0, i-1)]
-		switch {
-		case math.Abs(alpha-b[0]) <= 1e-9*b[0]:
-			return b[1]
-		case alpha > a[0] && alpha < b[0]:
-			return a[1] + (b[1]-a[1])*(alpha-a[0])/(b[0]-a[0])
-		}
+	n := len(v.Claimed)
+	if n == 0 || alpha < v.Claimed[0][0]*(1-1e-9) || alpha > v.Claimed[n-1][0]*(1+1e-9) {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
+	return along(v.Claimed, alpha)
 }
 
 // most is the largest bound, and over how many bounds exceed the claim.

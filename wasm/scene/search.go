@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
@@ -13,9 +12,7 @@ import (
 
 // search are the pairs that were tried, what each showed, and how its datasets differ.
 type search struct {
-	trials   []pair.TrialNote // as shown
-	tried    []pair.TrialNote // as tried
-	sorted   bool             // by value
+	trials   []pair.TrialNote
 	learners []string
 	quantity string
 	claimed  float64
@@ -30,11 +27,11 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *View 
 	if len(trials) == 0 {
 		return nil
 	}
-	return View{ID: "search", Title: "Search", ChoiceLabel: "Pairs", Choices: []Choice{{"tried", "as they were tried"}, {"value", "by what they showed"}}}.of(newSearch(trials, quantity, claimed).plot)
+	return View{ID: "search", Title: "Search"}.always(newSearch(trials, quantity, claimed).plot())
 }
 
 func newSearch(trials []pair.TrialNote, quantity string, claimed float64) *search {
-	v := &search{tried: trials, trials: trials, quantity: quantity, claimed: claimed}
+	v := &search{trials: trials, quantity: quantity, claimed: claimed}
 	for _, t := range trials {
 		if !slices.Contains(v.learners, t.Learner) {
 			v.learners = append(v.learners, t.Learner)
@@ -66,16 +63,7 @@ func difference(t pair.TrialNote, k int) float64 {
 	return at(t.Pair.First) - at(t.Pair.Second)
 }
 
-func (v *search) choose(id string) {
-	v.trials, v.sorted = v.tried, id == "value"
-	if v.sorted {
-		v.trials = slices.Clone(v.tried)
-		sort.SliceStable(v.trials, func(i, j int) bool { return cmp.Less(v.trials[j].Value, v.trials[i].Value) })
-	}
-}
-
-func (v *search) plot(choice string) Plot {
-	v.choose(choice)
+func (v *search) plot() Plot {
 	n := float64(len(v.trials))
 	pairs := Axis{Scale: Scale{Lo: 0.5, Hi: n + 0.5}, Zooms: true, Whole: true}
 	values := Plot{X: pairs, Height: px(220)}
@@ -105,10 +93,8 @@ func (v *search) plot(choice string) Plot {
 		}
 		values.Items, values.Within = append(values.Items, at), append(values.Within, column(at[0]-0.5, at[0]+0.5))
 	}
-	values.Marks = []Mark{Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed}, Points{Key: "above it", Paint: Ink(Bad)}, Points{Key: "chosen", Paint: Ink(Text), At: chosen, Form: Ring, Radius: radius + 5}}
-	if !v.sorted {
-		values.Marks = append(values.Marks, Line{Key: "best so far", Paint: Ink(Muted), Points: best, Width: 1.2})
-	}
+	values.Marks = []Mark{Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed}, Points{Key: "above it", Paint: Ink(Bad)}, Points{Key: "chosen", Paint: Ink(Text), At: chosen, Form: Ring, Radius: radius + 5},
+		Line{Key: "best so far", Paint: Ink(Muted), Points: best, Width: 1.2}}
 	for _, d := range dots {
 		values.Marks = append(values.Marks, d)
 	}

@@ -31,8 +31,8 @@ func (v *outputs) Says() Said {
 	switch {
 	case t.lit && v.claim.Delta > 0:
 		x.Sentence = fmt.Sprintf("%sdataset %s has %s of its outputs and %s has %s. %s allows %s times that and %s more.", where,
-			likelier, percentWords(t.on(t.sign), false), other, percentWords(t.on(-t.sign), false), v.claimWords(), times(v.epsilon), percentWords(v.claim.Delta, false))
-		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta, false), timesTo(t.bound, false))
+			likelier, percentWords(t.on(t.sign)), other, percentWords(t.on(-t.sign)), v.claimWords(), times(v.epsilon), percentWords(v.claim.Delta))
+		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesTo(t.bound, false))
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
 		switch {
@@ -134,7 +134,7 @@ func (v *outputs) shownSmall() string {
 func (v *outputs) allowed() string {
 	words := times(v.epsilon)
 	if v.claim.Delta > 0 {
-		words += " times, and " + percentWords(v.claim.Delta, false) + " more"
+		words += " times, and " + percentWords(v.claim.Delta) + " more"
 	}
 	return words
 }

@@ -94,7 +94,6 @@ const (
 	Triangle
 	Diamond
 	Ring
-	Forms
 )
 
 // Shape is painted as a whole. Clip cuts it off; an empty one does not.
@@ -127,7 +126,6 @@ type Label struct {
 	Role  Role
 	Size  float64 // px; 0: 12
 	Bold  bool
-	Mono  bool
 }
 
 // Scene is a picture of the given size. Items are what can be read.

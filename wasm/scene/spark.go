@@ -1,5 +1,7 @@
 package scene
 
+import "strings"
+
 // NewSpark shows a run's course, nil where there is none: the bound against the outputs a
 // side, on a logarithmic axis, as small as a word, with the claim dashed, all in one colour.
 func NewSpark(c *Course) *View {
@@ -9,7 +11,7 @@ func NewSpark(c *Course) *View {
 	of, last := course{Course: *c}, c.Moments[len(c.Moments)-1]
 	first := float64(max(1, c.Moments[0].Pairs))
 	end := max(float64(last.Pairs), first*1.0001)
-	p := Plot{Caption: of.caption(), Table: of.table, Tooltip: of.tooltip, Name: of.name, Only: choose(c.first() >= 0 && c.Valid, LitInk, Text), Height: Height{38, 0.2, 62}, Right: 62, Hit: Point{10, 60}, Outline: 8}
+	p := Plot{Caption: of.caption(), Table: of.table, Tooltip: of.tooltip, Name: of.name, Only: choose(c.first() >= 0 && c.Valid, LitInk, Text), Height: Height{38, 0.2, 62}, Hit: Point{10, 60}, Outline: 8}
 	p.X = Axis{Scale: Scale{Lo: first * 0.8, Hi: end, Log: true}, Ticks: []float64{end, first}, Words: func(n float64) string {
 		return choose(n == end, Grouped(int(n))+" outputs", Grouped(int(n)))
 	}}
@@ -27,6 +29,9 @@ func NewSpark(c *Course) *View {
 		words.Words, words.At = append(words.Words, "claim "+Short(c.Claimed)), append(words.At, [2]float64{end, c.Claimed})
 		words.Paint, words.Bold = append(words.Paint, Ink(Text)), append(words.Bold, false)
 	}
+	for _, w := range words.Words {
+		p.Right = max(p.Right, Roughly(w, textSize)*1.1+4)
+	}
 	p.Marks = append(p.Marks, words)
 	return View{ID: "spark", Title: "Bound over time"}.always(p)
 }
@@ -34,7 +39,7 @@ func NewSpark(c *Course) *View {
 // symbolOf is the sign of a quantity in words.
 func symbolOf(quantity string) string {
 	for _, q := range []struct{ name, sign string }{{"epsilon", "ε "}, {"rho", "ρ "}, {"mu", "μ "}} {
-		if len(quantity) >= len(q.name) && quantity[:len(q.name)] == q.name {
+		if strings.HasPrefix(quantity, q.name) {
 			return q.sign
 		}
 	}

@@ -246,9 +246,6 @@ func (p *svgPainter) label(l Label) {
 	if l.Bold {
 		at["font-weight"] = "700"
 	}
-	if l.Mono {
-		at["font-family"] = `ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace`
-	}
 	p.nodes = append(p.nodes, element("text", at, Node{Text: l.Words}))
 }
 

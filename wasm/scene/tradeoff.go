@@ -3,9 +3,7 @@ package scene
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -14,22 +12,15 @@ import (
 // NewTradeoff shows a report's curve, nil where there is none: a test's false negative rate
 // against its false positive rate, the band of both, and the curve below which no test of a
 // mechanism that keeps the claim lies.
-func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *View {
+func NewTradeoff(c *pair.TradeoffCurve) *View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := tradeoff{TradeoffCurve: *c}
-	if len(t.Claimed) == 0 {
-		t.Claimed, t.implied = renyiTradeoff(claim), true
-	}
-	return View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: linearOrLog}.of(t.plot)
+	return View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: linearOrLog}.of(tradeoff{*c}.plot)
 }
 
 // tradeoff is a curve from (0, 1) to (1, 0).
-type tradeoff struct {
-	pair.TradeoffCurve
-	implied bool // Claimed is an outer curve: what the claim implies for two outcomes
-}
+type tradeoff struct{ pair.TradeoffCurve }
 
 func (t tradeoff) plot(choice string) Plot {
 	axis := Axis{Scale: Scale{Hi: 1}, Words: Short, Zooms: true}
@@ -43,11 +34,11 @@ func (t tradeoff) plot(choice string) Plot {
 		p.Within = append(p.Within, Box{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
 	}
 	band := Band{Key: t.Confidence + " band", Paint: Ink(First), Within: p.Within, Falls: true, Edge: true}
-	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Points: p.Items, Bend: axis.Log}, band}
+	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Of: func(x float64) float64 { return along(p.Items, x) }}, band}
 	head := []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}
 	if len(t.Claimed) > 0 {
 		head = append(head, "claimed: not below", "refutes")
-		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Points: t.Claimed, Width: 1.8, Dash: true, Bend: axis.Log})
+		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
 		p.Marks = append(p.Marks, Points{At: p.Items, Radius: 3, Paint: Ink(First)})
@@ -71,95 +62,12 @@ func (t tradeoff) plot(choice string) Plot {
 	return p
 }
 
-// renyiTradeoff is the least false negative rate at every false positive rate
-// that a claim of Rényi or zero-concentrated privacy leaves to a test: its two
-// outcomes are no further apart, in either direction, than the outputs (data
-// processing; Balle, Barthe, Gaboardi, Hsu and Sato 2020, section 4). It is an
-// outer curve. Empty for other claims.
-func renyiTradeoff(c audit.Claim) [][2]float64 {
-	var orders []float64
-	switch c.Kind {
-	case "renyi":
-		orders = []float64{c.Alpha}
-	case "zcdp":
-		for a := 1.0625; a < 1000; a *= 1.25 {
-			orders = append(orders, a)
-		}
-	default:
-		return nil
-	}
-	allowed := func(alpha float64) float64 {
-		if c.Kind == "zcdp" {
-			return c.Rho * alpha
-		}
-		return c.Epsilon
-	}
-	keeps := func(x, y float64) bool {
-		for _, a := range orders {
-			if binaryRenyi(a, 1-y, x) > allowed(a) || binaryRenyi(a, x, 1-y) > allowed(a) {
-				return false
-			}
-		}
-		return true
-	}
-	const steps = 120
-	line := [][2]float64{{0, 1}}
-	for i := range steps + 1 {
-		x := 1 / (1 + math.Exp(-(-16 + 32*float64(i)/steps)))
-		lo, hi := 0.0, 1-x // keeps at hi
-		for range 60 {
-			if mid := (lo + hi) / 2; keeps(x, mid) {
-				hi = mid
-			} else {
-				lo = mid
-			}
-		}
-		line = append(line, [2]float64{x, hi})
-	}
-	return append(line, [2]float64{1, 0})
-}
-
-// binaryRenyi is the Rényi divergence of order alpha > 0, other than 1, between
-// two coins with the given chances (van Erven and Harremoës 2014, equation 2).
-func binaryRenyi(alpha, p, q float64) float64 {
-	term := func(p, q float64) float64 { // its logarithm: the power itself may be too large
-		switch {
-		case p == 0:
-			return math.Inf(-1)
-		case q == 0:
-			return math.Inf(1)
-		}
-		return alpha*math.Log(p) + (1-alpha)*math.Log(q)
-	}
-	a, b := term(p, q), term(1-p, 1-q)
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(a, 1) {
-		return a
-	}
-	return (a + math.Log1p(math.Exp(b-a))) / (alpha - 1)
-}
-
 // claimedAt is the claimed curve's height, 0 where nothing is claimed.
 func (t tradeoff) claimedAt(x float64) float64 {
 	if len(t.Claimed) == 0 {
 		return 0
 	}
-	i, _ := slices.BinarySearchFunc(t.Claimed, x, func(p [2]float64, x float64) int {
-		if p[0] <= x {
-			return -1
-		}
-		return 1
-	})
-	switch {
-	case i == 0:
-		return t.Claimed[0][1]
-	case i == len(t.Claimed):
-		return t.Claimed[i-1][1]
-	}
-	a, b := t.Claimed[i-1], t.Claimed[i]
-	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
+	return along(t.Claimed, x)
 }
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above
@@ -191,9 +99,6 @@ func (t tradeoff) caption() string {
 	default:
 		p := t.Points[i]
 		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))
-	}
-	if t.implied {
-		words += " The dashed curve is what the claim implies for a test's two outcomes; it claims more of finer ones."
 	}
 	return words
 }

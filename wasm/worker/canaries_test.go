@@ -6,15 +6,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/core/scores"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -99,58 +96,6 @@ func TestCanariesThroughMessages(t *testing.T) {
 					t.Errorf("with another file: %+v", r)
 				}
 			}
-		}
-	}
-}
-
-// A stop keeps what there is, and the crew is free for the next request.
-func TestCanariesStop(t *testing.T) {
-	cat := testCatalogue()
-	p := newPage(t, cat, 2)
-	plan := canaryPlan(1_000_000, 3)
-	plan.Explore = 50
-	id, answer := p.ask("run", plan)
-	for begun := false; !begun; time.Sleep(time.Millisecond) {
-		p.mu.Lock()
-		for _, m := range p.told {
-			begun = begun || strings.Contains(m.JSON, `"phase":"certify"`)
-		}
-		p.mu.Unlock()
-	}
-	if r := answerTo[refusal](p, "run", testPlan("randomised-response", 1000)); r.Message != errBusy.Error() {
-		t.Errorf("a run meanwhile: %+v", r)
-	}
-	p.port.post(message{Type: msgStop, ID: id})
-	r := readIn[canary.Report](t, valueOf[reported](p, <-answer))
-	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil {
-		t.Errorf("%+v: %s", r.Termination, r.Summary)
-	}
-	answerTo[reported](p, "run", testPlan("randomised-response", 1000))
-}
-
-func TestCanariesRefuse(t *testing.T) {
-	p := newPage(t, testCatalogue(), 1)
-	plan := func(change func(*canary.Plan)) canary.Plan {
-		plan := canaryPlan(100, 3)
-		change(&plan)
-		return plan
-	}
-	for _, c := range []struct {
-		request     any
-		field, says string
-	}{
-		{plan(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
-		{plan(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
-		{plan(func(p *canary.Plan) { p.Design = source.Vectors }), "data", "a file"},
-		{plan(func(p *canary.Plan) { p.Claim = nil }), "epsilon", "above 0"},
-		{wanted{canary.Kind, nil}, "epsilon", "missing"},
-		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "colour": "2"}}, "setting", "colour"},
-		{wanted{canary.Kind, settings.Texts{"epsilon": "1", "exec": "python3 train.py"}}, "setting", "exec"}, // nothing runs that only a page names
-		{wanted{"canaries", nil}, "kind", "canary"},
-		{wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "scores", "one file or two"},
-	} {
-		if r := answerTo[refusal](p, "run", c.request); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
-			t.Errorf("%+v: %+v, want field %s and %q", c.request, r, c.field, c.says)
 		}
 	}
 }

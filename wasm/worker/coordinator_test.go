@@ -10,16 +10,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
 )
-
-func TestReadyNamesTheCore(t *testing.T) {
-	p := newPage(t, testCatalogue(), 0)
-	if r := valueOf[ready](p, <-p.ready); r.Version != "test" {
-		t.Errorf("ready: %+v", r)
-	}
-}
 
 // A run through messages gives the report of a run without, with any number of
 // workers.
@@ -55,6 +52,9 @@ func explored(r pair.Report) int {
 
 func TestCheck(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
+	if r := valueOf[ready](p, <-p.ready); r.Version != "test" {
+		t.Errorf("ready: %+v", r)
+	}
 	c := answerTo[checked](p, "check", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3})
 	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
 		t.Errorf("checked: %+v", c)
@@ -62,23 +62,64 @@ func TestCheck(t *testing.T) {
 	if c.CLI != "dpscope audit -mechanism svt4 -epsilon 0.5 -seed 3" || c.URL != "#v=1&mechanism=svt4&epsilon=0.5&seed=3" {
 		t.Errorf("cli %q, url %q", c.CLI, c.URL)
 	}
-	for _, bad := range []struct {
-		plan  any
-		field string
+}
+
+// What is asked wrongly is refused with its field, whatever the call.
+func TestRefuses(t *testing.T) {
+	p := newPage(t, testCatalogue(), 1)
+	canaries := func(change func(*canary.Plan)) canary.Plan {
+		plan := canaryPlan(100, 3)
+		change(&plan)
+		return plan
+	}
+	rates := func(change func(*calibration.Plan)) calibration.Plan {
+		plan := smallCalibration(10, "randomised-response")
+		change(&plan)
+		return plan
+	}
+	for _, c := range []struct {
+		calls       string
+		asks        any
+		field, says string
 	}{
-		{"", ""},
-		{wanted{report.Pair, settings.Texts{"mechanism": "svt4", "colour": "1"}}, "setting"},
-		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt9"}, "mechanism"},
-		{pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Samples: 5}, "samples"},
+		{"check run", "", "", "empty"},
+		{"check", settings.Texts{"mechanism": "svt4", "colour": "1"}, "setting", "colour"},
+		{"run", wanted{report.Pair, settings.Texts{"mechanism": "svt4", "colour": "1"}}, "setting", "colour"},
+		{"check run", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt9"}, "mechanism", "svt9"},
+		{"check run", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Samples: 5}, "samples", "in ["},
+		{"run", canaries(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
+		{"run", canaries(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
+		{"run", canaries(func(p *canary.Plan) { p.Design = source.Vectors }), "data", "a file"},
+		{"run", canaries(func(p *canary.Plan) { p.Claim = nil }), "epsilon", "above 0"},
+		{"run", wanted{canary.Kind, nil}, "epsilon", "missing"},
+		{"run", wanted{canary.Kind, settings.Texts{"epsilon": "1", "colour": "2"}}, "setting", "colour"},
+		{"run", wanted{canary.Kind, settings.Texts{"epsilon": "1", "exec": "python3 train.py"}}, "setting", "exec"}, // nothing runs that only a page names
+		{"run", wanted{"canaries", nil}, "kind", "canary"},
+		{"run", wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "scores", "one file or two"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Runs = 0 }), "runs", "in [1, 1000000]"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Runs = 200_000 }), "runs", "at most 100000 audits"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Mechanisms = []string{"svt4"} }), "mechanisms", "keep their claim"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Mechanisms = []string{"svt9"} }), "mechanism", "svt9"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Learners = []string{"auto", "sign"} }), "learners", "one learner"},
+		{"calibrate", rates(func(p *calibration.Plan) { p.Samples = 5 }), "samples", "in [100"},
+		{"calibrate", settings.Texts{"colour": "2"}, "setting", "colour"},
+		{"calibrate", "", "calibrate", "empty"},
+		{"account", `{"mechanism":"gaussian","sigma":"0"}`, "sigma", "above 0"},
+		{"account", `{"mechanism":"gaussian"}`, "sigma", "missing"},
+		{"account", `{"mechanism":"gaussian","sigma":"1","rate":"2"}`, "rate", "at most 1"},
+		{"account", `{"mechanism":"gauss","sigma":"1"}`, "mechanism", "gaussian"},
+		{"account", `{"mechanism":"zcdp","rho":"1","sigma":"1"}`, "sigma", "absent for zcdp"},
+		{"account", `{"mechanism":"zcdp","rho":"1","Steps":"1"}`, "setting", "Steps"},
+		{"account", `{"mechanism":"zcdp","rho":"1","steps":"1.5"}`, "steps", "a whole number"},
+		{"account", `{"mechanism":"zcdp","rho":"1"} {}`, "account", "more text"},
+		{"account", ``, "account", "empty"},
+		{"look", lookRequest{Text: "1\n"}, "", "one column"},
+		{"inspect", "{}", "", "no such request"}, // with a crew there are no samples
+		{"dance", "", "", "dance"},
 	} {
-		for _, kind := range []string{"check", "run"} {
-			asks := bad.plan
-			if w, is := asks.(wanted); is && kind == "check" {
-				asks = w.Settings
-			}
-			r := answerTo[refusal](p, kind, asks)
-			if !strings.Contains(r.Field, bad.field) || r.Message == "" || r.Want == "" {
-				t.Errorf("%s %v: %+v", kind, bad.plan, r)
+		for call := range strings.FieldsSeq(c.calls) {
+			if r := answerTo[refusal](p, call, c.asks); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
+				t.Errorf("%s %+v: %+v, want field %s and %q", call, c.asks, r, c.field, c.says)
 			}
 		}
 	}
@@ -129,11 +170,7 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 	}
 }
 
-func TestUnknownRequestAndPanic(t *testing.T) {
-	p := newPage(t, testCatalogue(), 0)
-	if r := answerTo[refusal](p, "dance", ""); !strings.Contains(r.Message, "dance") {
-		t.Errorf("%+v", r)
-	}
+func TestPanic(t *testing.T) {
 	_, err := new(coordinator).guard(t.Context(), message{Type: "open"}, func(context.Context, *coordinator, message) (any, error) { panic("gone") })
 	if err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("a panic became %v", err)

@@ -81,14 +81,24 @@ type fakePage struct {
 
 // newPage starts a coordinator and n task workers, all in this process.
 func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
+	p := startPage(t, cat, options{CoreSHA256: "sum"})
+	for i := range n {
+		p.attach(i, cat)
+	}
+	return p
+}
+
+// newSamplesPage starts the role of samples in this process.
+func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
+	return startPage(t, cat, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
+}
+
+func startPage(t *testing.T, cat audit.Catalogue, o options) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
 	here.listen(p.onMessage)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum"})
-	for i := range n {
-		p.attach(i, cat)
-	}
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, o)
 	return p
 }
 
@@ -281,10 +291,5 @@ func alone(t *testing.T, cat audit.Catalogue, plan pair.Plan) pair.Report {
 }
 
 func hasWarning(r pair.Report, word string) bool {
-	for _, w := range r.Warnings {
-		if strings.Contains(w, word) {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(strings.Join(r.Warnings, " "), word)
 }

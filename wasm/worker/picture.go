@@ -97,7 +97,7 @@ func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 		return scene.NewOutputs(&r), err
 	case ofAccount:
 		a, err := drawable[accounting.Account](req)
-		return scene.NewAccount(accountCurve(a)), err
+		return scene.NewAccount(a), err
 	case ofCalibration:
 		v, err := drawable[calibrated](req)
 		return scene.NewRates(v.rates(), v.Beta), err
@@ -142,7 +142,7 @@ func reportView(in scene.Input, name string) (*scene.View, error) {
 	case name == "data":
 		return scene.DataOf(r), nil
 	case name == "tradeoff":
-		return scene.NewTradeoff(in.Curves.Tradeoff, r.Claim), nil
+		return scene.NewTradeoff(in.Curves.Tradeoff), nil
 	case name == "renyi":
 		return scene.NewRenyi(in.Curves.Renyi), nil
 	}
@@ -155,17 +155,4 @@ func drawable[T any](req pictureRequest) (v T, err error) {
 		err = fmt.Errorf("no %s to draw: %w", req.Of, err)
 	}
 	return v, err
-}
-
-func accountCurve(a accounting.Account) scene.AccountCurve {
-	c := scene.AccountCurve{KL: a.KL, Limit: a.MaxDivergence}
-	for _, p := range a.Curve {
-		c.Points = append(c.Points, scene.OrderPoint{Alpha: p.Alpha, Divergence: p.Divergence})
-	}
-	for _, g := range a.Epsilons {
-		if g.Method == accounting.MethodTight {
-			c.Best = g.Order
-		}
-	}
-	return c
 }

@@ -124,13 +124,13 @@ func (d *sampleStore) inspect(ctx context.Context, r request[audit.Reading]) (in
 	d.files, d.spec = nil, nil // free, if they are read anew
 	d.mu.Unlock()
 
-	var out inspected
+	out := inspected{Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}} // the page relies on them
 	problem := func(err error) (inspected, error) {
 		if ctx.Err() != nil {
 			return inspected{}, errStopped
 		}
 		out.Problem = new(refusalOf(err))
-		return out.filled(), nil
+		return out, nil
 	}
 	if files == nil {
 		var columns []audit.Column
@@ -171,7 +171,7 @@ func (d *sampleStore) inspect(ctx context.Context, r request[audit.Reading]) (in
 	d.mu.Lock()
 	d.spec = &spec
 	d.mu.Unlock()
-	return out.filled(), nil
+	return out, nil
 }
 
 var errStopped = errors.New("stopped before the end")
@@ -180,20 +180,6 @@ var errStopped = errors.New("stopped before the end")
 // what.
 func sameBytesRead(a, b audit.Reading) bool {
 	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
-}
-
-// filled has lists where the page relies on them.
-func (out inspected) filled() inspected {
-	if out.Files == nil {
-		out.Files = []fileFacts{}
-	}
-	if out.Columns == nil {
-		out.Columns = []columnFacts{}
-	}
-	if out.Head == nil {
-		out.Head = [][]string{}
-	}
-	return out
 }
 
 // describe says what files hold, whatever their columns mean.

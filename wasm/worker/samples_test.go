@@ -13,15 +13,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// newSamplesPage starts the role of samples in this process.
-func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
-	here, there := fakePorts(t)
-	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
-	here.listen(p.onMessage)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
-	return p
-}
-
 func textFile(name, text string) userFile {
 	return userFile{strings.NewReader(text), name, int64(len(text))}
 }
@@ -148,10 +139,6 @@ func TestSamplesWithProblems(t *testing.T) {
 	found := answerTo[inspected](p, "inspect", `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
 	if found.Samples == nil || found.Columns[0].Kind != audit.Mixed {
 		t.Errorf("%+v", found)
-	}
-	// A coordinator with a crew has no samples.
-	if refused := answerTo[refusal](newPage(t, testCatalogue(), 1), "inspect", "{}"); !strings.Contains(refused.Message, "no such request") {
-		t.Errorf("%+v", refused)
 	}
 }
 

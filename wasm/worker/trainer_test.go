@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -31,9 +30,7 @@ func TestReportsOfTrainings(t *testing.T) {
 	g := core.Env{Sources: sources}
 	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
-	fixed := runs
-	fixed.Mode = canary.Fixed
-	for name, plan := range map[string]any{"sequential": runs, "fixed": fixed, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
+	for name, plan := range map[string]any{"runs": runs, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
 		a, err := core.Resolve(plan, g)
 		if err != nil {
 			t.Fatal(err)
@@ -58,11 +55,6 @@ func TestReportsOfTrainings(t *testing.T) {
 		v := answerTo[verified](p, "verify", string(text))
 		if !v.OK || !v.Recomputed || !strings.Contains(strings.Join(v.Notes, " "), "dpscope verify -exec draws the trainings again") {
 			t.Errorf("%s: %+v", name, v)
-		}
-		bound, _ := json.Marshal(*r.Head().LowerBound)
-		forged := strings.Replace(string(text), `"lowerBound": `+string(bound), `"lowerBound": 1.875`, 1)
-		if v := answerTo[verified](p, "verify", forged); forged == string(text) || v.OK {
-			t.Errorf("%s: a forged bound holds: %+v", name, v)
 		}
 	}
 }

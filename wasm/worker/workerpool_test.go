@@ -81,22 +81,6 @@ func TestSlowIsNotHung(t *testing.T) {
 	})
 }
 
-// A task that two workers died of ends the run.
-func TestTwoDeathsOfOneTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPage(t, testCatalogue(), 0)
-		p.onReplace = func(number int) { p.attachDeaf(number) }
-		p.attachDeaf(0)
-		answer := answerTo[reported](p, "run", testPlan("randomised-response", 1000))
-		if r := reportIn(t, answer); r.Verdict != audit.Invalid || !strings.Contains(answer.Error, "explore, trial 0") {
-			t.Errorf("%s: %q", r.Verdict, answer.Error)
-		}
-		if len(p.replaced) != 2 {
-			t.Errorf("replaced %+v", p.replaced)
-		}
-	})
-}
-
 // A worker that does not answer a cancel is ended after half a second.
 func TestCancelUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

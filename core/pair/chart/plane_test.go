@@ -167,43 +167,19 @@ func TestNoPlane(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	wide, _, _ := directed(reals(100), 300, func(noise, out []float64) {
-		for i := range out {
-			out[i] = noise[i%8] + 0.01*float64(i)*noise[7-i%8]
-		}
-	})
+	choose := func() *Plane {
+		p, _, _ := directed(reals(100), 300, func(noise, out []float64) {
+			for i := range out {
+				out[i] = noise[i%8] + 0.01*float64(i)*noise[7-i%8]
+			}
+		})
+		return p
+	}
+	wide := choose()
 	if len(wide.Terms) == 0 || len(wide.Terms) > planeTerms || wide.Terms[len(wide.Terms)-1].At < 90 {
 		t.Errorf("of 100 numbers %d weigh: %+v", len(wide.Terms), wide.Terms)
 	}
-	again, _, _ := directed(reals(100), 300, func(noise, out []float64) {
-		for i := range out {
-			out[i] = noise[i%8] + 0.01*float64(i)*noise[7-i%8]
-		}
-	})
-	if !reflect.DeepEqual(wide, again) {
+	if !reflect.DeepEqual(wide, choose()) {
 		t.Error("another plane of the same samples")
 	}
-}
-
-// BenchmarkPlane gives the time of choosing a plane of twenty columns, and of one
-// output's count.
-func BenchmarkPlane(b *testing.B) {
-	row := func(noise, out []float64) {
-		for i := range out {
-			out[i] = noise[i%8] + 0.1*float64(i)*noise[7-i%8]
-		}
-	}
-	p, samples, scores := directed(reals(20), planeTraining, row)
-	b.Run("choose", func(b *testing.B) {
-		for b.Loop() {
-			newPlane(samples[0], samples[1], scores)
-		}
-	})
-	b.Run("count", func(b *testing.B) {
-		c := p.Counter()
-		for b.Loop() {
-			c.Count(0, samples[0].Rows, scores[0])
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/planeTraining, "ns/output")
-	})
 }
