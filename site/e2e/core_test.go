@@ -248,7 +248,7 @@ func TestAccounting(t *testing.T) {
 	set(t, tab, "a-sigma", "0")
 	until(t, tab, `document.querySelector("#a-sigma").getAttribute("aria-invalid") === "true" && document.querySelector("#a-sigma-error").textContent.includes("above 0")`, 5*time.Second)
 	set(t, tab, "a-sigma", "1.1")
-	until(t, tab, `!document.querySelector("#a-sigma").hasAttribute("aria-invalid") && `+shown, 5*time.Second)
+	until(t, tab, `!document.querySelector("#a-sigma").hasAttribute("aria-invalid") && `+shown, 30*time.Second)
 
 	fragment := eval[string](t, tab, `location.hash`)
 	again := open(t, fragment)

@@ -128,6 +128,7 @@ func TestMend(t *testing.T) {
 	tab := live(t, site+html.UnescapeString(string(link[1])))
 	until(t, tab, `document.querySelector("#own-code").value.includes("Math.max(...noisy); // mend") && document.querySelector("#own-rows").value === "5" && document.querySelector("#own-relation").value === "l-infinity"`, 30*time.Second)
 	until(t, tab, `document.querySelector("#verdict").innerText.includes("Code that came with a link") && document.querySelector("#verdict").dataset.verdict === "empty" && document.querySelector("#own-code-error").hidden`, 30*time.Second)
+	until(t, tab, editor+` !== null`, 10*time.Second)
 	click(t, tab, "#own-run")
 	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought?.kind === "javascript"`, time.Minute)
 }

@@ -165,7 +165,8 @@ func open(t *testing.T, fragment string) *browser.Tab {
 // goTo follows a link to a state of the page's audit, and waits until the form has it.
 func goTo(t *testing.T, tab *browser.Tab, fragment string) {
 	t.Helper()
-	until(t, tab, fmt.Sprintf(`(window.asked ||= (location.hash = %q, new URLSearchParams(%[1]q.slice(1))), ["mechanism", "samples"].every((key) => document.getElementById(key).value === asked.get(key)) && !document.querySelector("#run").disabled && !(window.asked = null))`, fragment), 10*time.Second)
+	eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment))
+	until(t, tab, fmt.Sprintf(`((asked) => ["mechanism", "samples"].every((key) => document.getElementById(key).value === asked.get(key)) && !document.querySelector("#run").disabled)(new URLSearchParams(%q))`, fragment[1:]), 10*time.Second)
 }
 
 // enter goes to a door of the page by its link.

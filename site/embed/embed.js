@@ -80,14 +80,14 @@ class Embed {
     form.fill(catalogue);
     canaries.fill(catalogue.canaries);
     onEnter((door) => shown.enter(door));
-    onSubmit(byId("form"), () => this.run().catch(() => {})); // told
+    onSubmit(byId("form"), () => this.run());
     byId("canaries-form").addEventListener("submit", (event) => {
       event.stopImmediatePropagation();
       event.preventDefault();
-      this.run().catch(() => {}); // told
+      this.run();
     }, true);
     byId("stop").addEventListener("click", () => this.stop());
-    byId("verify").addEventListener("click", () => { this.work ??= this.#alone(() => this.runs.verify()); });
+    byId("verify").addEventListener("click", () => { this.#begin(() => this.runs.verify()); });
     addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) this.stop(); });
   }
 
@@ -168,11 +168,20 @@ class Embed {
 
   /** Runs the audit. It comes to the report, or fails in words. @returns {Promise<any>} */
   run() {
-    this.work ??= this.#alone(() => {
+    return this.#begin(() => {
       if (!this.planted) return this.runs.run(false);
       this.canaries.able(true);
       return this.canaries.run();
     });
+  }
+
+  #begin(begin) {
+    if (!this.work) {
+      this.work = this.#alone(begin);
+      this.work.catch(() => {}); // told
+      for (const key of ["settings", "stop", "core"]) dismiss(key);
+      this.setState("loading");
+    }
     return this.work;
   }
 
@@ -191,8 +200,6 @@ class Embed {
   /** Has something done while no other embed computes, and tells what comes of it. */
   async #alone(begin) {
     const { signal } = this.#stopping = new AbortController(), { engine } = this;
-    for (const key of ["settings", "stop", "core"]) dismiss(key);
-    this.setState("loading");
     const job = async () => {
       await this.need();
       signal.throwIfAborted();
@@ -338,7 +345,7 @@ async function open() {
   const seen = new IntersectionObserver((entries) => { // runs by itself once the frame is seen
     if (!entries.some((entry) => entry.isIntersecting)) return;
     seen.disconnect();
-    if (!embed.bad.length) embed.run().catch(() => {}); // told
+    if (!embed.bad.length) embed.run();
   });
   seen.observe(byId("audit"));
 }

@@ -57,7 +57,7 @@ export class Bar {
   constructor(name) { this.#place = (part) => byId(`${name}-${part}`); }
 
   begin() {
-    this.#stopping = "";
+    this.#stopping = this.#place("phase").textContent = "";
     this.message("");
   }
 
