@@ -153,7 +153,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 			}
 		}
 		for i, one := range half {
-			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples)
+			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples, nil)
 			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half[1-i][0], half[1-i][1]), delta, a.Plan.Beta))
 		}
 	default:

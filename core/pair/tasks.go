@@ -156,6 +156,7 @@ type Explored struct {
 
 	model    audit.Model // of the witness, where it was learnt here
 	expected float64     // ranks learners as Value ranks pairs
+	pieces   int         // of outputs that are single numbers, in the event for epsilon; 0: not known
 }
 
 // LearnerNote says how one learner of a portfolio did.
