@@ -60,7 +60,8 @@ func (e *Explored) simpler(than *Explored) bool {
 }
 
 // piecesOf says of how many intervals of the output an event is, by outputs of both sides
-// and their scores; nil where an output is no single number.
+// and their scores: more than intervalMost, which no words list, are all one too many. It is
+// nil where an output is no single number.
 func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]float64) func(threshold.Choice) int {
 	if audit.Width(columns) != 1 {
 		return nil
@@ -77,7 +78,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 		inside := false
 		for _, p := range all {
 			in := c.Has(p.score)
-			if in && !inside {
+			if in && !inside && n <= intervalMost {
 				n++
 			}
 			inside = in
