@@ -199,23 +199,6 @@ func TestAllRowsCover(t *testing.T) {
 	}
 }
 
-// TestUntilRefutedStopsByItself: svt4 at claim 1 is refuted before 20 000 outputs a side in
-// the median.
-func TestUntilRefutedStopsByItself(t *testing.T) {
-	early := 0
-	runs := gear.Of(3, 15)
-	for seed := range uint64(runs) {
-		r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Mode: pair.UntilRefuted, Samples: 200_000, Trials: 2, Finder: "candidates", Seed: seed}, 2)
-		if r.Verdict == audit.Violation && r.Termination.Reason == audit.Refuted && r.Termination.Outputs < 40_000 {
-			early++
-		}
-	}
-	t.Logf("%d of %d runs stopped before 20 000 outputs a side", early, runs)
-	if early <= runs/2 {
-		t.Errorf("%d of %d runs stopped before 20 000 outputs a side, want most", early, runs)
-	}
-}
-
 // TestStopKeepsTheBound: what bets show when a run is stopped holds, is in the report and
 // replays; and neither depends on the number of workers.
 func TestStopKeepsTheBound(t *testing.T) {

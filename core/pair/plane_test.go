@@ -251,35 +251,3 @@ func TestLivePlane(t *testing.T) {
 		t.Errorf("a plane is sent with %d bytes", largest)
 	}
 }
-
-// BenchmarkShard certifies a shard of outputs, with the plane that is counted in the
-// first ones and without.
-func BenchmarkShard(b *testing.B) {
-	for _, mechanism := range []string{"svt3", "laplace-parallel", "laplace-mean"} {
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Samples: 1_000_000, Explore: 20_000, Trials: 1}
-		a, err := plan.Resolve(catalogue)
-		if err != nil {
-			b.Fatal(err)
-		}
-		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		e, err := engine.Result[pair.Explored](a.Explore(0, neighbours, a.Plan.Explore), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, plane := range []string{"plane", "none"} {
-			if plane == "none" {
-				e.Chart.Plane = nil
-			} else if e.Chart.Plane == nil {
-				continue
-			}
-			task := pair.Shard(a, *e)
-			b.Run(mechanism+"/"+plane, func(b *testing.B) {
-				for b.Loop() {
-					if _, err := engine.Execute(task, nil, nil); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
