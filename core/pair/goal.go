@@ -241,7 +241,8 @@ func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float6
 	return float64(k*logA) - logB, math.Sqrt(float64(k*k*varA) + varB)
 }
 
-// normalQuantile is Phi^-1 of the rate, half a count added to both outcomes.
-func normalQuantile(k, n int) float64 {
-	return mathext.NormalQuantile((float64(k) + 0.5) / (float64(n) + 1))
-}
+// roughRate is a share, half a count added to both outcomes.
+func roughRate(k, n int) float64 { return (float64(k) + 0.5) / (float64(n) + 1) }
+
+// normalQuantile is Phi^-1 of the rate.
+func normalQuantile(k, n int) float64 { return mathext.NormalQuantile(roughRate(k, n)) }
