@@ -11,8 +11,10 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/must"
@@ -88,4 +90,22 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 		return err
 	})
+	pure, approximate := audit.DPClaim(1, 0), audit.DPClaim(1, 1e-5)
+	rest := pair.Plan{Version: pair.PlanVersion, Relation: audit.LInfinity, Finder: "patterns", Learner: "histogram", Samples: 1000, Explore: 500, Trials: 3, Beta: 0.05, Seed: 42, Mechanism: "svt4"}
+	known := catalogue.All()
+	through, gaussian, renyi := rest, rest, rest
+	through.Claim, through.ThroughRenyi, through.Parameters = &pure, 2, audit.Params{"c": {Number: 1}}
+	spec := must.Get(known.Mechanism("svt4"))(t)
+	through.Pair = &spec.Pairs(must.Get(through.Resolve(known))(t).Plan.Parameters, through.Relation)[0]
+	gaussian.Mechanism, gaussian.Relation, gaussian.Claim = "gaussian-mean", "", &approximate
+	renyi.Claim = &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}
+	for _, plan := range []pair.Plan{through, gaussian, renyi} {
+		placed(t, plan, pair.Keys(), func(data []byte) error {
+			p, err := pair.ParsePlan(data)
+			if err == nil {
+				_, err = p.Resolve(known)
+			}
+			return err
+		})
+	}
 }

@@ -105,33 +105,30 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 		}
 	}
 	l := list{Plan: p, cat: cat}
-	known := false
+	some, known := len(p.Learners)+len(p.Finders) > 0, false
 	for _, m := range cat.Mechanisms {
 		if m.Fault != "" || !p.wants(m.Name) {
 			continue
 		}
 		known = true
-		if len(p.Finders) == 0 || len(p.Learners) > 0 {
-			if err := l.learners(m); err != nil {
-				return nil, nil, err
-			}
+		if !some || len(p.Learners) > 0 {
+			err = l.learners(m)
 		}
-		if len(p.Learners) == 0 || len(p.Finders) > 0 {
-			if err := l.finders(m); err != nil {
-				return nil, nil, err
-			}
+		if err == nil && (!some || len(p.Finders) > 0) {
+			err = l.finders(m)
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 	}
 	if !known {
 		return nil, nil, &audit.InputError{Field: "only", Found: fmt.Sprintf("%q", p.Only), Want: "part of the name of a mechanism that keeps its claim",
 			Remedy: "a mechanism with a fault has no false alarms"}
 	}
-	if len(p.Learners) == 0 && len(p.Finders) == 0 {
-		if err := l.guarantees(); err != nil {
-			return nil, nil, err
-		}
+	if !some {
+		err = l.guarantees()
 	}
-	return l.cells, l.left, nil
+	return l.cells, l.left, err
 }
 
 // wants tells whether the plan is about that mechanism.
@@ -150,14 +147,6 @@ type list struct {
 // marginal is added to exact losses, so that rounding leaves no claim below the
 // truth.
 const marginal = 1e-9
-
-// tightOf is how a mechanism is audited; at its defaults where it does not say.
-func tightOf(m audit.MechanismSpec) audit.Tight {
-	if m.Tight == nil {
-		return audit.Tight{}
-	}
-	return *m.Tight
-}
 
 // base is the plan of a mechanism at its setting.
 func (l *list) base(m audit.MechanismSpec, s audit.Tight) pair.Plan {
@@ -185,7 +174,10 @@ func (l *list) add(c Cell) error {
 }
 
 func (l *list) learners(m audit.MechanismSpec) error {
-	s := tightOf(m)
+	var s audit.Tight // at its defaults where it does not say
+	if m.Tight != nil {
+		s = *m.Tight
+	}
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
 	if err != nil {
@@ -199,23 +191,18 @@ func (l *list) learners(m audit.MechanismSpec) error {
 		names = append(names, k.Name)
 	}
 	for _, name := range names {
-		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs, tight: s}
-		if share := expensive[name]; share > 0 {
-			if l.Cheap && !slices.Contains(l.Learners, name) {
-				continue
-			}
-			c.Runs /= share
-			if share == wide {
-				c.Plan.Trials = 1
-			}
-		}
-		if len(l.Learners) > 0 && !slices.Contains(l.Learners, name) {
+		share := max(1, expensive[name])
+		if asked := slices.Contains(l.Learners, name); len(l.Learners) > 0 && !asked || l.Cheap && share > 1 && !asked {
 			continue
 		}
 		if k, err := l.cat.Learner(name); err == nil && k.Applies(a.Columns) != nil {
 			continue
 		}
+		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs / share, tight: s}
 		c.Plan.Learner = name
+		if share == wide {
+			c.Plan.Trials = 1
+		}
 		c.Met = s.Pair > 0 && s.Pair <= c.Plan.Trials
 		if name == bitReader && s.Floats {
 			c.Unjudged = "adds its noise in floating point, which this learner reads: the claim holds for real numbers"
@@ -228,22 +215,23 @@ func (l *list) learners(m audit.MechanismSpec) error {
 }
 
 func (l *list) finders(m audit.MechanismSpec) error {
-	s := tightOf(m)
-	if s.Exact > 0 {
-		s = audit.Tight{Why: "the mechanism's own claim"}
+	var s audit.Tight // at its own claim where that of a pair is exact
+	if m.Tight != nil && !(m.Tight.Exact > 0) {
+		s = *m.Tight
 	}
 	for _, f := range l.cat.Finders {
-		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) || !fits(f, m) {
+		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) {
+			continue
+		}
+		if p, err := audit.ResolveParams(m.Params, nil, audit.Claim{}); err == nil && !f.Fits(m, p) {
 			continue
 		}
 		plan := l.base(m, s)
 		plan.Finder = f.Name
-		trials, err := l.fewestTrials(plan, f)
-		if err != nil {
+		if err := l.giveTrials(&plan, f); err != nil {
 			l.left = append(l.left, fmt.Sprintf("finder %s on %s: %v", f.Name, m.Name, err))
 			continue
 		}
-		plan.Trials = trials
 		c := Cell{Block: Finders, Name: fmt.Sprintf("finder %s on %s", f.Name, m.Name), Subject: f.Name, Plan: plan, Runs: l.Runs / finderShare, Met: s.Pair > 0}
 		if err := l.add(c); err != nil {
 			return err
@@ -252,28 +240,16 @@ func (l *list) finders(m audit.MechanismSpec) error {
 	return nil
 }
 
-// fits says whether a finder is for a mechanism at its defaults.
-func fits(f audit.FinderSpec, m audit.MechanismSpec) bool {
-	p, err := audit.ResolveParams(m.Params, nil, audit.Claim{})
-	return err != nil || f.Fits(m, p)
-}
-
-// fewestTrials is how many trials the finder needs on these datasets, at least
-// those of the plan and at most mostTrials.
-func (l *list) fewestTrials(plan pair.Plan, f audit.FinderSpec) (int, error) {
-	a, err := plan.Resolve(l.cat)
-	if err != nil {
-		return 0, err
-	}
-	var table *audit.Table
-	if a.Spec.Table != nil {
-		table = a.Spec.Table(a.Plan.Parameters)
-	}
-	for trials := plan.Trials; ; trials++ {
-		_, err := f.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation),
-			Stream: stream.New(stream.Key{Purpose: "calibration"}), Trials: trials, Table: table})
-		if err == nil || trials >= max(mostTrials, plan.Trials) {
-			return trials, err
+// giveTrials gives a plan the trials that its finder needs, at least those that it has and at
+// most mostTrials.
+func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
+	for ; ; plan.Trials++ {
+		a, err := plan.Resolve(l.cat)
+		if err != nil {
+			return err
+		}
+		if _, err = f.New(a.Problem(stream.New(stream.Key{Purpose: "calibration"}))); err == nil || plan.Trials >= max(mostTrials, l.Trials) {
+			return err
 		}
 	}
 }

@@ -43,33 +43,12 @@ type LocalWorker struct{}
 
 // Execute implements [Worker].
 func (LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error) {
-	if _, ok := t.(Unwatched); ok {
-		return abandonable(ctx, func() (any, error) { return Execute(t, nil, nil) })
-	}
 	return Execute(t, func(rows int) error {
 		if rows > 0 {
 			progress(rows)
 		}
 		return ctx.Err()
 	}, part)
-}
-
-func abandonable(ctx context.Context, do func() (any, error)) (any, error) {
-	type answer struct {
-		result any
-		err    error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		res, err := do()
-		done <- answer{res, err}
-	}()
-	select {
-	case a := <-done:
-		return a.result, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // Pool runs tasks on workers, each of which is fed by a goroutine.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // shard is a task by its number.
@@ -62,10 +64,7 @@ func shards(n int) []shard {
 func TestPoolKeepsOrder(t *testing.T) {
 	for _, workers := range []int{1, 2, 8, 40} {
 		var last atomic.Int64
-		results, err := Do(context.Background(), fakePool(workers, nil), shards(30), Events[int]{Rows: func(n int) { last.Store(int64(n)) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(Do(context.Background(), fakePool(workers, nil), shards(30), Events[int]{Rows: func(n int) { last.Store(int64(n)) }}))(t)
 		for i, r := range results {
 			if *r != i {
 				t.Errorf("%d workers: result %d is that of task %d", workers, i, *r)
@@ -86,10 +85,7 @@ func TestPoolRunsALostTaskAgain(t *testing.T) {
 		}
 		return nil
 	})
-	results, err := Do(context.Background(), pool, shards(20), Events[int]{Rows: func(n int) { total = n }, Lost: func(i int, _ error) { lost = append(lost, i) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(Do(context.Background(), pool, shards(20), Events[int]{Rows: func(n int) { total = n }, Lost: func(i int, _ error) { lost = append(lost, i) }}))(t)
 	for i, r := range results {
 		if r == nil || *r != i {
 			t.Errorf("result %d is %+v", i, r)

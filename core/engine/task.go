@@ -26,10 +26,6 @@ type Task interface {
 	Run(hook Hook, tell func(part any)) (any, error)
 }
 
-// Unwatched marks a task whose execution draws nothing and never calls its hook.
-// When a run ends first, it is left to itself.
-type Unwatched interface{ Unwatched() }
-
 // Hook is called between blocks of work, a few milliseconds apart, with the number
 // of outputs drawn since the last call. When it returns an error, the execution
 // stops and returns that error.

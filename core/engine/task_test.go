@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // sum is a task that adds numbers up.
@@ -43,14 +44,8 @@ var known = Codecs{NewCodec[sum, total](func(t *sum) error {
 
 // A task that went through JSON gives the same result, which goes through JSON too.
 func TestTasksTravel(t *testing.T) {
-	data, err := EncodeTask(sum{[]int{1, 2, 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := known.Task(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(EncodeTask(sum{[]int{1, 2, 3}}))(t)
+	task := must.Get(known.Task(data))(t)
 	res, err := Result[total](task, nil)
 	if err != nil || res.Total != 6 {
 		t.Errorf("%+v, %v", res, err)

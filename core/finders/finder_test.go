@@ -186,19 +186,6 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 	}
 }
 
-// A domain of two datasets has one pair; the search ends instead of repeating
-// it.
-func TestSmallDomainRunsOut(t *testing.T) {
-	bit := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	f := must.Get(named(t, "random").New(audit.FinderProblem{Relation: audit.Replace, Domain: bit, Stream: seeded(1)}))(t)
-	if got := f.Propose(nil, 10); len(got) != 1 {
-		t.Fatalf("%d pairs, want 1: %v", len(got), got)
-	}
-	if got := f.Propose(nil, 10); len(got) != 0 {
-		t.Fatalf("%d more pairs, want none", len(got))
-	}
-}
-
 func TestAutoTakesCandidatesFirst(t *testing.T) {
 	own := []audit.Pair{
 		{Label: "a", First: audit.Records(1), Second: audit.Records(1, 0)},
@@ -260,14 +247,6 @@ func TestAutoOpens(t *testing.T) {
 		if !kinds["near"] || !kinds["random"] {
 			t.Errorf("%s: in 60 trials only %v", c.relation, kinds)
 		}
-	}
-}
-
-func TestCandidatesRunOut(t *testing.T) {
-	own := []audit.Pair{{Label: "a", First: audit.Records(1), Second: audit.Records(1, 0)}}
-	f := must.Get(named(t, "candidates").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own}))(t)
-	if a, b := f.Propose(nil, 3), f.Propose(nil, 3); len(a) != 1 || len(b) != 0 {
-		t.Fatalf("%d and %d pairs, want 1 and 0", len(a), len(b))
 	}
 }
 

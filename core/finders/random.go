@@ -150,23 +150,24 @@ func (s *search) draw() audit.Pair {
 	n := size(r, fewest, most)
 	first := dataset(r, d, n)
 	second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
+	how := "answers moved"
 	switch s.problem.Relation {
 	case audit.AddRemove:
 		at := r.Intn(n + 1)
-		second.Values = slices.Insert(second.Values, at*d.Columns, row(r, d)...)
-		if r.Intn(2) == 0 {
-			return audit.Pair{Label: fmt.Sprintf("%d rows, one added", n), First: first, Second: second}
+		how, second.Values = "rows, one added", slices.Insert(second.Values, at*d.Columns, row(r, d)...)
+		if r.Intn(2) != 0 {
+			how, n, first, second = "rows, one removed", n+1, second, first
 		}
-		return audit.Pair{Label: fmt.Sprintf("%d rows, one removed", n+1), First: second, Second: first}
 	case audit.Replace:
+		how = "rows, one replaced"
 		copy(second.Row(r.Intn(n)), row(r, d))
-		return audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", n), First: first, Second: second}
 	case audit.BoundedReplace:
+		how = "rows, one moved"
 		move(r, d, second.Row(r.Intn(n)))
-		return audit.Pair{Label: fmt.Sprintf("%d rows, one moved", n), First: first, Second: second}
+	default:
+		move(r, d, second.Values)
 	}
-	move(r, d, second.Values)
-	return audit.Pair{Label: fmt.Sprintf("%d answers moved", n), First: first, Second: second}
+	return audit.Pair{Label: fmt.Sprintf("%d %s", n, how), First: first, Second: second}
 }
 
 // size is a number of rows: as many as allowed, or small ones as likely as all

@@ -199,8 +199,16 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 	d := s.domain
 	first := audit.Dataset{Columns: d.Columns, Values: make([]float64, 0, (sh.rows+1)*d.Columns)}
 	second := audit.Dataset{Columns: d.Columns}
-	var p audit.Pair
-	if s.relation == audit.LInfinity {
+	if s.relation != audit.LInfinity {
+		for i := range sh.rows {
+			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
+		}
+		second.Values = slices.Clone(first.Values)
+	}
+	how := "rows, one moved"
+	switch s.relation {
+	case audit.LInfinity:
+		how = "answers moved"
 		for i := range sh.rows {
 			at := pick(i == sh.place, s.changedAt, s.rowAt(sh.run(i)))
 			for c := range d.Columns {
@@ -208,26 +216,18 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 				first.Values, second.Values = append(first.Values, a), append(second.Values, b)
 			}
 		}
-		p = audit.Pair{Label: fmt.Sprintf("%d answers moved", sh.rows), First: first, Second: second}
-	} else {
-		for i := range sh.rows {
-			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
-		}
-		second.Values = slices.Clone(first.Values)
-		switch s.relation {
-		case audit.AddRemove:
-			second.Values = slices.Insert(second.Values, sh.place*d.Columns, s.row(u, s.changedAt)...)
-			p = audit.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
-		case audit.Replace:
-			copy(second.Row(sh.place), s.row(u, s.changedAt))
-			p = audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
-		default:
-			for c := range d.Columns {
-				first.Row(sh.place)[c], second.Row(sh.place)[c] = s.answers(u, s.changedAt, c)
-			}
-			p = audit.Pair{Label: fmt.Sprintf("%d rows, one moved", sh.rows), First: first, Second: second}
+	case audit.AddRemove:
+		how = "rows, one added"
+		second.Values = slices.Insert(second.Values, sh.place*d.Columns, s.row(u, s.changedAt)...)
+	case audit.Replace:
+		how = "rows, one replaced"
+		copy(second.Row(sh.place), s.row(u, s.changedAt))
+	default:
+		for c := range d.Columns {
+			first.Row(sh.place)[c], second.Row(sh.place)[c] = s.answers(u, s.changedAt, c)
 		}
 	}
+	p := audit.Pair{Label: fmt.Sprintf("%d %s", sh.rows, how), First: first, Second: second}
 	return p, !same(p) && s.relation.Check(p, d) == nil
 }
 

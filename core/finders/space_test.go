@@ -173,34 +173,3 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 }
-
-// What the openings inside are for: a clip at G hides that one record may move a
-// mean by more than G as long as the rest stand at an end, whatever G below 4/3
-// in [-2, 2], and of openings from the middle, whatever G at all. Inside it
-// shows.
-func TestOpeningsInsideShowWhatAClipHides(t *testing.T) {
-	d := audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}}
-	clippedMean := func(x []float64, limit float64) float64 {
-		var sum float64
-		for _, v := range x {
-			sum += v / float64(len(x))
-		}
-		return min(max(sum, -limit), limit)
-	}
-	pairs := opened(t, audit.AddRemove, d)
-	middle := [][2][]float64{{{0}, {0, 2}}, {{0}, {0, -2}}}
-	for _, limit := range []float64{0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1, 1.2, 1.3} {
-		most := func(pairs [][2][]float64) (m float64) {
-			for _, p := range pairs {
-				m = max(m, math.Abs(clippedMean(p[1], limit)-clippedMean(p[0], limit)))
-			}
-			return m
-		}
-		if ends, inside := most(pairs[:2])/limit, most(pairs[2:])/limit; ends > 1 || inside < 1.1 {
-			t.Errorf("clip %g: a record moves it by %.3f from the ends, by %.3f from inside, in units of the clip", limit, ends, inside)
-		}
-		if m := most(middle) / limit; m > 1 {
-			t.Errorf("clip %g: by %.3f from the middle", limit, m)
-		}
-	}
-}

@@ -34,8 +34,3 @@ func Merged(e Evidence, change func(*Counted)) error {
 }
 
 var RankMMD = rankMMD
-
-// Shard is the first one of a certification by what was explored.
-func Shard(a *Audit, e Explored) Certify {
-	return Certify{a.of(), e.Evidence, 0, e.model}
-}

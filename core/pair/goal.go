@@ -153,7 +153,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 			}
 		}
 		for i, one := range half {
-			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples)
+			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples, nil)
 			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half[1-i][0], half[1-i][1]), delta, a.Plan.Beta))
 		}
 	default:
@@ -241,7 +241,8 @@ func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float6
 	return float64(k*logA) - logB, math.Sqrt(float64(k*k*varA) + varB)
 }
 
-// normalQuantile is Phi^-1 of the rate, half a count added to both outcomes.
-func normalQuantile(k, n int) float64 {
-	return mathext.NormalQuantile((float64(k) + 0.5) / (float64(n) + 1))
-}
+// roughRate is a share, half a count added to both outcomes.
+func roughRate(k, n int) float64 { return (float64(k) + 0.5) / (float64(n) + 1) }
+
+// normalQuantile is Phi^-1 of the rate.
+func normalQuantile(k, n int) float64 { return mathext.NormalQuantile(roughRate(k, n)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -23,10 +24,7 @@ func TestSameBitsOfReports(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		r, err := pair.ParseReport(data)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -51,10 +49,7 @@ func TestConcludes(t *testing.T) {
 	}
 	concluded := 0
 	for _, file := range append(files, more...) {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		if report.KindOf(data) != report.Pair {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -91,10 +92,7 @@ func TestSummaryOfThePair(t *testing.T) {
 	cat := countingCatalogue(1)
 	pool := engine.LocalPool(2)
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Finder: "candidates", Samples: 5000, Seed: 4}
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background()))(t)
 	if *r.LowerBound < 0.6 || r.Verdict != audit.NoViolation {
 		t.Errorf("%s", r.Headline)
 	}
@@ -113,10 +111,7 @@ func TestGroups(t *testing.T) {
 		t.Helper()
 		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: real}}, Claim: claim, Group: group, Mode: mode,
 			Trials: 2, Finder: "candidates", Samples: 5000, Seed: 5}
-		r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background()))(t)
 		return r
 	}
 	faint := func(epsilon, delta float64) *audit.Claim {

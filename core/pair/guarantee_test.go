@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -38,31 +41,28 @@ func (m shifted) Sample(d audit.Dataset, s *stream.Stream, out []float64) error 
 	return nil
 }
 
-// shiftCatalogue holds the mechanism with one pair, {} and {shift}.
-func shiftCatalogue(laplace bool, shift float64) audit.Catalogue {
+// of is the catalogue with one mechanism, of the pair {} and {row}.
+func of(name string, row float64, m audit.Mechanism) audit.Catalogue {
 	cat := catalogue
-	cat.Mechanisms = []audit.MechanismSpec{{Name: "shift", Title: "x", Source: "x", Custom: true,
+	cat.Mechanisms = []audit.MechanismSpec{{Name: name, Title: "x", Source: "x", Custom: true,
 		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
 		Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
 		Truth:     func(audit.Params) string { return "" },
 		Domain: func(audit.Params, audit.Relation) audit.Domain {
-			return audit.Domain{Columns: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{shift}}
+			return audit.Domain{Columns: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{row}}
 		},
 		Pairs: func(audit.Params, audit.Relation) []audit.Pair {
-			return []audit.Pair{{First: audit.Records(), Second: audit.Records(shift)}}
+			return []audit.Pair{{First: audit.Records(), Second: audit.Records(row)}}
 		},
-		New: func(audit.Params) (audit.Mechanism, error) { return shifted{laplace}, nil }}}
+		New: func(audit.Params) (audit.Mechanism, error) { return m, nil }}}
 	return cat
 }
 
 func runShift(t *testing.T, laplace bool, shift float64, p pair.Plan) pair.Report {
 	t.Helper()
-	cat := shiftCatalogue(laplace, shift)
+	cat := of("shift", shift, shifted{laplace})
 	p.Version, p.Mechanism, p.Finder, p.Trials = pair.PlanVersion, "shift", "candidates", 1
-	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: p, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(context.Background()))(t)
 	return r
 }
 
@@ -199,23 +199,6 @@ func TestAllRowsCover(t *testing.T) {
 	}
 }
 
-// TestUntilRefutedStopsByItself: svt4 at claim 1 is refuted before 20 000 outputs a side in
-// the median.
-func TestUntilRefutedStopsByItself(t *testing.T) {
-	early := 0
-	runs := gear.Of(3, 15)
-	for seed := range uint64(runs) {
-		r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Mode: pair.UntilRefuted, Samples: 200_000, Trials: 2, Finder: "candidates", Seed: seed}, 2)
-		if r.Verdict == audit.Violation && r.Termination.Reason == audit.Refuted && r.Termination.Outputs < 40_000 {
-			early++
-		}
-	}
-	t.Logf("%d of %d runs stopped before 20 000 outputs a side", early, runs)
-	if early <= runs/2 {
-		t.Errorf("%d of %d runs stopped before 20 000 outputs a side, want most", early, runs)
-	}
-}
-
 // TestStopKeepsTheBound: what bets show when a run is stopped holds, is in the report and
 // replays; and neither depends on the number of workers.
 func TestStopKeepsTheBound(t *testing.T) {
@@ -235,15 +218,7 @@ func TestStopKeepsTheBound(t *testing.T) {
 			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Rows(report.Bounds)[0])
 			continue
 		}
-		v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(8), r, true)
-		if err != nil || !v.OK() {
-			t.Errorf("%s: the replay answers %v %v", claim, err, v.Differences)
-		}
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		validate(t, data)
+		replays(t, catalogue, r)
 		cancel()
 	}
 }
@@ -266,26 +241,10 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 			}
 			one, eight := runAudit(t, p, 1), runAudit(t, p, 8)
 			one.Timing, eight.Timing = audit.Timing{}, audit.Timing{}
-			a, err := audit.Canonical(one)
-			if err != nil {
-				t.Fatal(err)
+			if d := cmp.Diff(one, eight); d != "" {
+				t.Errorf("%s %s: 1 worker and 8 differ: %s", p.Mechanism, one.Claim, d)
 			}
-			b, err := audit.Canonical(eight)
-			if err != nil || string(a) != string(b) {
-				t.Errorf("%s %s: 1 worker and 8 differ (%v)", p.Mechanism, one.Claim, err)
-			}
-			validate(t, a)
-			back, err := pair.ParseReport(a)
-			if err != nil {
-				t.Errorf("%s %s: %v", p.Mechanism, one.Claim, err)
-				continue
-			}
-			for _, whole := range []bool{false, true} {
-				v, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(2), back, whole)
-				if err != nil || !v.OK() {
-					t.Errorf("%s %s anytime %v whole %v: %v %v", p.Mechanism, one.Claim, anytime, whole, err, v.Differences)
-				}
-			}
+			back := replays(t, catalogue, one)
 			if report.Text(back) == "" || len(back.Words()) < 1 || !anytime && (len(back.Words()) < 2 || pair.ReportCurves(back).Renyi == nil) {
 				t.Errorf("%s %s: no words, rows or curves", p.Mechanism, one.Claim)
 			}
@@ -318,8 +277,7 @@ func TestOddOutputs(t *testing.T) {
 		}},
 		{"wide", wide, func([]float64) error { return nil }},
 	} {
-		cat := shiftCatalogue(false, 1)
-		cat.Mechanisms[0].New = func(audit.Params) (audit.Mechanism, error) { return faulty{c.columns, c.sample}, nil }
+		cat := of("shift", 1, faulty{c.columns, c.sample})
 		learners := []string{audit.Auto}
 		for _, l := range cat.Learners {
 			if l.Applies(c.columns) == nil {

@@ -1,8 +1,10 @@
 package pair
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -11,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // explore draws the exploration outputs of a pair, trains on the first half
@@ -50,6 +53,40 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 // listed before it: the catalogue lists what is easiest to read first.
 const simplicity = 0.01
 
+// simpler reports whether the event of another witness is easier to read, and expected to
+// certify nearly as much.
+func (e *Explored) simpler(than *Explored) bool {
+	return e.pieces < than.pieces && e.expected >= than.expected-float64(threshold.Nearly*math.Abs(than.expected))
+}
+
+// piecesOf says of how many intervals of the output an event is, by outputs of both sides
+// and their scores: more than intervalMost, which no words list, are all one too many. It is
+// nil where an output is no single number.
+func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]float64) func(threshold.Choice) int {
+	if audit.Width(columns) != 1 {
+		return nil
+	}
+	type scored struct{ x, score float64 }
+	var all []scored
+	for side, s := range scores {
+		for i, x := range half[side][1].Rows[:min(BlockRows, len(s))] {
+			all = append(all, scored{x, s[i]})
+		}
+	}
+	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(a.x, b.x) })
+	return func(c threshold.Choice) (n int) {
+		inside := false
+		for _, p := range all {
+			in := c.Has(p.score)
+			if in && !inside && n <= intervalMost {
+				n++
+			}
+			inside = in
+		}
+		return n
+	}
+}
+
 // portfolio trains the learners that apply and returns the witness that does
 // best on the validation halves.
 func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
@@ -85,7 +122,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		}
 		most = max(most, found.Value)
 		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.expected})
-		if best == nil || found.expected > best.expected+max(threshold.ValueMargin, float64(simplicity*best.expected)) {
+		if best == nil || found.simpler(best) || !best.simpler(found) && found.expected > best.expected+max(threshold.ValueMargin, float64(simplicity*best.expected)) {
 			best = found
 		}
 	}
@@ -121,7 +158,8 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	}
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
-	best, others := threshold.Choose(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
+	pieces := piecesOf(a.Columns, half, scores)
+	best, others := threshold.Choose(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples, pieces)
 	keep := []float64{best.Threshold}
 	for _, c := range others {
 		keep = append(keep, c.Threshold)
@@ -134,8 +172,12 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	n := min(len(scores[0]), len(scores[1]))
 	halves := [2]bounds.Table{threshold.TableOf(edges, scores[0][:n/2], scores[1][:n/2]), threshold.TableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
 	value := a.worth(best, halves)
-	return &Explored{
+	found := &Explored{
 		Evidence: Evidence{Witness: Witness{Learner: l.Name}, Edges: edges, Explored: halves[0].Add(halves[1]), Prepared: prepared},
 		model:    m, Value: value, expected: a.foresee(value, scores, halves),
-	}, nil
+	}
+	if pieces != nil && a.Plan.goal() == report.Epsilon {
+		found.pieces = pieces(best)
+	}
+	return found, nil
 }

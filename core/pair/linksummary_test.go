@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -27,23 +28,12 @@ func TestGlimpse(t *testing.T) {
 		{`{"mechanism": "laplace-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 2, "seed": 7, "beta": 0.001, "version": 1}`, audit.NoViolation},
 		{`{"mechanism": "laplace-mean-raw-count", "claim": {"epsilon": 1}, "samples": 5000, "trials": 3, "seed": 7, "beta": 0.001, "version": 1}`, audit.Violation},
 	} {
-		plan, err := pair.ParsePlan([]byte(c.plan))
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(pair.ParsePlan([]byte(c.plan)))(t)
 		r := runAudit(t, plan, 2)
-		data, err := json.Marshal(r.LinkSummary())
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(r.LinkSummary()))(t)
 		var g pair.LinkSummary
-		if err := json.Unmarshal(data, &g); err != nil {
-			t.Fatal(err)
-		}
-		a, err := plan.Resolve(catalogue)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &g))
+		a := must.Get(plan.Resolve(catalogue))(t)
 		head, err := g.Report(a)
 		if err != nil || r.Verdict != c.verdict {
 			t.Fatalf("%s: %s, %v", plan.Mechanism, r.Verdict, err)

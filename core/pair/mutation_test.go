@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
@@ -52,10 +53,7 @@ func rememberingPool() *engine.Pool {
 // report noticed by its replay, but for those that the replay says it did not compare.
 func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, fields ...string) {
 	t.Helper()
-	doc, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(audit.Canonical(r))(t)
 	pool := rememberingPool()
 	var skipped []string
 	verify := func(data []byte) (bool, error) {
@@ -107,9 +105,7 @@ func mutationsOf(t *testing.T, doc []byte, field string) []mutate.Mutation {
 	t.Helper()
 	before, part, after := []byte(nil), doc, []byte(nil)
 	var whole map[string]any
-	if err := json.Unmarshal(doc, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(doc, &whole))
 	if field != "" {
 		const mark = "the place of the field"
 		at, names := whole, strings.Split(field, ".")
@@ -122,16 +118,10 @@ func mutationsOf(t *testing.T, doc []byte, field string) []mutate.Mutation {
 			t.Fatal(err)
 		}
 		at[last] = mark
-		marked, err := json.Marshal(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		marked := must.Get(json.Marshal(whole))(t)
 		before, after, _ = bytes.Cut(marked, []byte(`"`+mark+`"`))
 	}
-	all, err := mutate.All(part)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(mutate.All(part))(t)
 	for i := range all {
 		all[i].Path = strings.TrimPrefix(field+"."+all[i].Path, ".")
 		all[i].JSON = slices.Concat(before, all[i].JSON, after)
@@ -161,10 +151,7 @@ func TestMutatedReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
 			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 600, 2, 3
-			r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context()))(t)
 			mutated(t, catalogue, r, true, c.fields...)
 			if name == "event" {
 				mutated(t, catalogue, r, false, "")
@@ -244,10 +231,7 @@ func TestSections(t *testing.T) {
 func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	good, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Trials: 2}, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Version: audit.Version}}.Do(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Trials: 2}, Catalogue: catalogue, Pool: engine.LocalPool(1), Generator: audit.Generator{Version: audit.Version}}.Do(ctx))(t)
 	if v, err := pair.Verify(t.Context(), catalogue, engine.LocalPool(1), good, true); err != nil || !v.OK() {
 		t.Errorf("%v %v", err, v.Differences)
 	}

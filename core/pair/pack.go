@@ -4,19 +4,18 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
-// packed are counts that JSON has as variable-length numbers: most are small.
+// packed are counts of which most are 0, which JSON has as a text: how many there are, and
+// then as [packSparse] has them.
 type packed []int
+
+// mostPacked bounds them: the cells of a table of the most bins, or of a plane.
+const mostPacked = 1 << 16
 
 // MarshalJSON implements [json.Marshaler].
 func (p packed) MarshalJSON() ([]byte, error) {
-	out := make([]byte, 0, len(p))
-	for _, k := range p {
-		out = binary.AppendUvarint(out, uint64(k))
-	}
-	return json.Marshal(out)
+	return json.Marshal(append(binary.AppendUvarint(nil, uint64(len(p))), packSparse(p)...))
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -25,19 +24,19 @@ func (p *packed) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &data); err != nil {
 		return err
 	}
-	*p = nil
-	for len(data) > 0 {
-		k, size := binary.Uvarint(data)
-		if size <= 0 || k > MaxSamples {
-			return fmt.Errorf("packed counts end at number %d", len(*p))
-		}
-		*p, data = append(*p, int(k)), data[size:]
+	n, size := binary.Uvarint(data)
+	if size <= 0 || n > mostPacked {
+		return errPacked
 	}
-	return nil
+	var err error
+	*p, err = unpackSparse(data[size:], int(n))
+	return err
 }
 
+var errPacked = errors.New("packed counts are cut off or out of range")
+
 // packSparse packs counts of which most are 0: how many zeros are passed over, then a
-// count, and so on.
+// count, and so on, as numbers of a variable length.
 func packSparse(n []int) []byte {
 	var out []byte
 	zeros := 0
@@ -54,15 +53,14 @@ func packSparse(n []int) []byte {
 
 func unpackSparse(data []byte, n int) ([]int, error) {
 	out := make([]int, n)
-	at := -1
-	for len(data) > 0 {
+	for at := -1; len(data) > 0; {
 		zeros, a := binary.Uvarint(data)
 		k, b := binary.Uvarint(data[max(a, 0):])
 		if a <= 0 || b <= 0 || zeros >= uint64(n) || k == 0 || k > MaxSamples {
-			return nil, errors.New("packed counts are cut off or out of range")
+			return nil, errPacked
 		}
 		if at += int(zeros) + 1; at >= n {
-			return nil, fmt.Errorf("packed counts go beyond number %d", n)
+			return nil, errPacked
 		}
 		out[at], data = int(k), data[a+b:]
 	}

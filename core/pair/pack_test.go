@@ -8,7 +8,7 @@ import (
 
 // TestPacked: packed counts come back, and no other text unpacks.
 func TestPacked(t *testing.T) {
-	for _, n := range [][]int{{}, {0}, {1, 0, 127, 128, MaxSamples}} {
+	for _, n := range [][]int{{}, {0}, {1, 0, 127, 0, 0, 128, MaxSamples, 0}} {
 		text, err := json.Marshal(packed(n))
 		var back packed
 		if err == nil {
@@ -18,7 +18,7 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%v comes back as %v (%v)", n, back, err)
 		}
 	}
-	for _, text := range []string{`"gA=="`, `"AYA="`, `"gICAgICAgICAAQ=="`, `1`} { // cut off, cut off behind a 1, 2^63, no text
+	for _, text := range []string{`"gA=="`, `"AYA="`, `"gICAgICAgICAAQ=="`, `"AQEB"`, `"AQAA"`, `1`} { // cut off, cut off behind a 1, 2^63, beyond the last, a count of 0, no text
 		if err := json.Unmarshal([]byte(text), new(packed)); err == nil {
 			t.Errorf("%s unpacks", text)
 		}

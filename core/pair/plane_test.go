@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // vectorPlans have outputs of several numbers, and more of them than a plane counts:
@@ -37,19 +38,10 @@ func total(counts []int) int {
 // every one where the report's numbers say, one after the other.
 func slowPlane(t *testing.T, r pair.Report) (counts [2][]int) {
 	t.Helper()
-	a, err := r.Plan.Resolve(catalogue)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(r.Plan.Resolve(catalogue))(t)
 	e, p := r.Evidence, r.Evidence.Chart.Plane
-	learner, err := catalogue.Learner(e.Witness.Learner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := learner.Decode(e.Witness.Model, a.Columns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := must.Get(catalogue.Learner(e.Witness.Learner))(t)
+	model := must.Get(learner.Decode(e.Witness.Model, a.Columns))(t)
 	bin := func(edges []float64, v float64) int {
 		n := 0
 		for _, e := range edges {
@@ -67,9 +59,7 @@ func slowPlane(t *testing.T, r pair.Report) (counts [2][]int) {
 			for end := min(drawn+pair.ShardRows, r.Termination.SamplesUsed); drawn < end; {
 				n := min(pair.BlockRows, end-drawn)
 				out := make([]float64, n*width)
-				if err := a.Mechanism.Sample(data, st, out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, a.Mechanism.Sample(data, st, out))
 				for i := range n {
 					row, score := out[i*width:(i+1)*width], []float64{0}
 					model.Score(row, score)
@@ -116,10 +106,7 @@ func TestPlane(t *testing.T) {
 			if p.Border == nil || *p.Border != r.Evidence.Edges[event.Edge] || p.Above != event.Above {
 				t.Errorf("the border %v, above %v, of the event %+v", p.Border, p.Above, event)
 			}
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(audit.Canonical(r))(t)
 			validate(t, data)
 			for _, whole := range []bool{false, true} {
 				if whole && name != "mixed" {
@@ -137,9 +124,7 @@ func TestPlane(t *testing.T) {
 func maimed(t *testing.T, good []byte, change func(*chart.Plane)) pair.Report {
 	t.Helper()
 	var r pair.Report
-	if err := json.Unmarshal(good, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(good, &r))
 	change(r.Evidence.Chart.Plane)
 	return r
 }
@@ -151,10 +136,7 @@ func TestForgedPlanes(t *testing.T) {
 	plan.Samples, plan.Trials = 5_000, 1
 	original := runAudit(t, plan, 2)
 	original.Generator.Version = audit.Version
-	good, err := json.Marshal(original)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(json.Marshal(original))(t)
 	pool := rememberingPool()
 	other := maimed(t, good, func(p *chart.Plane) { p.Edges[9] += 0.07 })
 	counts := slowPlane(t, other)
@@ -185,10 +167,7 @@ func TestForgedPlanes(t *testing.T) {
 		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *chart.Plane) { p.Terms[2].At = 8 }, true},
 	} {
 		r := maimed(t, good, c.maim)
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(r))(t)
 		if _, err := pair.ParseReport(data); (err == nil) != c.later || err != nil && (!strings.Contains(err.Error(), c.says) || !audit.IsInput(err)) {
 			t.Errorf("a report is read with %v, want an error that says %q", err, c.says)
 		}
@@ -220,14 +199,8 @@ func TestUnseededPlane(t *testing.T) {
 	}
 	plan := vectorPlans["mixed"]
 	plan.Version, plan.Samples, plan.Trials = pair.PlanVersion, 5_000, 1
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
+	good := must.Get(json.Marshal(r))(t)
 	for says, change := range map[string]func(*chart.Plane){
 		"":                     func(*chart.Plane) {},
 		"evidence.chart":       func(p *chart.Plane) { *p.Border++ },
@@ -276,37 +249,5 @@ func TestLivePlane(t *testing.T) {
 	t.Logf("a plane is sent with %d bytes at most", largest)
 	if largest > 8000 {
 		t.Errorf("a plane is sent with %d bytes", largest)
-	}
-}
-
-// BenchmarkShard certifies a shard of outputs, with the plane that is counted in the
-// first ones and without.
-func BenchmarkShard(b *testing.B) {
-	for _, mechanism := range []string{"svt3", "laplace-parallel", "laplace-mean"} {
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Samples: 1_000_000, Explore: 20_000, Trials: 1}
-		a, err := plan.Resolve(catalogue)
-		if err != nil {
-			b.Fatal(err)
-		}
-		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		e, err := engine.Result[pair.Explored](a.Explore(0, neighbours, a.Plan.Explore), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, plane := range []string{"plane", "none"} {
-			if plane == "none" {
-				e.Chart.Plane = nil
-			} else if e.Chart.Plane == nil {
-				continue
-			}
-			task := pair.Shard(a, *e)
-			b.Run(mechanism+"/"+plane, func(b *testing.B) {
-				for b.Loop() {
-					if _, err := engine.Execute(task, nil, nil); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }

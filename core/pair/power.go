@@ -31,10 +31,12 @@ func (c certificate) power() *report.Power {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.Counts(c.explored)))
+		rare := c.prepared.Event.Counts(c.explored)
+		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, roughRate(rare.Y, rare.N0))
 	case report.Mu:
 		out.Largest = c.audit.largest(n, 1)
-		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.Counts(c.explored)))
+		rare := c.prepared.MuEvent.Counts(c.explored)
+		smallest = smallestMu(limit, n, c.beta, roughRate(rare.Y, rare.N0))
 	default:
 		d := *c.prepared.Goal
 		out.Largest = fromDivergence(c.audit.Plan.goal(), c.largestRenyi(d, n), d.Alpha)
@@ -183,11 +185,6 @@ func expectedTable(p, q []float64, n int) bounds.Table {
 		}
 	}
 	return t
-}
-
-// rareRate is the rate of the denominator's side, half a count added.
-func rareRate(explored bounds.Counts) float64 {
-	return (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
 }
 
 // smallestMu is the smallest mu whose expected counts refute the claim, for an

@@ -80,10 +80,9 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 	for _, p := range a.Claim.Profile.Points {
 		ratio := stream.Exp(p.Epsilon)
 		cut, v := threshold.Best(table, func(c bounds.Counts) float64 {
-			p1, v1 := roughRate(c.X, c.N1)
-			p0, v0 := roughRate(c.Y, c.N0)
+			p1, p0 := roughRate(c.X, c.N1), roughRate(c.Y, c.N0)
 			excess := p1 - float64(ratio*p0) - p.Delta
-			spread := math.Sqrt(v1 + float64(float64(ratio*ratio)*v0))
+			spread := math.Sqrt(float64(p1*(1-p1)) + float64(float64(ratio*ratio)*float64(p0*(1-p0))))
 			explored, certified := spread/math.Sqrt(float64(c.N1)), spread/math.Sqrt(float64(a.Plan.Samples))
 			return phrase.Floor((excess-explored)/certified, 6)
 		})
@@ -92,12 +91,6 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 		}
 	}
 	return point, event
-}
-
-// roughRate is a share and its variance of one output, half a count added to both outcomes.
-func roughRate(k, n int) (rate, variance float64) {
-	rate = (float64(k) + 0.5) / (float64(n) + 1)
-	return rate, float64(rate * (1 - rate))
 }
 
 // checkPoint refuses a point that is none of the curve's.

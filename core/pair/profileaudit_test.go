@@ -38,21 +38,8 @@ func TestProfileAudit(t *testing.T) {
 			if seed > 0 {
 				continue
 			}
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			validate(t, data)
-			back, err := pair.ParseReport(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cat := shiftCatalogue(false, 1)
-			for _, whole := range []bool{true, false} {
-				if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), back, whole); err != nil || !v.OK() {
-					t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
-				}
-			}
+			cat := of("shift", 1, shifted{})
+			back := replays(t, cat, r)
 			// Another point of the curve than exploration's, and one that is none.
 			at := back.Evidence.Prepared.Point
 			other := curve(k.claimed).Points[5]
@@ -123,17 +110,7 @@ func TestProfileUntilRefuted(t *testing.T) {
 		if seed > 0 {
 			continue
 		}
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		validate(t, data)
-		cat := shiftCatalogue(false, 1)
-		for _, whole := range []bool{true, false} {
-			if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), r, whole); err != nil || !v.OK() {
-				t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
-			}
-		}
+		replays(t, of("shift", 1, shifted{}), r)
 	}
 	// A curve that the truth keeps with room to spare is never refuted, and the stretch
 	// that it shows is below what it would take.

@@ -243,15 +243,17 @@ func (a *Audit) finder() (audit.Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain,
-		Candidates: a.Spec.Pairs(p.Parameters, p.Relation),
-		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
-		Trials:     p.Trials,
-		Group:      max(1, p.Group)}
+	return spec.New(a.Problem(stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind})))
+}
+
+// Problem is what a finder of the audit is given.
+func (a *Audit) Problem(s *stream.Stream) audit.FinderProblem {
+	p := a.Plan
+	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(p.Parameters, p.Relation), Stream: s, Trials: p.Trials, Group: max(1, p.Group)}
 	if a.Spec.Table != nil {
 		problem.Table = a.Spec.Table(p.Parameters)
 	}
-	return spec.New(problem)
+	return problem
 }
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.

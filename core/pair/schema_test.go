@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -63,24 +64,16 @@ func schema(t *testing.T) []byte {
 	s.Properties["kind"].Enum = []any{report.Pair}
 	s.Properties["confidence"].ExclusiveMinimum, s.Properties["confidence"].ExclusiveMaximum = &zero, &one
 	s.Properties["lowerBound"].Minimum = &zero
-	data, err := audit.Canonical(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(s))(t)
 	return data
 }
 
 func TestSchemaIsCurrent(t *testing.T) {
 	want := schema(t)
 	if *update {
-		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(schemaFile, want, 0o644))
 	}
-	got, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(schemaFile))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what the types say; go test ./core/pair -run TestSchemaIsCurrent -update writes it", schemaFile)
 	}
@@ -107,14 +100,8 @@ var compiled = sync.OnceValues(func() (*check.Schema, error) {
 // validate checks a report's JSON against the schema file.
 func validate(t *testing.T, report []byte) {
 	t.Helper()
-	s, err := compiled()
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := check.UnmarshalJSON(bytes.NewReader(report))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(compiled())(t)
+	value := must.Get(check.UnmarshalJSON(bytes.NewReader(report)))(t)
 	if err := s.Validate(value); err != nil {
 		t.Errorf("a report does not fit its schema: %v", err)
 	}

@@ -2,7 +2,6 @@ package pair
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -75,20 +74,11 @@ func (b Bet) MarshalText() ([]byte, error) {
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (b *Bet) UnmarshalText(text []byte) error {
-	parts := strings.Split(string(text), " ")
-	bad := &audit.InputError{Field: "bet", Found: strconv.Quote(string(text)), Want: `account, candidate, stake and share, such as "0 1 r12 0.25"`}
-	if len(parts) != 4 {
-		return bad
-	}
-	stake, reversed := strings.CutPrefix(parts[2], "r")
-	var errs [4]error
-	b.Reversed = reversed
-	b.Account, errs[0] = strconv.Atoi(parts[0])
-	b.Candidate, errs[1] = strconv.Atoi(parts[1])
-	b.Stake, errs[2] = strconv.Atoi(stake)
-	b.Share, errs[3] = strconv.ParseFloat(parts[3], 64)
-	if errors.Join(errs[:]...) != nil {
-		return bad
+	plain := strings.Replace(string(text), " r", " ", 1)
+	b.Reversed = plain != string(text)
+	_, err := fmt.Sscan(plain, &b.Account, &b.Candidate, &b.Stake, &b.Share)
+	if again, _ := b.MarshalText(); err != nil || string(again) != string(text) {
+		return &audit.InputError{Field: "bet", Found: strconv.Quote(string(text)), Want: `account, candidate, stake and share, such as "0 1 r12 0.25"`}
 	}
 	return nil
 }

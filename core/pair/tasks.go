@@ -106,10 +106,6 @@ func (t Prepare) Run(engine.Hook, func(any)) (any, error)                  { ret
 func (t Certify) Run(hook engine.Hook, _ func(any)) (any, error)           { return t.certify(hook) }
 func (t Bound) Run(engine.Hook, func(any)) (any, error)                    { return t.audit.certified(&t.Evidence), nil }
 
-// Unwatched implements [engine.Unwatched].
-func (Prepare) Unwatched() {}
-func (Bound) Unwatched()   {}
-
 // Codecs read the tasks of audits of the catalogue's mechanisms.
 func Codecs(cat audit.Catalogue) engine.Codecs {
 	return engine.Codecs{
@@ -156,6 +152,7 @@ type Explored struct {
 
 	model    audit.Model // of the witness, where it was learnt here
 	expected float64     // ranks learners as Value ranks pairs
+	pieces   int         // of outputs that are single numbers, in the event for epsilon; 0: not known
 }
 
 // LearnerNote says how one learner of a portfolio did.

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // external is a noisy count of the user's; unseeded, it draws from a generator
@@ -44,10 +45,7 @@ func (o *external) Sample(d audit.Dataset, s *stream.Stream, out []float64) erro
 
 func broughtCatalogue(t *testing.T, unseeded string) audit.Catalogue {
 	t.Helper()
-	space, err := audit.ParseSpace("", "", "", false, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := must.Get(audit.ParseSpace("", "", "", false, 0))(t)
 	m := &external{own: rand.New(rand.NewPCG(1, 2)), from: unseeded == ""}
 	b := audit.UserMechanism{Kind: audit.UserCommand, Name: "python3 my count.py", Datasets: space, Columns: m.Columns(), Unseeded: unseeded}
 	cat := catalogue
@@ -107,14 +105,9 @@ func TestUnseededMechanism(t *testing.T) {
 		"domain":  func(r *pair.Report) { r.Inputs.User.Datasets.MaxRows++ },
 		"verdict": func(r *pair.Report) { r.Verdict = audit.NoViolation },
 	} {
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(r))(t)
 		var forged pair.Report
-		if err := json.Unmarshal(data, &forged); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &forged))
 		forge(&forged)
 		if check(forged).OK() {
 			t.Errorf("%s: the forged report passes", name)

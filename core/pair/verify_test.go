@@ -14,19 +14,30 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func copied(t *testing.T, r pair.Report) pair.Report {
 	t.Helper()
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(r))(t)
 	var out pair.Report
-	if err := json.Unmarshal(data, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &out))
 	return out
+}
+
+// replays wants a report to fit its schema and to be what both replays of it give, and
+// returns it as it is read.
+func replays(t *testing.T, cat audit.Catalogue, r pair.Report) pair.Report {
+	t.Helper()
+	data := must.Get(audit.Canonical(r))(t)
+	validate(t, data)
+	back := must.Get(pair.ParseReport(data))(t)
+	for _, whole := range []bool{true, false} {
+		if v, err := pair.Verify(t.Context(), cat, engine.LocalPool(2), back, whole); err != nil || !v.OK() {
+			t.Errorf("%s, %s, whole %v: %v %v", r.Subject, r.Claim, whole, err, v.Differences)
+		}
+	}
+	return back
 }
 
 // TestForgedReports: what is changed in several places of a report at once is noticed; any
@@ -125,11 +136,7 @@ func TestStoppedAfterItsBounds(t *testing.T) {
 	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 4_000 || len(r.Sequential.Epochs) != 5 {
 		t.Fatalf("%v, %s", err, r.Headline)
 	}
-	for _, whole := range []bool{true, false} {
-		if v, err := pair.Verify(t.Context(), catalogue, pool, copied(t, r), whole); err != nil || !v.OK() {
-			t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
-		}
-	}
+	replays(t, catalogue, r)
 }
 
 // TestWhyARunEnded: the reason is one of few, and that which the outputs have.

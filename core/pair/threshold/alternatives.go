@@ -15,6 +15,8 @@ const (
 	MostAlternatives = 3
 	// apart is by which factor alternatives of one direction differ in size.
 	apart = 2.0
+	// nearlyAll is the same for one that is taken because it is simpler.
+	nearlyAll = 1.25
 	// doubt is how many standard errors of an event's ratio are taken off for having
 	// been chosen among many.
 	doubt = 0.5
@@ -292,61 +294,73 @@ func improves(mean, deviation float64) float64 {
 	return deviation / wide * stream.Log(1+stream.Exp(u))
 }
 
+// like says whether events are alike: of one direction, their sizes no more than a factor apart.
+func (r candidate) like(c candidate, factor float64) bool {
+	return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < factor*min(c.size, r.size)
+}
+
+// Nearly is the share of what an event promises that a simpler one may promise less.
+const Nearly = 0.02
+
 // Choose returns the main event and its alternatives, the best first: on sorted scores of
-// both sides, for a certification by so many outputs with error beta.
-func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, others []Choice) {
+// both sides, for a certification by so many outputs with error beta. pieces says of how
+// many pieces the outputs of an event are; of those that promise nearly as much as the
+// best, the simplest is taken. Where it is nil, all are alike.
+func Choose(s1, s2 []float64, delta, beta float64, samples int, pieces func(Choice) int) (main Choice, others []Choice) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
 	all := candidates(s1, s2)
-	if len(all) == 0 {
-		return main, nil
-	}
 	total := float64(len(s1) + len(s2))
-	z := normalUpper(beta - float64(MostAlternatives*AlternativeShare*beta))
-	best, at := math.Inf(-1), -1
-	for k, r := range all {
-		if v := promise(r.ratio-float64(doubt*r.spread), r.size/total, delta, samples, z); v > best {
-			best, at = v, k
-		}
+	promised := func(r candidate, less, z float64) float64 {
+		return promise(r.ratio-float64(less*r.spread), r.size/total, delta, samples, z)
 	}
-	value := main.Value
-	if at >= 0 && best > 0 {
-		main = all[at].Choice
-		main.Value = value
-	}
-	// The alternatives: the safe choice, and what promises most beyond the main event.
-	chosen := []candidate{}
-	have, spread := 0.0, 0.5
-	if at >= 0 && best > 0 {
-		have = promise(all[at].ratio, all[at].size/total, delta, samples, z)
-		spread = all[at].spread
-		chosen = append(chosen, all[at])
-	}
-	have = max(0, have)
-	z = normalUpper(AlternativeShare * beta)
-	for i := range MostAlternatives {
-		most, at := 1e-6, -1
+	values := make([]float64, len(all))
+	// best is the place of the event that is worth most, and more than least; -1: none is.
+	best := func(least float64, worth func(candidate) float64) int {
+		at := -1
 		for k, r := range all {
-			if slices.ContainsFunc(chosen, func(c candidate) bool {
-				return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < apart*min(c.size, r.size)
-			}) {
+			if values[k] = worth(r); values[k] > least && (at < 0 || values[k] > values[at]) {
+				at = k
+			}
+		}
+		if pieces == nil || at < 0 {
+			return at
+		}
+		most, fewest := all[at], pieces(all[at].Choice)
+		enough := float64(values[at] * (1 - Nearly))
+		for k, r := range all {
+			if values[k] < enough || fewest == 1 || !r.like(most, nearlyAll) {
 				continue
 			}
-			var g float64
-			if i == 0 {
-				g = promise(r.ratio-float64(fear*r.spread), r.size/total, delta, samples, z)
-			} else {
-				v := promise(r.ratio, r.size/total, delta, samples, z)
-				g = improves(v-have, math.Sqrt(float64(r.spread*r.spread)+float64(spread*spread)))
-			}
-			if g > most {
-				most, at = g, k
+			if n := pieces(r.Choice); n < fewest || n == fewest && values[k] > values[at] {
+				at, fewest = k, n
 			}
 		}
-		if at < 0 {
-			continue
-		}
+		return at
+	}
+	// The alternatives: the safe choice, and what promises most beyond the main event.
+	var chosen []candidate
+	have, spread := 0.0, 0.5
+	z := normalUpper(beta - float64(MostAlternatives*AlternativeShare*beta))
+	if at := best(0, func(r candidate) float64 { return promised(r, doubt, z) }); at >= 0 {
+		main.Threshold, main.above, main.reversed = all[at].Threshold, all[at].above, all[at].reversed
+		have, spread = max(0, promised(all[at], 0, z)), all[at].spread
 		chosen = append(chosen, all[at])
-		others = append(others, all[at].Choice)
+	}
+	z = normalUpper(AlternativeShare * beta)
+	for i := range MostAlternatives {
+		at := best(1e-6, func(r candidate) float64 {
+			switch {
+			case slices.ContainsFunc(chosen, func(c candidate) bool { return r.like(c, apart) }):
+				return Worthless
+			case i == 0:
+				return promised(r, fear, z)
+			}
+			return improves(promised(r, 0, z)-have, math.Sqrt(float64(r.spread*r.spread)+float64(spread*spread)))
+		})
+		if at >= 0 {
+			chosen = append(chosen, all[at])
+			others = append(others, all[at].Choice)
+		}
 	}
 	return main, others
 }

@@ -59,7 +59,7 @@ func TestEventsAreChosenWell(t *testing.T) {
 			}
 			known += bound(Choice{Threshold: c.best, above: true}, 0.05)
 			plain += bound(bestCut(explored[0], explored[1], c.delta), 0.05)
-			main, hedges := Choose(explored[0], explored[1], c.delta, 0.05, c.n)
+			main, hedges := Choose(explored[0], explored[1], c.delta, 0.05, c.n, nil)
 			most := bound(main, 0.05*(1-float64(len(hedges))*AlternativeShare))
 			for _, h := range hedges {
 				most = max(most, bound(h, 0.05*AlternativeShare))
@@ -76,7 +76,7 @@ func TestEventsAreChosenWell(t *testing.T) {
 // Ties, single values and next to nothing leave events that can be counted.
 func TestChooseEventsOfLittle(t *testing.T) {
 	for _, s := range [][2][]float64{{{3, 3, 3}, {3, 3}}, {{1}, {2}}, {{0, 0, 0, 0, 1}, {0, 1, 1, 1, 1}}, {{1, 2, 3}, {1, 2, 3}}, {{-1e300, 1e300}, {0, 0}}} {
-		main, hedges := Choose(s[0], s[1], 0, 0.05, 1000)
+		main, hedges := Choose(s[0], s[1], 0, 0.05, 1000, func(c Choice) int { return int(c.Threshold) % 3 })
 		if len(hedges) > MostAlternatives {
 			t.Errorf("%d hedges", len(hedges))
 		}

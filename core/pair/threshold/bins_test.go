@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The bins hold what the comments say, and every pair is counted once.
@@ -27,9 +28,7 @@ func TestScoreBins(t *testing.T) {
 		s1, s2 := slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))
 		cut := bestCut(s1, s2, 0)
 		edges := Edges(s1, s2, cut.Threshold)
-		if err := CheckEdges(edges); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, CheckEdges(edges))
 		if len(edges) > 90 {
 			t.Errorf("%d edges", len(edges))
 		}

@@ -142,6 +142,9 @@ func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
+// Has says whether a score lies in the event.
+func (c Choice) Has(score float64) bool { return (score > c.Threshold) == c.above }
+
 // CountsOf are the counts of the event in other scores, sorted.
 func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
