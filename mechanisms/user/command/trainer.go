@@ -178,20 +178,16 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 
 // trainingRequest is a request as a line.
 func trainingRequest(members []bool, seed uint64) []byte {
-	b := []byte(`{"members": [`)
+	in := make([]int, len(members))
 	for i, m := range members {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
 		if m {
-			b = append(b, '1')
-		} else {
-			b = append(b, '0')
+			in[i] = 1
 		}
 	}
-	b = append(b, `], "seed": `...)
-	b = strconv.AppendUint(b, seed, 10)
-	return append(b, "}\n"...)
+	return line(struct {
+		Members []int  `json:"members"`
+		Seed    uint64 `json:"seed"`
+	}{in, seed})
 }
 
 // telling reports whether scores like these hardly come twice.
