@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -118,7 +119,7 @@ func (k Key) Sum() [32]byte {
 	for _, v := range [...]int{k.Trial, k.Side, k.Shard} {
 		b = binary.BigEndian.AppendUint64(b, uint64(int64(v)))
 	}
-	return SHA256(b)
+	return sha256.Sum256(b)
 }
 
 // New returns the stream that k names, at its beginning.

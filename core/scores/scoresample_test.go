@@ -2,6 +2,7 @@ package scores
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -301,7 +302,7 @@ func digest(t *testing.T, v any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := stream.SHA256(data)
+	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:4])
 }
 

@@ -136,7 +136,7 @@ var rooms = []room{
 		"lists what is registered"},
 	{p("wasm/view"), p("wasm/scene"),
 		"paints and hears; what there is to paint, tests can measure in scene"},
-	{p("wasm/worker"), p("audit", "audit/settings", "bounds/accounting", "audit/stream", "core/report", "core/...", "mechanisms/recorded", "mechanisms/learners", "mechanisms/train", "mechanisms/user", "mechanisms/user/module", "core/catalogue", "wasm/scene", "internal/typescript"),
+	{p("wasm/worker"), p("audit", "audit/settings", "bounds/accounting", "core/report", "core/...", "mechanisms/recorded", "mechanisms/learners", "mechanisms/train", "mechanisms/user", "mechanisms/user/module", "core/catalogue", "wasm/scene", "internal/typescript"),
 		"what is registered comes to it as a catalogue; on the host it writes its messages as TypeScript"},
 	{p("dptest"), p("audit", "audit/stream", "core/finders", "estimators", "core/engine", "core/pair", "core/suite"),
 		"users import it in their tests, and get no command, site or laboratory with it"},
