@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,6 +132,19 @@ func offersFrames(line []byte) bool {
 // scan reads an answer and calls row for each output; cells are valid until the
 // next one.
 func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error) {
+	if outputs, width := numbers(line); width > 0 {
+		cells := make([]cell, width)
+		for ; len(outputs) > 0; outputs = outputs[width:] {
+			for c := range cells {
+				cells[c].value = outputs[c] + 0 // no negative zero: it equals zero
+			}
+			if err := row(rows, cells); err != nil {
+				return rows, err
+			}
+			rows++
+		}
+		return rows, nil
+	}
 	s := newScanner(line)
 	switch t, _ := s.next(""); t {
 	case json.Delim('['):
@@ -145,6 +159,41 @@ func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error
 		return rows, err
 	}
 	return rows, s.end()
+}
+
+// numbers are the outputs of an answer of numbers alone, of so many columns each: most
+// answers are, and this is several times as fast as token by token. Of any other the width
+// is 0.
+func numbers(line []byte) (flat []float64, width int) {
+	text := bytes.TrimSpace(line)
+	if rest, object := bytes.CutPrefix(text, []byte(`{"outputs":`)); object && bytes.HasSuffix(rest, []byte("}")) {
+		text = rest[:len(rest)-1]
+	}
+	if bytes.IndexByte(text, 'n') >= 0 { // null would be read as 0
+		return nil, 0
+	}
+	if after := bytes.TrimLeft(text, "[ "); len(after) == 0 || bytes.Count(text[:len(text)-len(after)], []byte{'['}) < 2 {
+		width = 1
+		if json.Unmarshal(text, &flat) != nil {
+			return nil, 0
+		}
+	} else {
+		var rows [][]float64
+		if json.Unmarshal(text, &rows) != nil || len(rows) == 0 || len(rows[0]) > user.MostColumns {
+			return nil, 0
+		}
+		width = len(rows[0])
+		for _, row := range rows {
+			if len(row) != width {
+				return nil, 0
+			}
+			flat = append(flat, row...)
+		}
+	}
+	if slices.ContainsFunc(flat, func(v float64) bool { return math.Abs(v) >= 1<<53 }) { // it may be rounded
+		return nil, 0
+	}
+	return flat, width
 }
 
 // shown is the beginning of what was printed.
