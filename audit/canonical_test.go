@@ -5,64 +5,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-// slowCanonical is [Canonical] by a tree of the value.
-func slowCanonical(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(tree); err != nil { // maps are written with sorted keys
-		return nil, err
-	}
-	return numbersInLine(out.Bytes()), nil
-}
-
-// numbersInLine puts the arrays that hold nothing but numbers on one line.
-func numbersInLine(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case quoted && c == '\\':
-			out = append(out, c)
-			i++
-			c = text[i]
-		case c == '"':
-			quoted = !quoted
-		case c == '[' && !quoted:
-			end := i + 1
-			for end < len(text) && bytes.IndexByte([]byte("0123456789+-.eE, \n"), text[end]) >= 0 {
-				end++
-			}
-			if end < len(text) && text[end] == ']' {
-				fields := bytes.Fields(text[i+1 : end])
-				out = append(append(append(out, '['), bytes.Join(fields, []byte{' '})...), ']')
-				i = end
-				continue
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// FuzzCanonical holds the form to its slow twin, and reading it again to the same bytes.
+// FuzzCanonical holds the form to the value that it writes, with arrays of numbers on one
+// line, and reading it again to the same bytes.
 func FuzzCanonical(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[],{}]`, `null`, `-1.5e-7`, `"a<b & \u2028\ud800 \"quoted\\\""`, `{"b":1,"a":[1,2.5,-3e+8],"":{"x":[1,null],"y":true}}`,
@@ -87,18 +38,26 @@ func TestCanonicalReports(t *testing.T) {
 	for _, name := range files {
 		data := must.Get(os.ReadFile(name))(t)
 		same(t, json.RawMessage(data))
+		if got, err := Canonical(json.RawMessage(data)); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s is not as it is written now: %v", name, err)
+		}
 	}
 }
 
 func same(t *testing.T, v any) {
 	t.Helper()
 	got := must.Get(Canonical(v))(t)
-	want := must.Get(slowCanonical(v))(t)
-	if !bytes.Equal(got, want) {
-		t.Fatalf("%.300q, want %.300q", got, want)
+	var was, is any
+	must.Do(t, json.Unmarshal(must.Get(json.Marshal(v))(t), &was))
+	must.Do(t, json.Unmarshal(got, &is))
+	if !reflect.DeepEqual(was, is) || broken.Match(got) || got[len(got)-1] != '\n' {
+		t.Fatalf("%.300q, of %v", got, was)
 	}
 	again, err := Canonical(json.RawMessage(got))
 	if err != nil || !bytes.Equal(again, got) {
 		t.Fatalf("read again: %.300q, want %.300q: %v", again, got, err)
 	}
 }
+
+// broken is an array of numbers over several lines.
+var broken = regexp.MustCompile(`\[\n[-+.,\d\seE]*\]`)

@@ -28,50 +28,6 @@ func specOf(t testing.TB, name string) audit.MechanismSpec {
 	return must.Get(audit.Catalogue{Mechanisms: All()}.Mechanism(name))(t)
 }
 
-// Each bin's count has Laplace noise of the stated scale around it.
-func TestHistogramMarginals(t *testing.T) {
-	for _, c := range []struct {
-		name           string
-		epsilon, scale float64
-	}{{"noisy-histogram", 0.25, 4}, {"noisy-histogram-wrong-scale", 0.25, 0.25}} {
-		spec := specOf(t, c.name)
-		m := mustNew(t, spec, numbers("epsilon", c.epsilon, "bins", 3))
-		s := sample(t, m, audit.Records(2, 0, 2, 2), 40_000, 0)
-		for bin, count := range []float64{1, 0, 3} {
-			x := make([]float64, s.Len())
-			for i := range x {
-				x[i] = s.Row(i)[bin]
-			}
-			if d, limit := distance(x, func(v float64) float64 { return laplaceCDF(v-count, c.scale) }); d > limit {
-				t.Errorf("%s, bin %d: distance %.4f, allowed %.4f", c.name, bin, d, limit)
-			}
-		}
-	}
-}
-
-// The reported maximum is at most t with probability Π F(t - q_i).
-func TestNoisyMaxValues(t *testing.T) {
-	q := []float64{0, 1, 0.5, -1, 1}
-	const scale = 2 / 0.5
-	for name, f := range map[string]func(float64) float64{
-		"noisy-max-value-laplace":     func(x float64) float64 { return laplaceCDF(x, scale) },
-		"noisy-max-value-exponential": func(x float64) float64 { return math.Max(0, -math.Expm1(-x/scale)) },
-	} {
-		m := mustNew(t, specOf(t, name), numbers("epsilon", 0.5, "m", 5))
-		s := sample(t, m, audit.Records(q...), 60_000, 0)
-		product := func(x float64) float64 {
-			p := 1.0
-			for _, v := range q {
-				p *= f(x - v)
-			}
-			return p
-		}
-		if d, limit := distance(s.Rows, product); d > limit {
-			t.Errorf("%s: distance %.4f, allowed %.4f", name, d, limit)
-		}
-	}
-}
-
 // Ties go to the lowest index, and every index can win.
 func TestNoisyMaxTies(t *testing.T) {
 	out := make([]float64, 3)
@@ -113,28 +69,9 @@ func TestNoisyMaxValueLaplaceTruth(t *testing.T) {
 	}
 }
 
-// The share of true answers is p to 4 standard deviations, exceeded with
-// probability 6e-5, and a claim is never below the truth.
+// A claim is never below the truth, and derived from epsilon not above it.
 func TestRandomisedResponse(t *testing.T) {
 	spec := randomisedResponse.spec()
-	const rows = 100_000
-	for _, c := range []struct{ epsilon, p, want float64 }{
-		{1, 0, math.E / (1 + math.E)}, {0.1, 0, 0.52497918747894}, {1, 0.9, 0.9}, {3, 0.501, 0.501},
-	} {
-		params := numbers("epsilon", c.epsilon, "p", c.p)
-		m := mustNew(t, spec, params)
-		for bit := range 2 {
-			var told float64
-			for _, v := range sample(t, m, audit.Records(float64(bit)), rows, bit).Rows {
-				if v == float64(bit) {
-					told++
-				}
-			}
-			if sd := math.Sqrt(rows * c.want * (1 - c.want)); math.Abs(told-rows*c.want) > 4*sd {
-				t.Errorf("epsilon %g, p %g, bit %d: %g true answers of %d, want %.0f ± %.0f", c.epsilon, c.p, bit, told, rows, rows*c.want, 4*sd)
-			}
-		}
-	}
 	s := stream.New(stream.Key{Seed: 1, Purpose: "claims"})
 	for range 10_000 {
 		epsilon := 30 * s.Float64()

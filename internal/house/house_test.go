@@ -91,7 +91,7 @@ var rooms = []room{
 		"a mechanism does not know that it is audited"},
 	{p("mechanisms/train"), p("audit", "bounds/accounting", "audit/stream/...", "mechanisms/recorded/csv"),
 		"a model that is trained does not know how it is audited"},
-	{p("mechanisms/recorded/csv", "mechanisms/recorded/jsonscan"), p("audit"),
+	{p("mechanisms/recorded/csv"), p("audit"),
 		"readers of text say where it is wrong, not what it is for"},
 	{p("mechanisms/recorded"), p("audit", "audit/stream/...", "mechanisms/recorded/..."),
 		"files of outputs are mechanisms too"},

@@ -303,7 +303,7 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 		copy(model.Start(), m.settled.weights)
 	}
 	x := poison(*p)
-	zero := box(len(m.table.Features), 0)
+	zero := slices.Repeat([]float64{0}, len(m.table.Features))
 	if len(x) != len(zero) {
 		x = zero
 	}

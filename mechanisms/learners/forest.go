@@ -2,6 +2,7 @@ package learners
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -64,7 +65,7 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 		pairs: f.pairs,
 		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
-			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: box(len(t.Features), 0)}
+			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: slices.Repeat([]float64{0}, len(t.Features))}
 			m.weight = p.Num("epsilon") / float64(m.trees)
 			if !f.wrongNeighbours && p.Word("neighbours") == string(audit.Replace) {
 				m.weight /= 2
@@ -78,7 +79,7 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 // flipped or added moves its odds by nearly as much as any may.
 func (f *forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	d := len(t.Features)
-	middle := ends(box(d, 0), 0)
+	middle := ends(slices.Repeat([]float64{0}, d), 0)
 	most := ends(middle[:d], 1)
 	if r == audit.AddRemove {
 		return []audit.Pair{crafted("a few rows alike, and one more with the other label", 3, middle, nil, most), t.join("the table, and one row more at the origin", most)}

@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -126,7 +127,9 @@ func (f *logistic) truth(p audit.Params) string {
 func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
 	n, d := t.Rows.Len(), len(t.Features)
 	pair := func(label string, all, from, to []float64) audit.Pair {
-		wide := func(x []float64) []float64 { return ends(append(append([]float64{}, x...), box(d-len(x), 0)...), 1) }
+		wide := func(x []float64) []float64 {
+			return ends(append(append([]float64{}, x...), slices.Repeat([]float64{0}, d-len(x))...), 1)
+		}
 		return crafted(label, n-1, wide(all), wide(from), wide(to))
 	}
 	lone := pair("all rows at the origin, and one of them moved to the end of an axis", []float64{0}, []float64{0}, []float64{1})

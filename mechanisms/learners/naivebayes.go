@@ -2,6 +2,7 @@ package learners
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -80,7 +81,7 @@ func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	n := t.Rows.Len()
 	corner, opposite := ends(t.Lower, 0), ends(t.Upper, 1)
-	middle := ends(box(len(t.Features), 0), 0)
+	middle := ends(slices.Repeat([]float64{0}, len(t.Features)), 0)
 	if r == audit.AddRemove {
 		alike, joined := crafted("all rows alike, and one more at a corner", n, middle, nil, opposite), t.join("the table, and one row more at a corner", opposite)
 		if f.dataBounds {

@@ -2,23 +2,15 @@ package learners
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// Read makes a table of a file of examples: one a line, features as numbers and a label
-// of two classes. The bounds of o are the user's: see [train.CSV]; features are scaled
-// so that they become -1 and 1. Errors are of type [audit.InputError].
-func Read(name string, text []byte, o train.CSV) (*Table, error) {
-	d, err := train.ReadCSV(text, o)
-	if err != nil {
-		return nil, err
-	}
-	return tableOf(name, d)
-}
-
-// tableOf is the table of examples that were read.
+// tableOf is the table of examples that were read: features of which the bounds, the
+// user's, became -1 and 1, and a label of two classes. Errors are of type
+// [audit.InputError].
 func tableOf(name string, d *train.Dataset) (*Table, error) {
 	n, features := d.Len(), len(d.Features)
 	if len(d.Classes) != 2 {
@@ -32,7 +24,7 @@ func tableOf(name string, d *train.Dataset) (*Table, error) {
 		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("%d columns in %d rows", features+1, n), Want: "more rows than columns", Remedy: "leave columns out"}
 	}
 	t := &Table{Name: name, Title: fmt.Sprintf("%s: %s and %s, %d rows", name, d.Classes[0], d.Classes[1], n), Source: "a file of the user's",
-		Features: d.Features, Classes: [2]string{d.Classes[0], d.Classes[1]}, Lower: box(features, -1), Upper: box(features, 1), Clamped: d.Clamped}
+		Features: d.Features, Classes: [2]string{d.Classes[0], d.Classes[1]}, Lower: slices.Repeat([]float64{-1}, features), Upper: slices.Repeat([]float64{1}, features), Clamped: d.Clamped}
 	t.Rows.Columns = features + 1
 	varies, of := make([]bool, features), [2]int{}
 	for i, label := range d.Labels {

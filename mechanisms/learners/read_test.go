@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,18 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
+func read(name string, text []byte, o train.CSV) (*Table, error) {
+	d, err := train.ReadCSV(text, o)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(name, d)
+}
+
 // A file becomes a table whose features are scaled by the declared bounds; what lies
 // outside is moved, counted and said.
 func TestRead(t *testing.T) {
-	table := must.Get(Read("people", []byte("age,income,kind\n0,1000,no\n120,0,yes\n30,5000,no\n90,500,yes\n"), train.CSV{
+	table := must.Get(read("people", []byte("age,income,kind\n0,1000,no\n120,0,yes\n30,5000,no\n90,500,yes\n"), train.CSV{
 		Label: "kind", Bounds: map[string][2]float64{"age": {0, 120}, "income": {0, 2000}}}))(t)
 	want := []float64{-1, 0, 0, 1, -1, 1, -0.5, 1, 0, 0.5, -0.5, 1}
 	if fmt.Sprint(table.Rows.Values) != fmt.Sprint(want) || table.Rows.Columns != 3 || table.Clamped != 1 || table.Classes != [2]string{"no", "yes"} {
@@ -50,7 +59,7 @@ func TestReadRefuses(t *testing.T) {
 		{"missing", "1,.5,x\n,.3,y\n", train.CSV{}, []string{"line 2, column 1", "empty", "leave the example out"}},
 		{"wide", "1,.5,.2,x\n0,.3,.1,y\n", train.CSV{}, []string{"4 columns in 2 rows", "more rows than columns"}},
 	} {
-		_, err := Read("t", []byte(c.text), c.o)
+		_, err := read("t", []byte(c.text), c.o)
 		refused(t, c.what, err, c.want...)
 	}
 }
@@ -98,7 +107,7 @@ func TestRefused(t *testing.T) {
 // Fisher's paper.
 func TestBuiltInTables(t *testing.T) {
 	for _, table := range BuiltIn() {
-		seen, least, most := [2]int{}, box(len(table.Features), 1), box(len(table.Features), -1)
+		seen, least, most := [2]int{}, slices.Repeat([]float64{1}, len(table.Features)), slices.Repeat([]float64{-1}, len(table.Features))
 		for i := range table.Rows.Len() {
 			row := table.Rows.Row(i)
 			seen[int(row[len(least)])]++

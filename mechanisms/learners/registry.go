@@ -1,6 +1,8 @@
 package learners
 
 import (
+	"slices"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
@@ -109,15 +111,11 @@ const blockCost = 1e7
 const mostGroup = 8
 
 // epsilonParam is the parameter of a pure claim. Its range keeps all noise finite.
-//
-//go:noinline
 func epsilonParam() audit.ParamSpec {
 	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 1, Min: 1e-6, Max: 100, Noise: true}
 }
 
 // neighboursParam says which datasets are neighbours, where noise depends on it.
-//
-//go:noinline
 func neighboursParam() audit.ParamSpec {
 	return audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
 }
@@ -147,8 +145,6 @@ func (t *Table) longest() int {
 }
 
 // flip is the table against itself with the label of row i flipped.
-//
-//go:noinline
 func (t *Table) flip(label string, i int) audit.Pair {
 	row := append([]float64{}, t.Rows.Row(i)...)
 	row[len(row)-1] = 1 - row[len(row)-1]
@@ -156,35 +152,23 @@ func (t *Table) flip(label string, i int) audit.Pair {
 }
 
 // join is the table against itself with one row more.
-//
-//go:noinline
 func (t *Table) join(label string, row []float64) audit.Pair {
 	more := audit.Dataset{Columns: t.Rows.Columns, Values: append(append([]float64{}, t.Rows.Values...), row...)}
 	return audit.Pair{Label: label, First: t.Rows, Second: more}
 }
 
 // repeated is a dataset of n equal rows.
-//
-//go:noinline
 func repeated(n int, row ...float64) audit.Dataset {
-	d := audit.Dataset{Columns: len(row), Values: make([]float64, 0, n*len(row))}
-	for range n {
-		d.Values = append(d.Values, row...)
-	}
-	return d
+	return audit.Dataset{Columns: len(row), Values: slices.Repeat(row, n)}
 }
 
 // ends is a row at one end of every feature, and this label.
-//
-//go:noinline
 func ends(features []float64, label float64) []float64 {
 	return append(append(make([]float64, 0, len(features)+1), features...), label)
 }
 
 // crafted is n rows that are alike with one more beside them: from, and in the second
 // dataset to. One that is nil is left out.
-//
-//go:noinline
 func crafted(label string, n int, all, from, to []float64) audit.Pair {
 	p := audit.Pair{Label: label, First: repeated(n, all...), Second: repeated(n, all...)}
 	p.First.Values = append(p.First.Values, from...)

@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -33,8 +34,6 @@ func (t *Table) domain(fewest, more int) audit.Domain {
 }
 
 // with is the table with row i replaced.
-//
-//go:noinline
 func (t *Table) with(i int, row []float64) audit.Dataset {
 	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}
 	copy(d.Row(i), row)
@@ -84,7 +83,7 @@ func iris(features int) *Table {
 	if features == 2 {
 		t.Name, t.Title = "iris-petals", "Petals of irises: versicolor and virginica, 100 flowers"
 	}
-	t.Lower, t.Upper = box(features, -1), box(features, 1)
+	t.Lower, t.Upper = slices.Repeat([]float64{-1}, features), slices.Repeat([]float64{1}, features)
 	t.Rows.Columns = features + 1
 	for i := range len(irisTenths) / 8 {
 		for j := 4 - features; j < 4; j++ {
@@ -102,7 +101,7 @@ func iris(features int) *Table {
 func blobs(name, title string, deviations [4]float64) *Table {
 	const rows, features = 150, 4
 	t := &Table{Name: name, Title: title + fmt.Sprintf(", %d rows", rows), Features: []string{"x1", "x2", "x3", "x4"}, Classes: [2]string{"left", "right"},
-		Source: "drawn: normal, about -1/4 and 1/4 on the first axis", Lower: box(features, -1), Upper: box(features, 1)}
+		Source: "drawn: normal, about -1/4 and 1/4 on the first axis", Lower: slices.Repeat([]float64{-1}, features), Upper: slices.Repeat([]float64{1}, features)}
 	t.Rows.Columns = features + 1
 	s := stream.New(stream.Key{Purpose: "learners/" + name})
 	z := make([]float64, features)
@@ -131,7 +130,7 @@ var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
 func digits() *Table {
 	const rows, side = 1000, 8
 	t := &Table{Name: "digits", Title: fmt.Sprintf("Drawn images of the digits 0 and 1, %d of 8 x 8 pixels", rows), Classes: [2]string{"0", "1"},
-		Source: "drawn: glyphs moved by a pixel, with noise", Lower: box(side*side, 0), Upper: box(side*side, 1)}
+		Source: "drawn: glyphs moved by a pixel, with noise", Lower: slices.Repeat([]float64{0}, side*side), Upper: slices.Repeat([]float64{1}, side*side)}
 	for i := range side * side {
 		t.Features = append(t.Features, fmt.Sprintf("pixel %d, %d", i/side+1, i%side+1))
 	}
@@ -154,17 +153,6 @@ func digits() *Table {
 		t.Rows.Values = append(t.Rows.Values, float64(i%2))
 	}
 	return t
-}
-
-// box is one end of every feature.
-//
-//go:noinline
-func box(features int, end float64) []float64 {
-	list := make([]float64, features)
-	for i := range list {
-		list[i] = end
-	}
-	return list
 }
 
 // examples are the rows of a dataset as a learner takes them in: features clamped to

@@ -51,10 +51,6 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	o := recorded.Options{Reading: audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}}}
-	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != audit.Symbol {
-		t.Errorf("%+v", o)
-	}
 }
 
 // A parser names the columns of a file that it refused, as far as it came.

@@ -5,12 +5,30 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
-// binaries are the programs for the browser and where they come from.
-var binaries = []struct{ name, from string }{
-	{"core.wasm", "./wasm/worker"},
-	{"view.wasm", "./wasm/view"},
+// binaries are the programs for the browser, where they come from, and how they are
+// compiled.
+var binaries = []struct {
+	name, from string
+	flags      []string
+}{
+	{"core.wasm", "./wasm/worker", inline(
+		"runtime/...", "internal/runtime/...", "internal/abi", "internal/goarch", "internal/bytealg", "internal/byteorder",
+		"math/...", "slices", "encoding/binary", "./audit", "./audit/stream/...", "./estimators")},
+	{"view.wasm", "./wasm/view", nil},
+}
+
+// inline has the compiler put functions into their callers in these packages alone, in which
+// an audit spends its time. In all others calls stay calls, which compress better: by a tenth
+// of the core.
+func inline(packages ...string) []string {
+	flags := []string{"-gcflags=all=-l"}
+	for _, p := range packages {
+		flags = append(flags, "-gcflags="+p+"=")
+	}
+	return flags
 }
 
 // compile builds the programs for the browser. Nothing of the machine or the
@@ -21,18 +39,16 @@ func compile() ([]file, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", dir + string(filepath.Separator)}
-	for _, b := range binaries {
-		args = append(args, b.from)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWASM=", "GOFLAGS=", "GOEXPERIMENT=")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the programs for the browser: %w\n%s", err, said)
-	}
 	var files []file
 	for _, b := range binaries {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.Base(b.from)))
+		path := filepath.Join(dir, b.name)
+		args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", path}, b.flags, []string{b.from})
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWASM=", "GOFLAGS=", "GOEXPERIMENT=")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", b.name, err, said)
+		}
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}

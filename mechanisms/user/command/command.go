@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -202,25 +203,24 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 
 // request is a request as a line.
 func request(d audit.Dataset, n int, seed uint64) []byte {
-	b := []byte(`{"dataset": [`)
-	for i := range d.Len() {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(b, '[')
-		for j, v := range d.Row(i) {
-			if j > 0 {
-				b = append(b, ", "...)
-			}
-			b = strconv.AppendFloat(b, v, 'g', -1, 64)
-		}
-		b = append(b, ']')
+	rows := make([][]float64, d.Len())
+	for i := range rows {
+		rows[i] = d.Row(i)
 	}
-	b = append(b, `], "n": `...)
-	b = strconv.AppendInt(b, int64(n), 10)
-	b = append(b, `, "seed": `...)
-	b = strconv.AppendUint(b, seed, 10)
-	return append(b, "}\n"...)
+	return line(struct {
+		Dataset [][]float64 `json:"dataset"`
+		N       int         `json:"n"`
+		Seed    uint64      `json:"seed"`
+	}{rows, n, seed})
+}
+
+// line is a value as a line of JSON. Its numbers are finite.
+func line(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("command: " + err.Error())
+	}
+	return append(b, '\n')
 }
 
 // note remembers the outputs of a seed, and refuses those that another seed gave

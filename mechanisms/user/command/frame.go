@@ -157,7 +157,7 @@ func (p *Program) floats(a answer, out []float64) bool {
 // rows calls row for each output, as [scan] does.
 func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
 	if a.failed != nil {
-		return 0, refusal(a.failed)
+		return 0, refusal(string(a.failed))
 	}
 	if a.json != nil {
 		return scan(a.json, row)
@@ -180,20 +180,15 @@ func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
 }
 
 func floatCell(v float64) cell {
-	switch {
-	case math.IsNaN(v):
-		return literalCells[3]
-	case math.IsInf(v, 1):
-		return literalCells[4]
-	case math.IsInf(v, -1):
-		return literalCells[5]
+	if v-v != 0 { // NaN or infinite
+		return cell{form: nonFinite, value: v, word: strconv.FormatFloat(v, 'g', -1, 64)}
 	}
-	return cell{value: v + 0}
+	return cell{value: v + 0} // no negative zero: it equals zero
 }
 
 func intCell(v int64) cell {
 	if v > 1<<53 || v < -1<<53 {
-		return cell{form: long, value: float64(v), word: strconv.AppendInt(nil, v, 10)}
+		return cell{form: long, value: float64(v), word: strconv.FormatInt(v, 10)}
 	}
 	return cell{value: float64(v)}
 }

@@ -60,7 +60,7 @@ func (p *Program) fill(a answer, n int, out []float64) error {
 			return err
 		}
 		if failedRun(cells) {
-			p.Note(string(cells[0].word))
+			p.Note(cells[0].word)
 			user.Fail(p.columns, out[at:])
 			at += audit.Width(p.columns)
 			return nil
@@ -91,10 +91,10 @@ func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == f
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
 	if x.form == failed {
-		return 0, errOutput // beside others
+		return 0, &audit.InputError{Field: column.Name, Found: "an object", Want: wantValue} // beside others
 	}
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == Refuse {
-		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
+		return 0, &audit.InputError{Field: column.Name, Found: x.word, Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
 	}
 	if x.form == long && column.Kind != audit.Symbol {
 		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
@@ -125,7 +125,7 @@ func (x cell) text() string {
 	if x.form == numeral {
 		return strconv.FormatFloat(x.value, 'g', -1, 64)
 	}
-	return string(x.word)
+	return x.word
 }
 
 // learnColumns tells the columns by answers.
@@ -152,7 +152,7 @@ func (p *Program) learnColumns(answers []answer) error {
 		for c, x := range cells {
 			kinds[c].numbers = kinds[c].numbers || x.form == numeral || x.form == nonFinite || x.form == long
 			kinds[c].words = kinds[c].words || x.form == text || x.form == truth
-			if _, err := strconv.ParseFloat(string(x.word), 64); x.form == text && err == nil && len(kinds[c].quoted) <= mostQuoted {
+			if _, err := strconv.ParseFloat(x.word, 64); x.form == text && err == nil && len(kinds[c].quoted) <= mostQuoted {
 				if kinds[c].quoted == nil {
 					kinds[c].quoted = map[string]bool{}
 				}

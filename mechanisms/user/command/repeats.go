@@ -1,8 +1,8 @@
 package command
 
 import (
+	"encoding/binary"
 	"hash/maphash"
-	"math"
 	"sync"
 )
 
@@ -18,7 +18,8 @@ func newBlocks() *blocks { return &blocks{seen: map[uint64]uint64{}, hasher: map
 // note remembers the numbers of a seed. Where another seed gave the same before, it
 // returns that.
 func (b *blocks) note(seed uint64, numbers []float64) (other uint64, repeated bool) {
-	h := b.hash(numbers)
+	text, _ := binary.Append(nil, binary.LittleEndian, numbers)
+	h := maphash.Bytes(b.hasher, text)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if other, ok := b.seen[h]; ok && other != seed {
@@ -26,22 +27,4 @@ func (b *blocks) note(seed uint64, numbers []float64) (other uint64, repeated bo
 	}
 	b.seen[h] = seed
 	return 0, false
-}
-
-func (b *blocks) hash(numbers []float64) uint64 {
-	var h maphash.Hash
-	h.SetSeed(b.hasher)
-	var buf [512]byte
-	for len(numbers) > 0 {
-		k := min(len(numbers), len(buf)/8)
-		for i, v := range numbers[:k] {
-			bits := math.Float64bits(v)
-			for j := range 8 {
-				buf[8*i+j] = byte(bits >> (8 * j))
-			}
-		}
-		h.Write(buf[:8*k])
-		numbers = numbers[k:]
-	}
-	return h.Sum64()
 }

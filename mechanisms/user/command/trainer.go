@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
@@ -178,20 +178,16 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 
 // trainingRequest is a request as a line.
 func trainingRequest(members []bool, seed uint64) []byte {
-	b := []byte(`{"members": [`)
+	in := make([]int, len(members))
 	for i, m := range members {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
 		if m {
-			b = append(b, '1')
-		} else {
-			b = append(b, '0')
+			in[i] = 1
 		}
 	}
-	b = append(b, `], "seed": `...)
-	b = strconv.AppendUint(b, seed, 10)
-	return append(b, "}\n"...)
+	return line(struct {
+		Members []int  `json:"members"`
+		Seed    uint64 `json:"seed"`
+	}{in, seed})
 }
 
 // telling reports whether scores like these hardly come twice.
@@ -227,105 +223,90 @@ func errSameScores(n int, a, b uint64) error {
 
 // scanTraining reads an answer, and the scores in it, NaN where one is none.
 func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, err error) {
-	s := &scanner{Scanner: jsonscan.Scanner{What: "its answer", Data: line}}
-	s.Space()
-	if s.Peek() != '{' {
+	s := newScanner(line)
+	if t, _ := s.next(""); t != json.Delim('{') {
 		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "write everything else to standard error"}
 	}
-	s.At++
-	found := map[string]bool{}
-	for first := true; ; first = false {
-		done, err := s.More('}', first)
+	found := map[json.Token]bool{}
+	for s.in.More() {
+		key, err := s.next("a key")
 		if err != nil {
 			return false, err
 		}
-		if done {
-			break
+		if found[key] {
+			return false, s.fault("each key once")
 		}
-		from := s.At
-		key, err := s.Key()
-		if err != nil {
-			return false, err
-		}
-		name := string(key)
-		if s.Space(); found[name] {
-			return false, s.Fault(from, "each key once")
-		}
-		switch found[name] = true; name {
-		case "error":
-			why, err := s.value()
-			if err != nil {
-				return false, err
-			}
-			return false, fmt.Errorf("it refuses the request: %s", why.text())
-		case "seed":
-			v, err := s.value()
-			if err != nil {
-				return false, err
-			}
-			if v.form != numeral || v.value != float64(seed) {
-				return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
-			}
-		case "diverged":
-			v, err := s.value()
-			if err != nil {
-				return false, err
-			}
-			if v.form != truth {
-				return false, s.Fault(from, "true or false for diverged")
-			}
-			diverged = v.value == 1
-		case "scores":
+		found[key] = true
+		if key == "scores" {
 			if err := s.scores(scores); err != nil {
 				return false, err
 			}
-		default:
-			return false, s.Fault(from, `"seed", "scores" or "diverged"`)
+			continue
+		}
+		if key != "error" && key != "seed" && key != "diverged" {
+			return false, s.fault(`"seed", "scores" or "diverged"`)
+		}
+		switch v, err := s.value(); {
+		case err != nil:
+			return false, err
+		case key == "error":
+			return false, fmt.Errorf("it refuses the request: %s", v.text())
+		case key == "seed" && (v.form != numeral || v.value != float64(seed)):
+			return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
+		case key == "diverged" && v.form != truth:
+			return false, s.fault("true or false for diverged")
+		case key == "diverged":
+			diverged = v.value == 1
 		}
 	}
-	if err := s.End("line"); err != nil {
+	if _, err := s.next("the end of the object"); err != nil {
 		return false, err
 	}
 	for _, name := range []string{"seed", "scores"} {
 		if !found[name] && !(name == "scores" && diverged) {
-			return false, s.Fault(s.At-1, fmt.Sprintf("the key %q", name))
+			return false, s.fault(fmt.Sprintf("the key %q", name))
 		}
 	}
-	return diverged, nil
+	return diverged, s.end()
 }
 
 // scores reads an array of as many numbers.
 func (s *scanner) scores(into []float64) error {
-	if s.Peek() != '[' {
-		return s.Fault(s.At, "an array of scores")
+	if t, err := s.next("an array of scores"); err != nil {
+		return err
+	} else if t != json.Delim('[') {
+		return s.fault("an array of scores")
 	}
-	s.At++
-	for i := 0; ; i++ {
-		done, err := s.More(']', i == 0)
+	n := 0
+	for ; s.in.More(); n++ {
+		t, err := s.next("a number")
 		if err != nil {
 			return err
 		}
-		if done != (i == len(into)) {
-			how := fmt.Sprint(i)
-			if !done {
-				how = "more than " + how
-			}
-			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of %s scores", how), Want: fmt.Sprintf("the %d of the request's canaries, members or not", len(into))}
+		if n == len(into) {
+			return scoresOf(fmt.Sprintf("more than %d", n), len(into))
 		}
-		if done {
-			return nil
-		}
-		from := s.At
-		v, err := s.value()
+		v, err := s.cell(t)
 		switch {
 		case err != nil:
 			return err
-		case v.form == nonFinite, v.form == text && string(v.word) == "null" && s.Data[from] == 'n':
-			into[i] = math.NaN()
+		case v.form == nonFinite, t == nil:
+			into[n] = math.NaN()
 		case v.form == numeral || v.form == long:
-			into[i] = v.value
+			into[n] = v.value
 		default:
-			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", i+1, len(into)), Found: shown(v.word), Want: "a number"}
+			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", n+1, len(into)), Found: shown(v.word), Want: "a number"}
 		}
 	}
+	if _, err := s.next("a comma or ']'"); err != nil {
+		return err
+	}
+	if n < len(into) {
+		return scoresOf(fmt.Sprint(n), len(into))
+	}
+	return nil
+}
+
+func scoresOf(found string, want int) error {
+	return &audit.InputError{Field: "its answer", Found: "of " + found + " scores", Want: fmt.Sprintf("the %d of the request's canaries, members or not", want)}
 }
