@@ -127,7 +127,7 @@ func (c searchCase) open(ctx context.Context, dir string) (cat audit.Catalogue, 
 		if err != nil {
 			return cat, nil, err
 		}
-		return cli.With(catalogue, m.UserMechanism().Spec(m)), m.Close, nil
+		return catalogue.With(m.UserMechanism().Spec(m)), m.Close, nil
 	}
 	call := func(d audit.Dataset, seed uint64, out []float64) (err error) {
 		n := searchNoise{stream.New(stream.Key{Seed: seed, Purpose: "bench search"})}
@@ -139,7 +139,7 @@ func (c searchCase) open(ctx context.Context, dir string) (cat audit.Catalogue, 
 		return nil
 	}
 	b := audit.UserMechanism{Kind: audit.UserCommand, Name: c.name, Datasets: space, Columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
-	return cli.With(catalogue, b.Spec(user.New(b.Columns, call))), func() {}, nil
+	return catalogue.With(b.Spec(user.New(b.Columns, call))), func() {}, nil
 }
 
 // refuted reports whether an audit by default refutes the function's claim. Once it has, the
