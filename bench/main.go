@@ -37,6 +37,7 @@ var benches = []struct {
 	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},
 	{"hidden-state", "what adversaries of different power show of one training by DP-SGD", benchHidden},
 	{"learners", "attacks on private learners: bounds by learner, table, attack and claim, and the ablations of ML-Audit", benchLearners},
+	{"search", "what the default search finds in functions of which nothing is known", benchSearch},
 	{"same", "whether two programs make the same reports", benchSame},
 	{"papers", "every table, figure and component of the five papers, as docs/papers.md", benchPapers},
 	{"browser", "one audit natively and in Chromium", benchBrowser},

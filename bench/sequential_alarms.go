@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators/classifier"
-	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // alarmInterval is the error of the interval of a rate of false alarms.
@@ -103,7 +102,7 @@ func alarmCatalogue() audit.Catalogue {
 			}
 		}
 	}}
-	return cli.With(cli.With(seeded, gaussian.spec("gaussian-one", audit.DPClaim(1, gaussianOneDelta))), leaky.spec("leaky-response", audit.DPClaim(1, tightDelta)))
+	return seeded.With(gaussian.spec("gaussian-one", audit.DPClaim(1, gaussianOneDelta))).With(leaky.spec("leaky-response", audit.DPClaim(1, tightDelta)))
 }
 
 // alarmRow is a line of the result.

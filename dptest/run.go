@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -154,29 +153,12 @@ func keep(t testing.TB, r pair.Report) error {
 	if err != nil {
 		return err
 	}
-	name := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
-			return c
-		}
-		return '-'
-	}, r.Plan.Mechanism)
-	for i := 1; ; i++ {
-		path := filepath.Join(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d.json", name, r.Plan.Seed))
-		if i > 1 {
-			path = strings.TrimSuffix(path, ".json") + fmt.Sprintf("-%d.json", i)
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if errors.Is(err, os.ErrExist) {
-			continue // of another audit of the same test
-		}
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		t.Logf("dptest: report in %s", path)
+	name := regexp.MustCompile(`[^\w-]`).ReplaceAllString(r.Plan.Mechanism, "-")
+	f, err := os.CreateTemp(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d-*.json", name, r.Plan.Seed)) // a test may have several
+	if err != nil {
 		return err
 	}
+	_, err = f.Write(data)
+	t.Logf("dptest: report in %s", f.Name())
+	return errors.Join(err, f.Close())
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/packed"
@@ -94,23 +94,16 @@ func read(data []byte) (*content, error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] >= '0' && trimmed[0] <= '9' {
 		return c, c.readCode(string(trimmed))
 	}
-	if report.KindOf(data) == suite.ReportKind {
-		r, err := suite.ParseReport(data)
-		if err != nil {
-			return nil, err
-		}
-		c.suite, c.whole = &r, r
-		for _, a := range r.Audits {
-			c.audits = append(c.audits, format.Audit{Name: a.Name, Report: a.Report})
-		}
-		return c, nil
-	}
-	r, err := core.ParseReport(data)
+	audits, whole, err := suite.AuditsIn(data)
 	if err != nil {
 		return nil, err
 	}
-	c.whole = r
-	c.audits = []format.Audit{{Name: r.Head().Subject, Report: r}}
+	for _, a := range audits {
+		c.audits = append(c.audits, format.Audit{Name: cmp.Or(a.Name, a.Report.Head().Subject), Report: a.Report})
+	}
+	if c.suite, c.whole = whole, any(audits[0].Report); whole != nil {
+		c.whole = *whole
+	}
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -307,6 +308,7 @@ func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
 
 // forms are the formats that a report is answered in, with their types.
 var forms = map[string]string{
+	format.HTML:     "text/html; charset=utf-8",
 	format.JSON:     "application/json",
 	format.SARIF:    "application/sarif+json",
 	format.JUnit:    "application/xml; charset=utf-8",
@@ -329,55 +331,26 @@ func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
 
 // show answers the page of an id, or its report in another format.
 func (s *Host) show(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	var out bytes.Buffer
+	id, name := r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), format.HTML)
 	done := sync.OnceFunc(s.turn())
 	defer done()
 	c, err := load(r.Context(), s.Store, id)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	if name := r.URL.Query().Get("format"); name != "" && name != format.HTML {
-		s.showAs(w, r, c, name, done)
-		return
-	}
-	page := s.page(r, id, c)
-	if c.code != nil {
-		err = codePage(&out, page, c)
-	} else {
-		run := c.run()
-		run.Page, run.Pictures = page, s.Pictures
-		err = format.Write(&out, format.HTML, run)
-	}
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	done()
-	w.Header().Set("Content-Security-Policy", wordsPolicy)
-	write(w, r, "text/html; charset=utf-8", out.Bytes())
-}
-
-func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name string, done func()) {
-	kind, known := forms[name]
-	if !known || c.code != nil && name != format.JSON {
-		fail(w, audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown}))
-		return
-	}
-	open(w.Header())
-	if name == format.JSON && c.code == nil {
-		done()
-		write(w, r, kind, c.data)
-		return
-	}
 	var out bytes.Buffer
-	var err error
-	if c.code != nil {
+	switch _, known := forms[name]; {
+	case err != nil:
+	case !known || c.code != nil && name != format.JSON && name != format.HTML:
+		err = audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown})
+	case name == format.JSON && c.code == nil:
+		out.Write(c.data)
+	case name == format.JSON:
 		err = json.NewEncoder(&out).Encode(c.code)
-	} else {
+	case c.code != nil:
+		err = codePage(&out, s.page(r, id, c), c)
+	default:
 		run := c.run()
-		run.Value = nil
+		if name == format.HTML {
+			run.Page, run.Pictures = s.page(r, id, c), s.Pictures
+		}
 		err = format.Write(&out, name, run)
 	}
 	if err != nil {
@@ -385,7 +358,12 @@ func (s *Host) showAs(w http.ResponseWriter, r *http.Request, c *content, name s
 		return
 	}
 	done()
-	write(w, r, kind, out.Bytes())
+	if name == format.HTML {
+		w.Header().Set("Content-Security-Policy", wordsPolicy)
+	} else {
+		open(w.Header())
+	}
+	write(w, r, forms[name], out.Bytes())
 }
 
 // page is what the page of an id says of itself.

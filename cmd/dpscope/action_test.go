@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -28,43 +26,13 @@ func actionScripts(t *testing.T) (scripts []string) {
 	return scripts
 }
 
-// What the last step is given stands in inputs, and nothing else does.
-func TestActionInputs(t *testing.T) {
-	data := must.Get(os.ReadFile("../../action.yml"))(t)
-	text := string(data)
-	var declared, used []string
-	block := text[strings.Index(text, "inputs:\n"):strings.Index(text, "runs:\n")]
-	for _, m := range regexp.MustCompile(`(?m)^  (\w+):$`).FindAllStringSubmatch(block, -1) {
-		declared = append(declared, m[1])
-	}
-	for _, m := range regexp.MustCompile(`inputs\.(\w+)`).FindAllStringSubmatch(text, -1) {
-		used = append(used, m[1])
-	}
-	slices.Sort(declared)
-	slices.Sort(used)
-	if used = slices.Compact(used); len(declared) == 0 || !slices.Equal(declared, used) {
-		t.Errorf("inputs are %v, used are %v", declared, used)
-	}
-	scripts := actionScripts(t)
-	for _, m := range regexp.MustCompile(`(?m)^        ([A-Z]+): \$\{\{ inputs\.\w+ \}\}$`).FindAllStringSubmatch(text, -1) {
-		if !strings.Contains(scripts[len(scripts)-1], "$"+m[1]) {
-			t.Errorf("%s is set and not used", m[1])
-		}
-	}
-	for _, script := range scripts { // an input in a script is code of whoever opens a pull request
-		if strings.Contains(script, "${{") {
-			t.Errorf("a script is pasted together: %s", script)
-		}
-	}
-}
-
 // The steps of the action build the command, and run a plan: a broken mechanism fails
 // the step and stands in the SARIF file, a sound one does neither, and a plan that cannot
 // be read is named. What GitHub's own actions do is not run here.
 func TestAction(t *testing.T) {
 	scripts := actionScripts(t)
-	if len(scripts) != 2 {
-		t.Fatalf("%d steps with a script, want 2: %q", len(scripts), scripts)
+	if len(scripts) != 2 || strings.Contains(strings.Join(scripts, ""), "${{") { // an input in a script is code of whoever opens a pull request
+		t.Fatalf("%d steps with a script, want 2, and none pasted together: %q", len(scripts), scripts)
 	}
 	gear.Long(t)
 	root := must.Get(filepath.Abs("../.."))(t)
@@ -85,12 +53,12 @@ func TestAction(t *testing.T) {
 	for _, c := range []struct {
 		name, mechanism, flags string
 		code                   int
-		levels                 []string // of the results
+		errors                 int // among the results
 		says                   string
 	}{
-		{"my plan.json", "laplace-mean-raw-count", "-strict -workers 2", 1, []string{"error"}, "::error"},
-		{"sound.json", "laplace-mean", "", 0, nil, "::notice"},
-		{"none.json", "", "", 2, nil, "none.json"},
+		{"my plan.json", "laplace-mean-raw-count", "-strict -workers 2", 1, 1, "::error"},
+		{"sound.json", "laplace-mean", "", 0, 0, "::notice"},
+		{"none.json", "", "", 2, 0, "none.json"},
 	} {
 		if c.mechanism != "" {
 			plan := `{"version": 1, "audits": [{"name": "mean", "mechanism": "` + c.mechanism + `", "location": "mean.py:3", "samples": 5000}]}`
@@ -107,20 +75,8 @@ func TestAction(t *testing.T) {
 			}
 			continue
 		}
-		var sarif struct {
-			Runs []struct {
-				Results []struct{ Level string }
-			}
-		}
-		if err != nil || json.Unmarshal(text, &sarif) != nil || len(sarif.Runs) != 1 {
-			t.Fatalf("%s: SARIF of %d runs, %v: %.300s", c.name, len(sarif.Runs), err, text)
-		}
-		var levels []string
-		for _, r := range sarif.Runs[0].Results {
-			levels = append(levels, r.Level)
-		}
-		if !slices.Equal(levels, c.levels) {
-			t.Errorf("%s: results are %v, want %v", c.name, levels, c.levels)
+		if n := strings.Count(string(text), `"level": "error"`); err != nil || n != c.errors {
+			t.Errorf("%s: %d errors, want %d, %v", c.name, n, c.errors, err)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -135,19 +134,9 @@ func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []
 
 // committedIn is what a report says was audited.
 func committedIn(text []byte) (out []committed, err error) {
-	var all []suite.Audited
-	if report.KindOf(text) == suite.ReportKind {
-		whole, err := suite.ParseReport(text)
-		if err != nil {
-			return nil, err
-		}
-		all = whole.Audits
-	} else {
-		r, err := core.ParseReport(text)
-		if err != nil {
-			return nil, err
-		}
-		all = []suite.Audited{{Report: r}}
+	all, _, err := suite.AuditsIn(text)
+	if err != nil {
+		return nil, err
 	}
 	for _, a := range all {
 		c := committed{Name: a.Name, Plan: core.PlanOf(a.Report)}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"io"
 	"os"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/must"
@@ -77,19 +77,16 @@ func TestPages(t *testing.T) {
 	drawn := map[string]int{} // pictures by the kind of report
 	for _, file := range append(files, several...) {
 		data := must.Get(os.ReadFile(file))(t)
+		audits, whole, err := suite.AuditsIn(data)
+		if err != nil {
+			t.Fatal(file, err)
+		}
 		var run format.Run
-		var again func(data []byte) (any, error)
-		if report.KindOf(data) == suite.ReportKind {
-			whole := must.Get(suite.ParseReport(data))(t)
-			run.Summary, run.Value = whole.Summary, whole
-			for _, a := range whole.Audits {
-				run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report})
-			}
-			again = func(data []byte) (any, error) { return suite.ParseReport(data) }
-		} else {
-			r := must.Get(core.ParseReport(data))(t)
-			run.Audits = []format.Audit{{Name: file, Report: r}}
-			again = func(data []byte) (any, error) { return core.ParseReport(data) }
+		for _, a := range audits {
+			run.Audits = append(run.Audits, format.Audit{Name: cmp.Or(a.Name, file), Report: a.Report})
+		}
+		if whole != nil {
+			run.Summary, run.Value = whole.Summary, *whole
 		}
 		page := pageOf(t, run)
 		words, last := readPage(t, page)
@@ -124,12 +121,17 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: %s has no colour in one of the themes", file, name)
 			}
 		}
-		value := run.Value
-		if value == nil {
-			value = run.Audits[0].Report
+		var back, want any = nil, audits[0].Report
+		if whole != nil {
+			want = *whole
 		}
-		if back, err := again([]byte(last)); err != nil || !audit.EqualJSON(back, value) {
-			t.Errorf("%s: the page holds another report: %v", file, err)
+		if all, again, err := suite.AuditsIn([]byte(last)); err != nil {
+			t.Errorf("%s: the page holds no report: %v", file, err)
+		} else if back = all[0].Report; again != nil {
+			back = *again
+		}
+		if !audit.EqualJSON(back, want) {
+			t.Errorf("%s: the page holds another report", file)
 		}
 	}
 	for _, kind := range core.Kinds() {

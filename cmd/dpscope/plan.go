@@ -47,7 +47,7 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 func (f *planFlags) given() bool { return f.file != "" || len(f.only) > 0 }
 
 // withPlan are the flags that may stand beside -plan; the file says all else.
-var withPlan = []string{"plan", "only", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
+var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
@@ -59,11 +59,6 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 		return nil, err
 	}
 	f.text = data
-	return f.parse(data)
-}
-
-// parse reads a plan that was the file's.
-func (f *planFlags) parse(data []byte) (*suite.File, error) {
 	file, err := suite.Parse(data, f.file)
 	if err != nil || f.file == "-" {
 		return file, err
@@ -73,23 +68,21 @@ func (f *planFlags) parse(data []byte) (*suite.File, error) {
 			*name = filepath.Join(filepath.Dir(f.file), filepath.FromSlash(*name))
 		}
 	}
-	for _, e := range file.Audits {
-		if e.Recorded != nil {
-			for i := range e.Recorded.Files {
-				beside(&e.Recorded.Files[i])
-			}
-		}
+	for i := range file.Audits {
+		e := &file.Audits[i]
+		beside(&e.Data)
 		if e.User != nil {
 			beside(&e.User.Wasm)
 		}
-		if e.Scores != nil {
-			for i := range e.Scores.Files {
-				beside(&e.Scores.Files[i])
-			}
+		var files []string
+		if e.Recorded != nil {
+			files = e.Recorded.Files
+		} else if e.Scores != nil {
+			files = e.Scores.Files
 		}
-	}
-	for i := range file.Audits {
-		beside(&file.Audits[i].Data)
+		for k := range files {
+			beside(&files[k])
+		}
 	}
 	return file, nil
 }
@@ -153,30 +146,23 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 	return ctx, all, end, nil
 }
 
-// placed is where audit i is in the user's code, by default its line of the plan.
+// placed is where audit i is in the user's code, by default its line of the plan as seen
+// from the folder in which the command runs; nil for standard input.
 func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 	if where := file.Audits[i].Location; where != "" {
 		l, err := format.ParseLocation(where)
 		return &l, err
 	}
-	return f.place(file.Lines[i]), nil
-}
-
-// place is a line of the plan, as seen from the folder in which the command
-// runs; nil for standard input.
-func (f *planFlags) place(line int) *format.Location {
 	if f.file == "-" {
-		return nil
+		return nil, nil
 	}
 	path := f.file
-	if filepath.IsAbs(path) {
-		if here, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
-				path = rel
-			}
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
+		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+			path = rel
 		}
 	}
-	return &format.Location{File: filepath.ToSlash(path), Line: line}
+	return &format.Location{File: filepath.ToSlash(path), Line: file.Lines[i]}, nil
 }
 
 // auditPlan is dpscope audit -plan.

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -22,15 +17,13 @@ import (
 // siteZip is what ./build.sh zip makes.
 const siteZip = "dpscope-site.zip"
 
-// serve is the command: it serves the built site until it is interrupted.
-//
-// The site is no part of the program: it takes two minutes to build and compress, and
-// files that a build makes do not belong into git, where go install takes its source
-// from. It is found, or built from the source that the program itself was built from.
+// serve is dpscope serve: it serves the built site until it is interrupted. The site is no part
+// of the program: files that a build makes do not belong into git, where go install takes its
+// source from.
 func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
-	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
+	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program")
 	store := flags.String("store", "", "`folder` for reports that visitors share: this server is a host then")
 	origin := flags.String("origin", "", "public `address` of the host with -store, if it differs, as behind a proxy")
 	replays := flags.Duration("replay", time.Minute, "with -store: how often to replay a stored report that this version has not replayed, and publish the outcome; 0: never")
@@ -57,10 +50,6 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		}
 	case err == nil:
 		err = sites.Run(ctx, sites.Site(site, nil), *addr, stdout)
-	case *store != "":
-		err = fmt.Errorf("%w; a host needs a built site: run ./build.sh build, or name one with -dir", err)
-	case *dir == "":
-		err = serveSource(ctx, siteSource(), *addr, stdout, stderr)
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
@@ -71,67 +60,20 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 
 // findSite opens the site that -dir names, or one that is there.
 func findSite(dir string) (fs.FS, error) {
-	if dir != "" {
-		site, err := sites.Open(dir)
+	places := []string{dir}
+	if dir == "" {
+		program, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("%w; run ./build.sh build in a copy of the source, or name the site's folder or zip with -dir", err)
+			return nil, err
 		}
-		return site, nil
+		places = []string{"dist", filepath.Join(filepath.Dir(program), siteZip)}
 	}
-	site, err := sites.Open("dist")
-	if err == nil {
-		return site, nil
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return sites.Open(filepath.Join(filepath.Dir(program), siteZip))
-}
-
-// siteSource is the folder of the module's source that this program was compiled from: a
-// copy of the repository, or the go command's own. It is "" where that is not told.
-func siteSource() string {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(file) { // built with -trimpath
-		return ""
-	}
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
-}
-
-// serveSource builds the site from the source in a folder and serves it meanwhile. What
-// it builds is kept in the user's cache.
-func serveSource(ctx context.Context, source, addr string, stdout, stderr io.Writer) error {
-	if _, err := os.Stat(filepath.Join(source, "site", "build", "main.go")); source == "" || err != nil {
-		return errors.New("there is no site in dist, none in " + siteZip + " beside this program, and its source is not here to build one; name the site's folder or zip with -dir, or run ./build.sh serve in a copy of the source")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("there is no site in dist and none in " + siteZip + " beside this program, and no go command to build one from " + source + "; install Go from https://go.dev/dl/, or name the site's folder or zip with -dir")
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return fmt.Errorf("no folder to build the site in: %w", err)
-	}
-	cache = filepath.Join(cache, "dpscope", fmt.Sprintf("%x", sha256.Sum256([]byte(source)))[:16])
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return err
-	}
-	builder := filepath.Join(cache, "build.exe") // Windows wants the ending, the others take it
-	run := func(name string, args ...string) error {
-		cmd := exec.CommandContext(ctx, name, args...)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = source, stdout, stderr
-		// The module as the go command keeps it has go.work, but no module within it.
-		if _, err := os.Stat(filepath.Join(source, "internal", "glog")); err != nil {
-			cmd.Env = append(os.Environ(), "GOWORK=off")
+	var err error
+	for _, place := range places {
+		var site fs.FS
+		if site, err = sites.Open(place); err == nil {
+			return site, nil
 		}
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		return cmd.Run()
 	}
-	done := sites.Say(stdout, "Compiling the program that builds the site, from "+source)
-	err = run("go", "build", "-o", builder, "./site/build")
-	done()
-	if err != nil {
-		return fmt.Errorf("compiling the program that builds the site: %w", err)
-	}
-	return run(builder, "-serve", "-out", filepath.Join(cache, "site"), "-addr", addr)
+	return nil, fmt.Errorf("%w; run ./build.sh serve or ./build.sh build in a copy of the source, or name the site's folder or zip with -dir", err)
 }

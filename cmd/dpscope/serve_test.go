@@ -2,11 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,43 +46,5 @@ func TestFindSite(t *testing.T) {
 	must.Do(t, os.WriteFile("dist/build-info.json", []byte("{}"), 0o644))
 	if _, err := findSite(""); err != nil {
 		t.Error(err)
-	}
-}
-
-// Outside of the repository the source of the program itself is found, and where there
-// is none, or no go command, the error says what to do.
-func TestServeSource(t *testing.T) {
-	from := siteSource()
-	if _, err := os.Stat(filepath.Join(from, "go.mod")); err != nil {
-		t.Errorf("the source is said to be in %q: %v", from, err)
-	}
-	ctx := context.Background()
-	for _, gone := range []string{"", t.TempDir()} {
-		if err := serveSource(ctx, gone, "", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-dir") || !strings.Contains(err.Error(), "./build.sh serve") {
-			t.Errorf("without source in %q: %v", gone, err)
-		}
-	}
-	t.Setenv("PATH", t.TempDir())
-	must.Refuse(t, serveSource(ctx, from, "", io.Discard, io.Discard), "install Go", "without a go command")
-}
-
-// A source that does not compile is an error that names it.
-func TestServeBrokenSource(t *testing.T) {
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(cache))) // else the folder below is a compiler's empty cache too
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	broken := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module broken\n", "site/build/main.go": "package main\n\nfunc main() { mistake }\n"} {
-		path := filepath.Join(broken, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	var out, errs bytes.Buffer
-	err = serveSource(context.Background(), broken, "", &out, &errs)
-	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(errs.String(), "mistake") || !strings.Contains(out.String(), broken) {
-		t.Errorf("%v; stdout %q, stderr %q", err, out.String(), errs.String())
 	}
 }

@@ -17,10 +17,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -94,24 +91,6 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	report := func(name string, value any) string {
-		data := must.Get(audit.Canonical(value))(t)
-		path := filepath.Join(dir, name)
-		must.Do(t, os.WriteFile(path, data, 0o600))
-		return path
-	}
-	samples := filepath.Join(dir, "outputs.csv")
-	must.Do(t, os.WriteFile(samples, []byte("x,dataset\n"+strings.Repeat("1,0\n0,1\n", 300)), 0o600))
-	ofSamples := filepath.Join(dir, "samples.json")
-	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == cli.ExitUsage {
-		t.Fatal("no report of samples")
-	}
-	claim := audit.DPClaim(2, 1e-5)
-	canaries := must.Get(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	one := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	plan := must.Get(suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "trials": 1}]}`), "plan"))(t)
-	single := must.Get(pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	planned := report("planned.json", suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: single}}))
 	recorded := filepath.Join(dir, "plan.json")
 	must.Do(t, os.WriteFile(recorded, []byte(`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["pipe"]}, "claim": {"epsilon": 1}}]}`), 0o600))
 	for _, args := range [][]string{
@@ -122,10 +101,10 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		{"one-run", "-source", "dp-sgd", "-epsilon", "2", "-delta", "1e-5", "-data", pipe},
 		{"scores", "-epsilon", "2", "-delta", "1e-5", pipe},
 		{"verify", pipe},
-		{"verify", "-samples-file", pipe, ofSamples},
-		{"verify", "-data", pipe, report("canaries.json", canaries)},
-		{"verify", "-data", pipe, report("one.json", one)},
-		{"verify", "-plan", pipe, planned},
+		{"verify", "-samples-file", pipe, kept + "/recorded.json"},
+		{"verify", "-data", pipe, kept + "/canaries-dp-sgd.json"},
+		{"verify", "-data", pipe, kept + "/one-run-dp-sgd.json"},
+		{"verify", "-plan", pipe, kept + "/plan.json"},
 	} {
 		for _, sig := range ends() {
 			p := start(t, "dpscope", args...)

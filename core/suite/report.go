@@ -118,6 +118,17 @@ func (r Report) words() string {
 		count, strings.Join(parts, ", "), k, r.Plan.Beta, phrase.Percent(1-r.Plan.Beta), phrase.Percent(1-r.Plan.Share))
 }
 
+// AuditsIn reads a report of any kind: the audits of a plan and its whole report, or one
+// audit without a name.
+func AuditsIn(data []byte) (all []Audited, whole *Report, err error) {
+	if report.KindOf(data) != ReportKind {
+		r, err := core.ParseReport(data)
+		return []Audited{{Report: r}}, nil, err
+	}
+	r, err := ParseReport(data)
+	return r.Audits, &r, err
+}
+
 // ParseReport reads the report of a plan; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	if err := report.CheckVersion(data); err != nil {

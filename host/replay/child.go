@@ -110,19 +110,16 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 		return errors.New("it is code, which is not run here")
 	}
 	given := core.Env{Catalogue: cat, Pool: engine.LocalPool(q.Workers)}
-	if report.KindOf(q.Report) != suite.ReportKind {
-		r, err := core.ParseReport(q.Report)
-		if err == nil {
-			a.Verification, err = a.one(r, given)
-		}
-		return err
-	}
-	s, err := suite.ParseReport(q.Report)
+	audits, several, err := suite.AuditsIn(q.Report)
 	if err != nil {
 		return err
 	}
-	a.Verification = s.Verify(nil)
-	for _, one := range s.Audits {
+	if several == nil {
+		a.Verification, err = a.one(audits[0].Report, given)
+		return err
+	}
+	a.Verification = several.Verify(nil)
+	for _, one := range audits {
 		v, err := a.one(one.Report, given)
 		if err != nil {
 			return fmt.Errorf("audit %s: %w", one.Name, err)

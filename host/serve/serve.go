@@ -154,15 +154,10 @@ func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	})
 }
 
-// newServer is a server that waits for no client without end.
-func newServer(site http.Handler) *http.Server {
-	return &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16}
-}
-
 // serveUntil serves until ctx ends, and then lets open requests finish.
 func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
-	server := newServer(site)
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16} // it waits for no client without end
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

@@ -45,11 +45,6 @@ func Catalogue() audit.Catalogue {
 	return c
 }
 
-// With is a catalogue with one more mechanism.
-func With(c audit.Catalogue, m audit.MechanismSpec) audit.Catalogue {
-	return c.With(m)
-}
-
 // Fail prints an error under the program's name and returns the exit code that goes
 // with it.
 func Fail(program string, stderr io.Writer, err error) int {

@@ -183,44 +183,43 @@ func wheel(src fs.FS, static []entry, p platform, binary []byte, level int) ([]b
 // summary is the package's line in lists.
 const summary = "Audits of differential privacy: looks for a violation of a mechanism's claim and certifies a lower bound on epsilon"
 
-// sources are the package's own files.
-func sources(src fs.FS) (files []entry, err error) {
-	err = fs.WalkDir(src, "dpscope", func(name string, d fs.DirEntry, err error) error {
+// below are the files of a folder, named behind a prefix, but for what is left out.
+func below(files fs.FS, folder, prefix string, out func(name string, d fs.DirEntry) bool) (all []entry, err error) {
+	err = fs.WalkDir(files, folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "__pycache__" || name == "dpscope/bin"):
+		case out(name, d) && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".py", ".typed", ".js", ".css", ".html", ".wasm"}, path.Ext(name)):
+		case d.IsDir() || out(name, d):
 			return nil
 		}
-		data, err := fs.ReadFile(src, name)
-		files = append(files, entry{name, data, 0o644})
+		data, err := fs.ReadFile(files, name)
+		all = append(all, entry{prefix + name, data, 0o644})
 		return err
 	})
-	return files, err
+	return all, err
+}
+
+// sources are the package's own files.
+func sources(src fs.FS) ([]entry, error) {
+	return below(src, "dpscope", "", func(name string, d fs.DirEntry) bool {
+		if d.IsDir() {
+			return d.Name() == "__pycache__" || name == "dpscope/bin"
+		}
+		return !slices.Contains([]string{".py", ".typed", ".js", ".css", ".html", ".wasm"}, path.Ext(name))
+	})
 }
 
 // staticFiles are those of the site that the embed needs, where a notebook's server
 // looks for files: the documents and what is compressed already stay out.
-func staticFiles(site fs.FS) (files []entry, err error) {
+func staticFiles(site fs.FS) ([]entry, error) {
 	if _, err := fs.Stat(site, "dp-audit.js"); err != nil {
 		return nil, fmt.Errorf("-site is not a built site (%w): ./build.sh build makes one in dist", err)
 	}
-	err = fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && slices.Contains([]string{"docs", "wheels", "code"}, name):
-			return fs.SkipDir
-		case d.IsDir() || slices.Contains([]string{".br", ".gz"}, path.Ext(name)):
-			return nil
-		}
-		data, err := fs.ReadFile(site, name)
-		files = append(files, entry{"dpscope-" + audit.Version + ".data/data/share/jupyter/nbextensions/dpscope/" + name, data, 0o644})
-		return err
+	return below(site, ".", "dpscope-"+audit.Version+".data/data/share/jupyter/nbextensions/dpscope/", func(name string, d fs.DirEntry) bool {
+		return slices.Contains([]string{"docs", "wheels", "code"}, name) || slices.Contains([]string{".br", ".gz"}, path.Ext(name))
 	})
-	return files, err
 }
 
 // pack makes a zip whose bytes follow from the files alone.
