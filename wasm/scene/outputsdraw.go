@@ -62,7 +62,7 @@ func (v *outputs) plot() Plot {
 		}
 		return [2]float64{along, value}
 	}
-	shares, ratios := Plot{Height: px(150), Wide: 0.46}, Plot{Height: px(170), Wide: 0.54}
+	shares, ratios := Plot{Height: px(120), Wide: 0.46}, Plot{Height: px(145), Wide: 0.54}
 	lit := t != nil && t.lit
 	for i, b := range bins {
 		box := choose(v.outcomes, row(i), column(b.From, b.To))
@@ -72,7 +72,7 @@ func (v *outputs) plot() Plot {
 	if t != nil {
 		event := Bars{Key: choose(lit, "event: ", choose(t.sofar, "tells most so far: ", "event tested: ")) + t.words, Paint: Ink(Grid).At(0.5), Under: true}
 		if lit {
-			event.Paint = Ink(Lit).At(choose(v.outcomes, 1.0, 0.35))
+			event.Paint = Ink(Lit).At(0.35) // words on it stay readable in the dark
 		}
 		for _, w := range t.spans {
 			event.Boxes = append(event.Boxes, column(w.Lo, w.Hi))

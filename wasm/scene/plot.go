@@ -279,7 +279,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	rows := panels[0].Y
 	n := float64(len(rows.Names))
 	phone := s.Width < narrow
-	left, right, drop, pitch := 8.0, 14.0, 9.0, min(60, max(28, 330/n))
+	left, right, drop, pitch := 8.0, 14.0, 9.0, min(60, max(24, 286/n))
 	for _, words := range rows.After {
 		right = max(right, s.wide(words)*1.12+10)
 	}
