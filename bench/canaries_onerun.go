@@ -43,9 +43,9 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			_, err := b.count(seeds, func(s int) bool {
 				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
 				r := bounds.OneRunGuesses(m)
-				values[0][s] = published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[0][s] = published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in)(r-r/2, r/2), canaryDelta, canaryBeta)
 				r = bounds.OneRunGDPGuesses(m)
-				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in)(r-r/2, r/2), canaryDelta, canaryBeta)
 				return true
 			})
 			if err != nil {
