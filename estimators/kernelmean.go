@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 const (
@@ -100,7 +99,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 
 // medianSpread is the median distance between different points, n of this
 // width, of at most 256 of them; 1 where all are equal.
-func medianSpread[T matmul.Real](points []T, width, n int) float64 {
+func medianSpread(points []float32, width, n int) float64 {
 	stride := (n + 255) / 256
 	var distances []float64
 	for i := 0; i < n; i += stride {
@@ -189,7 +188,7 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 
 func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(kernelMeanModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
