@@ -84,7 +84,7 @@ func oneRunMedians(seed uint64, audits, eps, m int) oneRunRow {
 	for s := range audits {
 		scores, in := oneRunScores(seed, s, eps, m, sigma)
 		for i, r := range made {
-			right[i] = append(right[i], bounds.OneRunRight(scores, in, r-r/2, r/2))
+			right[i] = append(right[i], bounds.OneRunRight(scores, in)(r-r/2, r/2))
 		}
 	}
 	// All bounds rise with the right guesses, so that the median bound is that of the median.

@@ -76,8 +76,8 @@ func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 	m := len(scores)
 	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
-	return published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
-		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
+	return published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in)(r-r/2, r/2), canaryDelta, canaryBeta),
+		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in)(g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
 // jaxPrivacy are bounds as CanaryScoreAuditor.epsilon_one_run and epsilon_one_run_fdp of

@@ -117,26 +117,8 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 	if p0 == 0 || !shows(n1) {
 		return math.Inf(1)
 	}
-	// The bound grows with x, but for a granularity of the last digits. The
-	// score limit, which costs next to nothing, says where to look; then double
-	// the distance until the bracket holds, and halve it.
-	guess := sort.Search(n1, func(x int) bool {
-		return Score(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps
-	})
-	var low, high int // the least x that shows it is above low and at most high
-	step := 1 + int(math.Sqrt(float64(n1)))/100
-	if shows(guess) {
-		for high = guess; high-step > 0 && shows(high-step); step *= 2 {
-			high -= step
-		}
-		low = max(0, high-step)
-	} else {
-		for low = guess; low+step < n1 && !shows(low+step); step *= 2 {
-			low += step
-		}
-		high = min(n1, low+step)
-	}
-	high = low + 1 + sort.Search(high-low-1, func(i int) bool { return shows(low + 1 + i) })
+	// The bound grows with x, but for a granularity of the last digits.
+	high := sort.Search(n1, shows) // the least x that shows it
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
 }
 

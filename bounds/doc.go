@@ -17,8 +17,7 @@
 // comparison with published figures, as are the forms in package published.
 //
 // [ClaimPValue] gives the verdict of Exact as a p-value. The same construction bounds
-// delta at an epsilon ([ExactDelta], [DeltaPValue]), which tests a claim of any trade-off
-// curve at one of its points, and the mu of Gaussian differential privacy ([ExactMu],
+// delta at an epsilon ([ExactDelta]), and the mu of Gaussian differential privacy ([ExactMu],
 // [MuPValue]). [GaussianMu] bounds mu by Clopper-Pearson limits.
 //
 // # Tables of pairs

@@ -296,22 +296,11 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 // max(0, p1 - e^eps p0) with probability at most beta. It is the construction of
 // [Exact] for the lines of this slope. Rounded down to nine decimals, at least 0. Same
 // cost. It panics on arguments out of range; eps may be at most 700.
-//
-// With eps and the delta of any privacy profile at eps, [DeltaPValue] tests a claim that
-// is a whole trade-off curve at one of its points.
 func ExactDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
 	delta, _ := bound(c, deltaFamily(eps), beta)
 	return math.Max(0, math.Floor((delta-1e-12)*1e9)/1e9)
-}
-
-// DeltaPValue returns a p-value of the claim p1 <= e^eps p0 + delta whose verdict at
-// level beta is that of [ExactDelta], as [ClaimPValue] is one whose verdict is that of
-// [Exact]. It panics on arguments out of range.
-func DeltaPValue(c Counts, eps, delta, beta float64) float64 {
-	mustBeSound(c, delta, beta)
-	return pValueOf(c, deltaFamily(eps), delta, beta, func() bool { return ExactDelta(c, eps, beta) > delta })
 }
 
 // ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on

@@ -215,8 +215,6 @@ func TestPValues(t *testing.T) {
 			func(p0 float64) float64 { return math.Exp(0.8)*p0 + 0.02 }},
 		{"mu", func(c Counts) float64 { return MuPValue(c, 0.8, beta) }, func(c Counts) float64 { return ExactMu(c, beta) }, 0.8,
 			func(p0 float64) float64 { return gaussian{}.rise(0.8, p0) }},
-		{"delta", func(c Counts) float64 { return DeltaPValue(c, 1, 0.1, beta) }, func(c Counts) float64 { return ExactDelta(c, 1, beta) }, 0.1,
-			func(p0 float64) float64 { return math.E*p0 + 0.1 }},
 	} {
 		var values [n0 + 1][n1 + 1]float64
 		for y := range values {

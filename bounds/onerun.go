@@ -1,13 +1,12 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
-
-	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // CheckOneRun reports the first figure of an audit in one run that is out of
@@ -189,98 +188,36 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // out; among equal scores the one that comes first counts as larger. It panics unless
 // scores and in are equally long, no score is NaN, up and down are at least 0 and
 // together 1 to len(scores).
-func OneRunRight[T ScoreOrRank](scores []T, in []bool, up, down int) int {
-	refuse(len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores), "one coin for each score, and 1 to m guesses")
-	for _, x := range scores {
-		refuse(x != x, "a score is NaN")
+func OneRunRight[T ScoreOrRank](scores []T, in []bool) func(up, down int) int {
+	outs := outsOfTop(scores, in)
+	m := len(scores)
+	return func(up, down int) int {
+		refuse(up < 0 || down < 0 || up+down < 1 || up+down > m, "1 to m guesses")
+		return up - outs[up] + outs[m] - outs[m-down]
 	}
-	v := 0
-	if up > 0 {
-		least := OrderStatistic(len(scores)-up, scores)
-		ties := up // of the canaries with the least score that is guessed, the first
-		for _, x := range scores {
-			if x > least {
-				ties--
-			}
-		}
-		for i, x := range scores {
-			if x == least && ties > 0 {
-				ties--
-			} else if !(x > least) {
-				continue
-			}
-			if in[i] {
-				v++
-			}
-		}
-	}
-	if down > 0 {
-		most := OrderStatistic(down-1, scores)
-		others := -down // of those with the largest score, the last
-		for _, x := range scores {
-			if x <= most {
-				others++
-			}
-		}
-		for i, x := range scores {
-			if x == most && others > 0 {
-				others--
-			} else if x <= most && !in[i] {
-				v++
-			}
-		}
-	}
-	return v
 }
 
 // ScoreOrRank is a score, or its rank among others.
 type ScoreOrRank interface{ float64 | uint32 }
 
-// OrderStatistic is the value number k, from 0 on, of all values of several lists together
-// in ascending order. It takes 8 passes over them and next to no memory. It panics unless k
-// is one of so many and no value is NaN.
-func OrderStatistic[T ScoreOrRank](k int, lists ...[]T) T {
-	n := 0
-	for _, x := range lists {
-		n += len(x)
+// outsOfTop counts, for every k, the canaries that were out among the k with the largest
+// scores.
+func outsOfTop[T ScoreOrRank](scores []T, in []bool) []int {
+	refuse(len(scores) != len(in), "one coin for each score")
+	order := make([]int32, len(scores))
+	for i, x := range scores {
+		order[i] = int32(i)
+		refuse(x != x, "a score is NaN")
 	}
-	refuse(k < 0 || k >= n, "order statistic out of range")
-	const digit = 8
-	found := uint64(0) // the first digits of its place
-	for shift := 64 - digit; shift >= 0; shift -= digit {
-		var counts [1 << digit]int
-		for _, list := range lists {
-			for _, x := range list {
-				if i := stream.Place(float64(x)) >> shift; i>>digit == found {
-					counts[i&(1<<digit-1)]++
-				}
-			}
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) })
+	outs := make([]int, len(scores)+1)
+	for k, i := range order {
+		outs[k+1] = outs[k]
+		if !in[i] {
+			outs[k+1]++
 		}
-		i := uint64(0)
-		for ; k >= counts[i]; i++ {
-			k -= counts[i]
-		}
-		found = found<<digit | i
 	}
-	return T(stream.AtPlace(found))
-}
-
-func oneRunOrder[T ScoreOrRank](scores []T) []int {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-		refuse(scores[i] != scores[i], "a score is NaN")
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case scores[i] > scores[j]:
-			return -1
-		case scores[i] < scores[j]:
-			return 1
-		}
-		return 0
-	})
-	return order
+	return outs
 }
 
 // OneRunGuesses is how many guesses to make among m canaries when nothing is known
@@ -408,17 +345,12 @@ type OneRunForecast struct {
 // NewOneRunForecast takes the scores and coins of the canaries that were set aside.
 // It panics unless both are equally long and no score is NaN.
 func NewOneRunForecast[T ScoreOrRank](scores []T, in []bool) OneRunForecast {
-	refuse(len(scores) != len(in), "one coin for each score")
 	n := len(scores)
-	f := OneRunForecast{make([]int, n+1), make([]float64, n+1)}
+	f := OneRunForecast{outsOfTop(scores, in), make([]float64, n+1)}
 	z, out := make([]float64, n), make([]float64, n)
-	for k, i := range oneRunOrder(scores) {
-		f.outs[k+1] = f.outs[k]
+	for k := range z {
 		z[k] = mathext.NormalQuantile((float64(k) + 0.5) / float64(n))
-		if !in[i] {
-			f.outs[k+1]++
-			out[k] = 1
-		}
+		out[k] = float64(f.outs[k+1] - f.outs[k])
 	}
 	a, b := logistic(z, out)
 	for k, x := range z {

@@ -3,7 +3,7 @@ package bounds
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
+	"sort"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
@@ -217,30 +217,10 @@ func TestOneRunRefuses(t *testing.T) {
 		"delta": func() { OneRunEpsilon(5, 5, 5, 1, nominal) },
 		"beta":  func() { OneRunEpsilon(5, 5, 5, 0, 0) },
 		"eps":   func() { OneRunPValue(5, 5, 5, -1, 0) },
-		"coins": func() { OneRunRight([]float64{1}, nil, 1, 0) },
-		"NaN":   func() { OneRunRight([]float64{math.NaN()}, []bool{true}, 1, 0) },
+		"coins": func() { OneRunRight([]float64{1}, nil) },
+		"NaN":   func() { OneRunRight([]float64{math.NaN()}, []bool{true}) },
 	} {
 		must.Panic(t, name, call)
-	}
-}
-
-// The order statistic is that of the sorted values, with infinities, zeros of both signs
-// and ties among them, from one list or several.
-func TestOrderStatistic(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	special := []float64{math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1, 1, 1}
-	for range 50 {
-		var all []float64
-		for range 1 + r.IntN(40) {
-			all = append(all, []float64{r.NormFloat64(), float64(r.IntN(3)), special[r.IntN(len(special))]}[r.IntN(3)])
-		}
-		cut := r.IntN(len(all) + 1)
-		sorted := slices.Sorted(slices.Values(all))
-		for k, want := range sorted {
-			if got := OrderStatistic(k, all[:cut], all[cut:]); got != want {
-				t.Fatalf("number %d of %v: %v, want %v", k, sorted, got, want)
-			}
-		}
 	}
 }
 
@@ -253,7 +233,11 @@ func TestOneRunRightIsThatOfASort(t *testing.T) {
 		for i := range scores {
 			scores[i], in[i] = float64(r.IntN(1+r.IntN(n))), r.IntN(2) == 0
 		}
-		order := oneRunOrder(scores)
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		sort.SliceStable(order, func(i, j int) bool { return scores[order[i]] > scores[order[j]] })
 		for up := range n + 1 {
 			for down := range n - up + 1 {
 				if up+down == 0 {
@@ -265,7 +249,7 @@ func TestOneRunRightIsThatOfASort(t *testing.T) {
 						want++
 					}
 				}
-				if got := OneRunRight(scores, in, up, down); got != want {
+				if got := OneRunRight(scores, in)(up, down); got != want {
 					t.Fatalf("%v %v, %d up, %d down: %d, want %d", scores, in, up, down, got, want)
 				}
 			}

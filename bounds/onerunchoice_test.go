@@ -14,7 +14,7 @@ import (
 
 // oneRunHalves guesses as many in as out, one more in where r is odd.
 func oneRunHalves(scores []float64, in []bool, r int) int {
-	return OneRunRight(scores, in, r-r/2, r/2)
+	return OneRunRight(scores, in)(r-r/2, r/2)
 }
 
 // slowStein is b + m delta max g, where the recursion from either end solves the
@@ -268,7 +268,7 @@ func TestOneRunGDPCoverage(t *testing.T) {
 			failed := 0
 			for range 400 {
 				scores, in := oneRunScores(st, 400, sigma)
-				if v := OneRunRight(scores, in, k[1], k[2]); oneRunRefutes(float64(k[0]), k[1]+k[2], v, 1/sigma, nominal) {
+				if v := OneRunRight(scores, in)(k[1], k[2]); oneRunRefutes(float64(k[0]), k[1]+k[2], v, 1/sigma, nominal) {
 					failed++
 				}
 			}
@@ -287,7 +287,7 @@ func OneRunChosen(scores []float64, in []bool, delta, beta float64) float64 {
 	aside := OneRunAside(len(scores))
 	rest := len(scores) - aside
 	up, down := NewOneRunForecast(scores[:aside], in[:aside]).Choose(rest, beta)
-	v := OneRunRight(scores[aside:], in[aside:], up, down)
+	v := OneRunRight(scores[aside:], in[aside:])(up, down)
 	return OneRunChosenEpsilon(rest, up+down, v, delta, beta, OneRunShare(rest, OneRunLeast(rest), delta, beta))
 }
 

@@ -130,7 +130,7 @@ func TestOneRunCoverageOfSharedShocks(t *testing.T) {
 					scores[i] += mu
 				}
 			}
-			if OneRunEpsilon(k.m, r, OneRunRight(scores, in, r-r/2, r/2), delta, nominal) > k.eps {
+			if OneRunEpsilon(k.m, r, OneRunRight(scores, in)(r-r/2, r/2), delta, nominal) > k.eps {
 				failed++
 			}
 		}

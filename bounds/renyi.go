@@ -82,24 +82,44 @@ func CheckRenyiWitness(h []float64, alpha float64) error {
 // B^(1/k) <= B/k + 1/alpha is the tangent at B = 1; so E W <= 0. A tangent at
 // any other b0 is the same statistic for h shifted by log(b0)/alpha, for which
 // the bound holds as well; hence the shift in [TuneRenyi].
+//
+// For a stake lambda > 0 fixed before the pairs are seen let
+//
+//	E(e0) = prod (1 + lambda W_i(e0)) if lambda (max Z2/k + 1/alpha) < 1, else 0.
+//
+// Every factor is non-negative with mean at most 1, so E at the true value
+// reaches 1/beta with probability at most beta (Markov), at any time in a
+// sequence of pairs (Ville). Every factor, and so E, falls with e0, lambda
+// being the same for all: the e0 with E >= 1/beta form an interval from the
+// left, and its end exceeds the true value only if E does so there.
 type renyiWager struct {
-	*wager
 	k, alpha float64
-	z1, z2   []float64
+	z1, z2   []float64 // by bin, of the first and of the second output
 }
 
 func newRenyiWager(h []float64, alpha float64) renyiWager {
-	z1, z2 := make([]float64, len(h)), make([]float64, len(h))
+	w := renyiWager{alpha / (alpha - 1), alpha, make([]float64, len(h)), make([]float64, len(h))}
 	for i, v := range h {
-		z1[i], z2[i] = math.Exp((alpha-1)*v), math.Exp(alpha*v)
+		w.z1[i], w.z2[i] = math.Exp((alpha-1)*v), math.Exp(alpha*v)
 	}
-	k := alpha / (alpha - 1)
-	w := newWager(z1, z2, func(e0 float64) (u, v, c float64) { return math.Exp(-e0 / k), 1 / k, 1 / alpha })
-	return renyiWager{w, k, alpha, z1, z2}
+	return w
+}
+
+// logEValue returns log E(e0), -Inf where E is 0.
+func (w renyiWager) logEValue(cells []tableCell, e0, lambda float64) float64 {
+	if !(lambda*w.floor() < 1-1e-9) {
+		return math.Inf(-1)
+	}
+	up, down, shift := lambda*math.Exp(-e0/w.k), lambda*(1/w.k), lambda*(1/w.alpha)
+	sum := 0.0
+	for _, k := range cells {
+		sum += k.n * math.Log1p(up*w.z1[k.a]-down*w.z2[k.b]-shift)
+	}
+	return sum
 }
 
 // floor is how far below 0 the statistic can be.
-func (w renyiWager) floor() float64 { return w.top/w.k + 1/w.alpha }
+func (w renyiWager) floor() float64 { return slices.Max(w.z2)/w.k + 1/w.alpha }
 
 // reach is the e0 from which on W is never positive.
 func (w renyiWager) reach() float64 {

@@ -82,14 +82,14 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	for _, top := range clipLevels(h) {
 		clipped := clipAbove(h, top, alpha, q)
 		w := newRenyiWager(clipped, alpha)
-		cells := poolMarginals(explore, w.wager)
+		cells := poolMarginals(explore, w)
 		lambda := w.usualStake(cells, rate)
 		if v := w.expected(cells, lambda, rate); v > value {
 			best.H, best.Lambda, value = clipped, lambda, v
 		}
 	}
 	w := newRenyiWager(best.H, alpha)
-	cells := poolMarginals(explore, w.wager)
+	cells := poolMarginals(explore, w)
 	usual := best.Lambda
 	for _, factor := range []float64{0.35, 0.5, 0.7, 0.85, 1.2, 1.4, 2, 3} {
 		lambda := math.Min(usual*factor, 0.98/w.floor())

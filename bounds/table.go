@@ -159,9 +159,9 @@ const tuningBins = 48
 // product of the smoothed marginals, because outputs are independent. The values
 // of w are pooled to at most tuningBins a side, bins of similar value together;
 // a cell then refers to one bin of its pool. For tuning only.
-func poolMarginals(explore Table, w *wager) []tableCell {
-	first := poolBins(w.a, smoothed(explore.First()))
-	second := poolBins(w.b, smoothed(explore.Second()))
+func poolMarginals(explore Table, w renyiWager) []tableCell {
+	first := poolBins(w.z1, smoothed(explore.First()))
+	second := poolBins(w.z2, smoothed(explore.Second()))
 	cells := make([]tableCell, 0, len(first)*len(second))
 	for _, p := range first {
 		for _, q := range second {

@@ -90,7 +90,7 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 
 func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(chebyshevModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if len(columns) != 1 || columns[0].Kind != audit.Real {

@@ -1,43 +1,14 @@
 package estimators
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
-
-// decodeModel reads exactly one JSON object into v and refuses fields that v
-// does not have.
-func decodeModel(data json.RawMessage, v any) error {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return &audit.InputError{Field: "model", Found: "empty", Want: "a JSON object"}
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		var typed *json.UnmarshalTypeError
-		if errors.As(err, &typed) {
-			return &audit.InputError{Field: "model field " + typed.Field, Found: "a " + typed.Value, Want: "a " + typed.Type.String()}
-		}
-		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-			return &audit.InputError{Field: "model field " + name, Found: "unknown", Want: "a field of this learner's models",
-				Remedy: "use the version of dpscope that wrote it"}
-		}
-		return &audit.InputError{Field: "model", Found: fmt.Sprintf("unreadable (%v)", err), Want: "a JSON object"}
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return &audit.InputError{Field: "model", Found: "followed by more text", Want: "one JSON object"}
-	}
-	return nil
-}
 
 // wrongCount reports a list of the wrong length.
 func wrongCount(field string, found, want int) error {

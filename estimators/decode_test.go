@@ -25,7 +25,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{outcomeTable, table(`{"cells":[2,1,2],"score":1}`), ""},
 		{outcomeTable, ``, "empty"},
 		{outcomeTable, `[]`, "array"},
-		{outcomeTable, `{"partitions":`, "unreadable"},
+		{outcomeTable, `{"partitions":`, "cut off"},
 		{outcomeTable, table("") + " 1", "followed by more"},
 		{outcomeTable, `{"partition":[]}`, `"partition"`},
 		{outcomeTable, `{"partitions":[],"outcomes":[],"rest":0}`, "a list of 3"},

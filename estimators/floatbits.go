@@ -198,7 +198,7 @@ func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model,
 		Table    json.RawMessage `json:"table"`
 		Logistic json.RawMessage `json:"logistic"`
 	}
-	if err := decodeModel(data, &parts); err != nil {
+	if err := audit.DecodeStrict(data, "model", &parts); err != nil {
 		return nil, err
 	}
 	if len(columns) != 1 || columns[0].Kind != audit.Real {

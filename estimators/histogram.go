@@ -179,7 +179,7 @@ func (m *histogramModel) Score(rows, out []float64) {
 
 func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(histogramModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if m.Column < 0 || m.Column >= len(columns) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream/matmul"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 const (
@@ -52,9 +52,6 @@ type kernelMeanModel struct {
 
 	columns []audit.Column
 	reader  inputReader
-	packed  matmul.Packed[float32]
-	squares []float32
-	weights []float32
 	rate    float64
 }
 
@@ -102,7 +99,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 
 // medianSpread is the median distance between different points, n of this
 // width, of at most 256 of them; 1 where all are equal.
-func medianSpread[T matmul.Real](points []T, width, n int) float64 {
+func medianSpread(points []float32, width, n int) float64 {
 	stride := (n + 255) / 256
 	var distances []float64
 	for i := 0; i < n; i += stride {
@@ -132,66 +129,66 @@ func medianSpread[T matmul.Real](points []T, width, n int) float64 {
 func (m *kernelMeanModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
-	width := len(m.Inputs)
-	n := len(m.Landmarks) / width
-	m.packed.Right(m.Landmarks, n, width, width, 1)
-	m.squares, m.weights = make([]float32, n), make([]float32, n)
-	for i := range n {
-		row := m.Landmarks[i*width : (i+1)*width]
-		m.squares[i] = matmul.Dot(row, row)
-		if i < m.First {
-			m.weights[i] = float32(1 / float64(m.First))
-		} else {
-			m.weights[i] = float32(-1 / float64(n-m.First))
-		}
-	}
 	m.rate = 1 / (2 * float64(m.Bandwidth*m.Bandwidth))
 	if m.Lambda > 0 {
 		m.rate *= 2 // the kernel's square
 	}
 }
 
-// Score writes (1 + f)/2 of each row into out.
+// Score writes (1 + f)/2 of each row into out, or the log ratio of a kernel divergence.
 func (m *kernelMeanModel) Score(rows, out []float64) {
-	const some = 64 // rows at a time, so that products stay in the cache
-	width, k := len(m.Inputs), len(m.squares)
-	var left matmul.Packed[float32]
-	in, products, squares := make([]float32, some*width), make([]float32, some*k), make([]float32, some)
+	width := len(m.Inputs)
+	in := make([]float32, min(block, len(out))*width)
+	cut := m.First * width
 	for len(out) > 0 {
-		n := min(some, len(out))
+		n := min(block, len(out))
 		m.reader.read(rows, n, in)
-		left.Left(in, n, width, width, 1)
-		matmul.Product(&left, &m.packed, nil, products)
 		for i := range n {
-			row := in[i*width : (i+1)*width]
-			squares[i] = matmul.Dot(row, row)
-		}
-		if m.Lambda > 0 {
-			m.ratios(products, squares[:n], out)
-			rows, out = rows[n*m.reader.width:], out[n:]
-			continue
-		}
-		kernelSums(products, squares[:n], m.squares, m.weights, m.rate, out)
-		for i, f := range out[:n] {
-			out[i] = 0.5 + float64(0.5*f)
+			x := in[i*width : (i+1)*width]
+			p, q := m.mean(x, m.Landmarks[:cut]), m.mean(x, m.Landmarks[cut:])
+			if m.Lambda > 0 {
+				out[i] = stream.Log(p+m.Lambda) - stream.Log(q+m.Lambda)
+			} else {
+				out[i] = 0.5 + float64(0.5*(p-q))
+			}
 		}
 		rows, out = rows[n*m.reader.width:], out[n:]
 	}
 }
 
+// mean is the mean kernel of x and these landmarks.
+func (m *kernelMeanModel) mean(x, landmarks []float32) float64 {
+	sum := 0.0
+	for at := 0; at < len(landmarks); at += len(x) {
+		square := 0.0
+		for k, v := range x {
+			d := float64(v) - float64(landmarks[at+k])
+			square += float64(d * d)
+		}
+		sum += stream.Exp(-float64(m.rate * square))
+	}
+	return sum / float64(len(landmarks)/len(x))
+}
+
+// sides are how many landmarks each side has.
+func (m *kernelMeanModel) sides() (first, second int) {
+	return m.First, len(m.Landmarks)/len(m.Inputs) - m.First
+}
+
 // Describe gives the threshold, the landmarks and the bandwidth.
 func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
+	first, second := m.sides()
 	if m.Lambda > 0 {
 		return fmt.Sprintf("log ratio of kernel densities of %d and %d outputs at bandwidth %s, lambda %s (regularised kernel Rényi divergence %s), %s %s",
-			m.First, len(m.squares)-m.First, figure(m.Bandwidth), figure(m.Lambda), figure(m.Divergence), side(above), figure(threshold))
+			first, second, figure(m.Bandwidth), figure(m.Lambda), figure(m.Divergence), side(above), figure(threshold))
 	}
 	return fmt.Sprintf("difference of kernel means, %d and %d landmarks at bandwidth %s on %d inputs, %s %s",
-		m.First, len(m.squares)-m.First, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
+		first, second, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
 
 func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(kernelMeanModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
@@ -218,48 +215,3 @@ func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model
 // landmarkMost bounds the inputs of landmarks in a model that is read: squared
 // distances stay finite.
 const landmarkMost = 1e5
-
-// The exponential of kernels: 2^(n + f) with |f| <= 1/2, the fraction by its
-// Taylor polynomial of degree 6, to within 2e-7 of the value, the same bits on
-// every platform. Below 2^-120 it is 0.
-const (
-	log2e32  = 1.44269504088896340736
-	exp2c1   = 0.69314718055994530942
-	exp2c2   = 0.24022650695910071233
-	exp2c3   = 0.05550410866482157995
-	exp2c4   = 0.00961812910762847716
-	exp2c5   = 0.00133335581464284434
-	exp2c6   = 0.00015403530393381609
-	exp2Most = 120
-)
-
-// kernelSums writes into out, for each of n points, the sum over the landmarks
-// of weight times exp(-rate |point - landmark|^2). products holds the inner
-// products, a point a row, pointSquares and landmarkSquares the squared norms.
-func kernelSums(products, pointSquares, landmarkSquares, weights []float32, rate float64, out []float64) {
-	k := len(landmarkSquares)
-	scale := float32(rate * log2e32)
-	for i, p := range pointSquares {
-		out[i] = kernelSum(products[i*k:(i+1)*k], landmarkSquares, weights, p, scale)
-	}
-}
-
-func kernelSum(products, squares, weights []float32, square, scale float32) float64 {
-	squares, weights = squares[:len(products)], weights[:len(products)]
-	sum := 0.0
-	for j, p := range products {
-		d := (square + squares[j]) - float32(2*p)
-		if d < 0 { // rounding
-			d = 0
-		}
-		t := float32(d * scale)
-		if t > exp2Most {
-			continue
-		}
-		n := int32(t + 0.5)
-		f := float32(n) - t
-		e := 1 + float32(f*(exp2c1+float32(f*(exp2c2+float32(f*(exp2c3+float32(f*(exp2c4+float32(f*(exp2c5+float32(f*exp2c6)))))))))))
-		sum += float64(weights[j] * float32(e*math.Float32frombits(uint32(127-n)<<23)))
-	}
-	return sum
-}

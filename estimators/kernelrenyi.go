@@ -139,15 +139,3 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 }
 
 var errNoEigenvalues = errors.New("the eigenvalues of a kernel operator did not converge")
-
-// ratios writes the log ratios of n rows with these squared norms and inner products with
-// the landmarks.
-func (m *kernelMeanModel) ratios(products, squares []float32, out []float64) {
-	all, scale := len(m.squares), float32(m.rate*log2e32)
-	for i, square := range squares {
-		row := products[i*all : (i+1)*all]
-		p := kernelSum(row[:m.First], m.squares[:m.First], m.weights[:m.First], square, scale)
-		q := -kernelSum(row[m.First:], m.squares[m.First:], m.weights[m.First:], square, scale)
-		out[i] = stream.Log(p+m.Lambda) - stream.Log(q+m.Lambda)
-	}
-}

@@ -150,7 +150,7 @@ func (m *logisticModel) Score(rows, out []float64) {
 
 func decodeLogistic(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(logisticModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if len(m.Carriers) > mostSymbols || !ascending(m.Carriers) {

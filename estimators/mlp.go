@@ -258,7 +258,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 
 func decodeMLP(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(mlpModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {

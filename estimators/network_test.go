@@ -120,24 +120,6 @@ func TestBoundedIsTanh(t *testing.T) {
 	}
 }
 
-// The kernel's exponential against package math, over its whole range.
-func TestKernelSum(t *testing.T) {
-	for d := 0.0; d < 200; d += 0.37 {
-		got := kernelSum([]float32{0}, []float32{0}, []float32{1}, float32(d), float32(0.5*log2e32))
-		want := math.Exp(-float64(float32(d)) / 2)
-		if want < 0x1p-120 {
-			want = 0
-		}
-		// The exponent itself is a float32: 2^-24 of it, up to 120 in size.
-		if tolerance := want * (3e-7 + d*0x1p-24); math.Abs(got-want) > tolerance {
-			t.Errorf("exp(-%v/2) = %v, want %v within %v", d, got, want, tolerance)
-		}
-	}
-	if got := kernelSum([]float32{0.5000001}, []float32{0.5}, []float32{1}, 0.5, 1); got != 1 {
-		t.Errorf("a distance that rounds below 0 gives %v, want 1", got)
-	}
-}
-
 // Adam's first step is the rate against each gradient's sign, whatever its
 // size, and on a parabola it goes to the bottom.
 func TestAdam(t *testing.T) {

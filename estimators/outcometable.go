@@ -264,7 +264,7 @@ func (m *tableModel) Score(rows, out []float64) {
 
 func decodeTable(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(tableModel)
-	if err := decodeModel(data, m); err != nil {
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
 		return nil, err
 	}
 	if len(m.Partitions) != len(columns) {

@@ -26,24 +26,6 @@ type Entry struct {
 // bounded); Doroshenko et al. 2022 (the two discretisations).
 type Composition []Entry
 
-// Validate reports the first parameter out of range.
-func (c Composition) Validate() error {
-	total := 0
-	for _, e := range c {
-		if err := CheckSteps(e.Count); err != nil {
-			return err
-		}
-		if err := e.Mechanism.Validate(); err != nil {
-			return err
-		}
-		total += e.Count
-	}
-	if len(c) == 0 {
-		return fault("steps", "absent", "one mechanism or more", "")
-	}
-	return CheckSteps(total)
-}
-
 func (c Composition) count() float64 {
 	total := 0.0
 	for _, e := range c {

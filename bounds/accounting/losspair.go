@@ -15,7 +15,6 @@ import (
 // They are [Gaussian], [SubsampledGaussian], [Laplace], [SubsampledLaplace], [ApproximateDP]
 // and [Finite]; randomised response is one of the last two.
 type Lossy interface {
-	Validate() error
 	// losses is the pair of a dataset with a record over one without, or the reverse.
 	losses(reverse bool) lossPair
 }
@@ -86,13 +85,6 @@ func (s SubsampledLaplace) At(alpha float64) float64 {
 // Delta (Kairouz, Oh and Viswanath 2015, theorem 3.2).
 type ApproximateDP struct{ Epsilon, Delta float64 }
 
-func (a ApproximateDP) Validate() error {
-	if !(a.Delta >= 0 && a.Delta < 1) {
-		return fault("delta", number(a.Delta), "at least 0 and below 1", "")
-	}
-	return checkEpsilon("epsilon", a.Epsilon)
-}
-
 func (a ApproximateDP) losses(bool) lossPair {
 	low := (1 - a.Delta) / (1 + math.Exp(a.Epsilon))
 	high := (1 - a.Delta) / (1 + math.Exp(-a.Epsilon))
@@ -102,25 +94,6 @@ func (a ApproximateDP) losses(bool) lossPair {
 // Finite is a mechanism with finitely many outputs, of which output i comes with
 // probability P[i] on one dataset and Q[i] on its neighbour.
 type Finite struct{ P, Q []float64 }
-
-func (f Finite) Validate() error {
-	if len(f.P) == 0 || len(f.P) != len(f.Q) {
-		return fault("laws", "of different lengths", "two laws over the same outputs", "")
-	}
-	for _, law := range [][]float64{f.P, f.Q} {
-		sum := 0.0
-		for _, p := range law {
-			if !(p >= 0 && p <= 1) {
-				return fault("laws", number(p), "probabilities", "")
-			}
-			sum += p
-		}
-		if math.Abs(sum-1) > 1e-9 {
-			return fault("laws", number(sum), "1 in sum", "")
-		}
-	}
-	return nil
-}
 
 func (f Finite) losses(reverse bool) lossPair {
 	type output struct{ loss, p, q float64 }

@@ -127,8 +127,8 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 		}
 		c = append(c, Entry{m, int(h[2])})
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
+	if len(c) == 0 {
+		return nil, fault("steps", audit.Absent, "one mechanism or more", "")
 	}
 	var points []audit.ProfilePoint
 	for e := 0.5; e <= 10; e += 0.5 {

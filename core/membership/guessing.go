@@ -169,10 +169,8 @@ func (g Guessing) share() float64 {
 func (g Guessing) Made(scores []uint32, member []bool) Guessed {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
-	scores, member = scores[k:], member[k:]
-	guess := func(up, down int) Guess {
-		return Guess{up + down, up, bounds.OneRunRight(scores, member, up, down)}
-	}
+	right := bounds.OneRunRight(scores[k:], member[k:])
+	guess := func(up, down int) Guess { return Guess{up + down, up, right(up, down)} }
 	fixed := func(grid []int) []Guess {
 		out := make([]Guess, len(grid))
 		for i, r := range grid {
