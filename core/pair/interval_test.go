@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -36,7 +37,7 @@ func TestEventWords(t *testing.T) {
 		{-1, true, "about any x"},
 		{-1, false, "score of a parabola"}, // no output at all
 	} {
-		if got := eventWords(columns, ch, parabola{}, c.threshold, c.above); got != c.want {
+		if got := described(columns, ch, parabola{}, []float64{c.threshold}, threshold.Event{Above: c.above}).Words; got != c.want {
 			t.Errorf("threshold %v above %v: %q, want %q", c.threshold, c.above, got, c.want)
 		}
 	}
@@ -45,7 +46,7 @@ func TestEventWords(t *testing.T) {
 			t.Errorf("interval %v", x)
 		}
 	}
-	if got := eventWords([]audit.Column{{Name: "x", Kind: audit.Symbol}}, ch, parabola{}, 4, true); got != "score of a parabola" {
+	if got := described([]audit.Column{{Name: "x", Kind: audit.Symbol}}, ch, parabola{}, []float64{4}, threshold.Event{Above: true}).Words; got != "score of a parabola" {
 		t.Errorf("a symbol is described as %q", got)
 	}
 }

@@ -83,7 +83,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 			}
 			inside = in
 		}
-		return n
+		return max(1, n)
 	}
 }
 

@@ -367,26 +367,6 @@ const (
 	intervalGrow  = 1.3 // of the distance beyond the end, a step
 )
 
-// eventWords describes the outputs in an event. For one real output that is a
-// few intervals, whatever the learner; else its model finds the words.
-func eventWords(columns []audit.Column, ch chart.Chart, m audit.Model, threshold float64, above bool) string {
-	words := m.Describe(threshold, above)
-	if len(columns) == 1 && chart.Called(columns[0].Name) != columns[0].Name {
-		words = strings.ReplaceAll(words, columns[0].Name+" ", chart.Called(columns[0].Name)+" ")
-	}
-	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != chart.Histogram || strings.HasPrefix(words, chart.Called(columns[0].Name)+" ") {
-		return words
-	}
-	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
-		parts := make([]string, len(in))
-		for i, x := range in {
-			parts[i] = intervalWords(chart.Called(columns[0].Name), x[0], x[1])
-		}
-		return "about " + strings.Join(parts, " or ")
-	}
-	return words
-}
-
 func intervalWords(name string, lo, hi float64) string {
 	switch {
 	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
@@ -399,12 +379,18 @@ func intervalWords(name string, lo, hi float64) string {
 	return fmt.Sprintf("%s in (%.4g, %.4g)", name, lo, hi)
 }
 
-// described is the event of a cut in words, and where it lies in the chart.
+// described is an event in words, and where it lies in the chart. For one real output the
+// words are a few intervals, whatever the learner; else its model finds them.
 func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []float64, at threshold.Event) *report.Event {
 	edge := edges[at.Edge]
-	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, edge, at.Above)}
+	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: m.Describe(edge, at.Above)}
 	w := new(report.Where)
-	axis := "the learned score of the output"
+	axis, name := "the learned score of the output", ""
+	if len(columns) == 1 {
+		if name = chart.Called(columns[0].Name); name != columns[0].Name {
+			e.Words = strings.ReplaceAll(e.Words, columns[0].Name+" ", name+" ")
+		}
+	}
 	switch {
 	case ch.Kind == chart.Outcomes:
 		score := make([]float64, 1)
@@ -418,11 +404,7 @@ func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []fl
 			}
 		}
 		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
-			what := "output"
-			if len(columns) == 1 {
-				what = chart.Called(columns[0].Name)
-			}
-			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
+			w.Words = fmt.Sprintf("the %s is %s", cmp.Or(name, "output"), strings.Join(named, " or "))
 		}
 		e.Where = w
 		return e
@@ -431,9 +413,14 @@ func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []fl
 	case ch.Kind == chart.Score:
 		w.Intervals = []report.Interval{{To: &edge}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
-		axis = "the " + chart.Called(columns[0].Name)
+		axis = "the " + name
+		var parts []string
 		for _, x := range intervals(ch.Edges, m, edge, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
+			parts = append(parts, intervalWords(name, x[0], x[1]))
+		}
+		if !strings.HasPrefix(e.Words, name+" ") && len(parts) > 0 && len(parts) <= intervalMost {
+			e.Words = "about " + strings.Join(parts, " or ")
 		}
 	}
 	if w.Words = axis + " " + placeWords(w.Intervals); len(w.Intervals) > 0 {

@@ -89,6 +89,30 @@ func TestChooseEventsOfLittle(t *testing.T) {
 	}
 }
 
+// Of events that promise nearly as much the simplest is taken, and of others the best.
+func TestSimplerEventsArePreferred(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var s [2][]float64
+	for side := range s {
+		for range 10_000 {
+			s[side] = append(s[side], r.NormFloat64()+float64(1-side))
+		}
+		slices.Sort(s[side])
+	}
+	best, _ := Choose(s[0], s[1], 0, 0.05, 10_000, nil)
+	for away, taken := range map[float64]bool{0.02: true, 1: false} {
+		got, _ := Choose(s[0], s[1], 0, 0.05, 10_000, func(c Choice) int {
+			if c.above == best.above && math.Abs(c.Threshold) > math.Abs(best.Threshold)+away {
+				return 1 // farther out
+			}
+			return 3
+		})
+		if simple := got.above == best.above && got.Threshold != best.Threshold; simple != taken {
+			t.Errorf("simpler events %v away: %+v, the best is %+v", away, got, best)
+		}
+	}
+}
+
 // The fit finds both ends of log odds that are a line between them.
 func TestBend(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
