@@ -140,29 +140,6 @@ func TestBenchCalibrationAccuses(t *testing.T) {
 	}
 }
 
-func TestBenchCalibrationRefuses(t *testing.T) {
-	for _, test := range []struct{ args, want string }{
-		{"-runs 0", "runs is 0"},
-		{"-learners nobody", `learner is "nobody"`},
-		{"-finders nobody", `finder is "nobody"`},
-		{"-only svt6", `only is "svt6"`},
-		{"-mechanisms svt1,svt6", `mechanisms is "svt6"`},
-		{"-format xml", "-format"},
-		{"-workers -1", "-workers is -1"},
-		{"-samples 5", "samples is 5"},
-		{"-trials -1", "trials is -1"},
-		{"-trials 0", "trials is 0"},
-		{"-samples 0", "samples is 0"},
-		{"-beta 0", "beta is 0"},
-		{"-beta nan", "beta is NaN"},
-	} {
-		var out, errs strings.Builder
-		if code := run(append([]string{"calibration"}, strings.Fields(test.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
-		}
-	}
-}
-
 // The command that counts the same asks for the same plan.
 func TestReproduceCalibration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -36,10 +36,6 @@ func TestBenchCanaries(t *testing.T) {
 			}
 		}
 	}
-	var out, errs strings.Builder
-	if code := run([]string{"canaries", "-only", "covrage"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), `did you mean "coverage"`) {
-		t.Errorf("exit code %d: %s", code, errs.String())
-	}
 }
 
 // TestCanaryLaws: the laws that coverage is measured on have the rates that they

@@ -148,13 +148,4 @@ func TestBenchLiDP(t *testing.T) {
 	if accuracy := last[len(last)-1].Mean; accuracy == nil || *accuracy < 0 || *accuracy > 1 {
 		t.Errorf("accuracy %v", accuracy)
 	}
-	for flags, want := range map[string]string{
-		"-dataset mnst": `did you mean "mnist"`, "-dataset purchase": "dataset_purchase.tgz", "-dataset fashion": "zalandoresearch",
-		"-epsilons 3": "2, 4, 8 and 16", "-only gains": `did you mean "gain"`, "-model cnn": "linear", "-n 4": "at least 16 trials",
-	} {
-		var out, errs strings.Builder
-		if code := run(append([]string{"lidp"}, strings.Fields(flags)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), want) {
-			t.Errorf("%s: exit code %d: %s", flags, code, errs.String())
-		}
-	}
 }

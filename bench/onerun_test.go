@@ -17,8 +17,4 @@ func TestBenchOneRun(t *testing.T) {
 	if !strings.Contains(out.String(), "now/ceiling") || !strings.Contains(out.String(), "reached  a check") {
 		t.Error(out.String())
 	}
-	var wrong strings.Builder
-	if code := run([]string{"one-run", "-m", "10"}, &out, &wrong); code != 2 || !strings.Contains(wrong.String(), "-audits and -m") {
-		t.Errorf("code %d: %s", code, wrong.String())
-	}
 }

@@ -25,9 +25,6 @@ import (
 // noise in floating point. The portfolio does without it on purpose.
 const leftOut = "float-bits"
 
-// wideNetworks have layers of a hundred units: most of a bench's time.
-var wideNetworks = []string{"renyi-tester", "hockeystick-tester"}
-
 // portfolioArm is how one learner did on one mechanism.
 type portfolioArm struct {
 	Learner string    `json:"learner"`
@@ -65,17 +62,12 @@ func benchPortfolio(c *call) (int, error) {
 	c.outputFlags()
 	only := c.String("only", "", "only mechanisms whose name contains this")
 	names := c.String("learners", "", "compare only with these learners, comma between; default: all")
-	quick := c.Bool("quick", false, "20 seconds: 10000 samples, 3 runs, without "+strings.Join(wideNetworks, ", ")+"; other flags count all the same")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	learners, err := portfolioLearners(*names, *quick)
+	learners, err := portfolioLearners(*names)
 	if err != nil {
 		return 0, err
-	}
-	if *quick {
-		c.unlessGiven("samples", &plan.Samples, 10_000)
-		c.unlessGiven("runs", runs, 3)
 	}
 	if *runs < 2 {
 		return 0, &audit.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"}
@@ -101,11 +93,9 @@ func benchPortfolio(c *call) (int, error) {
 }
 
 // portfolioLearners are the learners of a list of names, or all.
-func portfolioLearners(names string, quick bool) ([]audit.LearnerSpec, error) {
+func portfolioLearners(names string) ([]audit.LearnerSpec, error) {
 	if names == "" {
-		return slices.DeleteFunc(slices.Clone(catalogue.Learners), func(l audit.LearnerSpec) bool {
-			return quick && slices.Contains(wideNetworks, l.Name)
-		}), nil
+		return catalogue.Learners, nil
 	}
 	var learners []audit.LearnerSpec
 	for _, name := range namesOf(names) {

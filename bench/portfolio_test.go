@@ -65,22 +65,6 @@ func TestBenchPortfolioOutput(t *testing.T) {
 	}
 }
 
-func TestBenchPortfolioRefuses(t *testing.T) {
-	for _, test := range []struct{ args, want string }{
-		{"-runs 1", "-runs is 1, must be at least 2"},
-		{"-learners nobody", `learner is "nobody"`},
-		{"-only nothing", `-only is "nothing"`},
-		{"-format xml", "-format"},
-		{"-workers -1", "-workers is -1"},
-		{"-samples 5", "samples is 5"},
-	} {
-		var out, errs strings.Builder
-		if code := run(append([]string{"portfolio"}, strings.Fields(test.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
-		}
-	}
-}
-
 // crippled has a portfolio of these learners alone; the others are there by
 // name.
 func crippled(t *testing.T, names ...string) audit.Catalogue {
