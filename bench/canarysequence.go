@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 )
@@ -52,12 +51,12 @@ func (b *canaryBench) sequential() (*canaryTable, error) {
 		slices.Sort(values)
 		return values, err
 	}
-	bet := func(p canary.Plan) (canary.Bet, error) {
+	bet := func(p canary.Plan) (r canary.Report, err error) {
 		a, err := p.Resolve(source.Sources(), nil)
-		if err != nil {
-			return canary.Bet{}, err
+		if err == nil {
+			r, err = auditCanaries(b.ctx, a)
 		}
-		return canary.SimulateBets(a)
+		return r, err
 	}
 	one := func(x float64) canaryFigure { return meanFigure([]float64{x}) }
 	for _, c := range sequenceCells {
@@ -65,10 +64,10 @@ func (b *canaryBench) sequential() (*canaryTable, error) {
 			p := b.sequencePlan(c.eps, c.noise, c.runs, seed)
 			p.Mode = canary.UntilRefuted
 			r, err := bet(p)
-			if r.Refuted == 0 {
+			if r.Verdict != audit.Violation {
 				return math.Inf(1), err
 			}
-			return float64(r.Refuted), err
+			return float64(r.Termination.SamplesUsed), err
 		})
 		if err != nil {
 			return nil, err
@@ -94,19 +93,14 @@ func (b *canaryBench) sequential() (*canaryTable, error) {
 					p := b.sequencePlan(eps, 1, 2*runs, seed)
 					if way == 0 {
 						p.Mode = canary.Sequential
-						r, err := bet(p)
-						return math.Max(0, r.Epsilon), err
+					} else {
+						p.Mode, p.Runs = canary.Fixed, runs
 					}
-					p.Mode, p.Runs = canary.Fixed, runs
-					a, err := p.Resolve(source.Sources(), nil)
+					r, err := bet(p)
 					if err != nil {
 						return 0, err
 					}
-					s, err := canary.Simulate(a)
-					if err != nil {
-						return 0, err
-					}
-					return math.Max(0, s.Judge(bounds.CanaryPairedBetting, 0).Epsilon), nil
+					return *r.LowerBound, nil
 				})
 				if err != nil {
 					return nil, err

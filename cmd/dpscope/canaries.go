@@ -18,10 +18,11 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// canaryFlags are the flags of dpscope canaries.
+// canaryFlags are the flags of dpscope canaries, and of dpscope one-run.
 type canaryFlags struct {
 	*cli.Flags
 
+	mode    canary.Mode // of one-run
 	asked   cli.Asked[canary.Plan]
 	data    string
 	from    string
@@ -30,14 +31,20 @@ type canaryFlags struct {
 	out     formatFlags
 }
 
-func newCanaryFlags(stderr io.Writer) *canaryFlags {
-	f := &canaryFlags{Flags: cli.NewFlags("dpscope canaries", stderr)}
-	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
+func newCanaryFlags(mode canary.Mode, stderr io.Writer) *canaryFlags {
+	name, keys, examples := "canaries", canary.Keys(), "vectors, one a line, for the designs that need them, or examples for dp-sgd"
+	if mode == canary.OneRun {
+		name, keys, examples = "one-run", canary.OneRunKeys(), "examples, for dp-sgd"
+	}
+	f := &canaryFlags{Flags: cli.NewFlags("dpscope "+name, stderr), mode: mode}
 	s := f.Flags
-	f.asked = cli.Settings(s, canary.TrainerKeys())
-	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
-	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
-	s.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`: with the same plan and seed, and -n runs in all")
+	f.asked = cli.Settings(s, append(keys, canary.TrainerKey()))
+	if mode != canary.OneRun {
+		f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
+		s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
+		s.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`: with the same plan and seed, and -n runs in all")
+	}
+	s.StringVar(&f.data, "data", "", "CSV `file`: "+examples)
 	f.trainer.register(s)
 	f.shards.Register(s)
 	f.out.register(s)
@@ -72,7 +79,7 @@ func readData(name string) ([]byte, error) {
 
 // plan is what was asked for, and the report that it goes on from, if any.
 func (f *canaryFlags) plan() (canary.Plan, *canary.Parent, error) {
-	plan := canary.Plan{Version: canary.PlanVersion}
+	plan := canary.Plan{Version: canary.PlanVersion, Mode: f.mode}
 	if f.from == "" {
 		return plan, nil, f.asked.Read(&plan)
 	}
@@ -106,9 +113,9 @@ func (f *canaryFlags) plan() (canary.Plan, *canary.Parent, error) {
 	return plan, from, err
 }
 
-// canaries is dpscope canaries.
-func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newCanaryFlags(stderr)
+// canaries is dpscope canaries, or dpscope one-run.
+func canaries(mode canary.Mode, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newCanaryFlags(mode, stderr)
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
@@ -74,9 +75,9 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "audit":
 		return auditCommand(args[1:], stdin, stdout, stderr)
 	case "canaries":
-		return canaries(args[1:], stdin, stdout, stderr)
+		return canaries("", args[1:], stdin, stdout, stderr)
 	case "one-run":
-		return oneRun(args[1:], stdin, stdout, stderr)
+		return canaries(canary.OneRun, args[1:], stdin, stdout, stderr)
 	case "scores":
 		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":

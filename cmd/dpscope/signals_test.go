@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -107,8 +107,13 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries := must.Get(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 64, K: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	one := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Canaries: 100}, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
+	of := source.Subject{Source: "gaussian-sum", Claim: &claim}
+	audited := func(p canary.Plan) any {
+		g := given(catalogue, 1)
+		return must.Get(must.Get(core.Resolve(p, g))(t).Run(t.Context(), g))(t)
+	}
+	canaries := audited(canary.Plan{Version: canary.PlanVersion, Subject: of, Runs: 64, K: 4})
+	one := audited(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: of, K: 100})
 	plan := must.Get(suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "trials": 1}]}`), "plan"))(t)
 	single := must.Get(pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
 	planned := report("planned.json", suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: single}}))

@@ -122,8 +122,11 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 	return out, count
 }
 
-// Check refuses a portrait that no exploration of so many runs gives.
-func (p ScoreSample) Check(runs, k, m int) error {
+// Check refuses a portrait that no exploration of so many runs gives; it may be nil.
+func (p *ScoreSample) Check(runs, k, m int) error {
+	if p == nil {
+		return nil
+	}
 	bad := func(found string, want string, args ...any) error {
 		return &audit.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
 	}

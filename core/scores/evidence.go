@@ -129,10 +129,8 @@ func (ev Evidence) check(p Plan) error {
 		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
-		if e.ScoreSample != nil {
-			if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
-				return err
-			}
+		if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
+			return err
 		}
 		if err := e.Check(explore, certify, tk, tm); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -215,12 +214,11 @@ func TestClaims(t *testing.T) {
 		`{"version":1,"deltaDefaulted":true,"claim":{"epsilon":1,"delta":0}}`: {0, true},
 	} {
 		runs, err1 := canary.ParsePlan([]byte(text))
-		one, err2 := onerun.ParsePlan([]byte(text))
-		scores, err3 := ParsePlan([]byte(text))
-		if err1 != nil || err2 != nil || err3 != nil {
-			t.Fatal(text, err1, err2, err3)
+		scores, err2 := ParsePlan([]byte(text))
+		if err1 != nil || err2 != nil {
+			t.Fatal(text, err1, err2)
 		}
-		for _, got := range []report.StatedClaim{runs.StatedClaim(), one.StatedClaim(), scores.statedClaim()} {
+		for _, got := range []report.StatedClaim{runs.StatedClaim(), scores.statedClaim()} {
 			if got.Delta != want.delta || got.Defaulted != want.defaulted {
 				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.Defaulted)
 			}
@@ -251,7 +249,7 @@ func TestClaims(t *testing.T) {
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
 		t.Error(report.Text(r))
 	}
-	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
+	if h := runCanaries(t, oneRunPlan(2, 400, nil), 1); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
 		t.Error(h.Summary, h.Reproduce.CLI)
 	}
 	once := oneRunPlan(2, 400, nil)

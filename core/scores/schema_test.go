@@ -21,7 +21,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 )
@@ -44,7 +43,6 @@ type reportSchema struct {
 
 var reportSchemas = []reportSchema{
 	{canary.Kind, "dpscope canary report", "What an audit with canaries found", jsonschema.For[canary.Report]},
-	{onerun.Kind, "dpscope one-run report", "What an audit in one run found", jsonschema.For[onerun.Report]},
 	{scores.Kind, "dpscope scores report", "What an audit of membership scores found", jsonschema.For[scores.Report]},
 }
 
@@ -66,7 +64,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
 		reflect.TypeFor[report.Quantity]():         words(report.Epsilon, report.AUROC, report.TPR),
 		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
-		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed),
+		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed, canary.OneRun),
 		reflect.TypeFor[[]byte]():                  {Type: "string"},
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
@@ -131,27 +129,13 @@ func fits(t *testing.T, s *check.Schema, report any) []byte {
 	return text
 }
 
-// TestSchemaOfScores: reports of one run and of scores fit their schemas: those
-// with a bound, those without, those of runs.
+// TestSchemaOfScores: reports of scores fit their schema.
 func TestSchemaOfScores(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("needs files")
 	}
 	claim := audit.DPClaim(2, 1e-5)
 	compiled := reportSchemas[1].compiled(t)
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-			Pool: engine.LocalPool(1)}.Do(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := onerun.ParseReport(fits(t, compiled, r)); err != nil {
-			t.Error(err)
-		}
-	}
-	compiled = reportSchemas[2].compiled(t)
 	flat := scores.Scores{In: []float64{2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9}, Out: []float64{1, 2, 3, 1, 2, 3, 1, 2, 1, 1, 1, 1}, Files: []scores.ScoreFile{{Name: "a.csv", SHA256: "0a"}}, Notes: []string{"a note"}}
 	matrix := scores.Scores{Runs: 40, Canaries: 3}
 	for i := range 120 {
@@ -196,6 +180,8 @@ func TestSchema(t *testing.T) {
 		{context.Background(), canary.Plan{Subject: source.Subject{Source: "gaussian-sum", Design: source.Vectors}, Runs: 64, K: 2}, "1,2\n2,1\n"},
 		{context.Background(), canary.Plan{Subject: source.Subject{Source: "dp-sgd", Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, Runs: 12, K: 1}, ""},
 		{stopped, canary.Plan{Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
+		{context.Background(), canary.Plan{Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum"}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, ""},
+		{stopped, canary.Plan{Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum"}}, ""},
 		{context.Background(), canary.Plan{Mode: canary.UntilRefuted, Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
 	} {
 		x.plan.Version, x.plan.Claim = canary.PlanVersion, &claim
@@ -203,8 +189,11 @@ func TestSchema(t *testing.T) {
 		if x.file != "" {
 			data = []byte(x.file)
 		}
-		pool := engine.LocalPool(2)
-		r, err := canary.Run{Plan: x.plan, File: data, Sources: source.Sources(), Pool: pool}.Do(x.ctx)
+		a, err := x.plan.Resolve(source.Sources(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := report.Do(x.ctx, a, &engine.Runner{Pool: engine.LocalPool(2)}, nil, audit.Generator{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -491,12 +491,12 @@ func TestSameBitsOfOneRun(t *testing.T) {
 	for _, d := range []source.Design{source.Orthogonal, source.Sphere} {
 		p := oneRunPlan(2, 400, audit.Params{"d": {Number: 400}})
 		p.Design = d
-		e := auditOnce(t, p, source.Sources()).Evidence
+		e := runCanaries(t, p, 1).Evidence.OneRun
 		got = append(got, e.In, e.Guesses, e.GDPGuesses)
 	}
 	p := oneRunPlan(2, 200, audit.Params{"steps": {Number: 20}})
 	p.Source = "dp-sgd"
-	e := auditOnce(t, p, source.Sources()).Evidence
+	e := runCanaries(t, p, 1).Evidence.OneRun
 	got = append(got, e.In, e.Guesses, e.GDPGuesses)
 	if s := fmt.Sprint(got); s != goldenOneRun {
 		t.Errorf("%s\nwant %s", s, goldenOneRun)

@@ -1,7 +1,6 @@
 package scores
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
 )
@@ -64,7 +62,7 @@ func TestPortrait(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
-		got := r.Evidence.ScoreSample
+		got := r.Evidence.Runs.ScoreSample
 		runs := exploredAgain(t, r.Plan, source.Sources())
 		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
 		for i, x := range runs {
@@ -116,10 +114,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		return false, nil
 	})
 	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
-	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: engine.LocalPool(3)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := planted(t, p, odd.Sources(), nil, 3)
 	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +122,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 	if _, err := canary.ParseReport(data); err != nil {
 		t.Error(err)
 	}
-	got := r.Evidence.ScoreSample
+	got := r.Evidence.Runs.ScoreSample
 	whole := 0
 	for i, x := range exploredAgain(t, r.Plan, odd.Sources()) {
 		ok := true
@@ -170,7 +165,7 @@ func TestPortraitReplays(t *testing.T) {
 	r := runCanaries(t, canaryPlan(200, 6), 2)
 	verify := func(r canary.Report, whole bool) []string {
 		t.Helper()
-		v, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole)
+		v, err := verifyPlanted(source.Sources(), r, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +184,8 @@ func TestPortraitReplays(t *testing.T) {
 	}
 	for _, whole := range []bool{true, false} {
 		without := copied()
-		without.Evidence.ScoreSample = nil
-		if _, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), without, nil, whole); !audit.IsInput(err) {
+		without.Evidence.Runs.ScoreSample = nil
+		if _, err := verifyPlanted(source.Sources(), without, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
 		if d := verify(copied(), whole); len(d) > 0 {
@@ -198,8 +193,8 @@ func TestPortraitReplays(t *testing.T) {
 		}
 	}
 	forged := copied()
-	*forged.Evidence.ScoreSample.Out[3][2] += 0.001
-	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "evidence.portrait.out[3][2]: ") {
+	*forged.Evidence.Runs.ScoreSample.Out[3][2] += 0.001
+	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "evidence.runs.portrait.out[3][2]: ") {
 		t.Errorf("a forged score: %q", d)
 	}
 	two := 2.
@@ -217,7 +212,7 @@ func TestPortraitReplays(t *testing.T) {
 		"none":               func(p *membership.ScoreSample) { p.Correlations = nil },
 	} {
 		bad := copied()
-		forge(bad.Evidence.ScoreSample)
+		forge(bad.Evidence.Runs.ScoreSample)
 		data, err := audit.Canonical(bad)
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +282,7 @@ func TestSameBitsOfPortraits(t *testing.T) {
 	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
 	var got []string
 	for _, p := range []canary.Plan{canaryPlan(100, 20), replace, trained} {
-		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.ScoreSample))
+		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.Runs.ScoreSample))
 	}
 	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.ScoreSample))
 	if s := strings.Join(got, " "); s != goldenPortraits {

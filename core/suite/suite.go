@@ -29,7 +29,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 )
@@ -69,9 +68,8 @@ type Entry struct {
 	User     *pair.UserProgram `json:"brought,omitempty"`  // instead of a mechanism
 	// An audit of another kind, instead of a mechanism and all that belongs to it.
 	Canaries *canary.Plan `json:"canaries,omitempty"`
-	OneRun   *onerun.Plan `json:"oneRun,omitempty"`
 	Scores   *Scores      `json:"scores,omitempty"`
-	// Data is the file of vectors or examples of an audit with canaries or in one run;
+	// Data is the file of vectors or examples of an audit with canaries;
 	// a relative name is relative to the folder of the plan.
 	Data string `json:"data,omitempty"`
 	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
@@ -80,7 +78,7 @@ type Entry struct {
 
 // Trains reports whether a program of the user's trains for the audit.
 func (e Entry) Trains() bool {
-	return e.Canaries != nil && e.Canaries.Trainer != nil || e.OneRun != nil && e.OneRun.Trainer != nil
+	return e.Canaries != nil && e.Canaries.Trainer != nil
 }
 
 // Scores is an audit of membership scores that another program made.
@@ -132,8 +130,6 @@ func (f *File) readKinds(data []byte, what string) error {
 		switch own := raw.Audits[i]; {
 		case e.Canaries != nil:
 			*e.Canaries, err = canary.ParsePlan(own["canaries"])
-		case e.OneRun != nil:
-			*e.OneRun, err = onerun.ParsePlan(own["oneRun"])
 		case e.Scores != nil:
 			rest := object(own["scores"])
 			delete(rest, "files")
@@ -168,7 +164,7 @@ func checkFields(data []byte, what string) error {
 	for i, raw := range audits {
 		entry := object(raw)
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
-		for _, part := range []string{"", "canaries", "oneRun", "scores"} {
+		for _, part := range []string{"", "canaries", "scores"} {
 			fields, within := entry, at
 			if part != "" {
 				fields, within = object(entry[part]), at+"."+part
@@ -185,7 +181,7 @@ func checkFields(data []byte, what string) error {
 		for _, part := range []struct {
 			name string
 			of   any
-		}{{"recorded", pair.Recorded{}}, {"brought", pair.UserProgram{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
+		}{{"recorded", pair.Recorded{}}, {"brought", pair.UserProgram{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"scores", Scores{}}} {
 			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
 				return err
 			}
@@ -272,20 +268,20 @@ func (f *File) check(what string) error {
 			name  string
 			given bool
 		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.User != nil},
-			{"canaries", e.Canaries != nil}, {"oneRun", e.OneRun != nil}, {"scores", e.Scores != nil}} {
+			{"canaries", e.Canaries != nil}, {"scores", e.Scores != nil}} {
 			if x.given {
 				sources = append(sources, x.name)
 			}
 		}
 		if len(sources) != 1 {
-			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries, oneRun and scores", "")
+			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries and scores", "")
 		}
-		other := e.Canaries != nil || e.OneRun != nil || e.Scores != nil
+		other := e.Canaries != nil || e.Scores != nil
 		if other && !audit.EqualJSON(e.Plan, pair.Plan{}) {
 			return bad(at, "with settings beside "+sources[0], "with its settings within "+sources[0], "")
 		}
-		if e.Data != "" && e.Canaries == nil && e.OneRun == nil {
-			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries or in one run")
+		if e.Data != "" && e.Canaries == nil {
+			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries")
 		}
 		if e.Scores != nil {
 			if n := len(e.Scores.Files); n < 1 || n > 2 || slices.Contains(e.Scores.Files, "") {
@@ -393,10 +389,6 @@ func (f *File) Audit(i int) any {
 	case e.Canaries != nil:
 		p := *e.Canaries
 		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return p
-	case e.OneRun != nil:
-		p := *e.OneRun
-		p.Version, p.Beta, p.Seed = onerun.PlanVersion, beta, seed
 		return p
 	case e.Scores != nil:
 		p := e.Scores.Plan

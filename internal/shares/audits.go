@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
@@ -116,7 +115,7 @@ func share(pieces, i, n int) (first, end int) {
 
 // Single reads the plan of a single audit.
 func (s Search) Single() (any, error) {
-	names := []string{report.Pair, canary.Kind, onerun.Kind}
+	names := []string{report.Pair, canary.Kind}
 	for _, k := range core.Kinds() {
 		if k.Name == s.Kind && slices.Contains(names, s.Kind) {
 			return k.ParsePlan(s.Plan)

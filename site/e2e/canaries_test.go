@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
@@ -42,14 +41,18 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 // natively does the audit of a plan without a browser.
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
-	sources := source.Sources()
-	return must.Get(canary.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(workers)}.Do(context.Background()))(t)
+	return nativeCanaries(t, p, core.Env{Pool: engine.LocalPool(workers)})
+}
+
+func nativeCanaries(t *testing.T, p canary.Plan, g core.Env) canary.Report {
+	t.Helper()
+	return must.Get(must.Get(core.Resolve(p, g))(t).Run(t.Context(), g))(t).(canary.Report)
 }
 
 // sameEvidence compares what was drawn and chosen, bit by bit.
 func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 	t.Helper()
-	if a, b := got.Evidence, want.Evidence; a.Threshold != b.Threshold || !reflect.DeepEqual(a.Explored, b.Explored) || !reflect.DeepEqual(a.Certified, b.Certified) {
+	if a, b := got.Evidence.Runs, want.Evidence.Runs; a.Threshold != b.Threshold || !reflect.DeepEqual(a.Explored, b.Explored) || !reflect.DeepEqual(a.Certified, b.Certified) {
 		t.Errorf("%s: the evidence differs: threshold %v and %v", what, a.Threshold, b.Threshold)
 	}
 	if got.Verdict != want.Verdict || got.Summary != want.Summary {
@@ -131,7 +134,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want := must.Get(canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
+	want := nativeCanaries(t, r.Plan, core.Env{File: []byte(file), Pool: engine.LocalPool(1)})
 	sameEvidence(t, "with a file", r, want)
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
@@ -158,7 +161,7 @@ func TestCanariesStop(t *testing.T) {
 	}
 	pressKey(t, tab, kb.Escape)
 	r := planted(t, tab, 30*time.Second)
-	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
+	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Runs.Certified.Table.Runs() == 0 {
 		t.Errorf("%s, %s", r.Termination.Reason, r.Summary)
 	}
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-run" {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -9,9 +8,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 )
@@ -32,16 +32,14 @@ func TestOneRun(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
 	set(t, tab, "k-one", "600")
 	click(t, tab, "#canaries-one")
-	shown := func() onerun.Report {
+	shown := func() canary.Report {
 		t.Helper()
 		until(t, tab, canaryReport+` && `+canaryIdle, time.Minute)
-		return must.Get(onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
+		return must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 	}
 	got := shown()
-	plan := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Canaries: 600, Beta: 0.1, Seed: 4}
-	sources := source.Sources()
-	want := must.Get(onerun.Run{Plan: plan, Sources: sources, Pool: engine.LocalPool(1),
-		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
+	plan := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal}, Runs: 1, K: 600, Beta: 0.1, Seed: 4}
+	want := nativeCanaries(t, plan, core.Env{Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}})
 	if !reflect.DeepEqual(got.Evidence, want.Evidence) || !reflect.DeepEqual(got.Plan, want.Plan) {
 		t.Errorf("the page has %+v, natively %+v", got.Evidence, want.Evidence)
 	}

@@ -116,7 +116,7 @@ const deciding = (report) => report.tables?.[0]?.rows.find((row) => row.chosen);
 const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []].find((row) => row?.counts) ?? deciding(report);
 
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
-export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.certified.table : evidence);
+export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.runs?.certified.table ?? evidence?.oneRun : evidence);
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
 export const showWords = (answer) => inTurns(...words(answer, []));

@@ -7,7 +7,7 @@ import { background, factsOf, showHead, showNothing } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 import { inTurns } from "../page/turns.js";
 
-const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
+const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" }; // by kind, or by mode
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a look after each", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
 /** Intervals with their letters, as a picture wants them. */
 export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
@@ -24,7 +24,7 @@ const SIMULATED = {
 /** What stands below the verdict: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
 const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report); // of the other kinds, less of it
-  const letters = report.kind === "canary" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
+  const letters = report.kind === "canary" && report.plan.mode !== "one-run" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
   const tables = all.filter(({ name }) => name !== "membership"), scored = all.filter(({ name }) => name === "membership");
   return [
     () => tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters), published(report)),
@@ -47,7 +47,7 @@ const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
 export function showPlanted(answer, intervals, standing) {
   showNothing();
   showHead(answer, standing);
-  const box = html("div", { class: "contents" }, html("h3", {}, [titles[answer.report.kind], "source" in answer.report.plan && answer.report.plan.source].filter(Boolean).join(" of ")));
+  const box = html("div", { class: "contents" }, html("h3", {}, [titles[answer.report.plan.mode] ?? titles[answer.report.kind], "source" in answer.report.plan && answer.report.plan.source].filter(Boolean).join(" of ")));
   byId("planted").hidden = false;
   byId("planted").replaceChildren(box);
   const { report, course } = answer;
@@ -96,8 +96,8 @@ function published({ kind, plan, confidence }) {
 }
 
 /** @param {import("../worker/protocol").CanaryReport} report */
-function counts({ evidence }) {
-  const t = evidence?.certified?.table;
+function counts({ kind, evidence }) {
+  const t = kind === "canary" && evidence?.runs?.certified.table;
   if (!t?.cells?.length) return null;
   const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
   return html("details", {}, html("summary", {}, title),

@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
@@ -129,7 +128,7 @@ func protocol(root string) string {
 			field(reported{}, "Report"): anyReport,
 		}}
 	var kinds []string
-	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
+	for _, v := range []any{pair.Report{}, canary.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
 	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {

@@ -134,8 +134,12 @@ func newTrained(s Setup) (trained, error) {
 	return trained{model}, err
 }
 
-// InterruptedBy makes the training ask check now and then whether to go on.
+// InterruptedBy is for [Interrupt].
 func (t trained) InterruptedBy(check func() error) { t.Check = check }
 
-// Interruptible is a source whose runs take long.
-type Interruptible interface{ InterruptedBy(check func() error) }
+// Interrupt has a source whose runs take long ask hook now and then whether to go on.
+func Interrupt(src any, hook func(rows int) error) {
+	if x, ok := src.(interface{ InterruptedBy(check func() error) }); ok {
+		x.InterruptedBy(func() error { return hook(0) })
+	}
+}

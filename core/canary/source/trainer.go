@@ -201,7 +201,7 @@ type trainer struct {
 	scores  []float64
 }
 
-// InterruptedBy implements [Interruptible].
+// InterruptedBy is for [Interrupt].
 func (t *trainer) InterruptedBy(check func() error) { t.check = check }
 
 // Run implements [Source].

@@ -1,4 +1,4 @@
-package onerun
+package canary
 
 import (
 	"context"
@@ -20,14 +20,14 @@ import (
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
-func samplePlan(eps float64, m int, params audit.Params) Plan {
+func oneRunPlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, Canaries: m, Seed: 1}
+	return Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 	t.Helper()
-	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestOneRunCoverage(t *testing.T) {
 			n = audits / 2
 		}
 		for i := range n {
-			p := samplePlan(c.eps, c.m, claim)
+			p := oneRunPlan(c.eps, c.m, claim)
 			p.Design, p.Guesses, p.Seed = c.design, c.guesses, uint64(i)
 			r := auditOnce(t, p, source.Sources())
 			if *r.LowerBound > c.eps {
@@ -126,7 +126,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -142,18 +142,18 @@ func TestOneRunToldCoverage(t *testing.T) {
 // way through JSON, and forged ones do not.
 func TestOneRunReplays(t *testing.T) {
 	small := audit.Params{"steps": {Number: 5}, "examples": {Number: 30}}
-	trained, poison := samplePlan(2, 40, small), samplePlan(2, 40, small)
+	trained, poison := oneRunPlan(2, 40, small), oneRunPlan(2, 40, small)
 	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", source.DataPoisoning, .1
 	file := []byte("a,b,label\n0,1,x\n1,0,y\n.5,.5,x\n.2,.9,y\n")
-	given := samplePlan(2, 40, audit.Params{"steps": {Number: 5}})
+	given := oneRunPlan(2, 40, audit.Params{"steps": {Number: 5}})
 	given.Source = "dp-sgd"
-	sphere := samplePlan(2, 300, audit.Params{"d": {Number: 50}})
+	sphere := oneRunPlan(2, 300, audit.Params{"d": {Number: 50}})
 	sphere.Design, sphere.Guesses, sphere.GDPGuesses = source.Sphere, []int{10, 20}, []int{30}
 	for _, c := range []struct {
 		plan Plan
 		file []byte
-	}{{samplePlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
-		do := Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}
+	}{{oneRunPlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
+		do := testRun{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}
 		r, err := do.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -171,26 +171,26 @@ func TestOneRunReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, whole := range []bool{true, false} {
-			v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), back, c.file, whole)
+			v, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), back, c.file, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%+v, whole %v: %v, %q", c.plan, whole, err, v.Differences)
 			}
 		}
 		if c.file != nil {
-			if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 				t.Error("another file verifies:", err)
 			}
 		}
 		forged := back
-		ev := *back.Evidence
-		ev.Guesses = slices.Clone(ev.Guesses)
-		ev.Guesses[0].Right = max(0, ev.Guesses[0].Right-1)
-		forged.Evidence = &ev
-		if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, true); err != nil || v.OK() {
+		ev, one := *back.Evidence, *back.Evidence.OneRun
+		one.Guesses = slices.Clone(one.Guesses)
+		one.Guesses[0].Right = max(0, one.Guesses[0].Right-1)
+		ev.OneRun, forged.Evidence = &one, &ev
+		if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, true); err != nil || v.OK() {
 			t.Errorf("forged counts verify: %v", err)
 		}
-		ev.Guesses[0].Right = ev.Guesses[0].Made + 1
-		if _, err := Verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, false); err == nil {
+		one.Guesses[0].Right = one.Guesses[0].Made + 1
+		if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), forged, c.file, false); err == nil {
 			t.Error("impossible counts verify")
 		}
 	}
@@ -202,11 +202,11 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
-		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
+		if !r.Evidence.OneRun.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
-		right, made = right+r.Evidence.Guesses[0].Right, made+r.Evidence.Guesses[0].Made
+		right, made = right+r.Evidence.OneRun.Guesses[0].Right, made+r.Evidence.OneRun.Guesses[0].Made
 	}
 	if dev := math.Abs(float64(right)-float64(made)/2) / math.Sqrt(float64(made)/4); dev > 5 {
 		t.Errorf("%d of %d blind guesses are right", right, made)
@@ -218,7 +218,7 @@ func TestOneRunDiverged(t *testing.T) {
 func TestOneRunFaults(t *testing.T) {
 	nativetest.Only(t)
 	for fault, want := range map[string]audit.Verdict{"none": audit.NoViolation, "no-clipping": audit.Violation, "quarter-noise": audit.Violation} {
-		p := samplePlan(2, 1000, audit.Params{"fault": {Text: fault}})
+		p := oneRunPlan(2, 1000, audit.Params{"fault": {Text: fault}})
 		p.Source = "dp-sgd"
 		r := auditOnce(t, p, source.Sources())
 		t.Log(fault, r.Summary)
@@ -229,25 +229,25 @@ func TestOneRunFaults(t *testing.T) {
 }
 
 func TestBadOneRunPlans(t *testing.T) {
-	good := samplePlan(2, 100, nil)
+	good := oneRunPlan(2, 100, nil)
 	for name, c := range map[string]struct {
 		change func(p *Plan)
 		want   string
 	}{
-		"version":       {func(p *Plan) { p.Version = 2 }, "one-run plan version is 2, must be 1"},
+		"version":       {func(p *Plan) { p.Version = 2 }, "canary plan version is 2, must be 1"},
 		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
 		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is missing"},
 		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
 		"design":        {func(p *Plan) { p.Design = source.Vectors }, "design is"},
-		"m":             {func(p *Plan) { p.Canaries = -1 }, "m is -1"},
-		"m on sphere":   {func(p *Plan) { p.Design, p.Canaries = source.Sphere, 5000 }, "at most 4096"},
+		"m":             {func(p *Plan) { p.K = -1 }, "k is -1"},
+		"m on sphere":   {func(p *Plan) { p.Design, p.K = source.Sphere, 5000 }, "at most 4096"},
 		"orthogonal":    {func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 99}} }, "at most d = 99"},
 		"guesses":       {func(p *Plan) { p.Guesses = []int{101} }, "guesses is 101"},
 		"gdp guesses":   {func(p *Plan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
 		"beta":          {func(p *Plan) { p.Beta = .7 }, "beta is 0.7"},
 		"data":          {func(p *Plan) { p.Data = "aa" }, "data is missing"},
 		"parameter":     {func(p *Plan) { p.Parameters = audit.Params{"dd": {Number: 99}} }, "dd"},
-		"model, memory": {func(p *Plan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
+		"model, memory": {func(p *Plan) { p.Source, p.K = "dp-sgd", 9000 }, "at most 8192"},
 	} {
 		p := good
 		c.change(&p)
@@ -255,11 +255,8 @@ func TestBadOneRunPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (Plan{Version: PlanVersion, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
-	}
-	if _, err := Codecs(source.Sources()).Task([]byte(`{"version":2,"kind":"one-run/draw","task":{"plan":{}}}`)); !audit.IsInput(err) {
-		t.Errorf("a task without a plan: %v", err)
 	}
 }
 
@@ -267,7 +264,7 @@ func TestBadOneRunPlans(t *testing.T) {
 func TestOneRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	r, err := Run{Plan: samplePlan(2, 100, nil), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(ctx)
+	r, err := testRun{Plan: oneRunPlan(2, 100, nil), Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(ctx)
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}
@@ -296,7 +293,7 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 		{membership.InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
 		{membership.OutSide, nil, nil, "-m 500 -sides out -guesses " + out + " -gdp-guesses 89 -seed"},
 	} {
-		p := samplePlan(2, 500, nil)
+		p := oneRunPlan(2, 500, nil)
 		p.Sides, p.Guesses, p.GDPGuesses = c.sides, c.guesses, c.gdp
 		a, err := p.Resolve(source.Sources(), nil)
 		if err != nil {
@@ -306,17 +303,4 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 			t.Errorf("%s, want %s", cli, c.want)
 		}
 	}
-}
-
-// TestConcludes: what follows from plan and evidence of every report that is kept is that
-// report.
-func TestConcludes(t *testing.T) {
-	canarytest.Kept(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
-		r, err := ParseReport(data)
-		if err != nil {
-			return r, engine.Verification{}, err
-		}
-		v, err := Verify(context.Background(), source.Sources(), nil, r, file, false)
-		return r, v, err
-	})
 }
