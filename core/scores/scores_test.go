@@ -518,8 +518,8 @@ func TestConcludes(t *testing.T) {
 	})
 }
 
-// What sorted lists tell of the half that explores is what its scores and pairs tell: counts,
-// pairs, and the cuts in their order, of ties and of classes of any size.
+// What sorted lists tell of the half that explores is what its scores and pairs tell: counts
+// and pairs, of ties, on both sides, and of classes of any size.
 func TestHalf(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 9, Purpose: "test/half"})
 	for trial := range 200 {
@@ -530,35 +530,41 @@ func TestHalf(t *testing.T) {
 			}
 		}
 		r, p := ranks.Rank(lists[recorded.In], lists[recorded.Out]), Plan{Seed: uint64(trial)}
-		h := p.explore(r)
 		in, _ := p.split(r, recorded.In)
 		out, _ := p.split(r, recorded.Out)
 		for _, below := range []bool{false, true} {
-			c := cuts{h, below}
-			var all []float64
-			for _, x := range slices.Concat(in, out) {
-				all = append(all, map[bool]float64{false: float64(x), true: -float64(x)}[below])
-			}
-			slices.Sort(all)
-			for i, at := range all {
-				e := eventOf(below, at)
-				x, y := e.likelier(in, out)
-				beyond := 0
-				for _, v := range all {
-					beyond += one(v > at)
+			s, _ := p.sides(r, below)
+			h := newHalf(s, 1, 1)
+			for _, cut := range h.pooled {
+				x, y, beyond := in, out, func(rank uint32) bool { return rank > cut }
+				if below {
+					x, y, beyond = out, in, func(rank uint32) bool { return rank < uint32(r.Distinct()-1)-cut }
 				}
-				if c.At(i) != at || c.Above(at) != beyond {
-					t.Fatalf("cut %d is %v with %d above, want %v with %d", i, c.At(i), c.Above(at), at, beyond)
+				want, pairs := bounds.Counts{N1: len(x), N0: len(y)}, bounds.NewCanaryTable(1, 1)
+				for i := range max(len(x), len(y)) {
+					if i < len(x) {
+						want.X += one(beyond(x[i]))
+					}
+					if i < len(y) {
+						want.Y += one(beyond(y[i]))
+					}
+					if i < min(len(x), len(y)) {
+						pairs.Add(one(beyond(x[i])), one(beyond(y[i])), 1)
+					}
 				}
-				if want := (bounds.Counts{X: e.count(x), N1: len(x), Y: e.count(y), N0: len(y)}); h.counts(e) != want {
-					t.Fatalf("%+v: %v, want %v", e, h.counts(e), want)
-				}
-				if got, want := h.pairTable(e), *pairTable(e, x, y); !reflect.DeepEqual(got, want) {
-					t.Fatalf("%+v: pairs %v, want %v", e, got, want)
+				if h.counts(cut) != want || !sameCells(h.pairs(cut), pairs) || !sameCells(*s.pairs(cut), pairs) {
+					t.Fatalf("cut %d, below %v: %v and %v, want %v and %v", cut, below, h.counts(cut), h.pairs(cut), want, pairs)
 				}
 			}
 		}
 	}
+}
+
+// sameCells says whether tables count the same, in whatever order.
+func sameCells(a, b bounds.CanaryTable) bool {
+	a.Merge(bounds.NewCanaryTable(1, 1))
+	b.Merge(bounds.NewCanaryTable(1, 1))
+	return reflect.DeepEqual(a, b)
 }
 
 // What is certified depends on the scores, not on the order in which a file has them.
