@@ -63,7 +63,7 @@ func runAudit(t *testing.T, p Plan, workers int) Report {
 }
 
 // TestReplays: the same report from one worker and from three, it verifies, whole
-// and quick, after a trip through JSON, and does not when a count is changed.
+// and quick, after a trip through JSON.
 func TestReplays(t *testing.T) {
 	p := samplePlan(700, 9)
 	r := runAudit(t, p, 1)
@@ -87,20 +87,6 @@ func TestReplays(t *testing.T) {
 		}
 		if v.Summary != r.Summary {
 			t.Errorf("summary %q", v.Summary)
-		}
-	}
-	forged := back
-	table := *back.Evidence.Runs.Certified.Table
-	table.Cells = slices.Clone(table.Cells)
-	last := &table.Cells[len(table.Cells)-1]
-	last.Runs--
-	table.Add(9, 0, 1)
-	ev, runs := *back.Evidence, *back.Evidence.Runs
-	runs.Certified.Table, ev.Runs, forged.Evidence = &table, &runs, &ev
-	for _, whole := range []bool{true, false} {
-		v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), forged, nil, whole)
-		if err == nil && v.OK() {
-			t.Errorf("whole %v: a forged count passes", whole)
 		}
 	}
 }
@@ -508,17 +494,4 @@ func TestProgress(t *testing.T) {
 	if err != nil || last.Runs != 2*2048 || last.Total != 2*2048 || last.Certified != 2048 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 || told == 0 {
 		t.Errorf("%v, %+v, %d looks, time left told %d times", err, last, looks, told)
 	}
-}
-
-// TestConcludes: what follows from plan and evidence of every report that is kept is that
-// report.
-func TestConcludes(t *testing.T) {
-	canarytest.Kept(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
-		r, err := ParseReport(data)
-		if err != nil {
-			return r, engine.Verification{}, err
-		}
-		v, err := verify(context.Background(), source.Sources(), nil, r, file, false)
-		return r, v, err
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 )
 
@@ -47,7 +46,7 @@ func TestTrainerCoverage(t *testing.T) {
 					wrong++
 				}
 			}
-			if wrong > canarytest.MostFailures(n, 0.05) {
+			if wrong > gear.Most(n, 0.05, 4e-6) {
 				t.Errorf("%s, %s: %d of %d bounds are above %v", relation, mode, wrong, n, eps)
 			}
 			t.Logf("%s, %s: %d of %d bounds are above %v, the largest is %.3f", relation, mode, wrong, n, eps, most)

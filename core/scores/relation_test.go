@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
@@ -85,7 +84,7 @@ func TestRelationOfRuns(t *testing.T) {
 			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
-		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {
+		if most := gear.Most(audits, .05, 4e-6); int(added) > most || int(twice) > most {
 			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
 		}
 		if canaries == 2 && replacedMean < 1 {

@@ -15,10 +15,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -168,7 +166,7 @@ func TestScoresCoverage(t *testing.T) {
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
-			if failed[m] > canarytest.MostFailures(c.audits, .05) {
+			if failed[m] > gear.Most(c.audits, .05, 4e-6) {
 				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
 			}
 			if sum[m]/float64(c.audits) < c.least[m] {
@@ -191,7 +189,7 @@ func TestScoresCoverage(t *testing.T) {
 	for _, kind := range bounds.CanaryIntervals() {
 		m := report.Method(kind)
 		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/float64(audits))
-		if kind.Valid() && failed[m] > canarytest.MostFailures(audits, .05) {
+		if kind.Valid() && failed[m] > gear.Most(audits, .05, 4e-6) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
@@ -208,7 +206,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
-		if failed[m] > canarytest.MostFailures(tossed, .05) {
+		if failed[m] > gear.Most(tossed, .05, 4e-6) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}
@@ -307,15 +305,6 @@ func TestScoresReplay(t *testing.T) {
 		other.Files = []ScoreFile{{"x.csv", "bb"}}
 		if _, err := Verify(back, &other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 			t.Errorf("%s: another file: %v", c.name, err)
-		}
-		if back.LowerBound == nil {
-			continue
-		}
-		forged := back
-		lower := *back.LowerBound + 0.01
-		forged.LowerBound = &lower
-		if v, err := Verify(forged, nil); err == nil && v.OK() {
-			t.Errorf("%s: a forged bound verifies", c.name)
 		}
 	}
 }
@@ -455,15 +444,6 @@ func TestTiesOfOneSeed(t *testing.T) {
 	}
 }
 
-func BenchmarkAuditScores(b *testing.B) {
-	s := gaussianScores(1, 10_000, 1)
-	for b.Loop() {
-		if _, err := Run(samplePlan(2, 1e-5, ""), s, audit.Generator{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestSameBitsOfScores pins what seeds give, so that platforms are held to the same
 // split, pairing, thresholds and counts.
 func TestSameBitsOfScores(t *testing.T) {
@@ -504,19 +484,6 @@ func TestSameBitsOfOneRun(t *testing.T) {
 }
 
 const goldenOneRun = "[199 [{75 38 51}] [{80 40 55}] 199 [{75 38 51}] [{80 40 55}] 102 [{53 27 32}] [{57 29 33}]]"
-
-// TestConcludes: what follows from plan and evidence of every report that is kept is that
-// report.
-func TestConcludes(t *testing.T) {
-	canarytest.Kept(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
-		r, err := ParseReport(data)
-		if err != nil {
-			return r, engine.Verification{}, err
-		}
-		v, err := Verify(r, nil)
-		return r, v, err
-	})
-}
 
 // What sorted lists tell of the half that explores is what its scores and pairs tell: counts
 // and pairs, of ties, on both sides, and of classes of any size.

@@ -326,35 +326,19 @@ func checkName(name string) string {
 	return ""
 }
 
-// lines are the numbers of the lines in which the audits begin.
+// lines are the numbers of the lines in which the audits begin. Each is found by its own
+// text, in that of all of them.
 func lines(data []byte) []int {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.Token() // {
-	var out []int
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return out
-		}
-		var skipped json.RawMessage
-		if key != "audits" {
-			if dec.Decode(&skipped) != nil {
-				return out
-			}
-			continue
-		}
-		dec.Token() // [
-		for dec.More() {
-			at := int(dec.InputOffset())
-			for at < len(data) && data[at] != '{' {
-				at++
-			}
-			out = append(out, bytes.Count(data[:at], []byte{'\n'})+1)
-			if dec.Decode(&skipped) != nil {
-				return out
-			}
-		}
-		dec.Token() // ]
+	var raw struct{ Audits json.RawMessage }
+	var audits []json.RawMessage
+	if json.Unmarshal(data, &raw) != nil || json.Unmarshal(raw.Audits, &audits) != nil {
+		return nil
+	}
+	out, at := make([]int, len(audits)), bytes.Index(data, raw.Audits)
+	for i, text := range audits {
+		at += bytes.Index(data[at:], text)
+		out[i] = bytes.Count(data[:at], []byte{'\n'}) + 1
+		at += len(text)
 	}
 	return out
 }

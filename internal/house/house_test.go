@@ -160,7 +160,7 @@ var rooms = []room{
 		"a part of an audit of any kind, or of several, whatever starts it"},
 	{p("internal/training"), p("audit", "core", "core/canary/source", "internal/cli", "internal/shares", "mechanisms/user/command"),
 		"a program that trains, whatever command asks it"},
-	{p("internal/canarytest"), p("audit", "audit/stream", "core/report", "core/engine", "core/canary/source", "internal/gear"),
+	{p("internal/canarytest"), p("audit", "audit/stream", "core/canary/source"),
 		"of tests"},
 	{p("internal/recordings"), p("audit", "mechanisms/recorded"),
 		"reads files, whatever they are for"},
