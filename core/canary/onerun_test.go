@@ -134,52 +134,6 @@ func TestOneRunToldCoverage(t *testing.T) {
 	}
 }
 
-// TestOneRunReplays: the same report again, it verifies, whole and quick, on its
-// way through JSON.
-func TestOneRunReplays(t *testing.T) {
-	small := audit.Params{"steps": {Number: 5}, "examples": {Number: 30}}
-	trained, poison := oneRunPlan(2, 40, small), oneRunPlan(2, 40, small)
-	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", source.DataPoisoning, .1
-	file := []byte("a,b,label\n0,1,x\n1,0,y\n.5,.5,x\n.2,.9,y\n")
-	given := oneRunPlan(2, 40, audit.Params{"steps": {Number: 5}})
-	given.Source = "dp-sgd"
-	sphere := oneRunPlan(2, 300, audit.Params{"d": {Number: 50}})
-	sphere.Design, sphere.Guesses, sphere.GDPGuesses = source.Sphere, []int{10, 20}, []int{30}
-	for _, c := range []struct {
-		plan Plan
-		file []byte
-	}{{oneRunPlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
-		do := testRun{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}
-		r, err := do.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := do.Do(context.Background())
-		if err != nil || !audit.EqualJSON(r, again) {
-			t.Fatal("another report", err)
-		}
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := ParseReport(data)
-		if err != nil || report.KindOf(data) != Kind {
-			t.Fatal(err)
-		}
-		for _, whole := range []bool{true, false} {
-			v, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), back, c.file, whole)
-			if err != nil || !v.OK() || v.Summary != r.Summary {
-				t.Errorf("%+v, whole %v: %v, %q", c.plan, whole, err, v.Differences)
-			}
-		}
-		if c.file != nil {
-			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
-				t.Error("another file verifies:", err)
-			}
-		}
-	}
-}
-
 // TestOneRunDiverged: a run that diverged counts; its guesses are blind.
 func TestOneRunDiverged(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)

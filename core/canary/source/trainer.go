@@ -154,19 +154,6 @@ func (u Subject) Training() *Trainer { return u.Trainer }
 // can be drawn again.
 func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
 
-// Replayed reports whether a replay draws the trainings of a plan again; whole asks for it.
-func (u Subject) Replayed(sources []Spec, whole bool) (bool, error) {
-	t := u.Trainer
-	if t == nil || !whole {
-		return whole, nil
-	}
-	spec, err := u.Spec(sources)
-	if err == nil && t.DrawnAgain() && spec.New == nil {
-		err = t.Undrawn()
-	}
-	return t.DrawnAgain(), err
-}
-
 // Taken says why something is not held against trainings that are drawn again; otherwise
 // is why of those that could be.
 func (t *Trainer) Taken(otherwise string) string {
