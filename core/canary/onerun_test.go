@@ -81,7 +81,10 @@ func TestOneRunCoverage(t *testing.T) {
 
 // told is randomised response on the coins: m scores that are right with
 // probability keep, and where silent, nothing but ties.
-type told struct{ keep float64 }
+type told struct {
+	source.Source
+	keep float64
+}
 
 func (s told) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
 	for i := range scores {
@@ -107,8 +110,8 @@ func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (boo
 
 func testSources(src source.OneRunSource) []source.Spec {
 	return []source.Spec{{Name: "test", Title: "a test", Score: "score", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere},
-		OneRun: &source.OneRunSpec{Designs: []source.Design{source.Sphere}, Canaries: 300, Check: func(*source.Setup, audit.Params) error { return nil },
-			New: func(source.Setup) (source.OneRunSource, error) { return src, nil }}},
+		OneRun: &source.OneRunSpec{Designs: []source.Design{source.Sphere}, Canaries: 300, Check: func(*source.Setup, audit.Params) error { return nil }},
+		New:    func(source.Setup) (source.Source, error) { return src, nil }},
 		{Name: "several", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere}}}
 }
 
@@ -118,7 +121,7 @@ func testSources(src source.OneRunSource) []source.Spec {
 func TestOneRunToldCoverage(t *testing.T) {
 	nativetest.Only(t)
 	audits := gear.Of(100, 1000)
-	sources := testSources(told{1 / (1 + math.Exp(-1))})
+	sources := testSources(told{keep: 1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
@@ -137,7 +140,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 // TestOneRunDiverged: a run that diverged counts; its guesses are blind.
 func TestOneRunDiverged(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
-	sources := testSources(failing{told{1}})
+	sources := testSources(failing{told{keep: 1}})
 	right, made := 0, 0
 	for i := range 100 {
 		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)

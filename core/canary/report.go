@@ -175,7 +175,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		whole = whole && complete
 	}
 	if whole && p.Trainer.DrawnAgain() {
-		if a.Spec.New == nil && (a.Spec.OneRun == nil || a.Spec.OneRun.New == nil) {
+		if a.Spec.New == nil {
 			return again, p.Trainer.Undrawn()
 		}
 		return report.Replay[*Evidence]{Found: ev, Draw: drawn.again}, nil

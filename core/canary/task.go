@@ -155,9 +155,6 @@ const hookEvery = 4096
 // Run implements [engine.Task].
 func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 	a, d := t.audit, &Drawn{First: t.First, Runs: t.Runs}
-	if t.Phase == Once {
-		return d, a.once(d, hook)
-	}
 	if a.Spec.New == nil {
 		return nil, a.Plan.Trainer.Undrawn()
 	}
@@ -166,6 +163,9 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
 	source.Interrupt(src, hook)
+	if t.Phase == Once {
+		return d, a.once(d, src.(source.OneRunSource), hook)
+	}
 	k, size := a.Plan.K, a.Plan.K+a.Plan.M
 	if t.Phase == Certifying {
 		table := bounds.NewCanaryTable(k, a.Plan.M)
@@ -226,15 +226,7 @@ func (a *Audit) Scores(phase Phase, runs int) (all []float64, err error) {
 }
 
 // once draws the one run, and guesses who was in.
-func (a *Audit) once(d *Drawn, hook engine.Hook) error {
-	if a.Spec.OneRun.New == nil {
-		return a.Plan.Trainer.Undrawn()
-	}
-	src, err := a.Spec.OneRun.New(a.Setup)
-	if err != nil {
-		return fmt.Errorf("source %s: %w", a.Spec.Name, err)
-	}
-	source.Interrupt(src, hook)
+func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error {
 	scores, member := make([]float64, a.Plan.K), make([]bool, a.Plan.K)
 	diverged, err := src.OneRun(stream.New(a.key(Once, 0)), scores, member)
 	if err != nil {

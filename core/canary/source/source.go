@@ -15,9 +15,10 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// OneRunSource is run once with canaries of which a fair coin of its own puts each
+// OneRunSource is a source that can be run once with canaries of which a fair coin of its own puts each
 // into the dataset or leaves it out.
 type OneRunSource interface {
+	Source
 	// OneRun fills in a score and the membership of each of len(scores) canaries.
 	// Scores are computed without the membership; the larger the likelier the
 	// canary was in. Where the output is no use all are -MaxFloat64 and diverged is
@@ -32,7 +33,6 @@ type OneRunSpec struct {
 	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
 	// are the parameters that the user set.
 	Check func(s *Setup, given audit.Params) error
-	New   func(s Setup) (OneRunSource, error)
 }
 
 // Limits of a plan.
@@ -162,7 +162,7 @@ type Spec struct {
 	// It sees the prepared data.
 	Check func(s *Setup) error
 	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
-	// OneRun says how it is audited in one run; nil: it is not.
+	// OneRun says how it is audited in one run, by a [OneRunSource]; nil: it is not.
 	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
 	Facts func(s Setup) []audit.FactRow
@@ -176,7 +176,7 @@ type Setup struct {
 	Claim    audit.Claim
 	Relation audit.Relation
 	Design   Design
-	K, M     int
+	K, M     int        // of one run K canaries, and M is 0
 	Pool     Pool       // where the design draws from vectors
 	CSV      *train.CSV // how a file of examples is read
 	Data     []byte     // prepared

@@ -34,13 +34,6 @@ func trainedOneRunSpec() *OneRunSpec {
 			}
 			return audit.At("m", model.CheckCanaries(s.K))
 		},
-		New: func(s Setup) (OneRunSource, error) {
-			model, err := newTrained(s)
-			if err == nil {
-				err = model.CheckCanaries(s.K)
-			}
-			return model, err
-		},
 	}
 }
 
@@ -131,6 +124,9 @@ func newTrained(s Setup) (trained, error) {
 		return trained{}, err
 	}
 	model, err := train.New(c, data)
+	if err == nil && s.M == 0 {
+		err = model.CheckCanaries(s.K)
+	}
 	return trained{model}, err
 }
 

@@ -94,7 +94,6 @@ func TrainerSpec(train Training) Spec {
 	}
 	if train != nil {
 		s.New = func(s Setup) (Source, error) { return &trainer{train: train, relation: s.Relation}, nil }
-		s.OneRun.New = func(Setup) (OneRunSource, error) { return &trainer{train: train}, nil }
 	}
 	return s
 }
