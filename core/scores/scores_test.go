@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -269,20 +270,7 @@ func TestScoresReplay(t *testing.T) {
 		{"gaussian", gaussianScores(3, 90, 1), report.MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), report.Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), report.MethodOneRun}} {
 		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
 		r := checkScores(t, samplePlan(1.5, 1e-5, c.m), c.s)
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report.KindOf(data) != Kind {
-			t.Error("kind", report.KindOf(data))
-		}
-		back, err := ParseReport(data)
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
-		if again, err := audit.Canonical(back); err != nil || string(again) != string(data) {
-			t.Errorf("%s: not canonical, %v", c.name, err)
-		}
+		back := must.Get(ParseReport(must.Get(audit.Canonical(r))(t)))(t)
 		for _, scores := range []*Scores{&c.s, nil} {
 			v, err := Verify(back, scores)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
