@@ -165,7 +165,7 @@ func (a *Audit) resolveMode() error {
 	switch {
 	case !slices.Contains(all, p.Mode):
 		return audit.UnknownName("mode", string(p.Mode), report.Texts(all))
-	case p.Mode == OneRun && (p.Runs > 1 || p.M != 0 || p.Pool != nil || p.twoStaged()):
+	case p.Mode == OneRun && (p.Runs != 0 && p.Runs != 1 || p.M != 0 || p.Pool != nil || p.twoStaged()):
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with runs, m, pool, explore, interval or quantile", p.Mode), Want: "without them", Remedy: "one run has k canaries, of which a coin puts each in"}
 	case p.Mode != OneRun && guesses:
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with sides or guesses", p.Mode), Want: "without them", Remedy: "canaries are guessed in one run: dpscope one-run"}

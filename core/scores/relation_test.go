@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -25,7 +26,6 @@ func laplaceSums(trial, runs, canaries int) Scores {
 	st.Laplace(noise, 1)
 	sign := func(k int) float64 { return float64(1 - 2*(k%2)) }
 	for _, sum := range noise {
-		first := len(s.Member)
 		for k := range canaries {
 			in := st.Uint64()>>63 == 1
 			if in {
@@ -33,14 +33,8 @@ func laplaceSums(trial, runs, canaries int) Scores {
 			}
 			s.Member = append(s.Member, in)
 		}
-		for k, in := range s.Member[first:] {
-			x := sign(k) * sum
-			s.Score = append(s.Score, x)
-			if in {
-				s.In = append(s.In, x)
-			} else {
-				s.Out = append(s.Out, x)
-			}
+		for k := range canaries {
+			s.Score = append(s.Score, sign(k)*sum)
 		}
 	}
 	return s
@@ -161,13 +155,8 @@ func TestRelationRefused(t *testing.T) {
 		s := Scores{Runs: 200, Canaries: 4}
 		for i := range s.Runs {
 			for k := range s.Canaries {
-				in, x := c.member(i, k, st), st.Float64()
-				s.Member, s.Score = append(s.Member, in), append(s.Score, x)
-				if in {
-					s.In = append(s.In, x)
-				} else {
-					s.Out = append(s.Out, x)
-				}
+				s.Member = append(s.Member, c.member(i, k, st))
+				s.Score = append(s.Score, st.Float64())
 			}
 		}
 		r := checkScores(t, samplePlan(1, 1e-5, ""), s)
@@ -189,7 +178,7 @@ func TestCoinsAreFair(t *testing.T) {
 	nativetest.Only(t)
 	for i := range 4000 {
 		s := tossedRuns(i, 30, 1)
-		if why := s.shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
+		if why := must.Get(s.ranked())(t).shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
 			t.Error(why)
 		}
 	}

@@ -95,13 +95,6 @@ func sharedRuns(trial, runs int, eps float64) Scores {
 			s.Score, s.Member = append(s.Score, score[k < 4]), append(s.Member, k < 4)
 		}
 	}
-	for i, x := range s.Score {
-		if s.Member[i] {
-			s.In = append(s.In, x)
-		} else {
-			s.Out = append(s.Out, x)
-		}
-	}
 	return s
 }
 
@@ -117,11 +110,6 @@ func tossedRuns(trial, runs int, eps float64) Scores {
 			score = 1
 		}
 		s.Score, s.Member = append(s.Score, score), append(s.Member, in)
-		if in {
-			s.In = append(s.In, score)
-		} else {
-			s.Out = append(s.Out, score)
-		}
 	}
 	return s
 }
@@ -386,16 +374,9 @@ func TestScoresSay(t *testing.T) {
 	}
 	// Coins in every run: some runs have too few of a class.
 	m := sharedRuns(1, 100, 3)
-	m.Member[0], m.In, m.Out = !m.Member[0], nil, nil
+	m.Member[0] = !m.Member[0]
 	for i := range 20 { // of the first two runs: none is in
 		m.Member[i] = false
-	}
-	for i, x := range m.Score {
-		if m.Member[i] {
-			m.In = append(m.In, x)
-		} else {
-			m.Out = append(m.Out, x)
-		}
 	}
 	r = checkScores(t, replaced(samplePlan(1, 1e-5, "")), m)
 	if r.Evidence.Shape.Used != 98 || r.Evidence.Shape.K != 4 || !strings.Contains(strings.Join(r.Warnings, "\n"), "2 of 100 runs have fewer than 4 canaries in") {

@@ -191,14 +191,6 @@ func TestPortraitOfScores(t *testing.T) {
 	for i := range s.Score { // a score names its run and canary
 		s.Score[i] = float64(i)
 	}
-	s.In, s.Out = nil, nil
-	for i, in := range s.Member {
-		if in {
-			s.In = append(s.In, s.Score[i])
-		} else {
-			s.Out = append(s.Out, s.Score[i])
-		}
-	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
 	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
 	got := r.Evidence.Runs.ScoreSample
