@@ -30,6 +30,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 )
 
@@ -106,7 +107,7 @@ func Parse(data []byte, what string) (*File, error) {
 	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
-	if err := f.readKinds(data, what); err != nil {
+	if err := f.readDeltas(data); err != nil {
 		return nil, err
 	}
 	if err := f.check(what); err != nil {
@@ -116,28 +117,20 @@ func Parse(data []byte, what string) (*File, error) {
 	return f, nil
 }
 
-// readKinds reads the plans of other kinds again, each by its own reader, which knows
-// what a claim without delta means.
-func (f *File) readKinds(data []byte, what string) error {
+// readDeltas finds out which claims of other kinds name no delta.
+func (f *File) readDeltas(data []byte) error {
 	var raw struct {
 		Audits []map[string]json.RawMessage `json:"audits"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	for i := range f.Audits {
-		e, err := &f.Audits[i], error(nil)
-		switch own := raw.Audits[i]; {
-		case e.Canaries != nil:
-			*e.Canaries, err = canary.ParsePlan(own["canaries"])
-		case e.Scores != nil:
-			rest := object(own["scores"])
-			delete(rest, "files")
-			plan, _ := json.Marshal(rest)
-			e.Scores.Plan, err = scores.ParsePlan(plan)
+	for i, own := range raw.Audits {
+		if p := f.Audits[i].Canaries; p != nil {
+			report.ReadDefaultDelta(own["canaries"], p.Claim, &p.DeltaDefaulted)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: audits[%d] (%s): %w", what, i, e.Name, err)
+		if p := f.Audits[i].Scores; p != nil {
+			report.ReadDefaultDelta(own["scores"], p.Claim, &p.DeltaDefaulted)
 		}
 	}
 	return nil
@@ -164,25 +157,21 @@ func checkFields(data []byte, what string) error {
 	for i, raw := range audits {
 		entry := object(raw)
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
-		for _, part := range []string{"", "canaries", "scores"} {
-			fields, within := entry, at
-			if part != "" {
-				fields, within = object(entry[part]), at+"."+part
-			}
-			for _, x := range wholePlan {
-				if _, ok := fields[x[0]]; ok {
-					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
-				}
-			}
-		}
-		if err := known(entry, at, audit.FieldNames(Entry{})); err != nil {
-			return err
-		}
 		for _, part := range []struct {
 			name string
 			of   any
-		}{{"recorded", pair.Recorded{}}, {"brought", pair.UserProgram{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"scores", Scores{}}} {
-			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
+			plan bool // of a single audit
+		}{{"", Entry{}, true}, {"canaries", canary.Plan{}, true}, {"scores", Scores{}, true}, {"recorded", pair.Recorded{}, false}, {"brought", pair.UserProgram{}, false}, {"claim", audit.Claim{}, false}} {
+			fields, within := entry, at
+			if part.name != "" {
+				fields, within = object(entry[part.name]), at+"."+part.name
+			}
+			for _, x := range wholePlan {
+				if _, given := fields[x[0]]; given && part.plan {
+					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+				}
+			}
+			if err := known(fields, within, audit.FieldNames(part.of)); err != nil {
 				return err
 			}
 		}
