@@ -1646,7 +1646,7 @@ export interface ScoresPlan {
   seed: number;
 }
 
-/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.Portrait. */
+/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.ScoreSample. */
 export interface ScoresReport {
   "$schema": string;
   kind: string;
