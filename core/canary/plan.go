@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -12,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of the statistics that its
@@ -309,7 +311,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "use no vector of the file twice in a run",
 			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
 	}...)
-	keys = append(keys, source.CSVKeys(subject, "a file of examples")...)
+	keys = append(keys, csvKeys("a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
 			Usage: "runs to certify, or all runs of a sequential audit; default: the source's",
@@ -349,17 +351,40 @@ func OneRunKeys() []settings.Key[Plan] {
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
 	}...)
-	keys = append(keys, source.CSVKeys(subject, "the file")...)
+	keys = append(keys, csvKeys("the file")...)
 	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, mostOneRun),
 		Usage: "number of canaries, each included by a fair coin; default: the source's",
 		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
 	return append(append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...), lastKeys()...)
 }
 
-// firstKeys are the source and the claim.
+// firstKeys are the source, the first of those is preset, and the claim.
 func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
-	return append([]settings.Key[Plan]{source.SourceKey(subject, func(s source.Spec) bool { return !oneRun || s.OneRun != nil })},
+	var names []string
+	for _, s := range source.Sources() {
+		if !oneRun || s.OneRun != nil {
+			names = append(names, s.Name)
+		}
+	}
+	return append([]settings.Key[Plan]{{Name: "source", Always: true, At: settings.Word(func(p *Plan) *string { return &p.Source }), Preset: names[0],
+		Usage: "what is audited: " + strings.Join(names, ", "),
+		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}},
 		source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, epsilon, delta)...)
+}
+
+// csvKeys say how a file of examples is read.
+func csvKeys(file string) []settings.Key[Plan] {
+	return []settings.Key[Plan]{
+		{Name: "label", Field: "csv/label", At: settings.Text(func(p *Plan) *string { return &p.csv().Label }),
+			Usage: "column of the labels in " + file + ", its name or number; default the last",
+			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
+		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *Plan) (*float64, *float64) { return &p.csv().Lower, &p.csv().Upper }),
+			Usage: "declared bounds of all features of " + file + ", as LOW,HIGH; default -1,1",
+			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not taken from the data: LOW,HIGH", Empty: "-1,1"}},
+		{Name: "scaling", Field: "csv/scaling", At: settings.Word(func(p *Plan) *string { return &p.csv().Scaling }),
+			Usage: "of " + file + ": box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box",
+			Form:  &settings.Form{Place: "file", Label: "Scaling"}},
+	}
 }
 
 func lastKeys() []settings.Key[Plan] {
@@ -367,15 +392,23 @@ func lastKeys() []settings.Key[Plan] {
 }
 
 // TrainerKey is the program that trains, which only a command runs.
-func TrainerKey() settings.Key[Plan] { return source.TrainerKey(subject) }
+func TrainerKey() settings.Key[Plan] {
+	return settings.Key[Plan]{Name: "exec", Field: "trainer/command", At: settings.Text(func(p *Plan) *string {
+		p.Trainer = cmp.Or(p.Trainer, &source.Trainer{})
+		return &p.Trainer.Command
+	}).Then(func(p *Plan, _ string) { p.Source = source.TrainerName }),
+		Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
+}
 
-func subject(p *Plan) *source.Subject { return &p.Subject }
+// csv is how the plan reads a file, to be set.
+func (p *Plan) csv() *train.CSV {
+	p.CSV = cmp.Or(p.CSV, &train.CSV{})
+	return p.CSV
+}
 
 // pool is that of the plan, to be set.
 func (p *Plan) pool() *source.Pool {
-	if p.Pool == nil {
-		p.Pool = &source.Pool{}
-	}
+	p.Pool = cmp.Or(p.Pool, &source.Pool{})
 	return p.Pool
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
@@ -160,20 +159,6 @@ func (t *Trainer) Taken(otherwise string) string {
 		otherwise = "trainings cannot be drawn again, because the same request gave different scores"
 	}
 	return "taken from the report; " + otherwise
-}
-
-// TrainerKey is the setting of a trainer in a plan.
-func TrainerKey[P any](at func(*P) *Subject) settings.Key[P] {
-	command := func(p *P) *string {
-		u := at(p)
-		if u.Trainer == nil {
-			u.Trainer = &Trainer{}
-		}
-		return &u.Trainer.Command
-	}
-	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
-		at(p).Source = TrainerName
-	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
 }
 
 // trainer draws runs by a program.
