@@ -27,6 +27,17 @@ type Finder interface {
 	Propose(history []Trial, budget int) []Pair
 }
 
+// PairList is a finder that proposes its pairs in their order.
+type PairList []Pair
+
+// Propose implements [Finder].
+func (l *PairList) Propose(_ []Trial, budget int) []Pair {
+	n := min(max(budget, 0), len(*l))
+	next := (*l)[:n:n]
+	*l = (*l)[n:]
+	return next
+}
+
 // Scanner is a finder that also has many pairs of which a few outputs tell enough: they are
 // drawn from after all that it proposes, and are at most MostScanned.
 type Scanner interface{ Scan() []Pair }

@@ -29,6 +29,8 @@ type LearnerSpec struct {
 	// them: "mlp:epochs=5:units=64". Both are absent where there is nothing to set.
 	Settings []ParamSpec
 	With     func(Params) LearnerSpec
+	// Tester is the published tester whose witness the learner trains, if it is one of those.
+	Tester Tester
 	// Applies returns nil where the learner can work on such outputs, and
 	// else an error that says why not.
 	Applies func(columns []Column) error
@@ -40,6 +42,18 @@ type LearnerSpec struct {
 	// columns, and refuses one that does not fit them.
 	Decode func(data json.RawMessage, columns []Column) (Model, error)
 }
+
+// Tester is a published tester with a statistic of its own, which a report shows beside what
+// is certified.
+type Tester string
+
+// Testers.
+const (
+	RenyiTester       Tester = "RényiTester"
+	ADPTester         Tester = "aDPTester"
+	HockeyStickTester Tester = "HockeyStickTester"
+	MMDTester         Tester = "MMDTester"
+)
 
 // Model is what a learner learnt: a score for each output, higher where the
 // output is likelier on the pair's first dataset. A model is a JSON value, and

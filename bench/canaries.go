@@ -44,7 +44,6 @@ var canaryTables = []struct {
 	name  string
 	build func(*canaryBench) (*canaryTable, error)
 }{
-	{"targets", (*canaryBench).targets},
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
 	{"quantile", (*canaryBench).byQuantile},
@@ -53,8 +52,6 @@ var canaryTables = []struct {
 	{"correlation-canaries", (*canaryBench).correlationCanaries},
 	{"correlation-dimension", (*canaryBench).correlationDimension},
 	{"proportion", (*canaryBench).proportion},
-	{"one-run", (*canaryBench).oneRun},
-	{"sequential", (*canaryBench).sequential},
 	{"coverage", (*canaryBench).coverage},
 }
 
@@ -66,7 +63,7 @@ func canaryTableNames() []string {
 	return names
 }
 
-// benchCanaries measures canary audits of the Gaussian sum and one-run audits.
+// benchCanaries measures canary audits of the Gaussian sum.
 func benchCanaries(c *call) (int, error) {
 	var plan canaryPlan
 	c.Count(&plan.Seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")

@@ -28,7 +28,6 @@ type canaryFigure struct {
 	Mean      *float64 `json:"mean,omitempty"`
 	Error     *float64 `json:"standardError,omitempty"`
 	Published *float64 `json:"published,omitempty"`
-	Reference *float64 `json:"reference,omitempty"` // simulated apart from this program
 }
 
 func meanFigure(values []float64) canaryFigure {
@@ -46,13 +45,10 @@ func meanFigure(values []float64) canaryFigure {
 	return f
 }
 
-// beside adds the published figure and the reference; NaN where there is none.
-func (f canaryFigure) beside(published, reference float64) canaryFigure {
+// beside adds the published figure; NaN where there is none.
+func (f canaryFigure) beside(published float64) canaryFigure {
 	if !math.IsNaN(published) {
 		f.Published = &published
-	}
-	if !math.IsNaN(reference) {
-		f.Reference = &reference
 	}
 	return f
 }
@@ -85,15 +81,12 @@ func (f canaryFigure) text() string {
 	if f.Published != nil {
 		s += fmt.Sprintf(" [%.3g]", *f.Published)
 	}
-	if f.Reference != nil {
-		s += fmt.Sprintf(" (%.3g)", *f.Reference)
-	}
 	return s
 }
 
 func printCanaryTables(w io.Writer, r canaryResult) {
 	p := r.Plan
-	fmt.Fprintf(w, "Canary audits, means ± standard errors, [published], (simulated apart from this program); beta = %g, delta = %g, first seed %d\n", canaryBeta, canaryDelta, p.Seed)
+	fmt.Fprintf(w, "Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d\n", canaryBeta, canaryDelta, p.Seed)
 	for _, t := range r.Tables {
 		printCanaryTable(w, t)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -57,10 +58,9 @@ type learnerCell struct {
 
 // learnerBounds are what a cell comes to.
 type learnerBounds struct {
-	Exact   float64 `json:"exact"`
-	Katz    float64 `json:"katz"`
-	Group   int     `json:"group"`
-	Flagged int     `json:"flagged"` // runs whose bound is above the claim
+	Exact float64 `json:"exact"`
+	Katz  float64 `json:"katz"`
+	Group int     `json:"group"`
 }
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
@@ -69,7 +69,6 @@ var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
 type learnersPlan struct {
 	Samples int    `json:"samples"`
 	Seeds   int    `json:"seeds"`
-	Audits  int    `json:"audits"`
 	Quick   bool   `json:"quick"`
 	Only    string `json:"only"`
 	Table   string `json:"table,omitempty"` // file of the user's
@@ -87,32 +86,21 @@ type learnersRun struct {
 
 // learnersResult is all that the bench measures.
 type learnersResult struct {
-	Samples     int              `json:"samples"`
-	Seeds       int              `json:"seeds"`
-	Detectable  float64          `json:"detectable"`          // by the exact bound
-	Corollary   float64          `json:"publishedDetectable"` // by the paper's, corollary 4.0.1
-	Cells       []learnerCell    `json:"cells"`
-	Sphericity  []sphericityRow  `json:"sphericity"`
-	Twins       []twinRow        `json:"twins"`
-	FalseAlarms learnersAlarms   `json:"falseAlarms"`
-	HeldTo      []learnersHeldTo `json:"heldTo"`
+	Samples    int             `json:"samples"`
+	Seeds      int             `json:"seeds"`
+	Detectable float64         `json:"detectable"`          // by the exact bound
+	Corollary  float64         `json:"publishedDetectable"` // by the paper's, corollary 4.0.1
+	Cells      []learnerCell   `json:"cells"`
+	Sphericity []sphericityRow `json:"sphericity"`
+	Twins      []twinRow       `json:"twins"`
 }
 
-// learnersHeldTo is a figure that the bench is held to.
-type learnersHeldTo struct {
-	What    string `json:"what"`
-	Found   string `json:"found"`
-	Reached bool   `json:"reached"`
-}
-
-// benchLearners prints what attacks on private learners show, by learner, table and
-// claim, and whether it is what is asked for.
+// benchLearners prints what attacks on private learners show, by learner, table and claim.
 func benchLearners(c *call) (int, error) {
 	r := learnersRun{ctx: c.ctx, say: c.say, claims: learnersClaims, cat: catalogue}
 	var reading audit.LabelledReading
 	c.IntVar(&r.Samples, "samples", 10_000, "trainings a side that certify")
 	c.IntVar(&r.Seeds, "seeds", 3, "runs a cell, of which the median is shown; 1 with -quick")
-	c.IntVar(&r.Audits, "audits", 200, "audits of private learners whose false alarms are counted")
 	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: three minutes on two cores")
 	c.StringVar(&r.Only, "only", "", "only figures and learners whose name contains this")
 	c.StringVar(&r.Table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
@@ -123,7 +111,7 @@ func benchLearners(c *call) (int, error) {
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	for _, err := range []error{within("-samples", r.Samples, 1000, 1_000_000, ""), within("-seeds", r.Seeds, 1, 100, ""), within("-audits", r.Audits, 1, 100_000, "")} {
+	for _, err := range []error{within("-samples", r.Samples, 1000, 1_000_000, ""), within("-seeds", r.Seeds, 1, 100, "")} {
 		if err != nil {
 			return 0, err
 		}
@@ -157,15 +145,10 @@ func benchLearners(c *call) (int, error) {
 	if out.Twins, err = r.twins(); err != nil {
 		return 0, err
 	}
-	if out.FalseAlarms, err = r.falseAlarms(); err != nil {
-		return 0, err
-	}
 	if out.Sphericity, err = r.sphericity(); err != nil {
 		return 0, err
 	}
-	out.HeldTo = out.heldTo()
-	reached := !slices.ContainsFunc(out.HeldTo, func(h learnersHeldTo) bool { return !h.Reached })
-	return code(reached), c.emit(out, out.print)
+	return cli.ExitOK, c.emit(out, out.print)
 }
 
 // learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
@@ -244,9 +227,6 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 		// As published: the two-sided 1 - alpha interval's lower end.
 		katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
 		all = append(all, found{*row.LowerBound, max(0, katz), k})
-		if *row.LowerBound > x.Claim {
-			out.Flagged++
-		}
 	}
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.exact, b.exact) })
 	m := all[(len(all)-1)/2]
@@ -299,118 +279,6 @@ func (r learnersRun) twins() ([]twinRow, error) {
 		}
 		return twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Stopped: plan.Mode == pair.UntilRefuted, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}, nil
 	})
-}
-
-// learnersAlarms are audits of learners that keep their claims.
-type learnersAlarms struct {
-	Audits  int     `json:"audits"`
-	Flagged int     `json:"flagged"`
-	Beta    float64 `json:"beta"`
-	Most    int     `json:"most"` // that chance explains at a ten-thousandth
-}
-
-// falseAlarms audits learners without a fault, in turns, at their claims, with the attacks
-// that fit, for single rows and for groups.
-func (r learnersRun) falseAlarms() (learnersAlarms, error) {
-	var private []audit.MechanismSpec
-	for _, m := range learners.All() {
-		if m.Fault == "" && r.Table == "" && strings.Contains(m.Name, r.Only) {
-			private = append(private, m)
-		}
-	}
-	out := learnersAlarms{Audits: r.Audits, Beta: learnersBeta}
-	if len(private) == 0 {
-		out.Audits = 0
-		return out, nil
-	}
-	law := distuv.Binomial{N: float64(r.Audits), P: learnersBeta}
-	for law.CDF(float64(out.Most)) < 1-1e-4 {
-		out.Most++
-	}
-	flagged, err := results(r.ctx, r.workers, r.Audits, func(ctx context.Context, i int) (bool, error) {
-		m := private[i%len(private)]
-		cat := catalogue
-		cat.Mechanisms = []audit.MechanismSpec{m}
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Samples: 1000, Explore: 1500, Trials: 4, Seed: uint64(i + 1), Beta: learnersBeta}
-		if strings.HasPrefix(m.Name, "sgd") {
-			plan.Parameters = audit.Params{"steps": {Number: 2}}
-		}
-		if i/len(private)%2 == 1 {
-			plan.Group = learnersGroup
-		}
-		report, err := audited(ctx, plan, cat, engine.LocalPool(1))
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		return report.Verdict == audit.Violation, nil
-	})
-	for _, violation := range flagged {
-		if violation {
-			out.Flagged++
-		}
-	}
-	return out, err
-}
-
-// heldTo are the figures that are asked for.
-func (x learnersResult) heldTo() []learnersHeldTo {
-	var out []learnersHeldTo
-	hold := func(reached bool, what, found string, a ...any) {
-		out = append(out, learnersHeldTo{what, fmt.Sprintf(found, a...), reached})
-	}
-	best := func(of func(learnerCell) bool) learnerCell {
-		var most learnerCell
-		for _, c := range x.Cells {
-			if c.Part == "figure 2" && of(c) && c.Exact >= most.Exact {
-				most = c
-			}
-		}
-		return most
-	}
-	for _, learner := range []string{"naive-bayes", "random-forest"} {
-		for _, claim := range []float64{0.5, 1, 2} {
-			c := best(func(c learnerCell) bool { return strings.HasPrefix(c.Learner, learner) && c.Claim == claim })
-			if c.Learner != "" {
-				hold(c.Exact >= claim/2, fmt.Sprintf("%s at a claim of %g: a bound of at least half of it", learner, claim), "%.3f by %s on %s", c.Exact, c.Attack, c.Table)
-			}
-		}
-	}
-	for _, learner := range []string{"logistic-output", "logistic-objective"} {
-		for _, table := range []string{"iris", "stretched"} {
-			mean := map[string]float64{}
-			for _, c := range x.Cells {
-				if c.Part == "figure 2" && c.Learner == learner && c.Table == table && c.Claim >= 0.5 && c.Claim <= 2 {
-					mean[c.Attack] += c.Exact / 3
-				}
-			}
-			if len(mean) > 0 {
-				hold(mean["influence"] > max(mean["clipbkd"], mean["row-swap"]), fmt.Sprintf("%s on %s, mean of the claims 0.5, 1 and 2: influence above ClipBKD and row-swap", learner, table),
-					"%.3f, %.3f and %.3f", mean["influence"], mean["clipbkd"], mean["row-swap"])
-			}
-		}
-	}
-	flagged, runs := 0, 0
-	for _, c := range x.Cells {
-		if c.spec.Fault == "" {
-			flagged, runs = flagged+c.Flagged, runs+x.Seeds
-		}
-	}
-	if a := x.FalseAlarms; a.Audits > 0 {
-		hold(a.Flagged <= a.Most, fmt.Sprintf("private learners flagged in %d audits, at beta = %g: no more than chance explains", a.Audits, a.Beta), "%d, of up to %d; and %d of %d in the tables above", a.Flagged, a.Most, flagged, runs)
-	}
-	if len(x.Twins) > 0 {
-		missed, most := []string{}, 0.0
-		for _, t := range x.Twins {
-			if !t.Refuted && !(t.Learner == "naive-bayes-counts" && t.Claim > x.Detectable) {
-				missed = append(missed, fmt.Sprintf("%s at %g", t.Learner, t.Claim))
-			}
-			if t.Learner == "naive-bayes-counts" {
-				most = max(most, t.Bound)
-			}
-		}
-		hold(len(missed) == 0, "every broken twin is refuted, exposed counts at every claim up to the limit", "missed: [%s]; counts refuted up to %.3f", strings.Join(missed, ", "), most)
-	}
-	return out
 }
 
 // learnerLines are the cells that differ in their claims alone, in order.
@@ -489,11 +357,4 @@ func (x learnersResult) print(w io.Writer) {
 		}
 		t.Flush()
 	}
-	if len(x.HeldTo) > 0 {
-		fmt.Fprintf(w, "\nHeld to\n\n")
-	}
-	for _, h := range x.HeldTo {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", map[bool]string{true: "reached", false: "MISSED"}[h.Reached], h.What, h.Found)
-	}
-	t.Flush()
 }

@@ -334,7 +334,7 @@ func (b *lidpBench) gain() (*canaryTable, error) {
 			if known {
 				paper = published[order][i/len(b.Epsilons)][slices.Index(lidpEpsilons, one.eps)]
 			}
-			row.Figures = append(row.Figures, figure.beside(paper, math.NaN()))
+			row.Figures = append(row.Figures, figure.beside(paper))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -28,7 +28,7 @@ var benches = []struct {
 }{
 	{"sequential", "outputs and seconds until a broken claim is refuted", benchSequential},
 	{"portfolio", "the portfolio against each single learner", benchPortfolio},
-	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},
+	{"tables", "the tables of DP-Auditorium and RényiTester with our figures beside theirs", benchTables},
 	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
 	{"canaries", "the figures of LiDP and the coverage of every interval", benchCanaries},
 	{"lidp", "LiDP on models trained by DP-SGD: table 1, figures 5 and 12 to 15", benchLiDP},
@@ -37,7 +37,6 @@ var benches = []struct {
 	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},
 	{"hidden-state", "what adversaries of different power show of one training by DP-SGD", benchHidden},
 	{"learners", "attacks on private learners: bounds by learner, table, attack and claim, and the ablations of ML-Audit", benchLearners},
-	{"search", "what the default search finds in functions of which nothing is known", benchSearch},
 	{"same", "whether two programs make the same reports", benchSame},
 	{"papers", "every table, figure and component of the five papers, as docs/papers.md", benchPapers},
 	{"browser", "one audit natively and in Chromium", benchBrowser},

@@ -15,7 +15,7 @@ func TestRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                       "bench is called without a name",
 		"nothing":                `bench is "nothing"`,
-		"serch":                  `did you mean "search"`,
+		"scors":                  `did you mean "scores"`,
 		"portfolio -format yaml": `-format is "yaml"`,
 		"portfolio -workers -1":  "-workers is -1",
 		"scores -m 5":            "-seeds and -m is 20 and 5",

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/canary/source"
@@ -116,4 +117,17 @@ If Gaussian: the f-DP bound, which takes the trade-off to be known. It is above 
 
 `)
 	printChecks(w, r.Checks)
+}
+
+// oneRunScores draws the scores of m orthogonal unit canaries in one noisy sum.
+func oneRunScores(seed uint64, run, eps, m int, sigma float64) (scores []float64, in []bool) {
+	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/canaries/one-run", Trial: run, Side: eps, Shard: m})
+	scores, in = make([]float64, m), make([]bool, m)
+	st.Gaussian(scores, sigma)
+	for i := range scores {
+		if in[i] = st.Uint64()>>63 == 1; in[i] {
+			scores[i]++
+		}
+	}
+	return scores, in
 }

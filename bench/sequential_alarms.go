@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/estimators/classifier"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -238,9 +238,9 @@ func forcedStakes(a *audit.Claim, odds []float64) *bounds.Stakes {
 // forcedRun reports whether the wealth of a bettor on one pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
 func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
-	odds := make([]float64, posterior.Cells)
+	odds := make([]float64, classifier.Cells)
 	for c := range odds {
-		odds[c] = posterior.Logit(c)
+		odds[c] = classifier.Logit(c)
 	}
 	stakes := forcedStakes(&a.Claim, odds)
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
@@ -248,9 +248,9 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 	for side := range sides {
 		streams[side] = stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "forced bets", Side: side})
 	}
-	data, width := posterior.NewData(a.Columns), audit.Width(a.Columns)
-	var learner posterior.Learner
-	var model *posterior.Model
+	data, width := classifier.NewData(a.Columns), audit.Width(a.Columns)
+	var learner classifier.Learner
+	var model *classifier.Model
 	type bet struct {
 		candidate, stake int
 		reversed         bool
@@ -268,9 +268,9 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 			}
 		}
 		if len(bets) > 0 {
-			list := make([]posterior.Candidate, 0, posterior.Candidates)
+			list := make([]classifier.Candidate, 0, classifier.Candidates)
 			for _, b := range bets {
-				if c := posterior.Candidate(b.candidate); !slices.Contains(list, c) {
+				if c := classifier.Candidate(b.candidate); !slices.Contains(list, c) {
 					list = append(list, c)
 				}
 			}
@@ -285,7 +285,7 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 			for i := range n {
 				wealth := 1 - forcedStake
 				for k, b := range bets {
-					at := slices.Index(list, posterior.Candidate(b.candidate))
+					at := slices.Index(list, classifier.Candidate(b.candidate))
 					x, y := int(cells[0][at][i]), int(cells[1][at][i])
 					logs[k] += stakes.LogAt(b.stake, b.reversed, []int{x}, []float64{1}, []float64{0}) + stakes.LogAt(b.stake, b.reversed, []int{y}, []float64{0}, []float64{1})
 					wealth += b.share * math.Exp(logs[k])
@@ -302,7 +302,7 @@ func forcedRun(ctx context.Context, a *pair.Audit) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		var tables [posterior.Candidates]*posterior.Table
+		var tables [classifier.Candidates]*classifier.Table
 		model, tables = learner.Learn(data)
 		bets = bets[:0]
 		for c, t := range tables {

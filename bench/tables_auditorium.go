@@ -173,24 +173,6 @@ func auditoriumTable1(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		for _, n := range []int{50_000, 100_000, 500_000} {
-			cells, seen := map[string]bool{}, false
-			for _, r := range rows {
-				if r.Samples != n {
-					continue
-				}
-				seen = true
-				if 10*r.Refuted >= 9*len(r.Runs) {
-					cells[r.Name+r.Claim] = true
-				}
-			}
-			if seen {
-				checks = append(checks, atLeast(fmt.Sprintf("cells of 16 caught in nine of ten runs at %dk", n/1000), float64(len(cells)), choose(n == 500_000, 13.0, 12)))
-			}
-		}
-		return checks
-	}
 	return t
 }
 
@@ -233,32 +215,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		for _, r := range rows {
-			if r.Finder != "gp-ucb" {
-				continue
-			}
-			at := r.Name + " at " + r.Claim
-			switch {
-			case r.plan.Claim.Limit() == 1:
-				checks = append(checks, atLeast(fmt.Sprintf("%s: share of runs that find it within 50 trials (%s)", at, r.Finder), float64(r.Refuted)/float64(len(r.Runs)), 1))
-			case r.plan.Pair == nil && r.Name[:3] == "Non":
-				checks = append(checks, r.trialsAtMost(3))
-			}
-		}
-		return checks
-	}
 	return t
-}
-
-// trialsAtMost checks the average trials of a row's searches, each of which is to find
-// something: one that does not has no number of trials.
-func (r *tableRow) trialsAtMost(most float64) check {
-	at := fmt.Sprintf("%s at %s: ", r.Name, r.Claim)
-	if r.Refuted < len(r.Runs) {
-		return atLeast(fmt.Sprintf("%ssearches of %d that find a pair (%s)", at, len(r.Runs), r.Finder), float64(r.Refuted), float64(len(r.Runs)))
-	}
-	return atMost(fmt.Sprintf("%saverage trials (%s)", at, r.Finder), *r.Mean, most)
 }
 
 // auditoriumFigure1 is time, and what it buys, by tester and sample size.
@@ -286,18 +243,6 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 	for _, s := range []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1} {
 		t.Rows = append(t.Rows, p.scaled("ScaleGD", fmt.Sprintf("s = %g", s), sigma, s, alpha, pair, s <= 0.6))
 	}
-	t.judge = func(rows []*tableRow) []check {
-		most, wrong := 0.0, 0
-		for _, r := range rows {
-			s := r.plan.Parameters["s"].Number
-			if s == 1 {
-				wrong = r.Refuted
-			} else if 10*r.Refuted >= 9*len(r.Runs) {
-				most = max(most, s)
-			}
-		}
-		return []check{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
-	}
 	return t
 }
 
@@ -307,16 +252,6 @@ func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighb
 		plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: ifQuick(p, 20_000, 50_000),
 			Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)}, Pair: neighbours},
 		Figures: []figure{{"Rényi", choose(caught, "caught", "not caught")}}}
-}
-
-// falseAlarms checks that refutations of a claim that holds are no more than
-// beta explains: an exact binomial test that accuses with probability 0.001.
-func falseAlarms(what string, refuted, runs int) check {
-	most := 0
-	for most < runs && !significant(most+1, runs, 0.001, tablesBeta) {
-		most++
-	}
-	return atMost("false alarms, "+what, float64(refuted), float64(most))
 }
 
 // figure3 are the mechanisms of figure 3 and their hockey-stick divergence at
@@ -351,18 +286,6 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 			}
 			t.Rows = append(t.Rows, row)
 		}
-	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		for _, m := range figure3 {
-			var medians []float64
-			for _, r := range rows {
-				if r.Name == m.name {
-					medians = append(medians, *r.Median)
-				}
-			}
-			checks = append(checks, atLeast(m.name+": median bound at the largest size less that at the smallest", medians[len(medians)-1]-medians[0], 0))
-		}
-		return checks
 	}
 	return t
 }

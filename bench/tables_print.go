@@ -72,9 +72,6 @@ func (t paperTable) columns() []tableColumn {
 			return fmt.Sprintf("%.0f", *r.Needed)
 		})
 	}
-	if has(func(r *tableRow) bool { return r.Target != nil }) {
-		add("to reach", func(r *tableRow) string { return fmt.Sprint(*r.Target) })
-	}
 	var testers []string
 	for _, r := range t.Rows {
 		for _, f := range r.Figures {
@@ -176,7 +173,5 @@ func (t tablesResult) print(w io.Writer) {
 			line(func(c tableColumn) string { return c.of(r) })
 		}
 		out.Flush()
-		fmt.Fprintln(w)
-		printChecks(w, table.Checks)
 	}
 }

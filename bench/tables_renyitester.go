@@ -160,16 +160,6 @@ func renyiFigure1(p tablesPlan) paperTable {
 		p.testers(row, 3, ifQuick(p, 4000, 50_000), "renyi-tester")
 		t.Rows = append(t.Rows, row)
 	}
-	t.judge = func(rows []*tableRow) []check {
-		most := 0.0
-		for _, r := range rows {
-			if s := sigma * r.plan.Parameters["s"].Number; s < sigma && 10*r.Refuted >= 9*len(r.Runs) {
-				most = max(most, s)
-			}
-		}
-		last := rows[len(rows)-1]
-		return []check{atLeast("largest effective sigma caught in nine of ten runs", most, 3), falseAlarms("sigma = 10, which keeps the claim", last.Refuted, len(last.Runs))}
-	}
 	return t
 }
 
@@ -208,17 +198,6 @@ func renyiTable2(p tablesPlan) paperTable {
 			row.Figures = append(row.Figures, figure{of, m.all[i]})
 		}
 		t.Rows = append(t.Rows, row)
-	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		caught, alarms, runs := 0, 0, 0
-		for _, r := range rows {
-			if m := renyiNamed(r.Name); !m.broken {
-				alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
-			} else if 10*r.Refuted >= 9*len(r.Runs) {
-				caught++
-			}
-		}
-		return []check{atLeast("broken mechanisms of 9 refuted (published best: 6)", float64(caught), 6), falseAlarms("mechanisms that keep the claim", alarms, runs)}
 	}
 	return t
 }
@@ -274,15 +253,6 @@ func renyiTable4(p tablesPlan) paperTable {
 			add(fmt.Sprintf("Rényi, alpha = %g", cell.alpha), cell.alpha)
 		}
 	}
-	t.judge = func(rows []*tableRow) []check {
-		alarms, runs := 0, 0
-		for _, r := range rows {
-			if !renyiNamed(r.Name).broken {
-				alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
-			}
-		}
-		return []check{falseAlarms("mechanisms that keep the claim", alarms, runs)}
-	}
 	return t
 }
 
@@ -323,14 +293,6 @@ func renyiTable5(p tablesPlan) paperTable {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		for _, r := range rows {
-			if r.Name == "WrongSensitivitySGD" {
-				checks = append(checks, r.trialsAtMost(10))
-			}
-		}
-		return checks
-	}
 	return t
 }
 
@@ -368,90 +330,5 @@ func renyiFigure3(p tablesPlan) paperTable {
 			t.Rows = append(t.Rows, p.gaussians(alpha, n, fmt.Sprintf("n = %d", n)))
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		alarms, runs := 0, 0
-		for _, r := range rows {
-			alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
-			if r.Samples == 10_000 {
-				checks = append(checks, atLeast(fmt.Sprintf("alpha = %g: share of the true divergence certified with n = 10000", r.plan.Claim.Alpha), *r.Median/(r.plan.Claim.Alpha/2), 0.7))
-			}
-		}
-		return append(checks, falseAlarms("bounds above the truth", alarms, runs))
-	}
 	return t
-}
-
-// sniperRows are the lower bounds in DP-Sniper's shipped logs: claim 0.1, 90 %
-// confidence, 2*10^8 outputs, seconds on a machine that it does not name; what
-// the mechanism really keeps; and what is to be reached at 95 % with 10^7 outputs
-// a side. Exploration, of all pairs together, is as large as memory for outputs of so
-// many numbers allows, and as the seconds do. Where signals are faintest one pair is
-// tried, the mechanism's first: of several, noise would choose.
-var sniperRows = []struct {
-	name, mechanism, truth string
-	params                 audit.Params
-	bound, seconds, target float64
-	explore, trials        int
-}{
-	{"LaplaceMechanism", "laplace-parallel", "0.1", audit.Params{"copies": number(1)}, 0.0968, 21, 0.095, 1_000_000, 2},
-	{"TruncatedGeometric", "truncated-geometric", "0.1178", nil, 0.1156, 19, 0.113, 1_000_000, 2},
-	{"NoisyHist1", "noisy-histogram", "0.1", nil, 0.0978, 38, 0.095, 400_000, 2},
-	{"NoisyHist2", "noisy-histogram-wrong-scale", "10", nil, 4.60, 41, 9, 400_000, 2},
-	{"ReportNoisyMax1", "noisy-max-laplace", "<= 0.1", nil, 0.0923, 62, 0.088, 7_000_000, 8},
-	{"ReportNoisyMax2", "noisy-max-exponential", "0.1", nil, 0.0975, 58, 0.092, 1_000_000, 8},
-	{"ReportNoisyMax3", "noisy-max-value-laplace", "0.25", nil, 0.2478, 62, 0.24, 2_400_000, 4},
-	{"ReportNoisyMax4", "noisy-max-value-exponential", "unbounded", nil, 0.3463, 63, 0.34, 400_000, 8},
-	{"SVT1", "svt1", "0.1", nil, 0.0858, 126, 0.078, 1_600_000, 3},
-	{"SVT2", "svt2", "0.1", audit.Params{"threshold": number(1)}, 0.0859, 160, 0.078, 1_600_000, 3},
-	{"SVT3", "svt3", "unbounded", audit.Params{"threshold": number(1)}, 0.1716, 160, 0.17, 2_400_000, 1},
-	{"SVT4", "svt4", "0.175", audit.Params{"threshold": number(1)}, 0.1687, 130, 0.160, 1_600_000, 3},
-	{"SVT5", "svt5", "unbounded", audit.Params{"threshold": number(1)}, 1.761, 59, 9, 400_000, 6},
-	{"SVT6", "svt6", "unbounded", audit.Params{"threshold": number(1)}, 0.2720, 96, 0.30, 400_000, 6},
-	{"Rappor", "rappor", "0.400", audit.Params{"f": number(0.75)}, 0.2930, 145, 0.35, 800_000, 1},
-	{"OneTimeRappor", "rappor-once", "0.801", audit.Params{"f": number(0.95)}, 0.5978, 89, 0.70, 800_000, 1},
-	{"LaplaceParallel", "laplace-parallel", "0.1", nil, 0.0350, 104, 0.045, 2_400_000, 1},
-	{"SVT34Parallel", "svt34-parallel", "unbounded", audit.Params{"threshold": number(1)}, 0.2610, 364, 0.25, 550_000, 3},
-	{"PrefixSum", "prefix-sum", "1.0", audit.Params{"epsilon": number(0.1), "data": {Text: "answers"}}, 0.5040, 97, 0.80, 800_000, 2},
-	{"NumericalSVT", "numeric-svt", "0.1", audit.Params{"c": number(2), "threshold": number(1)}, 0.0343, 152, 0.034, 3_300_000, 1},
-}
-
-func sniperTables(p tablesPlan) []paperTable {
-	const samples, quickly = 10_000_000, 1_000_000
-	t := paperTable{ID: "bounds", Title: fmt.Sprintf("Lower bounds on epsilon at %g outputs a side, claim 0.1", float64(ifQuick(p, quickly, samples))),
-		Published: "DP-Sniper (Bichsel et al. 2021), its shipped logs: 90 % confidence, 2*10^8 outputs, events of probability 0.01 and more",
-		Notes: []string{"the pairs are the mechanism's own, of the same shapes as DP-Sniper's; each row runs alone, on all workers",
-			"PrefixSum claims 0.1 an answer, ten of which move"}}
-	if p.Quick {
-		t.Notes = append(t.Notes, "-quick: a tenth of the outputs that the targets are for, and no target")
-	}
-	for _, s := range sniperRows {
-		row := &tableRow{Name: s.name, Kind: tableAudit, Runs: p.runsOf(1, 1), Truth: s.truth, wide: true,
-			plan: pair.Plan{Mechanism: s.mechanism, Parameters: s.params, Samples: ifQuick(p, quickly, samples),
-				Explore: ifQuick(p, min(s.explore, 200_000), s.explore), Finder: "candidates", Trials: s.trials},
-			Figures: []figure{{"DP-Sniper", fmt.Sprint(s.bound)}, {"its seconds", fmt.Sprint(s.seconds)}}}
-		claim := audit.DPClaim(0.1, 0)
-		switch s.mechanism {
-		case "prefix-sum":
-			// Its parameter is the budget of one answer.
-			claim = audit.DPClaim(1, 0)
-		case "rappor", "rappor-once":
-			claim = audit.Claim{} // that of f
-		}
-		if claim != (audit.Claim{}) {
-			row.plan.Claim = &claim
-		}
-		if !p.Quick {
-			row.Target = new(s.target)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	t.judge = func(rows []*tableRow) (checks []check) {
-		for _, r := range rows {
-			if r.Target != nil {
-				checks = append(checks, atLeast(r.Name+": median bound", *r.Median, *r.Target))
-			}
-		}
-		return checks
-	}
-	return []paperTable{t}
 }

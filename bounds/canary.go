@@ -30,30 +30,20 @@ const (
 	CanaryWilson1 CanaryInterval = "wilson-1"
 	CanaryWilson2 CanaryInterval = "wilson-2"
 	CanaryWilson4 CanaryInterval = "wilson-4"
-
-	// Algorithms 3, 4 and 7 as printed, for the paper's figures. 3 and 4 lack a
-	// factor (K-1)/K of their own proof, which widens them; 7 takes the third
-	// moment where its equation 18 has the second.
-	CanaryPublishedBernstein2 CanaryInterval = "published-bernstein-2"
-	CanaryPublishedBernstein4 CanaryInterval = "published-bernstein-4"
-	CanaryPublishedWilson4    CanaryInterval = "published-wilson-4"
 )
 
 type canaryInterval struct {
-	order             int // moments it uses; 0 if not a moment interval
-	wilson, published bool
+	order  int // moments it uses; 0 if not a moment interval
+	wilson bool
 }
 
 var canaryIntervals = map[CanaryInterval]canaryInterval{
 	CanaryPairedBetting: {}, CanaryBetting: {}, CanaryMaurerPontil: {}, CanaryKL: {},
 	CanaryBernstein1: {order: 1}, CanaryBernstein2: {order: 2}, CanaryBernstein4: {order: 4},
 	CanaryWilson1: {order: 1, wilson: true}, CanaryWilson2: {order: 2, wilson: true}, CanaryWilson4: {order: 4, wilson: true},
-	CanaryPublishedBernstein2: {order: 2, published: true}, CanaryPublishedBernstein4: {order: 4, published: true},
-	CanaryPublishedWilson4: {order: 4, wilson: true, published: true},
 }
 
-// CanaryIntervals lists what an audit offers, the default first; those as printed
-// are not among them.
+// CanaryIntervals lists what an audit offers, the default first.
 func CanaryIntervals() []CanaryInterval {
 	return []CanaryInterval{
 		CanaryPairedBetting, CanaryBetting, CanaryMaurerPontil, CanaryKL,
@@ -165,8 +155,8 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 		_, out = y.chernoff(beta / 2)
 	default:
 		k := canaryIntervals[kind]
-		in, _ = x.momentLimits(k.order, k.wilson, k.published, beta/2)
-		_, out = y.momentLimits(k.order, k.wilson, k.published, beta/2)
+		in, _ = x.momentLimits(k.order, k.wilson, beta/2)
+		_, out = y.momentLimits(k.order, k.wilson, beta/2)
 	}
 	return in, out
 }
@@ -209,10 +199,10 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 	}
 	stakes := stakesOr(tuned.Paired, pairedStakes)
 	aim := goal(beta, t.Runs())
-	eps, ok := bisect(lowestEpsilon, -2*lowestEpsilon, 1e-8, func(eps float64) bool {
+	eps, next := Bisect(lowestEpsilon, -2*lowestEpsilon, 1e-8, func(eps float64) bool {
 		return t.pairedEValue(math.Exp(eps), delta, stakes) >= aim
 	})
-	if !ok {
+	if next == lowestEpsilon {
 		return math.Inf(-1)
 	}
 	return RoundDown(eps)
@@ -270,7 +260,7 @@ func (e Exchangeable) mirror() Exchangeable {
 // the mean over the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas 2024, with stakes that do not
 // follow the runs, so that the histogram suffices).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
-	x, _ := bisect(0, e.Mean(), 1e-13, func(x float64) bool {
+	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())
 	})
 	return x

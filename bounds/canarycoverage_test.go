@@ -113,7 +113,7 @@ func TestCanaryCoverage(t *testing.T) {
 		for range trials {
 			tuned := TuneCanary(draw(), k.n, k.delta, nominal)
 			table := draw()
-			for _, kind := range allCanaryIntervals() {
+			for _, kind := range CanaryIntervals() {
 				if CanaryEpsilon(kind, table, k.delta, nominal, tuned) > k.eps {
 					failed[name{kind, true}]++
 				}
@@ -131,15 +131,11 @@ func TestCanaryCoverage(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range allCanaryIntervals() {
+	for _, kind := range CanaryIntervals() {
 		if asymptotic := canaryIntervals[kind].wilson; kind.Valid() == asymptotic {
 			t.Errorf("%s: valid is %v", kind, kind.Valid())
 		}
 	}
-}
-
-func allCanaryIntervals() []CanaryInterval {
-	return append(CanaryIntervals(), CanaryPublishedBernstein2, CanaryPublishedBernstein4, CanaryPublishedWilson4)
 }
 
 // The bound that paired betting certifies on LiDP's simulation: epsilon 2, delta

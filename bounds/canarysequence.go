@@ -265,17 +265,9 @@ func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 		}
 		return sum >= -stream.Log(beta)
 	}
-	top := int(gridTop / gridStep)
-	lo, hi := -1, top+1
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; reaches(float64(mid) * gridStep) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	if lo < 0 {
+	least := sort.Search(gridSteps, func(i int) bool { return !reaches(float64(i) * gridStep) })
+	if least == 0 {
 		return math.Inf(-1)
 	}
-	return RoundDown(float64(hi) * gridStep)
+	return RoundDown(float64(least) * gridStep)
 }

@@ -216,7 +216,7 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	lambda, _ := bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
+	lambda, _ := Bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
 	if th := topShare/-lambda - delta; th > 0 {
 		return RoundDown(math.Log(th))
 	}
@@ -380,23 +380,7 @@ func (e Exchangeable) prospect() prospect {
 // interval and these are nested: reach has one peak, and a golden section finds
 // it.
 func (p prospect) best(rate float64) (x, lambda float64) {
-	const golden = 0.6180339887498949
-	lo, hi := math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c))
-	at := func(l float64) float64 { return p.reach(math.Exp(l), rate) }
-	l, r := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	atL, atR := at(l), at(r)
-	for hi-lo > 1e-3 {
-		if atL >= atR {
-			hi, r, atR = r, l, atL
-			l = hi - golden*(hi-lo)
-			atL = at(l)
-		} else {
-			lo, l, atL = l, r, atR
-			r = lo + golden*(hi-lo)
-			atR = at(r)
-		}
-	}
-	lambda = math.Exp((lo + hi) / 2)
+	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
 	return p.reach(lambda, rate), lambda
 }
 

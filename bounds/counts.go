@@ -136,13 +136,7 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 		}
 		high = min(n1, low+step)
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; shows(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
+	high = low + 1 + sort.Search(high-low-1, func(i int) bool { return shows(low + 1 + i) })
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
 }
 

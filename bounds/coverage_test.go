@@ -70,40 +70,6 @@ func failureAt(n int, p1, p0, delta float64, bound func(Counts) float64) float64
 	return failed
 }
 
-// Worst one-sided failures at nominal .05 over a grid of p0 and epsilon: what
-// the comment of Score warns of. Exact does not share it: its coverage is tested above.
-func TestScoreFails(t *testing.T) {
-	nativetest.Only(t)
-	worst := func(n int, delta float64, bound func(c Counts, delta, beta float64) float64) float64 {
-		worst := 0.0
-		for _, p0 := range []float64{0.0003, 0.001, 0.002, 0.004, 0.01, 0.03, 0.1, 0.3} {
-			for _, eps := range []float64{0.1, 0.7, 1.5, 2.5, 4} {
-				if p1 := math.Exp(eps)*p0 + delta; p1 < 1 {
-					worst = math.Max(worst, failureAt(n, p1, p0, delta, func(c Counts) float64 {
-						return bound(c, delta, nominal)
-					}))
-				}
-			}
-		}
-		return worst
-	}
-	for _, k := range []struct {
-		name     string
-		n        int
-		delta    float64
-		bound    func(Counts, float64, float64) float64
-		low, top float64
-	}{
-		{"score", 500, 0, Score, 0.052, 0.075},
-		{"score", 500, 0.01, Score, 0.055, 0.085},
-	} {
-		got := worst(k.n, k.delta, k.bound)
-		if got < k.low || got > k.top {
-			t.Errorf("%s at n = %d, delta = %v fails with probability %v, want %v to %v", k.name, k.n, k.delta, got, k.low, k.top)
-		}
-	}
-}
-
 // Rare and common events at n = 10^4, where the windows no longer hold all
 // counts.
 func TestExactCoverageAtTenThousand(t *testing.T) {

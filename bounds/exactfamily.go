@@ -85,10 +85,8 @@ func (f line) limit(c Counts, z float64) float64 {
 	// T falls with the height as it does with the slope (proof at nullFit): by bisection.
 	in := func(height float64) bool { return newNullFit(c, height).limit(z) > f.slope }
 	top := float64(c.X)/float64(c.N1) - f.slope*float64(c.Y)/float64(c.N0)
-	if height, ok := bisect(0, math.Max(0, top), 0, in); ok {
-		return height
-	}
-	return 0
+	height, _ := Bisect(0, math.Max(0, top), 0, in)
+	return height
 }
 
 func (f line) edge(c Counts, th, z float64) edge {
@@ -152,10 +150,7 @@ func (g gaussian) limit(c Counts, z float64) float64 {
 	if !(top > 0) {
 		return 0
 	}
-	mu, ok := bisect(0, top, 1e-13, func(mu float64) bool { return f.root(mu) >= z })
-	if !ok {
-		return 0
-	}
+	mu, _ := Bisect(0, top, 1e-13, func(mu float64) bool { return f.root(mu) >= z })
 	return mu
 }
 

@@ -112,10 +112,7 @@ func slowScoreRoot(c Counts, slope, height float64) float64 {
 func slowBound(c Counts, beta, top float64, root func(c Counts, th float64) float64, edge func(th, p0 float64) float64) float64 {
 	z := scoreCut(beta)
 	limit := func(c Counts) float64 {
-		th, ok := bisect(0, top, 1e-9, func(th float64) bool { return root(c, th) >= z })
-		if !ok {
-			return 0
-		}
+		th, _ := Bisect(0, top, 1e-9, func(th float64) bool { return root(c, th) >= z })
 		return th
 	}
 	observed := limit(c)
@@ -131,7 +128,7 @@ func slowBound(c Counts, beta, top float64, root func(c Counts, th float64) floa
 	}
 	gamma := beta * nuisanceShare
 	b := nuisance(c, gamma)
-	th, ok := bisect(0, top, 1e-5, func(th float64) bool {
+	th, _ := Bisect(0, top, 1e-5, func(th float64) bool {
 		for i := range 401 {
 			p0 := b.low0 + (b.high0-b.low0)*float64(i)/400
 			if p1 := min(b.high1, edge(th, p0)); p1 >= b.low1 && gamma+slowProb(in, c.N1, c.N0, p1, p0) > beta {
@@ -140,9 +137,6 @@ func slowBound(c Counts, beta, top float64, root func(c Counts, th float64) floa
 		}
 		return true
 	})
-	if !ok {
-		return 0
-	}
 	return th
 }
 

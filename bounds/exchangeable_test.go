@@ -77,14 +77,13 @@ type canaryVectors struct {
 		Delta, B, LB float64
 	} `json:"fdp_lb_gdp"`
 	XBern struct {
-		K              int
-		Counts         map[string]int
-		Beta           float64
-		Wilson         map[string][2]float64
-		Bern           map[string][2]float64
-		Bern2Published [2]float64 `json:"bern2_published"`
-		EB, KL         [2]float64
-		BetConst       [2]float64 `json:"bet_const_lam2"`
+		K        int
+		Counts   map[string]int
+		Beta     float64
+		Wilson   map[string][2]float64
+		Bern     map[string][2]float64
+		EB, KL   [2]float64
+		BetConst [2]float64 `json:"bet_const_lam2"`
 	}
 }
 
@@ -107,20 +106,17 @@ func TestGoldenExchangeable(t *testing.T) {
 		e.Runs[i] = n
 	}
 	bet := []float64{2}
-	moments := func(order int, wilson, published bool) [2]float64 {
-		lo, hi := e.momentLimits(order, wilson, published, v.Beta)
+	moments := func(order int, wilson bool) [2]float64 {
+		lo, hi := e.momentLimits(order, wilson, v.Beta)
 		return [2]float64{lo, hi}
 	}
 	pair := func(lo, hi float64) [2]float64 { return [2]float64{lo, hi} }
 	for name, k := range map[string]struct{ got, want [2]float64 }{
-		"wilson 1":              {moments(1, true, false), v.Wilson["1"]},
-		"wilson 2":              {moments(2, true, false), v.Wilson["2"]},
-		"wilson 2 as printed":   {moments(2, true, true), v.Wilson["2"]},
-		"wilson 4":              {moments(4, true, false), v.Wilson["4fix"]},
-		"wilson 4 as printed":   {moments(4, true, true), v.Wilson["4"]},
-		"bernstein 1":           {moments(1, false, false), v.Bern["1"]},
-		"bernstein 2":           {moments(2, false, false), v.Bern["2"]},
-		"bernstein 2 printed":   {moments(2, false, true), v.Bern2Published},
+		"wilson 1":              {moments(1, true), v.Wilson["1"]},
+		"wilson 2":              {moments(2, true), v.Wilson["2"]},
+		"wilson 4":              {moments(4, true), v.Wilson["4fix"]},
+		"bernstein 1":           {moments(1, false), v.Bern["1"]},
+		"bernstein 2":           {moments(2, false), v.Bern["2"]},
 		"Maurer-Pontil":         {pair(e.empiricalBernstein(v.Beta)), v.EB},
 		"Kullback-Leibler":      {pair(e.chernoff(v.Beta)), v.KL},
 		"betting with 2 a side": {pair(e.bettingLower(v.Beta, bet), 1-e.mirror().bettingLower(v.Beta, bet)), v.BetConst},
@@ -172,7 +168,7 @@ func TestLimitsSolveTheirInequality(t *testing.T) {
 // At K = 1 the first-order Wilson interval is the textbook's.
 func TestWilsonOfOneEntry(t *testing.T) {
 	e := Exchangeable{K: 1, Runs: []int{80, 20}}
-	lo, hi := e.momentLimits(1, true, false, 0.025)
+	lo, hi := e.momentLimits(1, true, 0.025)
 	const z, n, p = 1.959963984540054, 100.0, 0.2
 	centre, half := (p+z*z/(2*n))/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	if math.Abs(lo-(centre-half)) > 1e-12 || math.Abs(hi-(centre+half)) > 1e-12 {

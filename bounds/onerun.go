@@ -180,10 +180,7 @@ func OneRunChosenEpsilon(m, r, v int, delta, beta, share float64) float64 {
 func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
-	eps, ok := bisect(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
-	if !ok {
-		return 0
-	}
+	eps, _ := Bisect(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
 	return math.Max(0, RoundDown(eps))
 }
 
@@ -340,10 +337,7 @@ func OneRunGDPRefutes(m, r, v int, mu, beta float64) bool {
 }
 
 func oneRunMu(n float64, r, v int, beta float64) float64 {
-	mu, ok := bisect(0, 40, 1e-7, func(mu float64) bool { return oneRunRefutes(n, r, v, mu, beta) })
-	if !ok {
-		return 0
-	}
+	mu, _ := Bisect(0, 40, 1e-7, func(mu float64) bool { return oneRunRefutes(n, r, v, mu, beta) })
 	return math.Max(0, RoundDown(mu))
 }
 
@@ -502,7 +496,7 @@ func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 				continue
 			}
 			// Rounded, so that platforms agree.
-			q := math.Round(chernoffLower(1-f.wrong(a, b, rest)/made, math.Log(1/beta)/made)*1e9) / 1e9
+			q := math.Round(leastShare(1-f.wrong(a, b, rest)/made, math.Log(1/beta)/made)*1e9) / 1e9
 			if q > most {
 				most, up, down = q, a, b
 			}
@@ -526,25 +520,4 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 		}
 	}
 	return up, made - up
-}
-
-// chernoffLower is the least q with kl(share, q) <= level, 0 <= share <= 1.
-func chernoffLower(share, level float64) float64 {
-	lo, hi := 0.0, share
-	for range 40 {
-		q := (lo + hi) / 2
-		kl := 0.0
-		if share > 0 {
-			kl = share * math.Log(share/q)
-		}
-		if share < 1 {
-			kl += (1 - share) * math.Log((1-share)/(1-q))
-		}
-		if kl > level {
-			lo = q
-		} else {
-			hi = q
-		}
-	}
-	return hi
 }

@@ -17,15 +17,8 @@ import (
 // It is the least eps, to .001, at which [OneRunMostPower] is found below 1/2: bounds above eps are
 // tests of eps. Cost: some seconds. It panics as [OneRunMostPower] does.
 func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
-	lo, hi := 0.0, GaussianEpsilon(mu, delta)+2e-6
-	for hi-lo > 1e-3 {
-		if eps := lo + (hi-lo)/2; OneRunMostPower(m, runs, mu, eps, delta, beta) < 0.5 {
-			hi = eps
-		} else {
-			lo = eps
-		}
-	}
-	return hi
+	_, least := Bisect(0, GaussianEpsilon(mu, delta)+2e-6, 1e-3, func(eps float64) bool { return OneRunMostPower(m, runs, mu, eps, delta, beta) >= 0.5 })
+	return least
 }
 
 // OneRunMostPower returns an upper bound on the probability with which any test of level
@@ -66,7 +59,7 @@ func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	}
 	least := 1.0
 	for _, share := range []float64{0, 0.25, 0.5, 0.75, 0.99} {
-		at, _ := bisect(eps, eps+60, 1e-6, func(e float64) bool { return cappedDelta(mu, eps, e) <= share*delta })
+		at, _ := Bisect(eps, eps+60, 1e-6, func(e float64) bool { return cappedDelta(mu, eps, e) <= share*delta })
 		d := cappedDelta(mu, eps, at)
 		p := math.Max(0, (delta-d)/(all-d))
 		run := oneRunRatio(m, mu, at)

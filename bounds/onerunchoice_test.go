@@ -70,23 +70,6 @@ func TestOneRunPValueSolvesItsEquation(t *testing.T) {
 	}
 }
 
-// The mechanism that meets the bound: with probability m delta/r it tells r random
-// canaries outright, else it answers at random for the first r. (eps, delta) private for
-// every canary; all r guesses are right with probability p but for m delta/r q^r.
-func TestOneRunPValueIsMet(t *testing.T) {
-	for _, r := range []int{1, 5, 40} {
-		for _, delta := range []float64{1e-5, 1e-3} {
-			const m, eps = 200, 2.0
-			tell := m * delta / float64(r)
-			all := math.Pow(1/(1+math.Exp(-eps)), float64(r))
-			right := tell + (1-tell)*all
-			if p := OneRunPValue(m, r, r, eps, delta); math.Abs(p-right) > 1e-8 {
-				t.Errorf("r %d, delta %v: p-value %v, the mechanism is right with probability %v", r, delta, p, right)
-			}
-		}
-	}
-}
-
 // exactOneRun draws a mechanism on m coins at random, a table of P(output | coins),
 // often with a shock that is common to all canaries, and its exact delta at eps.
 func exactOneRun(st *stream.Stream, m, outputs int, eps float64) (table [][]float64, delta float64) {

@@ -1,6 +1,9 @@
 package bounds
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // OneRunGuessesFor returns how many of m canaries to guess against the claim (eps, delta)
 // at level beta, on one side of the order of scores or on two (sides 1 or 2). It sees no
@@ -28,7 +31,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	refuted := func(r, v int) float64 {
 		// In steps of .001: what differs between platforms is below that, and the
 		// choice the same.
-		eps, _ := bisect(0, 60, 1e-4, func(eps float64) bool { return OneRunPValue(m, r, v, eps, leak) <= beta })
+		eps, _ := Bisect(0, 60, 1e-4, func(eps float64) bool { return OneRunPValue(m, r, v, eps, leak) <= beta })
 		return math.Round(eps * 1000)
 	}
 	just := delta
@@ -83,16 +86,9 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	case refuted(best, best) >= claimed:
 		return best
 	}
-	lo, hi := best, m
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; refuted(mid, mid) >= claimed {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	if expected(hi) >= math.Round(0.9*most) {
-		return hi
+	more := best + 1 + sort.Search(m-best-1, func(i int) bool { return refuted(best+1+i, best+1+i) >= claimed })
+	if expected(more) >= math.Round(0.9*most) {
+		return more
 	}
 	return best
 }
@@ -101,7 +97,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 // ends of independent scores N(mu, 1) of those in and N(0, 1) of those out.
 func oneRunWrong(m, r, sides int, mu float64) float64 {
 	share := float64(r) / float64(sides*m) // of the canaries, on each side
-	at, _ := bisect(-40, mu+40, 1e-6, func(t float64) bool { return (normalCDF(-t)+normalCDF(mu-t))/2 >= share })
+	at, _ := Bisect(-40, mu+40, 1e-6, func(t float64) bool { return (normalCDF(-t)+normalCDF(mu-t))/2 >= share })
 	wrong, right := normalCDF(-at), normalCDF(mu-at)
 	return float64(r) * (wrong / (wrong + right))
 }

@@ -83,7 +83,7 @@ func binned(name string, bins int, cdfP, cdfQ func(float64) float64) pair {
 	for i := 1; i <= bins; i++ {
 		x := 30.0
 		if i < bins {
-			x, _ = bisect(-30, 30, 1e-12, func(x float64) bool { return mixed(x) < float64(i)/float64(bins) })
+			x, _ = Bisect(-30, 30, 1e-12, func(x float64) bool { return mixed(x) < float64(i)/float64(bins) })
 		}
 		p, q := cdfP(x), cdfQ(x)
 		if i == bins {

@@ -166,12 +166,12 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 	low, high := 0.0, 1.0
 	// By halving: mathext.InvRegIncBeta loses all digits where beta is near 1e-8.
 	if c.X > 0 {
-		low, _ = bisect(0, 1, 0, func(p float64) bool {
+		low, _ = Bisect(0, 1, 0, func(p float64) bool {
 			return mathext.RegIncBeta(float64(c.X)+0.5, float64(c.N1-c.X)+0.5, p) <= beta/2
 		})
 	}
 	if c.Y < c.N0 {
-		high, _ = bisect(0, 1, 0, func(p float64) bool {
+		high, _ = Bisect(0, 1, 0, func(p float64) bool {
 			return mathext.RegIncBeta(float64(c.N0-c.Y)+0.5, float64(c.Y)+0.5, 1-p) > beta/2
 		})
 	}

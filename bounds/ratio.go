@@ -48,26 +48,14 @@ func ProportionSequence(k, n int, beta float64) (low, up float64) {
 		return v
 	}
 	estimate := x / float64(n)
-	edge := func(out, in float64) float64 {
-		for range 60 {
-			mid := out + (in-out)/2
-			if mid == out || mid == in {
-				break
-			}
-			if made(mid) > most {
-				out = mid
-			} else {
-				in = mid
-			}
-		}
-		return out
-	}
 	up = 1
 	if k > 0 {
-		low = edge(0, estimate) * (1 - 1e-9)
+		last, _ := Bisect(0, estimate, 0, func(p float64) bool { return made(p) > most })
+		low = last * (1 - 1e-9)
 	}
 	if k < n {
-		up = math.Min(1, edge(1, estimate)*(1+1e-9))
+		last, _ := Bisect(-1, -estimate, 0, func(p float64) bool { return made(-p) > most })
+		up = math.Min(1, -last*(1+1e-9))
 	}
 	return low, up
 }

@@ -4,24 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-const (
-	// MethodRenyiBetting is [Renyi] by paired betting.
-	MethodRenyiBetting Method = "renyi-paired-betting"
-	// MethodRenyiBerryEsseen is [Renyi] by the paired Berry-Esseen bound.
-	MethodRenyiBerryEsseen Method = "renyi-paired-berry-esseen"
-)
+// MethodRenyiBetting is [Renyi].
+const MethodRenyiBetting Method = "renyi-paired-betting"
 
 // RenyiPlan is all that [Renyi] needs to know before the certification pairs are
 // drawn; [TuneRenyi] makes one from exploration.
 type RenyiPlan struct {
 	Alpha  float64   `json:"alpha"`            // order, above 1
-	Method Method    `json:"method"`           // MethodRenyiBetting or MethodRenyiBerryEsseen
+	Method Method    `json:"method"`           // MethodRenyiBetting
 	H      []float64 `json:"h"`                // the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1
-	Lambda float64   `json:"lambda,omitempty"` // the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha))
+	Lambda float64   `json:"lambda,omitempty"` // the stake, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha))
 }
 
 // Validate reports what keeps the plan from being used, nil if nothing does.
@@ -34,29 +31,17 @@ func (p RenyiPlan) Validate() error {
 			return fmt.Errorf("plan: the witness reaches %v, too far from 0 at alpha = %v: shift it so that the mean of exp(alpha h) on the second dataset is near 1", v, p.Alpha)
 		}
 	}
-	switch p.Method {
-	case MethodRenyiBerryEsseen:
-		return nil
-	case MethodRenyiBetting:
-		if top := 1 / newRenyiWager(p.H, p.Alpha).floor(); !(p.Lambda > 0 && p.Lambda < top) {
-			return fmt.Errorf("plan: lambda is %v, must be above 0 and below %v", p.Lambda, top)
-		}
-		return nil
+	if p.Method != MethodRenyiBetting {
+		return fmt.Errorf("plan: method is %q, must be %q", p.Method, MethodRenyiBetting)
 	}
-	return fmt.Errorf("plan: method is %q, must be %q or %q", p.Method, MethodRenyiBetting, MethodRenyiBerryEsseen)
+	if top := 1 / newRenyiWager(p.H, p.Alpha).floor(); !(p.Lambda > 0 && p.Lambda < top) {
+		return fmt.Errorf("plan: lambda is %v, must be above 0 and below %v", p.Lambda, top)
+	}
+	return nil
 }
 
 // maxExponent keeps exp(alpha h), its square root and sums of it finite.
 const maxExponent = 600.0
-
-// Reach is a divergence that no outcome can certify more than: that at which the
-// statistic of a pair cannot be above 0. It panics unless the plan is valid.
-func (p RenyiPlan) Reach() float64 {
-	if err := p.Validate(); err != nil {
-		panic("bounds: " + err.Error())
-	}
-	return newRenyiWager(p.H, p.Alpha).reach()
-}
 
 // CheckAlpha reports an order that is not above 1 and finite.
 func CheckAlpha(alpha float64) error {
@@ -76,7 +61,7 @@ func CheckRenyiWitness(h []float64, alpha float64) error {
 	if len(h) == 0 {
 		return errors.New("witness: it has no values, must have one for each bin")
 	}
-	width := largest(h) - smallest(h)
+	width := slices.Max(h) - slices.Min(h)
 	if math.IsNaN(width) || math.IsInf(width, 0) {
 		return errors.New("witness: it has a value that is not a finite number; clip it")
 	}
@@ -118,7 +103,7 @@ func (w renyiWager) floor() float64 { return w.top/w.k + 1/w.alpha }
 
 // reach is the e0 from which on W is never positive.
 func (w renyiWager) reach() float64 {
-	return math.Max(0, w.k*(math.Log(largest(w.z1))-math.Log(smallest(w.z2)/w.k+1/w.alpha)))
+	return math.Max(0, w.k*(math.Log(slices.Max(w.z1))-math.Log(slices.Min(w.z2)/w.k+1/w.alpha)))
 }
 
 // Renyi returns a lower confidence bound on the Renyi divergence
@@ -127,15 +112,12 @@ func (w renyiWager) reach() float64 {
 // provided that the outputs are independent and bins and plan were fixed before
 // the pairs were drawn. Errs downwards, rounded down to six decimals, at least 0.
 //
-// Betting: W of renyiWager has mean at most 0 for every e0 >= D_alpha, the stake
+// Proof: W of renyiWager has mean at most 0 for every e0 >= D_alpha, the stake
 // does not depend on e0, and W falls with e0; so does the wealth
 // prod(1 + lambda W_i), the rejected e0 form an interval from 0, and its end
 // exceeds D_alpha only if the wealth at D_alpha itself, a product of
 // non-negative factors of mean at most 1, reaches 1/beta (Markov). One linear
 // test at beta instead of two bounds at beta/2 each.
-//
-// Berry-Esseen: see berryEsseen. It is the better one where the range of W is
-// small against sqrt(n) times its spread.
 //
 // Cost: a few tens of passes over the cells that are not empty. It panics on
 // arguments out of range, see [Table.Validate], [RenyiPlan.Validate].
@@ -143,21 +125,14 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	mustBeRenyi(t, p)
 	refuse(CheckBeta(beta) != nil, "beta out of range")
 	w := newRenyiWager(p.H, p.Alpha)
-	if p.Method == MethodRenyiBerryEsseen {
-		return math.Max(0, RoundDown(berryEsseenOf(t, w).lower(beta)))
-	}
-	e0, _ := w.lower(t.cells(), p.Lambda, goal(beta, t.Pairs()), 0, w.reach(), 1e-8)
+	cells, aim := t.cells(), goal(beta, t.Pairs())
+	e0, _ := Bisect(0, w.reach(), 1e-8, func(e0 float64) bool { return w.logEValue(cells, e0, p.Lambda) >= aim })
 	return math.Max(0, RoundDown(e0))
 }
 
 // RenyiPValue returns a p-value of the claim D_alpha(P||Q) <= e0: under the
-// claim it is at most b with probability at most b, for every b. Betting: the
-// inverse of the wealth, so that p <= beta is Renyi > e0 up to rounding.
-// Berry-Esseen: the smallest beta at which the test of this e0 rejects (the
-// tests are nested in beta); Renyi needs all smaller e0 to be rejected as well,
-// which they are but for exotic tables; and however strong the evidence, it does
-// not fall below about R/(2 sigma sqrt n), the error of the normal approximation:
-// for a small p-value set Method to betting in a plan of its own. Below 1e-100
+// claim it is at most b with probability at most b, for every b. It is the
+// inverse of the wealth, so that p <= beta is Renyi > e0 up to rounding. Below 1e-100
 // reported as 1e-100.
 //
 // It panics on arguments out of range; e0 must be at least 0 and finite.
@@ -165,9 +140,6 @@ func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 	mustBeRenyi(t, p)
 	refuse(!(e0 >= 0) || math.IsInf(e0, 1), "a claimed divergence is at least 0 and finite")
 	w := newRenyiWager(p.H, p.Alpha)
-	if p.Method == MethodRenyiBerryEsseen {
-		return berryEsseenOf(t, w).pValue(e0)
-	}
 	return math.Max(minBeta, pValue(w.logEValue(t.cells(), e0, p.Lambda), t.Pairs()))
 }
 
@@ -186,7 +158,7 @@ func EpsilonFromRenyi(d, alpha float64) float64 {
 	}
 	mustBePure(d, alpha)
 	// d <= eps, and the divergence is at least eps - log(2)/(alpha-1).
-	eps, _ := bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return audit.RandomisedResponseRenyi(eps, alpha) <= d })
+	eps, _ := Bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return audit.RandomisedResponseRenyi(eps, alpha) <= d })
 	return math.Max(0, RoundDown(eps))
 }
 

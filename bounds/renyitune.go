@@ -62,8 +62,7 @@ func poolViolators(p, q []float64) {
 // the best bound if certification repeated the exploration marginals (half a
 // count added to every bin): the witness h clipped above, which costs divergence
 // but shortens the range of exp(alpha h), at the best of some levels; shifted so
-// that the tangent touches at the expected E exp(alpha h); the best stake; and
-// Berry-Esseen instead of betting where that promises more. It never sees the
+// that the tangent touches at the expected E exp(alpha h); and the best stake. It never sees the
 // certification pairs, which is what keeps the bound valid.
 //
 // It returns an error if h is not finite, not one value for each bin, or so wide
@@ -98,26 +97,27 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 			best.Lambda, value = lambda, v
 		}
 	}
-	for _, top := range clipLevels(h) {
-		clipped := clipAbove(h, top, alpha, q)
-		w := newRenyiWager(clipped, alpha)
-		b := pairMoments(poolMarginals(explore, w.wager), 1, float64(n), w)
-		v, ok := bisect(finestDivergence, math.Max(finestDivergence, b.reach), 1e-7, func(e0 float64) bool { return b.rejects(e0, beta) })
-		if ok && v > value {
-			best, value = RenyiPlan{Alpha: alpha, Method: MethodRenyiBerryEsseen, H: clipped}, v
-		}
-	}
 	return best, nil
 }
 
 // usualStake is about where the wealth against e0 = 0 grows fastest at this
 // rate.
 func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
-	b := pairMoments(cells, 1, 1e18, w) // plain moments
+	c := func(bin int) float64 { return w.z2[bin]/w.k + 1/w.alpha }
+	var mean1, meanC, var1, varC float64 // of Z1, and of what is taken from it
+	for _, k := range cells {
+		mean1 += k.n * w.z1[k.a]
+		meanC += k.n * c(k.b)
+	}
+	for _, k := range cells {
+		d1, dC := w.z1[k.a]-mean1, c(k.b)-meanC
+		var1 += k.n * d1 * d1
+		varC += k.n * dC * dC
+	}
 	// At the e0 that is just certified the mean is near 0 and the variance is
 	// about that at g = meanC/mean1.
-	g := math.Min(1, b.meanC/b.mean1)
-	variance := g*g*b.var1 + b.varC
+	g := math.Min(1, meanC/mean1)
+	variance := g*g*var1 + varC
 	most := 0.95 / w.floor()
 	if stake := math.Sqrt(2 * rate / variance); stake < most {
 		return stake
@@ -127,8 +127,8 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 
 // expected is the largest e0 at which the mean log wealth is the rate.
 func (w renyiWager) expected(cells []tableCell, lambda, rate float64) float64 {
-	e0, ok := w.lower(cells, lambda, rate, 0, w.reach(), 1e-6)
-	if !ok {
+	e0, next := Bisect(0, w.reach(), 1e-6, func(e0 float64) bool { return w.logEValue(cells, e0, lambda) >= rate })
+	if next == 0 {
 		// Nothing is certified: prefer what comes nearest.
 		return w.logEValue(cells, 0, lambda) - rate
 	}
@@ -202,104 +202,4 @@ func logMeanExp(v, weight []float64, scale float64) float64 {
 		}
 	}
 	return top + math.Log(sum)
-}
-
-// berryEsseen tests E W <= 0 for the W of renyiWager, whose mean and variance
-// are quadratic in g = e^(-e0/k): W = g Z1 - C, C = Z2/k + 1/alpha.
-//
-// With n pairs, sample mean m, sample deviation s, R the range of W and
-// t = R sqrt(2 log(1/b2)/(n-1)), b2 = beta/50, Maurer and Pontil (2009, theorem
-// 10) give s - t <= sigma with probability 1 - b2 and sigma <= s + t likewise.
-// |W - E W| <= R, so the third absolute moment is at most R sigma^2, and by
-// Berry and Esseen P(m - E W > z sigma/sqrt n) differs from 1 - Phi(z) by at
-// most K R/(sigma sqrt n), K = .4748 (Shevtsova 2011; she has .4690 since).
-// Reject if
-//
-//	m > z_r (s + t)/sqrt n,  r = beta - 2 b2 - K R/((s - t) sqrt n) > 0,
-//
-// z_r the upper r quantile, at least 0. Where both limits hold, r is at most the
-// same expression with sigma, r', and rejection means m - E W > z_r' sigma/sqrt n,
-// of probability at most r' + K R/(sigma sqrt n) = beta - 2 b2. Together beta.
-// The b of rejection are an interval up to 1: t falls and r grows with beta.
-type berryEsseen struct {
-	n              float64
-	mean1, meanC   float64
-	var1, varC     float64 // unbiased
-	cov            float64
-	range1, rangeC float64
-	k              float64
-	reach          float64
-}
-
-const berryEsseenConstant = 0.4748
-
-func berryEsseenOf(t Table, w renyiWager) berryEsseen {
-	return pairMoments(t.cells(), float64(t.Pairs()), float64(t.Pairs()), w)
-}
-
-// pairMoments takes cells of total weight, standing for n pairs.
-func pairMoments(cells []tableCell, total, n float64, w renyiWager) berryEsseen {
-	b := berryEsseen{
-		n: n, k: w.k, reach: w.reach(),
-		range1: largest(w.z1) - smallest(w.z1), rangeC: (largest(w.z2) - smallest(w.z2)) / w.k,
-	}
-	c := func(bin int) float64 { return w.z2[bin]/w.k + 1/w.alpha }
-	for _, k := range cells {
-		b.mean1 += k.n / total * w.z1[k.a]
-		b.meanC += k.n / total * c(k.b)
-	}
-	for _, k := range cells {
-		d1, dC := w.z1[k.a]-b.mean1, c(k.b)-b.meanC
-		b.var1 += k.n / total * d1 * d1
-		b.varC += k.n / total * dC * dC
-		b.cov += k.n / total * d1 * dC
-	}
-	unbias := n / math.Max(1, n-1)
-	b.var1, b.varC, b.cov = b.var1*unbias, b.varC*unbias, b.cov*unbias
-	return b
-}
-
-// rejects reports whether D_alpha <= e0 is rejected at beta. Overflow, and
-// anything else that is not a number, does not reject.
-func (b berryEsseen) rejects(e0, beta float64) bool {
-	if b.n < 2 {
-		return false
-	}
-	g := math.Exp(-e0 / b.k)
-	width := g*b.range1 + b.rangeC
-	s := math.Sqrt(math.Max(0, g*g*b.var1+b.varC-2*g*b.cov))
-	share := beta / 50
-	t := width * math.Sqrt(2*math.Log(1/share)/(b.n-1))
-	rest := beta - 2*share - berryEsseenConstant*width/((s-t)*math.Sqrt(b.n))
-	if !(s > t && rest > 0) {
-		return false
-	}
-	z := upperNormal(math.Min(0.5, rest))
-	return g*b.mean1-b.meanC > z*(s+t)/math.Sqrt(b.n)+1e-12*(g*b.mean1+b.meanC)
-}
-
-// The grid of lower: e0 from finest upwards by a factor.
-const (
-	finestDivergence = 1e-6
-	divergenceStep   = 1.0005
-)
-
-// lower returns the last e0 of a fixed grid before the first that is not
-// rejected, 0 if that is the first. The hypotheses D_alpha <= e0 are nested, so
-// this exceeds D_alpha only if the first true hypothesis of the grid is rejected
-// (fixed-sequence testing): no monotonicity of the test in e0 is needed.
-func (b berryEsseen) lower(beta float64) float64 {
-	last := 0.0
-	for e0 := finestDivergence; e0 < b.reach && b.rejects(e0, beta); e0 *= divergenceStep {
-		last = e0
-	}
-	return last
-}
-
-func (b berryEsseen) pValue(e0 float64) float64 {
-	if !b.rejects(e0, 0.5) {
-		return 1
-	}
-	log, _ := bisect(-math.Log(0.5), -math.Log(minBeta), 1e-9, func(l float64) bool { return b.rejects(e0, math.Exp(-l)) })
-	return math.Exp(-log)
 }

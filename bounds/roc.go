@@ -265,28 +265,8 @@ func (r ROC) AUROC() float64 {
 // which need not be of one law. It panics unless 0 <= area <= 1, n >= 1 and 0 < beta < 1.
 func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	refuse(!(area >= 0 && area <= 1) || n < 1 || CheckBeta(beta) != nil, "area, number or beta out of range")
-	goal := stream.Log(2/beta) / float64(n)
-	part := func(a, b float64) float64 {
-		if a == 0 {
-			return 0
-		}
-		return float64(a * stream.Log(a/b))
-	}
-	// The farthest below that is not rejected, in steps that end on its far side.
-	below := func(area float64) float64 {
-		lo, hi := 0.0, area
-		for range 100 {
-			if p := lo + float64((hi-lo)/2); p > 0 && part(area, p)+part(1-area, 1-p) > goal {
-				lo = p
-			} else if p == 0 {
-				break
-			} else {
-				hi = p
-			}
-		}
-		return lo
-	}
-	return math.Max(0, below(area)-1e-12), math.Min(1, 1-below(1-area)+1e-12)
+	level := stream.Log(2/beta) / float64(n)
+	return math.Max(0, leastShare(area, level)-1e-12), math.Min(1, 1-leastShare(1-area, level)+1e-12)
 }
 
 // ROCLimit is the largest true positive rate at a false positive rate that

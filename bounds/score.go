@@ -72,18 +72,13 @@ func (f nullFit) limit(z float64) float64 {
 			return (1 - f.delta) / p
 		}
 	}
-	lo, hi := 0.0, f.top()
-	for range 200 {
-		mid := (lo + hi) / 2
-		if mid <= lo || mid >= hi {
-			break
+	lo, _ := Bisect(0, f.top(), 0, func(e float64) bool {
+		if e == 0 {
+			return true // where T is largest
 		}
-		if _, t := f.at(mid); t >= z {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+		_, t := f.at(e)
+		return t >= z
+	})
 	if lo == 0 {
 		return 0
 	}

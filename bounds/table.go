@@ -358,10 +358,10 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 //	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
 //	          + (K-2)(K-3)/(K(K-1)) mu_4                                (18)
 //
-// with x the first and the second moment. published is the algorithms as printed:
-// 3 and 4 without the factor (K-1)/K, which is valid and wider; 7 with the upper
-// limit of mu_3 squared where (18) has mu_2 squared.
-func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float64) (lo, hi float64) {
+// with x the first and the second moment. As printed, algorithms 3 and 4 lack the factor
+// (K-1)/K, which is valid and wider, and 7 has the upper limit of mu_3 squared where (18)
+// has mu_2 squared.
+func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi float64) {
 	n, k := float64(e.N()), float64(e.K)
 	each := beta / float64(order)
 	shift, scale := 0.0, 0.0
@@ -386,20 +386,11 @@ func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float
 	case 4:
 		third, fourth := upper(3, bernoulli), upper(4, bernoulli)
 		pairs := k * (k - 1)
-		v := spread{2 / pairs, 1, 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*fourth}
-		if published && wilson {
-			v.bend = 2 * (2*k - 3) / pairs
-			v.base = 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*(fourth-third*third)
-		}
-		second = upper(2, v)
+		second = upper(2, spread{2 / pairs, 1, 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*fourth})
 	default:
 		panic("bounds: order must be 1, 2 or 4")
 	}
-	base := (k - 1) / k * second
-	if published && !wilson {
-		base = second
-	}
-	return spread{1 / k, 1, base}.limits(e.Mean(), shift, scale)
+	return spread{1 / k, 1, (k - 1) / k * second}.limits(e.Mean(), shift, scale)
 }
 
 // empiricalBernstein is the interval of Maurer and Pontil 2009 (theorem 4), each
@@ -417,29 +408,6 @@ func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
 // chernoff is the interval {x : n kl(mean, x) <= log(1/beta)}, each side at level
 // beta (Hoeffding 1963, theorem 1, for variables in [0, 1]).
 func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
-	mean := e.Mean()
-	goal := math.Log(1/beta) / float64(e.N())
-	outside := func(x float64) bool { return bernoulliDivergence(mean, x) >= goal }
-	lo, ok := bisect(0, mean, 1e-13, outside)
-	if !ok {
-		lo = 0
-	}
-	hi = 1
-	if at, ok := bisect(-1, -mean, 1e-13, func(y float64) bool { return outside(-y) }); ok {
-		hi = -at
-	}
-	return lo, hi
-}
-
-// bernoulliDivergence is the Kullback-Leibler divergence of Bernoulli(p) from
-// Bernoulli(q).
-func bernoulliDivergence(p, q float64) float64 {
-	d := 0.0
-	if p > 0 {
-		d += p * math.Log(p/q)
-	}
-	if p < 1 {
-		d += (1 - p) * math.Log((1-p)/(1-q))
-	}
-	return d
+	mean, level := e.Mean(), math.Log(1/beta)/float64(e.N())
+	return leastShare(mean, level), 1 - leastShare(1-mean, level)
 }

@@ -150,7 +150,7 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	}
 	// Phi(mu/2 - eps/mu) <= delta suffices.
 	hi := math.Max(0, mu*(mu/2+upperNormal(delta))) + 1
-	eps, _ := bisect(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
+	eps, _ := Bisect(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
 	return math.Max(0, RoundDown(eps))
 }
 
@@ -166,10 +166,7 @@ func GaussianMuFromDelta(delta, eps float64) float64 {
 	if delta <= 0 {
 		return 0
 	}
-	mu, ok := bisect(0, 2*(math.Sqrt(2*eps)+40), 1e-9, func(mu float64) bool { return GaussianDelta(mu, eps) < delta })
-	if !ok {
-		return 0
-	}
+	mu, _ := Bisect(0, 2*(math.Sqrt(2*eps)+40), 1e-9, func(mu float64) bool { return GaussianDelta(mu, eps) < delta })
 	return math.Max(0, RoundDown(mu))
 }
 

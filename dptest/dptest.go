@@ -15,10 +15,13 @@
 package dptest
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"runtime"
 	"strings"
+	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
@@ -40,10 +43,8 @@ type Options struct {
 	// Domain to search for further pairs, up to Trials; its Reach is needed
 	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
 	Domain *audit.Domain
-	// Samples is the number of outputs a side, at most; default 100000. In
-	// a test the default is less where -short or the test's deadline leaves no
-	// room for it, and the log tells the number: with it and the seed, the same
-	// counts come again.
+	// Samples is the number of outputs a side, at most; default 100000, with go test
+	// -short 10000.
 	Samples int
 	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a
 	// violation, as soon as the claim is refuted, and Samples outputs a side of all pairs
@@ -73,8 +74,6 @@ type Options struct {
 
 	only *audit.Pair // instead of a search
 }
-
-const defaultFalseAlarm = 0.001
 
 // ViolationError says that a mechanism broke its claim.
 type ViolationError struct{ Report pair.Report }
@@ -122,36 +121,39 @@ func Audit(ctx context.Context, m audit.Mechanism, claim audit.Claim, opts Optio
 	return r, nil
 }
 
-func (o Options) falseAlarm() float64 {
-	if o.FalseAlarm == 0 {
-		return defaultFalseAlarm
+func (o Options) falseAlarm() float64 { return cmp.Or(o.FalseAlarm, 0.001) }
+
+func (o Options) samples() int {
+	if o.Samples == 0 && testing.Testing() && flag.Parsed() && testing.Short() {
+		return 10_000
 	}
-	return o.FalseAlarm
+	return cmp.Or(o.Samples, 100_000)
+}
+
+func (o Options) workers() int {
+	if o.Workers <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return o.Workers
 }
 
 // prepare turns the call into a plan and a catalogue.
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
 	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
-	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.Mode, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.Mode, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.samples(),
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}.ForVerdict()
-	if reg, ok := m.(*registered); ok {
-		if reg.err != nil {
-			return cat, plan, reg.err
-		}
-		cat.Mechanisms = []audit.MechanismSpec{reg.spec(opts)}
-		plan.Mechanism, plan.Parameters = reg.of.Name, reg.params
-		if len(opts.Pairs) > 0 {
-			opts.search(&plan)
-		}
-		return cat, plan, nil
-	}
-	spec, err := customSpec(m, claim, opts)
+	spec, _, err := specOf(m, claim, opts)
 	if err != nil {
 		return cat, plan, err
 	}
-	cat.Mechanisms = []audit.MechanismSpec{spec}
-	plan.Mechanism = spec.Name
-	opts.search(&plan)
+	cat.Mechanisms, plan.Mechanism = []audit.MechanismSpec{spec}, spec.Name
+	reg, ok := m.(*registered)
+	if ok {
+		plan.Parameters = reg.params
+	}
+	if !ok || len(opts.Pairs) > 0 {
+		opts.search(&plan)
+	}
 	return cat, plan, nil
 }
 

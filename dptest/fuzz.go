@@ -1,6 +1,7 @@
 package dptest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
@@ -40,8 +42,8 @@ const (
 //	}
 //
 // The fuzzer's bytes become a pair in Options.Domain (or that of a mechanism
-// from [From]) under Options.Relation, each value on a grid of 241 points a
-// column, at most 64 rows more than the fewest. A pair is screened with few
+// from [From]) under Options.Relation: each is a coordinate, of 241 steps, of the space that
+// the finders search. A pair is screened with few
 // outputs, Options.Explore on a side, default 2000: it is explored, and if it
 // looks loud then, audited with as many for a bound. Louder pairs reach branches
 // that quieter ones do not, so that the fuzzer keeps them and changes them
@@ -78,7 +80,7 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range fuzzSeeds {
+	for _, seed := range z.seeds {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -95,16 +97,6 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 		}
 		t.Fatal(err)
 	})
-}
-
-// fuzzSeeds are inputs at the corners of every domain.
-var fuzzSeeds = [][]byte{
-	{},
-	slices.Repeat([]byte{0xff}, 16),
-	{1, 0xff},
-	{1, 0, 0xff},
-	{0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff},
-	{2, 0x78, 0, 0xff, 0xf0, 0x3c},
 }
 
 // processes is how many processes the fuzzer runs at once; 1 where it does not
@@ -131,9 +123,9 @@ type fuzzer struct {
 	m          audit.Mechanism
 	claim      audit.Claim
 	opts       Options
-	relation   audit.Relation
-	domain     audit.Domain
-	falseAlarm float64 // of this process
+	seeds      [][]byte                             // the points that a search begins with
+	at         func(u []float64) (audit.Pair, bool) // see [finders.Points]
+	falseAlarm float64                              // of this process
 
 	mu        sync.Mutex
 	certified map[string]verdict // by pair
@@ -146,45 +138,39 @@ type verdict struct {
 	err    error
 }
 
+// steps are those of a coordinate, a byte. 240 has many divisors: halves, thirds, fifths and
+// eighths of an interval are among them.
+const steps = 240
+
 func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int) (*fuzzer, error) {
-	z := &fuzzer{m: m, claim: claim, opts: opts, relation: opts.Relation, certified: map[string]verdict{}, falseAlarm: opts.falseAlarm() / float64(processes)}
+	z := &fuzzer{m: m, claim: claim, opts: opts, certified: map[string]verdict{}, falseAlarm: opts.falseAlarm() / float64(processes)}
 	if len(opts.Pairs) > 0 {
 		return nil, &audit.InputError{Field: "Options.Pairs", Found: "given", Want: "absent in Fuzz, which proposes pairs itself", Remedy: "dptest.Run audits known pairs"}
 	}
-	if z.opts.Explore == 0 {
-		z.opts.Explore = defaultScreen
-	}
-	if z.opts.Samples == 0 {
-		z.opts.Samples = defaultCertify
-	}
-	z.opts.Workers = max(1, opts.Workers) // the processes are parallel already
-	reg, ok := m.(*registered)
-	switch {
-	case m == nil:
-		return nil, errNil
-	case ok:
-		params, relation, err := reg.at(claim, opts)
-		if err != nil {
-			return nil, err
-		}
-		z.relation, z.domain = relation, reg.of.Domain(params, relation)
-	case opts.Domain == nil:
+	if _, ok := m.(*registered); !ok && m != nil && opts.Domain == nil {
 		return nil, &audit.InputError{Field: "Options.Domain", Found: audit.Absent, Want: "the datasets that the fuzzer may propose"}
 	}
-	if opts.Domain != nil {
-		z.domain = *opts.Domain
-	}
-	if z.relation == "" {
-		z.relation = audit.AddRemove
-	}
-	if err := z.checkDomain(); err != nil {
+	z.opts.Explore, z.opts.Samples = cmp.Or(opts.Explore, defaultScreen), cmp.Or(opts.Samples, defaultCertify)
+	z.opts.Workers = max(1, opts.Workers) // the processes are parallel already
+	spec, params, err := specOf(m, claim, opts)
+	if err != nil {
 		return nil, err
 	}
-	// What is wrong with the plan is wrong with every input.
-	p, differ := z.pair(fuzzSeeds[4])
-	if !differ {
-		return nil, &audit.InputError{Field: "Options.Domain", Found: "one without two neighbours that differ", Want: "a domain to search"}
+	z.opts.Relation = cmp.Or(opts.Relation, spec.Relations(params)[0])
+	openings, at, err := finders.Points(z.opts.Relation, spec.Domain(params, z.opts.Relation))
+	if err != nil {
+		return nil, audit.At("Options", err)
 	}
+	z.at, z.seeds = at, [][]byte{slices.Repeat([]byte{0}, len(openings[0])), slices.Repeat([]byte{0xff}, len(openings[0]))}
+	for _, u := range openings {
+		seed := make([]byte, len(u))
+		for i, x := range u {
+			seed[i] = byte(math.Round(steps * x))
+		}
+		z.seeds = append(z.seeds, seed)
+	}
+	// What is wrong with the plan is wrong with every input.
+	p, _ := z.pair(z.seeds[2])
 	for _, o := range []Options{z.screening(p, 0), z.certification(p, 0, z.spend(1))} {
 		cat, plan, err := prepare(m, claim, o)
 		if err != nil {
@@ -197,32 +183,14 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	return z, nil
 }
 
-func (z *fuzzer) checkDomain() error {
-	dom := z.domain
-	bad := func(found, want string) error {
-		return &audit.InputError{Field: "Options.Domain", Found: found, Want: want}
+// pair is the one that bytes stand for; bytes that are not there are 0. It returns false
+// where both datasets are the same.
+func (z *fuzzer) pair(data []byte) (audit.Pair, bool) {
+	u := make([]float64, len(z.seeds[0]))
+	for i := range min(len(u), len(data)) {
+		u[i] = float64(min(data[i], steps)) / steps
 	}
-	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
-		return bad(fmt.Sprintf("of %d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), "one of each for each of its columns")
-	}
-	for i := range dom.Columns {
-		if !(dom.Lower[i] <= dom.Upper[i]) || math.IsInf(dom.Upper[i]-dom.Lower[i], 0) {
-			return bad(fmt.Sprintf("[%v, %v] in column %d", dom.Lower[i], dom.Upper[i], i), "a finite interval")
-		}
-	}
-	switch z.relation {
-	case audit.AddRemove:
-		if dom.MinRows < 0 || dom.MaxRows <= dom.MinRows {
-			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with room for a row more than the fewest, for the relation add-remove")
-		}
-	case audit.Replace, audit.BoundedReplace, audit.LInfinity:
-		if dom.MinRows < 0 || dom.MaxRows < max(1, dom.MinRows) {
-			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with at least a row")
-		}
-	default:
-		return audit.UnknownName("relation", string(z.relation), []string{string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity)})
-	}
-	return nil
+	return z.at(u)
 }
 
 // spend is the error of the k-th certification of this process.
@@ -286,7 +254,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 			learner = fmt.Sprintf(", Learner: %q", opts.Learner)
 		}
 		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []audit.Pair{%s}, Mode: pair.Fixed, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
-			broken, pairLiteral(p), z.relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
+			broken, pairLiteral(p), opts.Relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
 	case err != nil:
 		err = skipError(err.Error())
 	}
@@ -357,108 +325,4 @@ func rungs(share float64) int {
 		return 1
 	}
 	return 0
-}
-
-// pair reads neighbours off the bytes; bytes that are not there are 0. It
-// returns false where both datasets are the same.
-//
-//	rows, then
-//	add-remove: the row that only the larger dataset has, then all others
-//	replace:    the index of the row, its values in the first and in the second dataset, then all others
-//	bounded-replace: the index of the row, its values in the first dataset and their moves, then all others
-//	l-infinity: of each coordinate its value in the first dataset and its move
-func (z *fuzzer) pair(data []byte) (audit.Pair, bool) {
-	dom := z.domain
-	b := bytesOf{data: data}
-	row := func() []float64 {
-		out := make([]float64, dom.Columns)
-		for c := range out {
-			out[c] = z.value(c, b.next())
-		}
-		return out
-	}
-	least, most := dom.MinRows, dom.MaxRows
-	if z.relation == audit.AddRemove {
-		most--
-	} else {
-		least = max(1, least)
-	}
-	n := least + b.next()%(min(most-least, 64)+1)
-	first, second := []float64{}, []float64{}
-	moved := func() {
-		for c := range dom.Columns {
-			v := z.value(c, b.next())
-			move := float64(dom.Reach * float64(min(b.next(), 240)-120) / 120)
-			if dom.Integer {
-				move = math.Trunc(move)
-			}
-			first = append(first, v)
-			second = append(second, min(max(v+move, dom.Lower[c]), dom.Upper[c]))
-		}
-	}
-	switch z.relation {
-	case audit.AddRemove:
-		extra := row()
-		for range n {
-			first = append(first, row()...)
-		}
-		second = append(slices.Clone(first), extra...)
-	case audit.Replace:
-		at := b.next() % n
-		old, new := row(), row()
-		for i := range n {
-			if i == at {
-				first, second = append(first, old...), append(second, new...)
-				continue
-			}
-			same := row()
-			first, second = append(first, same...), append(second, same...)
-		}
-	case audit.BoundedReplace:
-		for i, at := 0, b.next()%n; i < n; i++ {
-			if i == at {
-				moved()
-				continue
-			}
-			same := row()
-			first, second = append(first, same...), append(second, same...)
-		}
-	case audit.LInfinity:
-		for range n {
-			moved()
-		}
-	}
-	p := audit.Pair{First: audit.Dataset{Columns: dom.Columns, Values: first}, Second: audit.Dataset{Columns: dom.Columns, Values: second}}
-	return p, !slices.Equal(first, second)
-}
-
-// value is one of 241 points between the ends of a column. 240 has many
-// divisors: halves, thirds, fifths and eighths of an interval are among them.
-func (z *fuzzer) value(c, b int) float64 {
-	low, high := z.domain.Lower[c], z.domain.Upper[c]
-	switch b = min(b, 240); b {
-	case 0:
-		return low
-	case 240:
-		return high
-	}
-	v := low + float64((high-low)*float64(b)/240)
-	if z.domain.Integer {
-		v = math.Round(v)
-	}
-	return min(max(v, low), high)
-}
-
-// bytesOf gives out bytes, and 0 after the last.
-type bytesOf struct {
-	data []byte
-	at   int
-}
-
-func (b *bytesOf) next() int {
-	if b.at >= len(b.data) {
-		return 0
-	}
-	b.at++
-	return int(b.data[b.at-1])
 }

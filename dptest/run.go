@@ -1,6 +1,7 @@
 package dptest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
@@ -22,7 +24,7 @@ import (
 // test -artifacts the report lies among the test's artifacts, as JSON.
 func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
-	opts, _, err := audited(t, m, claim, opts)
+	_, err := audited(t, m, claim, opts)
 	if err == nil {
 		return
 	}
@@ -52,7 +54,7 @@ func runPattern(name string) string {
 // claim with probability FalseAlarm at most.
 func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
-	opts, r, err := audited(t, m, claim, opts)
+	r, err := audited(t, m, claim, opts)
 	var v *ViolationError
 	switch {
 	case errors.As(err, &v):
@@ -100,19 +102,11 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 
 // pairsOf are the pairs of the options, or those of a registered mechanism.
 func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, error) {
-	if len(opts.Pairs) > 0 || opts.Domain != nil {
-		return opts.Pairs, nil
+	spec, params, err := specOf(m, claim, opts)
+	if err != nil || opts.Domain != nil {
+		return opts.Pairs, err
 	}
-	reg, ok := m.(*registered)
-	if !ok {
-		_, _, err := prepare(m, claim, opts) // says what is missing
-		return nil, err
-	}
-	params, relation, err := reg.at(claim, opts)
-	if err != nil {
-		return nil, err
-	}
-	return reg.of.Pairs(params, relation), nil
+	return spec.Pairs(params, cmp.Or(opts.Relation, spec.Relations(params)[0])), nil
 }
 
 func pairName(p audit.Pair) string {
@@ -122,20 +116,32 @@ func pairName(p audit.Pair) string {
 	return pair.DatasetWords(p.First) + " against " + pair.DatasetWords(p.Second)
 }
 
-// audited runs the audit with a size for this test, logs what it takes to run it
-// again, and keeps its report. The options are those that it ran with.
-func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (Options, pair.Report, error) {
+// goodbye is how long before the test's deadline an audit ends, so that it says so.
+const goodbye = 2 * time.Second
+
+// audited runs the audit, logs what it takes to run it again, and keeps its report.
+func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (pair.Report, error) {
 	t.Helper()
-	opts, why := opts.sized(t, m, claim)
-	t.Logf("dptest: seed %d, %d samples a side%s", opts.Seed, opts.samples(), why)
-	r, err := Audit(context.Background(), m, claim, opts)
+	t.Logf("dptest: seed %d, %d samples a side", opts.Seed, opts.samples())
+	ctx := context.Background()
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := d.Deadline(); ok {
+			var end func()
+			ctx, end = context.WithDeadlineCause(ctx, deadline.Add(-goodbye), errors.New("dptest: the audit does not end before the test's deadline; set Options.Samples, or go test -timeout"))
+			defer end()
+		}
+	}
+	r, err := Audit(ctx, m, claim, opts)
 	if r.Schema != "" {
 		t.Logf("dptest: %s", r.Summary)
 		if kerr := keep(t, r); kerr != nil {
 			t.Errorf("dptest: the report was not written: %v", kerr)
 		}
 	}
-	return opts, r, err
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = context.Cause(ctx)
+	}
+	return r, err
 }
 
 // keep writes the report among the test's artifacts, if go test keeps any.

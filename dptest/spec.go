@@ -1,6 +1,7 @@
 package dptest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -8,38 +9,42 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-var errNil = &audit.InputError{Field: "mechanism", Found: "nil", Want: "a audit.Mechanism"}
-
-// customSpec wraps the caller's mechanism as a registry entry of its own.
-func customSpec(m audit.Mechanism, claim audit.Claim, opts Options) (audit.MechanismSpec, error) {
-	if m == nil {
-		return audit.MechanismSpec{}, errNil
-	}
-	if len(opts.Pairs) == 0 && opts.Domain == nil {
-		return audit.MechanismSpec{}, &audit.InputError{Field: "Options.Pairs", Found: "empty", Want: "at least one neighbouring pair of datasets",
+// specOf is the registry's entry of a mechanism, with what the options override, or one of
+// the caller's own; and the parameters of an audit of the claim.
+func specOf(m audit.Mechanism, claim audit.Claim, opts Options) (spec audit.MechanismSpec, params audit.Params, err error) {
+	reg, ok := m.(*registered)
+	switch {
+	case m == nil:
+		return spec, nil, &audit.InputError{Field: "mechanism", Found: "nil", Want: "an audit.Mechanism"}
+	case ok && reg.err != nil:
+		return spec, nil, reg.err
+	case ok:
+		spec = reg.of
+		// With anything of the caller's own, no command line knows the audit.
+		spec.Custom = len(opts.Pairs) > 0 || opts.Domain != nil || len(opts.Learners) > 0
+		params, err = audit.ResolveParams(reg.of.Params, reg.params, claim)
+	case len(opts.Pairs) == 0 && opts.Domain == nil:
+		return spec, nil, &audit.InputError{Field: "Options.Pairs", Found: "empty", Want: "at least one neighbouring pair of datasets",
 			Remedy: "or set Options.Domain to search for one"}
+	default:
+		name, domain := cmp.Or(opts.Name, "under test"), spanOf(opts.Pairs)
+		spec = audit.MechanismSpec{
+			Name: name, Title: name, Source: "the calling test", Custom: true,
+			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{cmp.Or(opts.Relation, audit.AddRemove)} },
+			Claim:     func(audit.Params) audit.Claim { return claim },
+			Truth:     func(audit.Params) string { return "unknown" },
+			Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
+			Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return nil },
+			New:       func(audit.Params) (audit.Mechanism, error) { return m, nil },
+		}
 	}
-	relation := opts.Relation
-	if relation == "" {
-		relation = audit.AddRemove
+	if len(opts.Pairs) > 0 {
+		spec.Pairs = func(audit.Params, audit.Relation) []audit.Pair { return opts.Pairs }
 	}
-	domain := spanOf(opts.Pairs)
 	if opts.Domain != nil {
-		domain = *opts.Domain
+		spec.Domain = func(audit.Params, audit.Relation) audit.Domain { return *opts.Domain }
 	}
-	name := opts.Name
-	if name == "" {
-		name = "under test"
-	}
-	return audit.MechanismSpec{
-		Name: name, Title: name, Source: "the calling test", Custom: true,
-		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{relation} },
-		Claim:     func(audit.Params) audit.Claim { return claim },
-		Truth:     func(audit.Params) string { return "unknown" },
-		Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
-		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return opts.Pairs },
-		New:       func(audit.Params) (audit.Mechanism, error) { return m, nil },
-	}, nil
+	return spec, params, err
 }
 
 // spanOf is the smallest domain that holds the pairs.
@@ -103,22 +108,6 @@ func From(specs []audit.MechanismSpec, name string, params ...string) audit.Mech
 	return reg
 }
 
-// at are the parameters and the relation that an audit of the claim uses.
-func (r *registered) at(claim audit.Claim, opts Options) (audit.Params, audit.Relation, error) {
-	if r.err != nil {
-		return nil, "", r.err
-	}
-	params, err := audit.ResolveParams(r.of.Params, r.params, claim)
-	if err != nil {
-		return nil, "", err
-	}
-	relation := opts.Relation
-	if relation == "" {
-		relation = r.of.Relations(params)[0]
-	}
-	return params, relation, nil
-}
-
 // Columns implements [audit.Mechanism].
 func (r *registered) Columns() []audit.Column {
 	if r.err != nil {
@@ -133,18 +122,4 @@ func (r *registered) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 		return r.err
 	}
 	return r.Mechanism.Sample(d, s, out)
-}
-
-// spec is the registry entry with what the options override.
-func (r *registered) spec(opts Options) audit.MechanismSpec {
-	s := r.of
-	// With anything of the caller's own, no command line knows the audit.
-	s.Custom = len(opts.Pairs) > 0 || opts.Domain != nil || len(opts.Learners) > 0
-	if len(opts.Pairs) > 0 {
-		s.Pairs = func(audit.Params, audit.Relation) []audit.Pair { return opts.Pairs }
-	}
-	if opts.Domain != nil {
-		s.Domain = func(audit.Params, audit.Relation) audit.Domain { return *opts.Domain }
-	}
-	return s
 }

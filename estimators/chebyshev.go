@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
@@ -129,9 +128,9 @@ const (
 // the polynomial runs, the widest first.
 var chebyshevWindows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.05, 0.95}}
 
-// grid holds the outputs' shares in cells and the basis at their middles.
+// grid counts outputs by cell and the basis at their middles.
 type grid struct {
-	shares [2][]float64 // fitted outputs, adding up to 1 a side
+	fitted [2][]float64 // outputs a side
 	held   [2][]float64
 	basis  [][]float64 // T_k by cell
 }
@@ -147,7 +146,7 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 	if !(loss.alpha > 1 && loss.alpha <= largestPower) {
 		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
 	}
-	bound, err := MLPOptions{}.bound(ex.Claim, loss.alpha)
+	bound, err := mlpOptions{}.witnessBound(ex.Claim, loss.alpha)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +197,7 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 	g := new(grid)
 	var v floats
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
-		g.shares[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
+		g.fitted[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
 		for start := 0; start < side.Len(); start += block {
 			if err := checked(&ex, start); err != nil {
 				return nil, err
@@ -210,21 +209,12 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 				if (start+i)%validationOf == validationOf-1 {
 					g.held[s][cell]++
 				} else {
-					g.shares[s][cell]++
+					g.fitted[s][cell]++
 				}
 			}
 		}
 		if side.Len() < validationOf {
-			copy(g.held[s], g.shares[s])
-		}
-		for _, list := range [][]float64{g.shares[s], g.held[s]} {
-			total := 0.0
-			for _, x := range list {
-				total += x
-			}
-			for i := range list {
-				list[i] /= total
-			}
+			copy(g.held[s], g.fitted[s])
 		}
 	}
 	for k := range degree + 1 {
@@ -255,8 +245,8 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 	}
 	for _, l := range losses {
 		f := smoothFunction{
-			value:    func(x []float64) float64 { return g.loss(l, bound, x, g.shares, nil) },
-			gradient: func(gradient, x []float64) { g.loss(l, bound, x, g.shares, gradient) },
+			value:    func(x []float64) float64 { return g.loss(l, bound, x, g.fitted, nil) },
+			gradient: func(gradient, x []float64) { g.loss(l, bound, x, g.fitted, gradient) },
 			check:    check,
 		}
 		var err error
@@ -271,9 +261,9 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 }
 
 // loss is the loss of the polynomial with coefficients c on outputs with these
-// shares, and its gradient where one is asked for. Cut values do not move, so
+// counts, and its gradient where one is asked for. Cut values do not move, so
 // they give none.
-func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float64, gradient []float64) float64 {
+func (g *grid) loss(l witnessLoss, bound float64, c []float64, counts [2][]float64, gradient []float64) float64 {
 	h := make([]float64, gridCells)
 	for k, row := range g.basis {
 		matmul.AddScaled(h, row, c[k])
@@ -289,7 +279,7 @@ func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float
 	for s := range slopes {
 		slopes[s] = make([]float64, gridCells)
 	}
-	value := l.weighted(h, shares, &slopes)
+	value := l.value([2][]float64{h, h}, counts, slopes)
 	for k := range c {
 		value += float64(0.5 * gridRidge * float64(c[k]*c[k]))
 	}
@@ -300,49 +290,6 @@ func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float
 		for k, row := range g.basis {
 			gradient[k] = matmul.Dot(slopes[0], row) + float64(gridRidge*c[k])
 		}
-	}
-	return value
-}
-
-// weighted is the loss where outputs of side s take value h[i] with probability
-// shares[s][i]; it writes the derivatives by h through each side.
-func (l witnessLoss) weighted(h []float64, shares [2][]float64, slopes *[2][]float64) float64 {
-	value := 0.0
-	if l.alpha > 1 {
-		for s, rate := range [2]float64{l.alpha - 1, l.alpha} {
-			factor := 1.0
-			if s == 0 {
-				factor = -l.alpha / (l.alpha - 1)
-			}
-			top := math.Inf(-1)
-			for i, v := range h {
-				if shares[s][i] > 0 {
-					top = max(top, float64(rate*v))
-				}
-			}
-			sum := 0.0
-			for i, v := range h {
-				slopes[s][i] = 0
-				if shares[s][i] > 0 {
-					slopes[s][i] = float64(shares[s][i] * stream.Exp(float64(rate*v)-top))
-					sum += slopes[s][i]
-				}
-			}
-			value += float64(factor * (top + stream.Log(sum)))
-			for i := range h {
-				slopes[s][i] *= factor * rate / sum
-			}
-		}
-		return value
-	}
-	shift := stream.Log(l.theta)
-	one := 1 / (1 + l.theta)
-	for i, v := range h {
-		z := v - shift
-		a, b := float64(one*shares[0][i]), float64(float64(one*l.theta)*shares[1][i])
-		value += float64(a*logLoss(z)) + float64(b*logLoss(-z))
-		slopes[0][i] = float64(a * -stream.Logistic(-z))
-		slopes[1][i] = float64(b * stream.Logistic(z))
 	}
 	return value
 }

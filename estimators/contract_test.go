@@ -3,6 +3,7 @@ package estimators_test
 import (
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -16,9 +17,10 @@ func TestEveryLearner(t *testing.T) {
 	// Networks of 100 units take seconds. Small ones of each loss stand for them in the
 	// first gear.
 	large := map[string]bool{"renyi-tester": true, "hockeystick-tester": true}
-	for _, loss := range []estimators.Loss{estimators.HockeyStickLoss, estimators.RenyiLoss} {
-		spec := must.Get(estimators.MLP("small", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: loss}))(t)
-		t.Run("small, "+string(loss), func(t *testing.T) { dptest.TestLearner(t, spec) })
+	cat := audit.Catalogue{Learners: estimators.Registry()}
+	for name := range large {
+		spec := must.Get(cat.Learner(name + ":units=8:batch=128"))(t)
+		t.Run(spec.Name, func(t *testing.T) { dptest.TestLearner(t, spec) })
 	}
 	seen := map[string]bool{}
 	for _, spec := range estimators.Registry() {

@@ -2,8 +2,8 @@ package estimators
 
 import (
 	"math"
+	"math/bits"
 	"slices"
-	"sort"
 )
 
 // curve is a weighted sum of ramps and squared ramps of one number: a piecewise
@@ -79,21 +79,23 @@ func (c *curve) add(v, share, acc *floats, n int) {
 const mostEdges = 255
 
 // edgeSearch finds the bin of a number among ascending edges: the number of
-// edges below it, so that bin i is (edges[i-1], edges[i]].
+// edges below it, so that bin i is (edges[i-1], edges[i]]; of 256 numbers the last
+// bin is that of the last one, too.
 type edgeSearch struct {
-	keys  [mostEdges + 1]float64 // padded with +Inf
-	wide  bool                   // more than 15 edges: eight halvings, else four
-	edges int
+	keys [mostEdges + 1]float64 // padded with NaN, of which none is below a number
+	half uint32                 // of the least power of two above the number of edges
 }
 
 func newEdgeSearch(edges []float64) *edgeSearch {
-	if len(edges) > mostEdges {
+	if len(edges) > mostEdges+1 {
 		panic("estimators: too many edges")
 	}
-	s := &edgeSearch{wide: len(edges) > 15, edges: len(edges)}
-	n := copy(s.keys[:], edges)
-	for i := n; i < len(s.keys); i++ {
-		s.keys[i] = math.Inf(1)
+	s := new(edgeSearch)
+	if len(edges) > 0 {
+		s.half = 1 << (bits.Len(uint(min(len(edges), mostEdges))) - 1)
+	}
+	for i := copy(s.keys[:], edges); i < len(s.keys); i++ {
+		s.keys[i] = math.NaN()
 	}
 	return s
 }
@@ -101,54 +103,13 @@ func newEdgeSearch(edges []float64) *edgeSearch {
 // find writes the bins of v[:n] into out. It halves the padded array by
 // conditional moves: no branch depends on the data.
 func (s *edgeSearch) find(v *floats, n int, out *codes) {
-	switch {
-	case s.edges == 0:
-		clear(out[:n])
-		return
-	case s.wide:
-		s.first(v, n, out)
-		s.second(v, n, out)
-	default:
-		clear(out[:n])
-		s.second(v, n, out)
-	}
-}
-
-func (s *edgeSearch) first(v *floats, n int, out *codes) {
 	keys := &s.keys
 	for i, x := range v[:n] {
 		var p uint32
-		if q := p + 128; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 64; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 32; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 16; keys[(q-1)&255] < x {
-			p = q
-		}
-		out[i] = p
-	}
-}
-
-func (s *edgeSearch) second(v *floats, n int, out *codes) {
-	keys := &s.keys
-	for i, x := range v[:n] {
-		p := out[i]
-		if q := p + 8; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 4; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 2; keys[(q-1)&255] < x {
-			p = q
-		}
-		if q := p + 1; keys[(q-1)&255] < x {
-			p = q
+		for step := s.half; step > 0; step >>= 1 {
+			if q := p + step; keys[(q-1)&mostEdges] < x {
+				p = q
+			}
 		}
 		out[i] = p
 	}
@@ -176,91 +137,24 @@ type (
 	codes  = [block]uint32
 )
 
-const (
-	slotBits    = 10
-	mostHashed  = 64 // symbols that the perfect hash takes
-	hashTrials  = 256
-	firstFactor = 0x9e3779b97f4a7c15 // odd, bits spread evenly (2^64 over the golden ratio)
-)
-
-type slot struct {
-	key  uint64
-	code uint32
-}
-
-// symbolIndex finds the position of a symbol in a list. Up to 64 symbols go
-// through a perfect hash without branches, more through a search.
+// symbolIndex finds the position of a symbol in a list.
 type symbolIndex struct {
-	symbols []float64 // ascending, distinct
-	unknown uint32    // code of what is not in the list
-	factor  uint64
-	slots   *[1 << slotBits]slot // nil: search
+	search  *edgeSearch
+	unknown uint32 // code of what is not in the list
 }
 
-// newSymbolIndex indexes symbols, ascending and distinct.
+// newSymbolIndex indexes symbols, ascending and distinct, at most 256.
 func newSymbolIndex(symbols []float64, unknown uint32) *symbolIndex {
-	x := &symbolIndex{symbols: symbols, unknown: unknown}
-	if len(symbols) > mostHashed {
-		return x
-	}
-	factor := uint64(firstFactor)
-	for range hashTrials {
-		if slots := perfectSlots(symbols, factor, unknown); slots != nil {
-			x.factor, x.slots = factor, slots
-			return x
-		}
-		factor = factor*6364136223846793005 + 1442695040888963407 | 1 // Knuth's MMIX generator
-	}
-	return x
-}
-
-// perfectSlots is the hash table with this factor, or nil if two symbols fall
-// on one slot.
-func perfectSlots(symbols []float64, factor uint64, unknown uint32) *[1 << slotBits]slot {
-	slots := new([1 << slotBits]slot)
-	empty := math.Float64bits(math.NaN())
-	for i := range slots {
-		slots[i] = slot{empty, unknown}
-	}
-	for i, v := range symbols {
-		b := math.Float64bits(v + 0)
-		s := &slots[b*factor>>(64-slotBits)]
-		if s.key != empty {
-			return nil
-		}
-		*s = slot{b, uint32(i)}
-	}
-	return slots
+	return &symbolIndex{newEdgeSearch(symbols), unknown}
 }
 
 // find writes the code of rows[offset + i*width] into out[i] for i < n.
 func (x *symbolIndex) find(rows []float64, width, offset, n int, out *codes) {
-	if x.slots == nil {
-		x.search(rows, width, offset, n, out)
-		return
-	}
-	slots, factor, unknown := x.slots, x.factor, x.unknown
-	out = (*codes)(out[:])
-	j := offset
-	for i := range out[:n] {
-		b := math.Float64bits(rows[j] + 0) // -0 is 0
-		j += width
-		s := &slots[b*factor>>(64-slotBits)]
-		c := s.code
-		if s.key != b {
-			c = unknown
-		}
-		out[i] = c
-	}
-}
-
-func (x *symbolIndex) search(rows []float64, width, offset, n int, out *codes) {
-	for i := range out[:n] {
-		v := rows[offset+i*width]
-		k := sort.SearchFloat64s(x.symbols, v)
-		if k < len(x.symbols) && x.symbols[k] == v {
-			out[i] = uint32(k)
-		} else {
+	var v floats
+	gather(rows, width, offset, n, &v)
+	x.search.find(&v, n, out)
+	for i, symbol := range v[:n] {
+		if x.search.keys[out[i]&mostEdges] != symbol {
 			out[i] = x.unknown
 		}
 	}

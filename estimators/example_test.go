@@ -46,39 +46,3 @@ func Example() {
 	// logistic-vector true
 	// logistic-sums true
 }
-
-// A perceptron of one's own size, trained for the Rényi objective of the claim.
-func ExampleMLP() {
-	learner, err := estimators.MLP("mine", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: estimators.RenyiLoss})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	draw := func(side int) audit.Samples {
-		rows := make([]float64, 2000)
-		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
-		for i := range rows {
-			rows[i] += float64(side)
-		}
-		return audit.Samples{Columns: []audit.Column{{Kind: audit.Real}}, Rows: rows}
-	}
-	model, err := learner.Learn(audit.Exploration{
-		First: draw(0), Second: draw(1),
-		Claim:  audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1},
-		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learn"}),
-		Check:  func() error { return nil },
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	scores := make([]float64, 2)
-	model.Score([]float64{-1, 2}, scores)
-	fmt.Println(scores[0] > 0, scores[1] < 0)
-
-	_, err = estimators.MLP("mine", estimators.MLPOptions{Hidden: [2]int{8, 1000}})
-	fmt.Println(err)
-	// Output:
-	// true true
-	// mine.hidden is 1000, must be in [1, 256]
-}

@@ -77,6 +77,12 @@ type bitsModel struct {
 	Logistic *logisticModel `json:"logistic,omitempty"`
 }
 
+func newBitsModel(inner audit.Model) *bitsModel {
+	table, _ := inner.(*tableModel)
+	logistic, _ := inner.(*logisticModel)
+	return &bitsModel{table, logistic}
+}
+
 // inner is the model and how many derived columns it reads.
 func (m *bitsModel) inner() (audit.Model, int) {
 	if m.Table != nil {
@@ -143,14 +149,9 @@ func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 	if min(ex.First.Len(), ex.Second.Len()) < foldsOf {
 		fitted, held = all, all
 	}
-	var best *bitsModel
-	least := math.Inf(1)
+	best, least := 0, math.Inf(1)
 	for _, width := range []int{bitsShort, len(bitColumns)} {
-		part, err := bitsOf(ex, width, bitsRows, fitted)
-		if err != nil {
-			return nil, err
-		}
-		m, err := learnBits(part)
+		m, err := learnBits(ex, width, bitsRows, fitted)
 		if err != nil {
 			return nil, err
 		}
@@ -158,57 +159,38 @@ func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		loss := 0.0
+		var scores, slopes [2][]float64
 		inner, _ := m.inner()
 		for s, side := range []audit.Samples{rest.First, rest.Second} {
-			scores := make([]float64, side.Len())
-			inner.Score(side.Rows, scores)
-			sum := 0.0
-			for _, z := range scores {
-				if s == 1 {
-					z = -z
-				}
-				sum += logLoss(z)
-			}
-			loss += sum / float64(len(scores))
-			if err := ex.Check(); err != nil {
-				return nil, err
-			}
+			scores[s], slopes[s] = make([]float64, side.Len()), make([]float64, side.Len())
+			inner.Score(side.Rows, scores[s])
 		}
-		if loss < least {
-			best, least = m, loss
+		if loss := (witnessLoss{theta: 1}).value(scores, [2][]float64{}, slopes); loss < least {
+			best, least = width, loss
 		}
 	}
-	_, width := best.inner()
-	limit := max(ex.First.Len(), ex.Second.Len())
-	if width > bitsShort {
-		limit = bitsRows
+	limit := bitsRows
+	if best == bitsShort {
+		limit = max(ex.First.Len(), ex.Second.Len())
 	}
-	whole, err := bitsOf(ex, width, limit, all)
-	if err != nil {
-		return nil, err
-	}
-	return learnBits(whole)
+	return learnBits(ex, best, limit, all)
 }
 
-// learnBits fits the model for so many derived columns.
-func learnBits(ex audit.Exploration) (*bitsModel, error) {
-	if len(ex.First.Columns) == bitsShort {
-		m, err := outcomeTable.Learn(ex)
-		if err != nil {
-			return nil, err
-		}
-		return &bitsModel{Table: m.(*tableModel)}, nil
-	}
-	list, carriers, err := plainFeatures(ex)
+// learnBits fits the model of so many derived columns to these outputs, see bitsOf.
+func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*bitsModel, error) {
+	ex, err := bitsOf(ex, width, limit, keep)
 	if err != nil {
 		return nil, err
 	}
-	m, err := fitLogistic(ex, list, carriers, designRows)
+	learn := outcomeTable.Learn
+	if width > bitsShort {
+		learn = learnFeatures(plainFeatures, designRows)
+	}
+	m, err := learn(ex)
 	if err != nil {
 		return nil, err
 	}
-	return &bitsModel{Logistic: m}, nil
+	return newBitsModel(m), nil
 }
 
 func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
@@ -225,16 +207,15 @@ func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model,
 	if (parts.Table == nil) == (parts.Logistic == nil) {
 		return nil, &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
 	}
+	var m audit.Model
+	var err error
 	if parts.Table != nil {
-		m, err := decodeTable(parts.Table, bitColumns[:bitsShort])
-		if err != nil {
-			return nil, err
-		}
-		return &bitsModel{Table: m.(*tableModel)}, nil
+		m, err = decodeTable(parts.Table, bitColumns[:bitsShort])
+	} else {
+		m, err = decodeLogistic(parts.Logistic, bitColumns)
 	}
-	m, err := decodeLogistic(parts.Logistic, bitColumns)
 	if err != nil {
 		return nil, err
 	}
-	return &bitsModel{Logistic: m.(*logisticModel)}, nil
+	return newBitsModel(m), nil
 }

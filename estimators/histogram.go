@@ -78,7 +78,7 @@ func binsFor(ex audit.Exploration) int {
 // output, the scores guess the side of outputs that they were not learnt from.
 func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64, error) {
 	columns := ex.First.Columns
-	p, err := fitPartition(ex, columns[column], offsets(columns)[column], bins, true)
+	p, err := fitPartition(ex, columns[column], offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
 	if err != nil {
 		return nil, 0, err
 	}
@@ -208,6 +208,7 @@ var histogramTester = settable([]audit.ParamSpec{
 }, func(p audit.Params) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Name:   "histogram-tester",
+		Tester: audit.ADPTester,
 		Title:  "Likelihood ratio of HistogramTester",
 		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
 		ByName: true,
@@ -227,14 +228,9 @@ func learnHistogramTester(ex audit.Exploration, bins int) (audit.Model, error) {
 		return nil, err
 	}
 	columns := ex.First.Columns
-	p, err := fitPartition(ex, columns[0], 0, 1, false)
+	p, err := fitPartition(ex, columns[0], 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
 	if err != nil {
 		return nil, err
-	}
-	if columns[0].Kind != audit.Symbol {
-		if p.Edges, err = equalEdges(ex, columns[0], p, bins); err != nil {
-			return nil, err
-		}
 	}
 	m := &histogramModel{Partition: p}
 	m.prepare(columns)
@@ -251,30 +247,12 @@ func learnHistogramTester(ex audit.Exploration, bins int) (audit.Model, error) {
 	return m, ex.Check()
 }
 
-// equalEdges cuts the range of a column's numbers into equal widths; none where
-// it holds one value.
-func equalEdges(ex audit.Exploration, column audit.Column, p partition, bins int) ([]float64, error) {
-	low, high, any := 0.0, 0.0, false
-	width := column.Width()
-	for _, side := range []audit.Samples{ex.First, ex.Second} {
-		for i := range side.Len() {
-			if err := checked(&ex, i); err != nil {
-				return nil, err
-			}
-			row := side.Rows[i*width : (i+1)*width]
-			if column.Kind == audit.Mixed {
-				if k := slices.Index(p.Symbols, row[0]); k < 0 || !p.Carries[k] {
-					continue
-				}
-			}
-			v := row[width-1]
-			if !any {
-				low, high, any = v, v, true
-			}
-			low, high = min(low, v), max(high, v)
-		}
+// equalEdges cuts the range of sorted values into equal widths; none where it holds one.
+func equalEdges(sorted []float64, bins int) (edges []float64) {
+	if len(sorted) == 0 {
+		return nil
 	}
-	var edges []float64
+	low, high := sorted[0], sorted[len(sorted)-1]
 	for i := 1; i < bins; i++ {
 		share := float64(i) / float64(bins)
 		e := float64(low*(1-share)) + float64(high*share) // high - low may overflow
@@ -283,7 +261,7 @@ func equalEdges(ex audit.Exploration, column audit.Column, p partition, bins int
 		}
 	}
 	slices.Sort(edges) // rounding may swap two
-	return slices.Compact(edges), ex.Check()
+	return slices.Compact(edges)
 }
 
 // sideCounts are outputs a cell on each of the two sides.

@@ -38,31 +38,26 @@ func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), mos
 		if err != nil {
 			return nil, err
 		}
-		return fitLogistic(ex, list, carriers, most)
-	}
-}
-
-// fitLogistic fits the weights of these features.
-func fitLogistic(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
-	d, err := newDesign(ex, list, carriers, most)
-	if err != nil {
-		return nil, err
-	}
-	model := &logisticModel{Carriers: carriers, Features: []feature{}}
-	if len(d.features) > 0 {
-		w, err := d.fit(ex.Check)
+		d, err := newDesign(ex, list, carriers, most)
 		if err != nil {
 			return nil, err
 		}
-		for j, f := range d.features {
-			f.Weight = quantise(within(w[j]/d.deviation[j], -mostWeight, mostWeight))
-			if f.Weight != 0 {
-				model.Features = append(model.Features, f)
+		model := &logisticModel{Carriers: carriers, Features: []feature{}}
+		if len(d.features) > 0 {
+			w, err := d.fit(ex.Check)
+			if err != nil {
+				return nil, err
+			}
+			for j, f := range d.features {
+				f.Weight = quantise(within(w[j]/d.deviation[j], -mostWeight, mostWeight))
+				if f.Weight != 0 {
+					model.Features = append(model.Features, f)
+				}
 			}
 		}
+		model.prepare(ex.First.Columns)
+		return model, ex.Check()
 	}
-	model.prepare(ex.First.Columns)
-	return model, ex.Check()
 }
 
 // logisticVector is the logistic regression of the published classifiers: each

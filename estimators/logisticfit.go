@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 const (
@@ -332,8 +333,8 @@ type smoothFunction struct {
 // It returns the error of check, or one if value or gradient is not finite at x.
 //
 // The directions are those of Nocedal and Wright, Numerical Optimization (2006),
-// algorithm 7.4, the line search a bisection. It goes through the same points as
-// optimize.LBFGS of gonum does on amd64, there and on every other platform.
+// algorithm 7.4, the line search a bisection. It goes through the same points on every
+// platform, which optimize.LBFGS of gonum does not.
 func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int) ([]float64, error) {
 	value, g := f.value(x), make([]float64, len(x))
 	if err := f.check(); err != nil {
@@ -466,22 +467,16 @@ func (c *curvature) direction(x, g []float64, first bool) (d []float64, step flo
 		for i := range storedSteps { // from the latest back
 			k := (c.oldest + storedSteps - 1 - i) % storedSteps
 			a[k] = float64(c.rho[k] * linalg.Dot4(c.s[k], d))
-			add(d, -a[k], c.y[k])
+			matmul.AddScaled(d, c.y[k], -a[k])
 		}
 		scale(d, product/linalg.Dot4(y, y))
 		for i := range storedSteps {
 			k := (c.oldest + i) % storedSteps
-			add(d, a[k]-float64(c.rho[k]*linalg.Dot4(c.y[k], d)), c.s[k])
+			matmul.AddScaled(d, c.s[k], a[k]-float64(c.rho[k]*linalg.Dot4(c.y[k], d)))
 		}
 	}
 	scale(d, -1)
 	return d, step
-}
-
-func add(x []float64, a float64, y []float64) {
-	for i, v := range y {
-		x[i] += float64(a * v)
-	}
 }
 
 func scale(x []float64, a float64) {

@@ -3,6 +3,7 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -15,14 +16,9 @@ type logisticModel struct {
 
 	columns []audit.Column
 	reader  outputReader
-	width   int
 	tables  []symbolWeights
 	firsts  []feature
-	reals   []columnCurve
-	mixed   []columnCurve
-	sums    [3]*curve // of the sum, minimum and maximum of carried values
-	totals  *curve    // of the number in every real column
-	steps   *curve    // of its distance from the one before
+	numbers []numberTerm
 }
 
 // symbolWeights adds up all that is linear in the symbols of one column.
@@ -32,11 +28,10 @@ type symbolWeights struct {
 	weights []float64 // of the symbols; last, 0 for others
 }
 
-// columnCurve is what a number of one column adds to the score.
-type columnCurve struct {
-	offset   int
-	curve    *curve // nil: nothing
-	carriers *symbolIndex
+// numberTerm is what a number of an output adds to the score.
+type numberTerm struct {
+	curve *curve
+	read  func(row []float64) (v float64, ok bool) // 0 is added where there is none
 }
 
 var summaryKinds = [3]featureKind{sumFeature, minFeature, maxFeature}
@@ -49,195 +44,107 @@ const featuresMost = 1 << 12
 func (m *logisticModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newOutputReader(columns, m.Carriers)
-	m.width = m.reader.width
-	var sums [3][]feature
+	curveOf := func(column int, kinds ...featureKind) *curve {
+		var ramps []feature
+		for _, f := range m.Features {
+			if slices.Contains(kinds, f.Kind) && (column < 0 || f.Column == column) {
+				ramps = append(ramps, f)
+			}
+		}
+		return newCurve(ramps)
+	}
+	add := func(c *curve, read func(row []float64) (float64, bool)) {
+		if c != nil {
+			m.numbers = append(m.numbers, numberTerm{c, read})
+		}
+	}
 	for _, f := range m.Features {
 		if f.Kind == firstFeature {
 			m.firsts = append(m.firsts, f)
 		}
-		if i := slices.Index(summaryKinds[:], f.Kind); i >= 0 {
-			sums[i] = append(sums[i], f)
-		}
 	}
-	var totals, steps []feature
-	for _, f := range m.Features {
-		switch f.Kind {
-		case totalFeature:
-			totals = append(totals, f)
-		case stepFeature:
-			steps = append(steps, f)
-		}
-	}
-	m.totals, m.steps = newCurve(totals), newCurve(steps)
-	summed := false
-	for i := range sums {
-		m.sums[i] = newCurve(sums[i])
-		summed = summed || m.sums[i] != nil
-	}
-	at := offsets(columns)
 	for c, column := range columns {
 		if column.Kind != audit.Real {
-			m.addTable(c, at[c])
+			m.addTable(c)
 		}
-		var ramps []feature
-		for _, f := range m.Features {
-			if (f.Kind == valueFeature || f.Kind == squareFeature) && f.Column == c {
-				ramps = append(ramps, f)
+	}
+	for _, kind := range []audit.ColumnKind{audit.Real, audit.Mixed} {
+		for c, column := range columns {
+			if column.Kind == kind {
+				add(curveOf(c, valueFeature, squareFeature), func(row []float64) (float64, bool) { return m.reader.carried(row, c) })
 			}
 		}
-		switch {
-		case column.Kind == audit.Real && len(ramps) > 0:
-			m.reals = append(m.reals, columnCurve{offset: at[c], curve: newCurve(ramps)})
-		case column.Kind == audit.Mixed && (len(ramps) > 0 || summed):
-			m.mixed = append(m.mixed, columnCurve{at[c], newCurve(ramps), newSymbolIndex(m.Carriers, uint32(len(m.Carriers)))})
+	}
+	for _, kind := range summaryKinds {
+		add(curveOf(-1, kind), func(row []float64) (float64, bool) { return m.reader.summary(kind, row) })
+	}
+	steps, totals := curveOf(-1, stepFeature), curveOf(-1, totalFeature)
+	before := -1
+	for c, column := range columns {
+		if column.Kind != audit.Real {
+			continue
 		}
+		at, last := m.reader.at[c], before
+		add(steps, func(row []float64) (float64, bool) {
+			if last < 0 {
+				return row[at], true
+			}
+			return row[at] - row[last], true
+		})
+		add(totals, func(row []float64) (float64, bool) { return row[at], true })
+		before = at
 	}
 }
 
-func (m *logisticModel) addTable(c, offset int) {
+func (m *logisticModel) addTable(c int) {
 	weights := map[float64]float64{}
 	for _, f := range m.Features {
 		if (f.Kind == isFeature && f.Column == c) || (f.Kind == countFeature && f.From <= c && c < f.To) {
 			weights[f.Symbol] += f.Weight
 		}
 	}
-	if len(weights) == 0 {
-		return
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(weights)), mostSymbols) {
+		t := symbolWeights{offset: m.reader.at[c], index: newSymbolIndex(some, uint32(len(some)))}
+		for _, s := range some {
+			t.weights = append(t.weights, weights[s])
+		}
+		t.weights = append(t.weights, 0)
+		m.tables = append(m.tables, t)
 	}
-	var symbols []float64
-	for s := range weights {
-		symbols = append(symbols, s)
-	}
-	slices.Sort(symbols)
-	t := symbolWeights{offset: offset, index: newSymbolIndex(symbols, uint32(len(symbols)))}
-	for _, s := range symbols {
-		t.weights = append(t.weights, weights[s])
-	}
-	t.weights = append(t.weights, 0)
-	m.tables = append(m.tables, t)
 }
 
 // Score writes the score of each row into out.
 func (m *logisticModel) Score(rows, out []float64) {
-	var acc floats
+	var acc, v, share floats
+	var code codes
+	width := m.reader.width
 	for len(out) > 0 {
 		n := min(block, len(out))
 		clear(acc[:n])
-		m.addSymbols(rows, n, &acc)
-		m.addFirsts(rows, n, &acc)
-		m.addReals(rows, n, &acc)
-		m.addMixed(rows, n, &acc)
-		m.addTotals(rows, n, &acc)
+		for _, t := range m.tables {
+			t.index.find(rows, width, t.offset, n, &code)
+			for i, c := range code[:n] {
+				acc[i] += t.weights[c]
+			}
+		}
+		for _, f := range m.firsts {
+			m.reader.readSymbols(f, 0, len(m.columns), rows, n, &v)
+			for i, p := range v[:n] {
+				acc[i] += float64(f.Weight * p)
+			}
+		}
+		for _, t := range m.numbers {
+			for i := range n {
+				x, ok := t.read(rows[i*width : (i+1)*width])
+				v[i], share[i] = x, 0
+				if ok {
+					share[i] = 1
+				}
+			}
+			t.curve.add(&v, &share, &acc, n)
+		}
 		copy(out[:n], acc[:n])
-		rows, out = rows[n*m.width:], out[n:]
-	}
-}
-
-func (m *logisticModel) addSymbols(rows []float64, n int, acc *floats) {
-	var code codes
-	for i := range m.tables {
-		t := &m.tables[i]
-		t.index.find(rows, m.width, t.offset, n, &code)
-		weights := t.weights
-		for i, c := range code[:n] {
-			acc[i] += weights[c]
-		}
-	}
-}
-
-func (m *logisticModel) addFirsts(rows []float64, n int, acc *floats) {
-	if len(m.firsts) == 0 {
-		return
-	}
-	var first floats
-	for _, f := range m.firsts {
-		m.reader.readSymbols(f, 0, len(m.columns), rows, n, &first)
-		for i, p := range first[:n] {
-			acc[i] += float64(f.Weight * p)
-		}
-	}
-}
-
-func (m *logisticModel) addReals(rows []float64, n int, acc *floats) {
-	if len(m.reals) == 0 {
-		return
-	}
-	var v, ones floats
-	for i := range ones[:n] {
-		ones[i] = 1
-	}
-	for _, r := range m.reals {
-		gather(rows, m.width, r.offset, n, &v)
-		r.curve.add(&v, &ones, acc, n)
-	}
-}
-
-// addTotals adds what is alike in all real columns.
-func (m *logisticModel) addTotals(rows []float64, n int, acc *floats) {
-	if m.totals == nil && m.steps == nil {
-		return
-	}
-	var v, scratch, before, ones floats
-	for i := range ones[:n] {
-		ones[i] = 1
-	}
-	for c, column := range m.columns {
-		if column.Kind != audit.Real {
-			continue
-		}
-		gather(rows, m.width, m.reader.at[c], n, &v)
-		if m.steps != nil {
-			for i, x := range v[:n] {
-				scratch[i] = x - before[i]
-			}
-			m.steps.add(&scratch, &ones, acc, n)
-			copy(before[:n], v[:n])
-		}
-		if m.totals != nil {
-			m.totals.add(&v, &ones, acc, n)
-		}
-	}
-}
-
-func (m *logisticModel) addMixed(rows []float64, n int, acc *floats) {
-	if len(m.mixed) == 0 {
-		return
-	}
-	var v, share, any floats
-	var summary [3]floats // sum, minimum, maximum
-	var code codes
-	none := uint32(len(m.Carriers))
-	for _, r := range m.mixed {
-		r.carriers.find(rows, m.width, r.offset, n, &code)
-		gather(rows, m.width, r.offset+1, n, &v)
-		for i, c := range code[:n] {
-			share[i] = 0
-			if c == none {
-				continue
-			}
-			share[i] = 1
-			x := within(v[i], -hugeValue, hugeValue)
-			if any[i] == 0 {
-				any[i] = 1
-				summary[0][i], summary[1][i], summary[2][i] = x, x, x
-				continue
-			}
-			summary[0][i] += x
-			if x < summary[1][i] {
-				summary[1][i] = x
-			}
-			if x > summary[2][i] {
-				summary[2][i] = x
-			}
-		}
-		if r.curve != nil {
-			r.curve.add(&v, &share, acc, n)
-		}
-	}
-	for i, c := range m.sums {
-		if c != nil {
-			c.add(&summary[i], &any, acc, n)
-		}
+		rows, out = rows[n*width:], out[n:]
 	}
 }
 

@@ -3,12 +3,10 @@ package estimators
 import (
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/optimize/functions"
 )
 
@@ -19,48 +17,6 @@ type surface interface {
 }
 
 func always() error { return nil }
-
-// The points are those of optimize.Minimize, bit by bit, however it ends: on amd64,
-// whose order of sums is ours everywhere.
-func TestMinimiseGoesWhereMinimizeGoes(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("gonum adds in another order")
-	}
-	for _, c := range []struct {
-		name  string
-		f     surface
-		start []float64
-	}{
-		{"Rosenbrock", functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1}},
-		{"Beale", functions.Beale{}, []float64{1, 1}},
-		{"Wood", functions.Wood{}, []float64{-3, -1, -3, -1}},
-		{"trigonometric", functions.Trigonometric{}, []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}},
-		{"at its minimum", functions.Beale{}, []float64{3, 0.5}},
-	} {
-		for _, tolerance := range []float64{1e-3, 1e-8, 0} { // 0: until rounding ends it
-			for _, iterations := range []int{1, 2, 7, 500} {
-				var here, there [][]float64
-				follow := func(points *[][]float64) func(x []float64) float64 {
-					return func(x []float64) float64 {
-						*points = append(*points, slices.Clone(x))
-						return c.f.Func(x)
-					}
-				}
-				settings := &optimize.Settings{GradientThreshold: tolerance, MajorIterations: iterations, FuncEvaluations: 3 * iterations, Converger: optimize.NeverTerminate{}}
-				// Minimize itself stops at a gradient of 1e-12, unless told not to.
-				want, _ := optimize.Minimize(optimize.Problem{Func: follow(&there), Grad: c.f.Grad}, c.start, settings, &optimize.LBFGS{GradStopThreshold: math.NaN()})
-				f := smoothFunction{value: follow(&here), gradient: c.f.Grad, check: always}
-				got, err := f.minimise(slices.Clone(c.start), tolerance, iterations)
-				if err != nil || !slices.Equal(got, want.X) {
-					t.Errorf("%s to %g in %d steps: %v, %v; Minimize finds %v", c.name, tolerance, iterations, got, err, want.X)
-				}
-				if !slices.EqualFunc(here, there, slices.Equal) {
-					t.Errorf("%s to %g in %d steps: %d points, and not the %d of Minimize", c.name, tolerance, iterations, len(here), len(there))
-				}
-			}
-		}
-	}
-}
 
 // minimise finds known minima.
 func TestMinimiseFindsMinima(t *testing.T) {

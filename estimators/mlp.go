@@ -14,36 +14,29 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Loss names what a witness is trained for.
-type Loss string
+// trainedFor names what a witness is trained for: the zero value is the logistic loss
+// with the sides weighted alike; under a Rényi claim the Rényi objective at its alpha,
+// started from what the logistic loss gives.
+type trainedFor int
 
 const (
-	// AutoLoss is the logistic loss with the sides weighted alike; under a
-	// Rényi claim the Rényi objective at its alpha, started from what the
-	// logistic loss gives.
-	AutoLoss Loss = ""
-	// HockeyStickLoss is the logistic loss with an output of the second side
-	// counting e^epsilon times, at the claimed epsilon (1 where the claim has
-	// none, 10 at most).
-	HockeyStickLoss Loss = "hockey-stick"
-	// RenyiLoss is the Rényi objective at the claimed alpha, from the start;
-	// at 1.5 where the claim has none, the order that Kong et al. 2023 test
-	// pure privacy at.
-	RenyiLoss Loss = "renyi"
+	// The logistic loss with an output of the second side counting e^epsilon times, at
+	// the claimed epsilon (1 where the claim has none, 10 at most).
+	hockeyStickLoss trainedFor = iota + 1
+	// The Rényi objective at the claimed alpha, from the start; at 1.5 where the claim
+	// has none, the order that Kong et al. 2023 test pure privacy at.
+	renyiLoss
 )
 
-// MLPOptions set up a perceptron. Zero values mean the defaults.
-type MLPOptions struct {
-	Hidden [2]int  // units of the two hidden layers, 1 to 256; default 32 and 32
-	Bound  float64 // C: witnesses are C tanh(x/C); above 0, at most 700/alpha with the Rényi objective; default 8, or half of that if less
-	Loss   Loss
-	Epochs int     // passes over the training outputs, at most; default 12
-	Rate   float64 // first step of Adam; above 0; default 0.001
-	Batch  int     // outputs of each side in one step, 1 to 4096; default 128
-
-	// Patience is the number of epochs in a row without gain on the held-out
-	// outputs that end training; default 3. As many as Epochs: never.
-	Patience int
+// mlpOptions set up a perceptron. Zero values mean the defaults.
+type mlpOptions struct {
+	hidden   [2]int  // units of the two hidden layers; default 32 and 32
+	bound    float64 // C: witnesses are C tanh(x/C); at most 700/alpha with the Rényi objective; default 8, or half of that if less
+	loss     trainedFor
+	epochs   int     // passes over the training outputs, at most; default 12
+	rate     float64 // first step of Adam; default 0.001
+	batch    int     // outputs of each side in one step; default 128
+	patience int     // epochs in a row without gain on the held-out outputs that end training; default 3
 
 	perEpsilon float64 // bound as a multiple of the claimed epsilon, cut to what the objective bears
 }
@@ -59,95 +52,60 @@ const (
 	weightingMost = 10 // epsilon up to which the sides are weighted
 )
 
-// MLP is a learner that trains a perceptron with two hidden layers of rectified
+// mlp is a learner that trains a perceptron with two hidden layers of rectified
 // linear units and an output bounded by tanh, by Adam on mini-batches, with
 // early stopping on every fifth output, which training does not see.
 //
 // All arithmetic is float32 or float64 with products rounded before they are
 // added, so that the network that comes out, and not only its scores, is the
 // same on every platform. Training takes 6 (inputs + units) units operations an
-// output and epoch.
-//
-// It returns an error if an option is out of range. So does learning where no
-// column varies, where the training diverges, or where the bound is too large
-// for the claim's alpha.
-func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
-	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
-		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
-	}
-	o.Hidden, o.Rate = cmp.Or(o.Hidden, [2]int{32, 32}), cmp.Or(o.Rate, 0.001)
-	o.Epochs, o.Batch, o.Patience = cmp.Or(o.Epochs, 12), cmp.Or(o.Batch, 128), cmp.Or(o.Patience, 3)
-	for _, n := range []struct {
-		field       string
-		value, most int
-	}{{"hidden", o.Hidden[0], unitsMost}, {"hidden", o.Hidden[1], unitsMost}, {"epochs", o.Epochs, epochsMost}, {"batch", o.Batch, batchMost}, {"patience", o.Patience, epochsMost}} {
-		if n.value < 1 || n.value > n.most {
-			return bad(n.field, n.value, fmt.Sprintf("in [1, %d]", n.most))
-		}
-	}
-	if !(o.Bound >= 0 && o.Bound <= boundMost) {
-		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
-	}
-	if !(o.Rate > 0 && o.Rate <= largestRate) {
-		return bad("rate", o.Rate, fmt.Sprintf("in (0, %g]", float64(largestRate)))
-	}
-	switch o.Loss {
-	case AutoLoss, HockeyStickLoss, RenyiLoss:
-	default:
-		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
-	}
+// output and epoch. It returns an error where no column varies, where the training
+// diverges, or where the bound is too large for the claim's alpha.
+func mlp(name string, o mlpOptions) audit.LearnerSpec {
+	o.hidden, o.rate = cmp.Or(o.hidden, [2]int{32, 32}), cmp.Or(o.rate, 0.001)
+	o.epochs, o.batch, o.patience = cmp.Or(o.epochs, 12), cmp.Or(o.batch, 128), cmp.Or(o.patience, 3)
 	return audit.LearnerSpec{
 		Name:    name,
-		Title:   fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
+		Title:   fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.hidden[0], o.hidden[1]),
 		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
 		ByName:  true,
 		Applies: anyColumn("a perceptron needs at least one output column"),
 		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
 		Decode:  decodeMLP,
-	}, nil
-}
-
-const largestRate = 1e6
-
-// mlp is for registry lines, whose options are constants.
-func mlp(name string, o MLPOptions) audit.LearnerSpec {
-	spec, err := MLP(name, o)
-	if err != nil {
-		panic("estimators: options of a registered learner are out of range")
 	}
-	return spec
 }
 
 // perceptron is the learner of these options, which can be set, under what spec says of
 // it already.
-func perceptron(spec audit.LearnerSpec, o MLPOptions) audit.LearnerSpec {
+func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 	bound := audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie; 0: 8, or half of 700/alpha if less", Max: boundMost}
 	if o.perEpsilon > 0 {
 		bound = audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie, in units of the claimed epsilon", Default: o.perEpsilon, Max: boundMost, Open: true}
 	}
 	return settable([]audit.ParamSpec{
-		{Name: "units", Doc: "units of either hidden layer", Default: float64(o.Hidden[0]), Min: 1, Max: unitsMost, Integer: true},
+		{Name: "units", Doc: "units of either hidden layer", Default: float64(o.hidden[0]), Min: 1, Max: unitsMost, Integer: true},
 		{Name: "epochs", Doc: "passes over the training outputs, at most", Default: 12, Min: 1, Max: epochsMost, Integer: true},
 		{Name: "patience", Doc: "epochs without gain on held-out outputs that end training", Default: 3, Min: 1, Max: epochsMost, Integer: true},
-		{Name: "batch", Doc: "outputs of either side in a step", Default: float64(o.Batch), Min: 1, Max: batchMost, Integer: true},
+		{Name: "batch", Doc: "outputs of either side in a step", Default: float64(o.batch), Min: 1, Max: batchMost, Integer: true},
 		{Name: "rate", Doc: "first step of Adam", Default: 0.001, Max: 1, Open: true},
 		bound,
 	}, func(p audit.Params) audit.LearnerSpec {
 		o := o
-		o.Hidden = [2]int{p.Int("units"), p.Int("units")}
-		o.Epochs, o.Patience, o.Batch, o.Rate = p.Int("epochs"), p.Int("patience"), p.Int("batch"), p.Num("rate")
+		o.hidden = [2]int{p.Int("units"), p.Int("units")}
+		o.epochs, o.patience, o.batch, o.rate = p.Int("epochs"), p.Int("patience"), p.Int("batch"), p.Num("rate")
 		if o.perEpsilon > 0 {
 			o.perEpsilon = p.Num("cap")
 		} else {
-			o.Bound = p.Num("cap")
+			o.bound = p.Num("cap")
 		}
 		l := mlp(spec.Name, o)
+		l.Tester = spec.Tester
 		l.Title, l.Source = cmp.Or(spec.Title, l.Title), cmp.Or(spec.Source, l.Source)
 		return l
 	})
 }
 
-func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
+func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -158,7 +116,7 @@ func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := o.bound(ex.Claim, alpha)
+	bound, err := o.witnessBound(ex.Claim, alpha)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +132,7 @@ func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 		return nil, err
 	}
 	for i, loss := range phases {
-		rate := o.Rate
+		rate := o.rate
 		if i > 0 {
 			rate /= 4 // a network that is trained is only bent
 		}
@@ -182,7 +140,7 @@ func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 			return nil, err
 		}
 	}
-	m := &mlpModel{Inputs: inputs, Carriers: carriers, Hidden: o.Hidden, Bound: bound, Weights: t.network.params}
+	m := &mlpModel{Inputs: inputs, Carriers: carriers, Hidden: o.hidden, Bound: bound, Weights: t.network.params}
 	m.prepare(ex.First.Columns)
 	return m, ex.Check()
 }
@@ -191,7 +149,7 @@ var errNoVariety = errors.New("nothing to learn: no column of the outputs varies
 
 // losses are what to train for, one after another, and the largest alpha among
 // them (1 for logistic losses).
-func (o MLPOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
+func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 	alpha := testerAlpha
 	if c.Kind == audit.Renyi {
 		alpha = c.Alpha
@@ -200,9 +158,9 @@ func (o MLPOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 		return nil, 0, &audit.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a perceptron", largestPower)}
 	}
 	switch {
-	case o.Loss == HockeyStickLoss:
+	case o.loss == hockeyStickLoss:
 		return []witnessLoss{{theta: stream.Exp(min(claimedEpsilon(c), weightingMost))}}, 1, nil
-	case o.Loss == RenyiLoss:
+	case o.loss == renyiLoss:
 		return []witnessLoss{{alpha: alpha}}, alpha, nil
 	case c.Kind == audit.Renyi:
 		return []witnessLoss{{theta: 1}, {alpha: alpha}}, alpha, nil
@@ -219,18 +177,18 @@ func claimedEpsilon(c audit.Claim) float64 {
 }
 
 // bound is C, refused where e^(alpha C) overflows.
-func (o MLPOptions) bound(c audit.Claim, alpha float64) (float64, error) {
+func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) (float64, error) {
 	most := min(boundMost, largestPower/alpha)
 	switch {
 	case o.perEpsilon > 0:
 		return min(float64(o.perEpsilon*claimedEpsilon(c)), most), nil
-	case o.Bound == 0:
+	case o.bound == 0:
 		return min(defaultBound, most/2), nil
-	case o.Bound > most:
-		return 0, &audit.InputError{Field: "bound", Found: fmt.Sprint(o.Bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
+	case o.bound > most:
+		return 0, &audit.InputError{Field: "bound", Found: fmt.Sprint(o.bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
 			Remedy: "e^(alpha C) overflows beyond it"}
 	}
-	return o.Bound, nil
+	return o.bound, nil
 }
 
 // mlpModel scores an output by the witness h of a network: an estimate of the

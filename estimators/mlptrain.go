@@ -20,7 +20,7 @@ const (
 // training is a network with the outputs it is trained on.
 type training struct {
 	network network[float32]
-	options MLPOptions
+	options mlpOptions
 	bound   float64
 	fitted  [2][]float32 // inputs of the outputs of each side, row by row
 	held    [2][]float32
@@ -34,9 +34,9 @@ type training struct {
 
 // newTraining reads the inputs and draws the first weights, uniform with
 // variance 2 over the number of inputs of a layer (He et al. 2015).
-func newTraining(ex audit.Exploration, o MLPOptions, bound float64, inputs []input, carriers []float64) (*training, error) {
+func newTraining(ex audit.Exploration, o mlpOptions, bound float64, inputs []input, carriers []float64) (*training, error) {
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
-	t.network.shape = shape{len(inputs), o.Hidden[0], o.Hidden[1]}
+	t.network.shape = shape{len(inputs), o.hidden[0], o.hidden[1]}
 	limit := min(designRows, trainingCells/2/len(inputs))
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		all, err := readInputs(side, newInputReader(inputs, carriers, side.Columns), limit, ex.Check)
@@ -112,14 +112,14 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 			order[s][i] = int32(i)
 		}
 	}
-	batch := t.options.Batch
+	batch := t.options.batch
 	longest := max(len(order[0]), len(order[1]))
 	steps := max(leastSteps, (longest+batch-1)/batch)
 	optimiser := newAdam[float32](len(m.params))
 	gradient := make([]float32, len(m.params))
 	rows := make([]float32, 0, 2*batch*m.inputs)
 	var next [2]int
-	for epoch, idle := 0, 0; epoch < t.options.Epochs && idle < t.options.Patience; epoch++ {
+	for epoch, idle := 0, 0; epoch < t.options.epochs && idle < t.options.patience; epoch++ {
 		for range steps {
 			if err := t.check(); err != nil {
 				return err
@@ -174,7 +174,7 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 }
 
 func (t *training) diverged(epoch int, what string) error {
-	return fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s; use a smaller rate", epoch+1, t.options.Rate, what)
+	return fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s; use a smaller rate", epoch+1, t.options.rate, what)
 }
 
 // gradient returns the loss of a batch, rows of the first side and then of the
@@ -182,7 +182,7 @@ func (t *training) diverged(epoch int, what string) error {
 func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, gradient []float32) float64 {
 	n := count[0] + count[1]
 	t.witness(rows, count)
-	value := loss.value(t.h[0], t.h[1], t.slope[0], t.slope[1])
+	value := loss.value(t.h, [2][]float64{}, t.slope)
 	for i := range n {
 		s, at := 0, i
 		if i >= count[0] {
@@ -233,7 +233,7 @@ func (t *training) heldOut(loss witnessLoss) (float64, error) {
 		}
 		slope[s] = make([]float64, len(h[s]))
 	}
-	return loss.value(h[0], h[1], slope[0], slope[1]), nil
+	return loss.value(h, [2][]float64{}, slope), nil
 }
 
 // shape is the size of a network: its inputs and its two hidden layers.
@@ -390,56 +390,68 @@ type witnessLoss struct {
 	theta float64 // > 0; of the logistic loss
 }
 
-// value returns the loss and writes its derivatives by each h of the first and
-// of the second side, of which neither may be empty.
-func (l witnessLoss) value(first, second, slopeFirst, slopeSecond []float64) float64 {
-	if l.alpha > 1 {
-		k := l.alpha / (l.alpha - 1)
-		a := softmax(first, l.alpha-1, slopeFirst)
-		b := softmax(second, l.alpha, slopeSecond)
-		for i := range slopeFirst {
-			slopeFirst[i] *= -l.alpha // k (alpha - 1)
-		}
-		for i := range slopeSecond {
-			slopeSecond[i] *= l.alpha
-		}
-		return b - float64(k*a)
-	}
-	shift := stream.Log(l.theta)
-	one := 1 / (1 + l.theta) // weights of the sides, adding up to 1
+// value returns the loss where outputs of side s have the values h[s], each counted
+// weight[s][i] times, or once where there are no weights, and writes its derivatives by
+// h. No side may be empty.
+func (l witnessLoss) value(h, weight, slope [2][]float64) float64 {
 	loss := 0.0
-	scale := one / float64(len(first))
-	for i, h := range first {
-		z := h - shift
-		loss += float64(scale * logLoss(z))
-		slopeFirst[i] = float64(scale * -stream.Logistic(-z))
-	}
-	scale = float64(one*l.theta) / float64(len(second))
-	for i, h := range second {
-		z := h - shift
-		loss += float64(scale * logLoss(-z))
-		slopeSecond[i] = float64(scale * stream.Logistic(z))
+	for s := range h {
+		count := func(i int) float64 {
+			if weight[s] == nil {
+				return 1
+			}
+			return weight[s][i]
+		}
+		total := 0.0
+		for i := range h[s] {
+			total += count(i)
+		}
+		if l.alpha > 1 {
+			rate, factor, steep := l.alpha-1, -l.alpha/(l.alpha-1), -l.alpha // steep is rate times factor
+			if s == 1 {
+				rate, factor, steep = l.alpha, 1, l.alpha
+			}
+			loss += float64(factor * softmax(h[s], rate, total, count, slope[s]))
+			for i := range slope[s] {
+				slope[s][i] *= steep
+			}
+			continue
+		}
+		share, sign, shift := 1/(1+l.theta), 1.0, stream.Log(l.theta) // shares of the sides add up to 1
+		if s == 1 {
+			share, sign = float64(share*l.theta), -1
+		}
+		share /= total
+		for i, v := range h[s] {
+			z, scale := float64(sign*(v-shift)), float64(share*count(i))
+			loss += float64(scale * logLoss(z))
+			slope[s][i] = float64(scale*stream.Logistic(-z)) * -sign
+		}
 	}
 	return loss
 }
 
-// softmax returns log of the mean of e^(rate h) and writes the shares of each
-// in the sum.
-func softmax(h []float64, rate float64, share []float64) float64 {
+// softmax returns log of the mean of e^(rate h) and writes the share of each in the sum;
+// number i counts count(i) times, all together total.
+func softmax(h []float64, rate, total float64, count func(i int) float64, share []float64) float64 {
 	top := math.Inf(-1)
-	for _, v := range h {
-		top = max(top, float64(rate*v))
+	for i, v := range h {
+		if count(i) > 0 {
+			top = max(top, float64(rate*v))
+		}
 	}
 	sum := 0.0
 	for i, v := range h {
-		e := stream.Exp(float64(rate*v) - top)
-		share[i] = e
-		sum += e
+		share[i] = 0
+		if n := count(i); n > 0 {
+			share[i] = float64(n * stream.Exp(float64(rate*v)-top))
+		}
+		sum += share[i]
 	}
 	for i := range share {
 		share[i] /= sum
 	}
-	return top + stream.Log(sum/float64(len(h)))
+	return top + stream.Log(sum/total)
 }
 
 // bounded is bound tanh(x/bound), and its derivative: a witness within bound

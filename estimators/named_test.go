@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -15,8 +14,8 @@ import (
 // quick are the learners that are used by name, networks cut to a size that
 // tests can afford.
 var quick = []audit.LearnerSpec{
-	mlp("mlp-small", MLPOptions{Hidden: [2]int{9, 6}, Epochs: 2}),
-	mlp("mlp-small-renyi", MLPOptions{Hidden: [2]int{5, 7}, Epochs: 2, Loss: RenyiLoss, Rate: 0.01}),
+	mlp("mlp-small", mlpOptions{hidden: [2]int{9, 6}, epochs: 2}),
+	mlp("mlp-small-renyi", mlpOptions{hidden: [2]int{5, 7}, epochs: 2, loss: renyiLoss, rate: 0.01}),
 	chebyshev,
 	logisticVector(),
 	kernelMean("kernel-mean-small", 20, 1),
@@ -26,7 +25,7 @@ var quick = []audit.LearnerSpec{
 
 // The learners of these options, as they are registered.
 var (
-	usualNetwork = mlp("mlp", MLPOptions{})
+	usualNetwork = mlp("mlp", mlpOptions{})
 	usualKernels = mmdTester()
 )
 
@@ -90,16 +89,6 @@ func TestNetworkSeesCorrelations(t *testing.T) {
 	}
 }
 
-// The papers' 2 x 100 network with their objective; one small run, as it takes a
-// second.
-func TestPublishedNetwork(t *testing.T) {
-	gear.Long(t)
-	got, best := found(t, laplaceShift(1), renyiTester(), 1500)
-	if got < 0.8*best {
-		t.Errorf("%s: %.4f of %.4f", renyiTester().Name, got, best)
-	}
-}
-
 // renyiOf is R^h of fresh outputs, 2*10^5 a side.
 func renyiOf(t *testing.T, c scenario, m audit.Model, alpha float64) float64 {
 	t.Helper()
@@ -108,7 +97,7 @@ func renyiOf(t *testing.T, c scenario, m audit.Model, alpha float64) float64 {
 	for side, rate := range [2]float64{alpha - 1, alpha} {
 		h := make([]float64, n)
 		m.Score(c.samples("renyi", side, n).Rows, h)
-		log[side] = softmax(h, rate, make([]float64, n))
+		log[side] = softmax(h, rate, n, func(int) float64 { return 1 }, make([]float64, n))
 	}
 	return alpha/(alpha-1)*log[0] - log[1]
 }
@@ -123,7 +112,7 @@ func TestRenyiWitness(t *testing.T) {
 	c := halfShift()
 	ex := c.exploration(20000)
 	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}
-	small := must.Get(MLP("mlp-renyi", MLPOptions{Loss: RenyiLoss, Batch: 512}))(t)
+	small := mlp("mlp-renyi", mlpOptions{loss: renyiLoss, batch: 512})
 	for _, spec := range gear.Of([]audit.LearnerSpec{chebyshev}, []audit.LearnerSpec{usualNetwork, small, chebyshev}) {
 		m := must.Get(spec.Learn(ex))(t)
 		got := renyiOf(t, c, m, 2)
@@ -143,36 +132,15 @@ func TestFloatBitsSeeTheGrid(t *testing.T) {
 	}
 }
 
-func TestLearnerOptionsAreChecked(t *testing.T) {
-	network := func(o MLPOptions) error { _, err := MLP("x", o); return err }
-	for _, c := range []struct {
-		err  error
-		says string
-	}{
-		{network(MLPOptions{Hidden: [2]int{0, 8}}), "x.hidden is 0"},
-		{network(MLPOptions{Hidden: [2]int{8, 257}}), "in [1, 256]"},
-		{network(MLPOptions{Bound: -1}), "x.bound is -1"},
-		{network(MLPOptions{Bound: math.NaN()}), "NaN"},
-		{network(MLPOptions{Epochs: -1}), "x.epochs"},
-		{network(MLPOptions{Rate: math.Inf(1)}), "x.rate"},
-		{network(MLPOptions{Batch: 1 << 20}), "x.batch"},
-		{network(MLPOptions{Loss: "square"}), "hockey-stick"},
-	} {
-		if c.err == nil || !audit.IsInput(c.err) || !strings.Contains(c.err.Error(), c.says) {
-			t.Errorf("error %v, want one that says %q", c.err, c.says)
-		}
-	}
-}
-
 // A bound past what alpha bears is refused, and the largest said; presets cut
 // theirs.
 func TestBoundsFitAlpha(t *testing.T) {
 	ex := laplaceShift(1).exploration(200)
 	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 20, Epsilon: 10}
-	wide, _ := MLP("wide", MLPOptions{Bound: 50})
+	wide := mlp("wide", mlpOptions{bound: 50})
 	must.Refuse(t, must.Err(wide.Learn(ex)), "at most 35 at alpha 20")
-	small := MLPOptions{Hidden: [2]int{4, 4}, Loss: RenyiLoss, perEpsilon: 16}
-	cut, _ := MLP("cut", small)
+	small := mlpOptions{hidden: [2]int{4, 4}, loss: renyiLoss, perEpsilon: 16}
+	cut := mlp("cut", small)
 	m, err := cut.Learn(ex)
 	if err != nil || m.(*mlpModel).Bound != 35 {
 		t.Errorf("bound %v, error %v; want 16 epsilon cut to 35", m, err)
@@ -184,8 +152,8 @@ func TestBoundsFitAlpha(t *testing.T) {
 }
 
 func TestDivergenceIsSaid(t *testing.T) {
-	for _, loss := range []Loss{AutoLoss, RenyiLoss} {
-		spec := must.Get(MLP("hot", MLPOptions{Rate: 1e5, Loss: loss, Hidden: [2]int{8, 8}}))(t)
+	for _, loss := range []trainedFor{0, renyiLoss} {
+		spec := mlp("hot", mlpOptions{rate: 1e5, loss: loss, hidden: [2]int{8, 8}})
 		must.Refuse(t, must.Err(spec.Learn(laplaceShift(1).exploration(500))), "diverges in epoch 1", loss)
 	}
 }

@@ -50,7 +50,7 @@ func TestNetworkGradient(t *testing.T) {
 			for i := range raw {
 				raw[i], bend[i] = bounded(raw[i], bound)
 			}
-			v := loss.value(raw[:half], raw[half:], slope[:half], slope[half:])
+			v := loss.value([2][]float64{raw[:half], raw[half:]}, [2][]float64{}, [2][]float64{slope[:half], slope[half:]})
 			for i := range slope {
 				slope[i] *= bend[i]
 			}
@@ -78,34 +78,6 @@ func TestNetworkGradient(t *testing.T) {
 	}
 }
 
-// In float32 the same network has the same gradient, to float32's rounding.
-func TestNetworkInSinglePrecision(t *testing.T) {
-	const rows = 9
-	m, s := smallNetwork[float32](3)
-	in, slope := numbers[float32](s, rows*m.inputs), numbers[float32](s, rows)
-	twin := &network[float64]{shape: m.shape}
-	wide := func(v []float32) []float64 {
-		out := make([]float64, len(v))
-		for i, x := range v {
-			out[i] = float64(x)
-		}
-		return out
-	}
-	twin.params = wide(m.params)
-	twin.ready()
-	out, exact := make([]float32, rows), make([]float64, rows)
-	m.forward(in, rows, out)
-	twin.forward(wide(in), rows, exact)
-	gradient, precise := make([]float32, len(m.params)), make([]float64, len(m.params))
-	m.backward(slope, gradient)
-	twin.backward(wide(slope), precise)
-	for i, v := range append(wide(out), wide(gradient)...) {
-		if want := append(append([]float64{}, exact...), precise...)[i]; math.Abs(v-want) > 1e-5 {
-			t.Errorf("number %d is %v in float32 and %v in float64", i, v, want)
-		}
-	}
-}
-
 // At the log likelihood ratio, R^h of a two-point pair is its divergence, and
 // the logistic loss has no slope towards it.
 func TestWitnessLossAtTheOptimum(t *testing.T) {
@@ -115,7 +87,7 @@ func TestWitnessLossAtTheOptimum(t *testing.T) {
 	for _, alpha := range []float64{1.2, 2, 30} {
 		want := math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
 		a, b := make([]float64, 4), make([]float64, 2)
-		if got := -(witnessLoss{alpha: alpha}).value(first, second, a, b); math.Abs(got-want) > 1e-12 {
+		if got := -(witnessLoss{alpha: alpha}).value([2][]float64{first, second}, [2][]float64{}, [2][]float64{a, b}); math.Abs(got-want) > 1e-12 {
 			t.Errorf("alpha %v: R^h = %v, want %v", alpha, got, want)
 		}
 		if d := a[0] + a[1] + a[2] + b[0]; math.Abs(d) > 1e-12 {
@@ -124,14 +96,14 @@ func TestWitnessLossAtTheOptimum(t *testing.T) {
 	}
 	for _, theta := range []float64{1, 3} {
 		a, b := make([]float64, 4), make([]float64, 2)
-		witnessLoss{theta: theta}.value(first, second, a, b)
+		witnessLoss{theta: theta}.value([2][]float64{first, second}, [2][]float64{}, [2][]float64{a, b})
 		if d := a[3] + b[1]; math.Abs(d) > 1e-12 {
 			t.Errorf("theta %v: slope %v at the optimum", theta, d)
 		}
 	}
 	// Values that overflow as powers do not as logarithms.
 	big := []float64{700, -700}
-	if v := (witnessLoss{alpha: 500}).value(big, big, make([]float64, 2), make([]float64, 2)); v-v != 0 {
+	if v := (witnessLoss{alpha: 500}).value([2][]float64{big, big}, [2][]float64{}, [2][]float64{make([]float64, 2), make([]float64, 2)}); v-v != 0 {
 		t.Errorf("R^h of values around 700 is %v", v)
 	}
 }

@@ -119,7 +119,7 @@ func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	for i, c := range columns {
 		var err error
 		if c.Kind != audit.Real {
-			if parts[i], err = fitPartition(ex, c, at[i], 1, false); err != nil {
+			if parts[i], err = fitPartition(ex, c, at[i], nil); err != nil {
 				return nil, err
 			}
 		}
@@ -139,7 +139,7 @@ func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	}
 	for i, c := range columns {
 		if c.Kind == audit.Real || slices.Contains(parts[i].Carries, true) {
-			if parts[i], err = fitPartition(ex, c, at[i], bins, carried == 1); err != nil {
+			if parts[i], err = fitPartition(ex, c, at[i], func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) }); err != nil {
 				return nil, err
 			}
 		}
@@ -190,13 +190,7 @@ func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int,
 // countOutcomes counts the outcomes of both sides by key.
 func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, error) {
 	var seen []seenOutcome
-	var dense []uint32 // key -> 1 + position in seen
-	var sparse map[uint64]uint32
-	if keys.dense > 0 {
-		dense = make([]uint32, keys.dense+1) // last: a symbol that is not listed
-	} else {
-		sparse = map[uint64]uint32{}
-	}
+	at := map[uint64]int{} // key -> place in seen
 	var key [block]uint64
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
@@ -208,23 +202,13 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, erro
 			keys.code(rows, n, &key)
 			rows = rows[n*keys.width:]
 			for i, k := range key[:n] {
-				var at uint32
-				if dense != nil {
-					k = min(k, uint64(keys.dense))
-					at = dense[k]
-				} else {
-					at = sparse[k]
-				}
-				if at == 0 {
+				place, known := at[k]
+				if !known {
+					place = len(seen)
+					at[k] = place
 					seen = append(seen, seenOutcome{key: k, side: s, row: start + i})
-					at = uint32(len(seen))
-					if dense != nil {
-						dense[k] = at
-					} else {
-						sparse[k] = at
-					}
 				}
-				seen[at-1].count[s]++
+				seen[place].count[s]++
 			}
 		}
 	}
@@ -246,9 +230,7 @@ type tableModel struct {
 
 	columns []audit.Column
 	keys    *outcomeKeys
-	scores  []float64 // of the outcomes; first, the rest
-	index   []uint16  // dense keys: position in scores; last, the rest
-	table   *keyTable // hashed keys
+	scores  map[uint64]float64 // of the outcomes, by key
 }
 
 // prepare builds what scoring needs from the fields that are written down. It
@@ -256,44 +238,27 @@ type tableModel struct {
 func (m *tableModel) prepare(columns []audit.Column) (distinct bool) {
 	m.columns = columns
 	m.keys = newOutcomeKeys(m.Partitions, columns)
-	m.scores = append(make([]float64, 0, len(m.Outcomes)+1), m.Rest)
-	keys := make([]uint64, len(m.Outcomes))
-	known := make(map[uint64]bool, len(keys))
-	for i, o := range m.Outcomes {
-		keys[i] = m.keys.of(o.Cells)
-		known[keys[i]] = true
-		m.scores = append(m.scores, o.Score)
+	m.scores = make(map[uint64]float64, len(m.Outcomes))
+	for _, o := range m.Outcomes {
+		m.scores[m.keys.of(o.Cells)] = o.Score
 	}
-	if m.keys.dense > 0 {
-		m.index = make([]uint16, m.keys.dense+1)
-		for i, k := range keys {
-			m.index[k] = uint16(i + 1)
-		}
-	} else {
-		m.table = newKeyTable(keys)
-	}
-	return len(known) == len(keys)
+	return len(m.scores) == len(m.Outcomes)
 }
 
 // Score writes the score of each row into out.
 func (m *tableModel) Score(rows, out []float64) {
 	var key [block]uint64
-	var at codes
-	width, rest := m.keys.width, uint64(m.keys.dense)
 	for len(out) > 0 {
 		n := min(block, len(out))
 		m.keys.code(rows, n, &key)
-		if m.table != nil {
-			m.table.find(key[:n], at[:n])
-			for i, k := range at[:n] {
-				out[i] = m.scores[k]
+		for i, k := range key[:n] {
+			score, listed := m.scores[k]
+			if !listed {
+				score = m.Rest
 			}
-		} else {
-			for i, k := range key[:n] {
-				out[i] = m.scores[m.index[min(k, rest)]]
-			}
+			out[i] = score
 		}
-		rows, out = rows[n*width:], out[n:]
+		rows, out = rows[n*m.keys.width:], out[n:]
 	}
 }
 
@@ -356,8 +321,8 @@ func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys
 	return k
 }
 
-// code writes the keys of the first n rows into out. A dense key is at least
-// the number of outcomes where a symbol is not listed.
+// code writes the keys of the first n rows into out. A dense key is the number of
+// outcomes where a symbol is not listed.
 func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
 	var cell codes
 	clear(out[:n])
@@ -374,6 +339,11 @@ func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
 			out[i] = (out[i] + uint64(v) + 1) * hashFactor
 		}
 	}
+	if most := uint64(k.dense); most > 0 {
+		for i, v := range out[:n] {
+			out[i] = min(v, most)
+		}
+	}
 }
 
 // of is the key of the outcome with these cells.
@@ -387,45 +357,4 @@ func (k *outcomeKeys) of(cells []int) uint64 {
 		}
 	}
 	return key
-}
-
-// keyTable finds the position of a key among few: linear probing in a table
-// that is at most a quarter full.
-type keyTable struct {
-	shift uint
-	slots []keySlot
-}
-
-type keySlot struct {
-	key   uint64
-	index uint32 // 1 + position; 0: empty
-}
-
-func newKeyTable(keys []uint64) *keyTable {
-	t := &keyTable{shift: 64 - 4}
-	for 1<<(64-t.shift) < 4*len(keys) {
-		t.shift--
-	}
-	t.slots = make([]keySlot, 1<<(64-t.shift))
-	mask := uint64(len(t.slots) - 1)
-	for i, k := range keys {
-		s := k * firstFactor >> t.shift
-		for t.slots[s].index != 0 {
-			s = (s + 1) & mask
-		}
-		t.slots[s] = keySlot{k, uint32(i + 1)}
-	}
-	return t
-}
-
-// find writes 1 + the position of each key, or 0 where it is not there.
-func (t *keyTable) find(keys []uint64, out []uint32) {
-	slots, shift, mask := t.slots, t.shift, uint64(len(t.slots)-1)
-	for i, k := range keys {
-		s := k * firstFactor >> shift
-		for slots[s].index != 0 && slots[s].key != k {
-			s = (s + 1) & mask
-		}
-		out[i] = slots[s].index
-	}
 }

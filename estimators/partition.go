@@ -154,60 +154,23 @@ func offsets(columns []audit.Column) []int {
 	return at
 }
 
-// symbolTally counts the symbols of a column.
-type symbolTally struct {
-	few  []tallied // the first to come, found by looking along the list
-	rest map[float64]*tallied
-}
-
+// tallied is how often a symbol occurs in a column.
 type tallied struct {
 	symbol, value float64 // the first value that it carried
 	count         int
 	varies        bool // whether it carried another
 }
 
-// add counts a symbol and the value beside it.
-func (t *symbolTally) add(symbol, value float64) {
-	for i := range t.few {
-		if e := &t.few[i]; e.symbol == symbol {
-			e.count++
-			if e.value != value {
-				e.varies = true
-			}
-			return
-		}
-	}
-	symbol += 0 // -0 is 0
-	if len(t.few) < 8 {
-		t.few = append(t.few, tallied{symbol, value, 1, false})
-		return
-	}
-	if t.rest == nil {
-		t.rest = map[float64]*tallied{}
-	}
-	e := t.rest[symbol]
-	if e == nil {
-		e = &tallied{symbol: symbol, value: value}
-		t.rest[symbol] = e
-	}
-	e.count++
-	if e.value != value {
-		e.varies = true
-	}
-}
-
-// most returns the most frequent symbols, at most limit, in ascending order.
-func (t *symbolTally) most(limit int) []tallied {
-	all := slices.Clone(t.few)
-	for _, e := range t.rest {
+// mostFrequent returns the most frequent symbols, at most mostSymbols, in ascending order.
+func mostFrequent(seen map[float64]*tallied) []tallied {
+	var all []tallied
+	for _, e := range seen {
 		all = append(all, *e)
 	}
-	bySymbol := func(i, j int) bool { return cmp.Less(all[i].symbol, all[j].symbol) }
-	sort.Slice(all, func(i, j int) bool {
-		return all[i].count > all[j].count || all[i].count == all[j].count && bySymbol(i, j)
-	})
-	all = all[:min(limit, len(all))]
-	sort.Slice(all, bySymbol)
+	bySymbol := func(a, b tallied) int { return cmp.Compare(a.symbol, b.symbol) }
+	slices.SortFunc(all, func(a, b tallied) int { return cmp.Or(cmp.Compare(b.count, a.count), bySymbol(a, b)) })
+	all = all[:min(mostSymbols, len(all))]
+	slices.SortFunc(all, bySymbol)
 	return all
 }
 
@@ -229,10 +192,9 @@ func checked(ex *audit.Exploration, i int) error {
 }
 
 // fitPartition divides the column at this offset of a row: symbols as they
-// occur, numbers at quantiles of the pooled sample of both sides, with bins of
-// their own for values that repeat often. With tails, bins get ever narrower
-// towards both ends, where violations of pure privacy live.
-func fitPartition(ex audit.Exploration, column audit.Column, offset, bins int, tails bool) (partition, error) {
+// occur, numbers at the edges of the pooled sample of both sides, not at all where
+// edges is nil.
+func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (partition, error) {
 	var p partition
 	carries := map[float64]bool{}
 	if column.Kind != audit.Real {
@@ -248,19 +210,21 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset, bins int, t
 			}
 		}
 	}
-	if column.Kind != audit.Symbol && bins > 1 {
+	if column.Kind != audit.Symbol && edges != nil {
 		pool, err := pooled(ex, column, offset, carries)
 		if err != nil {
 			return p, err
 		}
-		p.Edges = quantileEdges(pool, bins, tails)
+		p.Edges = edges(pool)
 	}
 	return p, ex.Check()
 }
 
 // tally counts the symbols of a column, pooled over both sides.
 func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, error) {
-	var t symbolTally
+	seen := map[float64]*tallied{}
+	last := new(tallied) // the one before: most outputs repeat a few symbols
+	last.symbol = math.NaN()
 	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
@@ -269,10 +233,17 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 				return nil, err
 			}
 			at := i*w + offset
-			t.add(side.Rows[at], side.Rows[at+second])
+			if symbol := side.Rows[at] + 0; symbol != last.symbol { // -0 is 0
+				if last = seen[symbol]; last == nil {
+					last = &tallied{symbol: symbol, value: side.Rows[at+second]}
+					seen[symbol] = last
+				}
+			}
+			last.count++
+			last.varies = last.varies || last.value != side.Rows[at+second]
 		}
 	}
-	return t.most(mostSymbols), nil
+	return mostFrequent(seen), nil
 }
 
 // pooled returns the sorted values of a column on both sides, every k-th row
@@ -300,9 +271,11 @@ func pooled(ex audit.Exploration, column audit.Column, offset int, carries map[f
 	return pool, ex.Check()
 }
 
-// quantileEdges cuts sorted values into about this many bins of equal counts.
+// quantileEdges cuts sorted values into about this many bins of equal counts, with bins
+// of their own for values that repeat often. With tails, bins get ever narrower
+// towards both ends, where violations of pure privacy live.
 func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
-	if len(sorted) == 0 {
+	if len(sorted) == 0 || bins < 2 {
 		return nil
 	}
 	last := sorted[len(sorted)-1]

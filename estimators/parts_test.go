@@ -15,7 +15,6 @@ import (
 func TestSearchesAgreeWithScans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 2, 1e300, -1e300, math.MaxFloat64, 5e-324}))
-		// Lengths are drawn evenly: short lists and long ones take other ways.
 		size := rapid.SampledFrom([]int{0, 1, 3, 15, 16, 40, 64, 65, 128, 255}).Draw(t, "size")
 		list := rapid.SliceOfN(number, size, size).Draw(t, "list")
 		for i := range list {
@@ -44,19 +43,6 @@ func TestSearchesAgreeWithScans(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The usual symbol sets go through the perfect hash.
-func TestSmallSymbolSetsAreHashed(t *testing.T) {
-	for n := 1; n <= mostHashed; n++ {
-		symbols := make([]float64, n)
-		for i := range symbols {
-			symbols[i] = float64(i - 1)
-		}
-		if newSymbolIndex(symbols, 0).slots == nil {
-			t.Errorf("no perfect hash for the symbols -1 to %d", n-2)
-		}
-	}
 }
 
 func TestQuantileEdges(t *testing.T) {
@@ -122,25 +108,6 @@ func TestSmoothingKeepsToItsRuns(t *testing.T) {
 	if !(joined[1] > loud[1]) || joined[5] == smoothed(counts(900), run, 0)[5] {
 		t.Errorf("neighbours of one run do not share: %v", joined)
 	}
-}
-
-func TestKeyTableAgreesWithAMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{0, 1, 4, 5, 100, 512}).Draw(t, "size")
-		keys := rapid.SliceOfNDistinct(rapid.Uint64Range(0, 3000), size, size, rapid.ID[uint64]).Draw(t, "keys")
-		want := map[uint64]uint32{}
-		for i, k := range keys {
-			want[k] = uint32(i + 1)
-		}
-		in := append(slices.Clone(keys), 1, 5000, math.MaxUint64)
-		out := make([]uint32, len(in))
-		newKeyTable(keys).find(in, out)
-		for i, k := range in {
-			if out[i] != want[k] {
-				t.Fatalf("key %d found at %d, want %d", k, out[i], want[k])
-			}
-		}
-	})
 }
 
 // The penalty follows what held-out outputs bear: nearly exact log odds where

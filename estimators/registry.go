@@ -25,7 +25,7 @@ var All = []audit.LearnerSpec{
 // behind that.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
-		perceptron(audit.LearnerSpec{Name: "mlp"}, MLPOptions{Hidden: [2]int{32, 32}, Batch: 128}),
+		perceptron(audit.LearnerSpec{Name: "mlp"}, mlpOptions{hidden: [2]int{32, 32}, batch: 128}),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
@@ -55,9 +55,9 @@ var papersLayers = [2]int{100, 100}
 // which is the same family of functions; early stopping; and C is cut to 700 /
 // alpha, where e^(alpha C) would overflow.
 func renyiTester() audit.LearnerSpec {
-	return perceptron(audit.LearnerSpec{Name: "renyi-tester", Title: "Witness of RényiTester",
+	return perceptron(audit.LearnerSpec{Name: "renyi-tester", Tester: audit.RenyiTester, Title: "Witness of RényiTester",
 		Source: "RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2"},
-		MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16})
+		mlpOptions{hidden: papersLayers, loss: renyiLoss, batch: 512, perEpsilon: 16})
 }
 
 // hockeyStickTester is the classifier of HockeyStickTester: logistic loss with
@@ -66,9 +66,9 @@ func renyiTester() audit.LearnerSpec {
 // proportion, up to epsilon = 10; the paper leaves the function class open, so
 // the network of its other tester; early stopping.
 func hockeyStickTester() audit.LearnerSpec {
-	return perceptron(audit.LearnerSpec{Name: "hockeystick-tester", Title: "Classifier of HockeyStickTester",
+	return perceptron(audit.LearnerSpec{Name: "hockeystick-tester", Tester: audit.HockeyStickTester, Title: "Classifier of HockeyStickTester",
 		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6"},
-		MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss, Batch: 128})
+		mlpOptions{hidden: papersLayers, loss: hockeyStickLoss, batch: 128})
 }
 
 // mmdTester is the witness function behind MMDTester's statistic, on 256
@@ -81,9 +81,11 @@ func mmdTester() audit.LearnerSpec {
 		{Name: "landmarks", Doc: "training outputs of a side that the witness is made of", Default: 256, Min: 1, Max: landmarksMost, Integer: true},
 		{Name: "bandwidth", Doc: "of the kernel, in median distances", Default: 1, Max: 100, Open: true},
 	}, func(p audit.Params) audit.LearnerSpec {
-		return published("mmd-tester", "Witness of MMDTester",
+		spec := published("mmd-tester", "Witness of MMDTester",
 			"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
 			kernelMean("", p.Int("landmarks"), p.Num("bandwidth")))
+		spec.Tester = audit.MMDTester
+		return spec
 	})
 }
 

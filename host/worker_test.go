@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/host/edge/edgetest"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -46,7 +45,7 @@ func TestServed(t *testing.T) {
 	})
 	t.Run("worker", func(t *testing.T) {
 		gear.Long(t)
-		served(t, edgetest.Start(t).Base)
+		served(t, edgetest.Start(t))
 	})
 }
 
@@ -104,38 +103,6 @@ func served(t *testing.T, base string) {
 		if seen[429] == 0 {
 			t.Errorf("40 uploads in a minute: %v", fmt.Sprint(seen))
 		}
-	}
-}
-
-// BenchmarkEdge is the processor time of the Worker, with all of the simulated edge around
-// it, for one request: what is kept, and what Go makes.
-func BenchmarkEdge(b *testing.B) {
-	w := edgetest.Start(b)
-	data := must.Get(os.ReadFile("../site/example.json"))(b)
-	get := func(b *testing.B, path string, status int) {
-		b.Helper()
-		r := must.Get(http.Get(w.Base + path))(b)
-		defer r.Body.Close()
-		if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != status {
-			b.Fatalf("%s: %d %v", path, r.StatusCode, err)
-		}
-	}
-	r := must.Get(http.Post(w.Base+ReportsPath, "application/json", bytes.NewReader(data)))(b)
-	r.Body.Close()
-	id := sumOf(data)[:shortest]
-	time.Sleep(2 * time.Second) // the page is made after the answer
-	for _, c := range []struct{ name, path string }{
-		{"page", ShownPath + id}, {"badge", ShownPath + id + "/badge.svg"},
-		{"file", "/build-info.json"}, {"json", ReportsPath + "/" + id}, {"markdown", ShownPath + id + "?format=markdown"},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			get(b, c.path, 200) // workerd compiles at first
-			from := w.CPU()
-			for b.Loop() {
-				get(b, c.path, 200)
-			}
-			b.ReportMetric(float64(w.CPU()-from)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
-		})
 	}
 }
 

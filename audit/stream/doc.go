@@ -13,30 +13,6 @@
 // style. Only Sqrt, Floor, RoundToEven and Abs come from package math, which are
 // exact everywhere.
 //
-// # Cost
-//
-// Nanoseconds a sample, fills of 4096, best of four, on a shared two-core AMD
-// EPYC, Go 1.26, Node 20:
-//
-//	                   amd64    wasm
-//	words alone          6.0     7.8   (math/rand/v2's ChaCha8: 5.2, 15.9)
-//	Uniform              6.9    10.3
-//	Bernoulli            6.5     9.5
-//	Laplace             12.9    16.4
-//	Exponential         12.9    16.4
-//	Geometric           13.5    17.7
-//	Gaussian            16.2    18.6
-//	Laplace, one by one 21.6    57
-//	Log                  6.5    16.7
-//	Exp                  7.4    15.5
-//	SinCos2Pi            7.5    19
-//
-// A new stream costs 1 us, 3 us in wasm, and 1 KB. Fill blocks: samples drawn one
-// by one cost two to three times as much.
-//
-// Measured with
-//
-//	go test ./audit/stream -run '^$' -bench . -count 4
-//	GOOS=js GOARCH=wasm go test ./audit/stream -run '^$' -bench . -count 4 \
-//		-exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
+// A new stream costs about 1 us and 1.5 KB. Fill blocks: samples drawn one by one cost
+// two to three times as much.
 package stream

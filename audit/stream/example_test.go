@@ -20,15 +20,3 @@ func ExampleNew() {
 	// [-0.5104 0.4712 0.9527]
 	// [11 11 13]
 }
-
-func ExampleStream_Perm() {
-	s := stream.New(stream.Key{Seed: 42, Purpose: "explore"})
-	fmt.Println(s.Perm(8), s.Intn(100))
-	// Output: [1 3 2 0 6 7 5 4] 60
-}
-
-func ExampleSinCos2Pi() {
-	sin, cos := stream.SinCos2Pi(0.75)
-	fmt.Println(sin, cos)
-	// Output: -1 0
-}

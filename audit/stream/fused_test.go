@@ -154,7 +154,7 @@ func TestFusedMultiplyAddIsFound(t *testing.T) {
 // costs as much as a logarithm. A helper that grew past the inlining budget
 // shows here.
 func TestBlocksCallNothing(t *testing.T) {
-	blocks := map[string]bool{"logBlock": false, "gaussianBlock": false, "uniformBlock": false, "bernoulliBlock": false, "floorBlock": false, "chacha8Blocks": false}
+	blocks := map[string]bool{"logBlock": false, "gaussianBlock": false, "uniformBlock": false, "bernoulliBlock": false, "floorBlock": false}
 	listing := assembly(t, "./audit/stream", []string{"GOOS=js", "GOARCH=wasm"})
 	function, calls := "", 0
 	start := regexp.MustCompile(`stream\.(\S+) STEXT `)

@@ -26,7 +26,7 @@ func (s *Stream) Gaussian(dst []float64, sigma float64) {
 		rest = rest[1:]
 	}
 	for len(rest) >= 2 {
-		if usable-s.next == 1 { // the pair straddles two buffers
+		if words-s.next == 1 { // the pair straddles two buffers
 			raw := [2]uint64{s.Uint64(), s.Uint64()}
 			gaussianBlock(rest, raw[:], sigma)
 			rest = rest[2:]

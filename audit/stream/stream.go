@@ -1,30 +1,56 @@
 package stream
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // Stream is a stream of random numbers. It is not safe for use from more than
 // one goroutine. It is a math/rand/v2.Source.
 type Stream struct {
-	chacha8
+	source   rand.ChaCha8
+	raw      [words]uint64 // raw[next:] is unread
+	next     int
 	spare    float64 // second half of a Gaussian pair, unit variance
 	hasSpare bool
 }
 
+// words is how many are made at once: samplers read them without a call a word.
+const words = 128
+
 // FromSeed returns the stream with the given 32-byte seed: its Uint64s are
 // those of math/rand/v2.NewChaCha8(seed).
 func FromSeed(seed [32]byte) *Stream {
-	s := new(Stream)
-	s.init(seed)
+	s := &Stream{next: words}
+	s.source.Seed(seed)
 	return s
+}
+
+func (s *Stream) refill() {
+	for i := range s.raw {
+		s.raw[i] = s.source.Uint64()
+	}
+	s.next = 0
+}
+
+// take returns between 1 and n unread words, n >= 1, and marks them as read.
+// They are valid until the next call.
+func (s *Stream) take(n int) []uint64 {
+	if s.next >= words {
+		s.refill()
+	}
+	n = min(n, words-s.next)
+	raw := s.raw[s.next : s.next+n]
+	s.next += n
+	return raw
 }
 
 // Uint64 returns the next word of the stream.
 func (s *Stream) Uint64() uint64 {
-	if s.next >= usable {
+	if s.next >= words {
 		s.refill()
 	}
 	r := s.raw[s.next&(words-1)]
@@ -118,7 +144,7 @@ func (k Key) Sum() [32]byte {
 	for _, v := range [...]int{k.Trial, k.Side, k.Shard} {
 		b = binary.BigEndian.AppendUint64(b, uint64(int64(v)))
 	}
-	return SHA256(b)
+	return sha256.Sum256(b)
 }
 
 // New returns the stream that k names, at its beginning.

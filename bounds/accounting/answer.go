@@ -186,15 +186,17 @@ func Answer(q Query) (Account, error) {
 	w := newWorksheet(q, parts)
 	a.drawCurve(w)
 	a.askEvents(w)
-	for _, g := range w.epsilons() {
-		if add(&a.Epsilons, g) && (a.Epsilon == nil || *a.Epsilon > a.Epsilons[len(a.Epsilons)-1].Epsilon) {
-			a.Epsilon = &a.Epsilons[len(a.Epsilons)-1].Epsilon
+	a.Epsilons = append(a.Epsilons, w.epsilons(*q.Delta)...)
+	for i, g := range a.Epsilons {
+		if a.Epsilon == nil || *a.Epsilon > g.Epsilon {
+			a.Epsilon = &a.Epsilons[i].Epsilon
 		}
 	}
 	if q.AtEpsilon != nil {
-		for _, g := range w.deltas() {
-			if add(&a.Deltas, g) && (a.Delta == nil || *a.Delta > a.Deltas[len(a.Deltas)-1].Delta) {
-				a.Delta = &a.Deltas[len(a.Deltas)-1].Delta
+		a.Deltas = w.deltas(*q.AtEpsilon)
+		for i, g := range a.Deltas {
+			if a.Delta == nil || *a.Delta > g.Delta {
+				a.Delta = &a.Deltas[i].Delta
 			}
 		}
 		if q.Mechanism == KindGaussian && w.single() {
@@ -206,15 +208,6 @@ func Answer(q Query) (Account, error) {
 	}
 	a.Notes = w.notes(a)
 	return a, nil
-}
-
-// add rounds and appends a guarantee that says something.
-func add(all *[]Guarantee, g Guarantee) bool {
-	if math.IsInf(g.Epsilon, 1) || math.IsNaN(g.Epsilon) || math.IsNaN(g.Delta) {
-		return false
-	}
-	*all = append(*all, g)
-	return true
 }
 
 func (a *Account) drawCurve(w worksheet) {
@@ -303,16 +296,15 @@ type part struct {
 func (q Query) part() part {
 	p := part{q: q, k: *q.Steps}
 	n := float64(p.k)
-	step := q.step()
-	if step == nil {
-		p.eps, p.delta = GroupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
+	if q.Mechanism == KindApproximate {
+		p.eps, p.delta = groupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
 		// A group whose delta reaches 1 has no guarantee.
 		if p.stepwise, p.worst = p.delta < 1 && !math.IsInf(p.eps, 1), *q.Group == 1; p.stepwise {
 			p.lossy = ApproximateDP{p.eps, p.delta}
 		}
 		return p
 	}
-	step = Group(step, *q.Group)
+	step := Group(q.step(), *q.Group)
 	p.curve = Repeat{step, p.k}
 	if q.Mechanism == KindConcentrated {
 		p.concentrated, p.rho = true, n*step.At(1)
@@ -326,7 +318,7 @@ func (q Query) part() part {
 	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi {
 		p.stepwise, p.eps = true, top
 		p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
-		p.concentrated, p.rho = true, n*PureRho(top)
+		p.concentrated, p.rho = true, n*top*top/2 // Bun and Steinke 2016, proposition 1.4
 		if p.worst {
 			p.lossy = ApproximateDP{Epsilon: top}
 		}
@@ -356,7 +348,7 @@ func newWorksheet(q Query, queries []Query) worksheet {
 		w.curve = curves
 	}
 	// What has one part that is the worst of its guarantee is exact without them.
-	if len(w.losses) < len(w.parts) || w.k > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.isNoise() {
+	if len(w.losses) < len(w.parts) || w.k > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.Mechanism.noise() {
 		w.losses = nil
 	}
 	return w
@@ -368,99 +360,126 @@ func (w *worksheet) single() bool { return len(w.parts) == 1 }
 // pure reports whether all steps are.
 func (w *worksheet) pure() bool { return w.stepwise && w.sums.delta == 0 }
 
-// conversions of the curve, the best first.
-var conversions = []struct {
-	method Method
-	by     Conversion
-}{{MethodRenyiOptimal, Optimal}, {MethodTight, Tight}, {MethodClassical, Classical}}
-
-func guarantee(m Method, eps, delta, alpha float64, exact bool) Guarantee {
-	g := Guarantee{Method: m, Epsilon: eps, Delta: delta, Exact: exact, Source: sources[m]}
-	if alpha > 1 && !math.IsInf(alpha, 1) {
-		g.Order = new(roundNear(alpha))
-	}
-	return g
+// way is one way to a guarantee: epsilon at a delta and delta at an epsilon, each with a
+// figure that does not hold, NaN where none is known, and the order that gave it, 0 where
+// there is none.
+type way struct {
+	method         Method
+	exact          bool
+	epsilon, delta func(at float64) (value, least, order float64)
 }
 
-func between(eps, delta, least float64) Guarantee {
-	g := guarantee(MethodLosses, eps, delta, 0, false)
-	g.AtLeast = &least
-	return g
+// plain is a way without order and lower figure.
+func plain(value func(at float64) float64) func(at float64) (float64, float64, float64) {
+	return func(at float64) (float64, float64, float64) { return value(at), math.NaN(), 0 }
 }
 
-func (w *worksheet) epsilons() []Guarantee {
-	q, delta := w.q, *w.q.Delta
-	var all []Guarantee
-	put := func(m Method, eps, alpha float64, exact bool) {
-		all = append(all, guarantee(m, roundUp(eps), delta, alpha, exact))
-	}
+// ways are all that apply, the loosest too.
+func (w *worksheet) ways() []way {
+	var all []way
 	if w.gaussian && !math.IsInf(w.rho, 1) {
-		put(MethodGaussian, GaussianEpsilon(1, math.Sqrt(2*w.rho), delta), 0, true)
+		mu := math.Sqrt(2 * w.rho)
+		all = append(all, way{MethodGaussian, true, plain(func(delta float64) float64 { return GaussianEpsilon(1, mu, delta) }),
+			plain(func(eps float64) float64 { return GaussianDelta(1, mu, eps) })})
 	}
 	if w.losses != nil {
-		if lower, upper := w.losses.Epsilon(delta); !math.IsInf(upper, 1) {
-			all = append(all, between(roundUp(upper), delta, roundDown(lower)))
-		}
+		all = append(all, way{MethodLosses, false,
+			func(delta float64) (float64, float64, float64) {
+				lower, upper := w.losses.Epsilon(delta)
+				return upper, lower, 0
+			},
+			func(eps float64) (float64, float64, float64) {
+				if lower, upper := w.losses.Delta(eps); upper < 1 && !w.below(eps) {
+					return upper, lower, 0
+				}
+				return math.NaN(), 0, 0 // says nothing
+			}})
 	}
 	p := w.parts[0]
 	if w.stepwise && w.single() && p.k <= maxOptimalSteps {
-		put(MethodOptimal, OptimalEpsilon(p.eps, p.delta, p.k, delta), 0, p.worst)
+		all = append(all, way{MethodOptimal, p.worst, plain(func(delta float64) float64 { return OptimalEpsilon(p.eps, p.delta, p.k, delta) }),
+			plain(func(eps float64) float64 { return OptimalDelta(p.eps, p.delta, p.k, eps) })})
 	}
 	if w.curve != nil {
-		if orders := slices.DeleteFunc(slices.Clone(q.Orders), func(alpha float64) bool { return alpha == 1 }); len(orders) > 0 {
-			best := BestEpsilonAt(w.curve, delta, Tight, orders)
-			put(MethodTightAtOrders, best.Epsilon, best.Alpha, false)
+		if orders := slices.DeleteFunc(slices.Clone(w.q.Orders), func(alpha float64) bool { return alpha == 1 }); len(orders) > 0 {
+			all = append(all, way{MethodTightAtOrders, false, func(delta float64) (float64, float64, float64) {
+				best := BestEpsilonAt(w.curve, delta, Tight, orders)
+				return best.Epsilon, math.NaN(), best.Alpha
+			}, nil})
 		}
-		for _, c := range conversions {
-			best := BestEpsilon(w.curve, delta, c.by)
-			put(c.method, best.Epsilon, best.Alpha, false)
+		for i, by := range []Conversion{Optimal, Tight, Classical} {
+			all = append(all, way{[]Method{MethodRenyiOptimal, MethodTight, MethodClassical}[i], false, func(delta float64) (float64, float64, float64) {
+				best := BestEpsilon(w.curve, delta, by)
+				return best.Epsilon, math.NaN(), best.Alpha
+			}, func(eps float64) (float64, float64, float64) {
+				best := BestDelta(w.curve, eps, by)
+				return best.Delta, math.NaN(), best.Alpha
+			}})
 		}
+	}
+	only := func(m Method, epsilon func(delta float64) float64) {
+		all = append(all, way{m, false, plain(epsilon), nil})
 	}
 	if w.concentrated && !math.IsInf(w.rho, 1) {
-		put(MethodZCDP, ConcentratedEpsilon(w.rho, delta), 0, false)
+		only(MethodZCDP, func(delta float64) float64 { return ConcentratedEpsilon(w.rho, delta) })
 	}
 	if w.stepwise {
-		if w.sums.delta <= delta {
-			all = append(all, guarantee(MethodBasic, roundUp(w.sums.eps), roundUp(w.sums.delta), 0, false))
-		}
-		put(MethodAdvanced, w.sums.advanced(delta), 0, false)
-		if w.pure() && w.single() {
-			if eps, err := PublishedAdvancedEpsilon(p.eps, p.k, delta); err == nil {
-				put(MethodPublished, eps, 0, false)
+		only(MethodBasic, func(delta float64) float64 {
+			if w.sums.delta > delta {
+				return math.Inf(1)
 			}
+			return w.sums.eps
+		})
+		only(MethodAdvanced, w.sums.advanced)
+		if w.pure() && w.single() {
+			only(MethodPublished, func(delta float64) float64 { return PublishedAdvancedEpsilon(p.eps, p.k, delta) })
 		}
 	}
 	return all
 }
 
-func (w *worksheet) deltas() []Guarantee {
-	eps := *w.q.AtEpsilon
-	// Below the largest log ratio no delta is 0, though it may be too small for a
-	// float64.
-	pure := w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.pure() && w.sums.eps <= eps
-	var all []Guarantee
-	put := func(m Method, delta, alpha float64, exact bool) {
-		if !pure {
-			delta = math.Max(delta, math.SmallestNonzeroFloat64)
+// below reports that the largest log ratio is at most eps, so that delta is 0.
+func (w *worksheet) below(eps float64) bool {
+	return w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.pure() && w.sums.eps <= eps
+}
+
+// guarantee is what a way gives; false where that is nothing.
+func (w *worksheet) guarantee(by way, value, least, order float64) (Guarantee, bool) {
+	g := Guarantee{Method: by.method, Exact: by.exact, Source: sources[by.method]}
+	if order > 1 && !math.IsInf(order, 1) {
+		g.Order = new(roundNear(order))
+	}
+	if !math.IsNaN(least) {
+		g.AtLeast = new(roundDown(least))
+	}
+	return g, !math.IsNaN(value) && !math.IsInf(value, 1)
+}
+
+func (w *worksheet) epsilons(delta float64) (all []Guarantee) {
+	for _, by := range w.ways() {
+		eps, least, order := by.epsilon(delta)
+		if g, ok := w.guarantee(by, eps, least, order); ok {
+			if g.Epsilon, g.Delta = roundUp(eps), delta; by.method == MethodBasic {
+				g.Delta = roundUp(w.sums.delta)
+			}
+			all = append(all, g)
 		}
-		all = append(all, guarantee(m, eps, math.Min(1, roundUp(delta)), alpha, exact))
 	}
-	if w.gaussian && !math.IsInf(w.rho, 1) {
-		put(MethodGaussian, GaussianDelta(1, math.Sqrt(2*w.rho), eps), 0, true)
-	}
-	if w.losses != nil && !pure {
-		if lower, upper := w.losses.Delta(eps); upper < 1 {
-			put(MethodLosses, upper, 0, false)
-			all[len(all)-1].AtLeast = new(roundDown(lower))
+	return all
+}
+
+func (w *worksheet) deltas(eps float64) (all []Guarantee) {
+	for _, by := range w.ways() {
+		if by.delta == nil {
+			continue
 		}
-	}
-	if p := w.parts[0]; w.stepwise && w.single() && p.k <= maxOptimalSteps {
-		put(MethodOptimal, OptimalDelta(p.eps, p.delta, p.k, eps), 0, p.worst)
-	}
-	if w.curve != nil {
-		for _, c := range conversions {
-			best := BestDelta(w.curve, eps, c.by)
-			put(c.method, best.Delta, best.Alpha, false)
+		delta, least, order := by.delta(eps)
+		if g, ok := w.guarantee(by, delta, least, order); ok {
+			if !w.below(eps) { // no delta is 0, though it may be too small for a float64
+				delta = math.Max(delta, math.SmallestNonzeroFloat64)
+			}
+			g.Epsilon, g.Delta = eps, math.Min(1, roundUp(delta))
+			all = append(all, g)
 		}
 	}
 	return all
@@ -476,7 +495,7 @@ func need(q Query) *Needed {
 	noise := LeastNoise(eps, delta, func(noise float64) Composition {
 		*q.noise() = &noise
 		q.Sensitivity = new(1.0)
-		return Composition{{Group(q.step(), 1).(Lossy), *q.Steps}}
+		return Composition{{q.step().(Lossy), *q.Steps}}
 	})
 	if math.IsInf(noise, 1) {
 		return nil
@@ -489,10 +508,8 @@ func (w *worksheet) profile() []audit.ProfilePoint {
 	var points []audit.ProfilePoint
 	for e := 0.5; e <= 12; e += 0.5 {
 		delta := math.Pow(10, -e)
-		at := *w
-		at.q.Delta = &delta
 		best := math.Inf(1)
-		for _, g := range at.epsilons() {
+		for _, g := range w.epsilons(delta) {
 			best = math.Min(best, g.Epsilon)
 		}
 		if delta = roundUp(delta); best <= mostTarget && (len(points) == 0 || best > points[len(points)-1].Epsilon) {
@@ -509,8 +526,8 @@ func sigmas(q Query) []Noise {
 	reach := float64(*q.Group) * *q.Sensitivity
 	all := []Noise{{Sigma: roundUp(GaussianSigma(*q.AtEpsilon, *q.Delta, reach)),
 		Words: "analytic, the minimum", Source: "Balle and Wang 2018, algorithm 1"}}
-	if sigma, err := ClassicalGaussianSigma(*q.AtEpsilon, *q.Delta, reach); err == nil {
-		all = append(all, Noise{Sigma: roundUp(sigma), Words: "classical, sqrt(2 log(1.25/delta))/epsilon", Source: "Dwork and Roth 2014, theorem A.1"})
+	if eps := *q.AtEpsilon; eps > 0 && eps < 1 {
+		all = append(all, Noise{Sigma: roundUp(classicalGaussianSigma(eps, *q.Delta, reach)), Words: "classical, sqrt(2 log(1.25/delta))/epsilon", Source: "Dwork and Roth 2014, theorem A.1"})
 	}
 	return all
 }

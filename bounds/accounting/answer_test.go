@@ -202,7 +202,6 @@ func TestPanics(t *testing.T) {
 		"convert":   func() { Tight.Epsilon(-1, 2, 0.1) },
 		"steps":     func() { OptimalDelta(1, 0, 0, 1) },
 		"group":     func() { Group(PureDP{1}, 0) },
-		"stability": func() { GroupRenyi(8, 1, 21) },
 		"noise":     func() { GaussianDelta(0, 1, 1) },
 		"preserve":  func() { Preserve(2, 1, 2) },
 	} {

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
@@ -78,70 +77,25 @@ func failure(delta float64, k int) float64 { return -math.Expm1(float64(k) * mat
 func mixFailure(delta, fail float64) float64 { return math.Min(1, fail+(1-fail)*delta) }
 
 // least returns the least x of [lo, hi] at which holds, which from there on it
-// does: from above, to 1e-12 relative; hi if nowhere below.
+// does: from above, to the last bits; hi if nowhere below.
 func least(lo, hi float64, holds func(float64) bool) float64 {
-	if holds(lo) {
-		return lo
-	}
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if hi-lo <= 1e-12*hi || mid <= lo || mid >= hi {
-			break
-		}
-		if holds(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	_, x := bounds.Bisect(lo, hi, 0, func(x float64) bool { return !holds(x) })
+	return x
 }
 
 // responses are the privacy losses of k randomised responses: with probability
-// w[j] of them flip = first+j are flipped and the loss is (k - 2 flip) eps.
+// w[j]/total of them flip = first+j are flipped and the loss is (k - 2 flip) eps.
 type responses struct {
 	eps   float64
 	k     int
 	first int
 	w     []float64
+	total float64
 }
 
-// newResponses leaves out counts of probability below 1e-290 of the likeliest.
-// The probabilities come from ratios of neighbours: relative error below 1e-10.
 func newResponses(eps float64, k int) responses {
-	n := float64(k)
-	odds := math.Exp(-eps)
-	mode := math.Min(n, math.Floor((n+1)*(odds/(1+odds))))
-	var below, above []float64
-	for v, i := 1.0, mode; i > 0; i-- {
-		if v *= i / (n - i + 1) / odds; !(v > 1e-290) {
-			break
-		}
-		below = append(below, v)
-	}
-	for v, i := 1.0, mode; i < n; i++ {
-		if v *= odds * (n - i) / (i + 1); !(v > 1e-290) {
-			break
-		}
-		above = append(above, v)
-	}
-	r := responses{eps: eps, k: k, first: int(mode) - len(below), w: make([]float64, len(below)+1+len(above))}
-	for i, v := range below {
-		r.w[len(below)-1-i] = v
-	}
-	r.w[len(below)] = 1
-	copy(r.w[len(below)+1:], above)
-	lower, upper := 0.0, 0.0 // small terms first, on both sides
-	for _, v := range r.w[:len(below)] {
-		lower += v
-	}
-	for i := len(above) - 1; i >= 0; i-- {
-		upper += above[i]
-	}
-	for i := range r.w {
-		r.w[i] /= lower + 1 + upper
-	}
-	return r
+	w, first, total := bounds.WrongGuesses(k, eps)
+	return responses{eps, k, first, w, total}
 }
 
 // delta is E max(0, 1 - e^(at - loss)).
@@ -154,26 +108,25 @@ func (r responses) delta(at float64) float64 {
 		}
 		sum += w * -math.Expm1(-gap)
 	}
-	return math.Min(1, sum)
+	return math.Min(1, sum/r.total)
 }
 
 // PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
 // corollary 1): the epsilon at delta of k mechanisms, each eps differentially
-// private. Valid and loose. A [audit.InputError] unless log(1/delta) >= k eps^2.
-func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error) {
+// private. Valid and loose, and proven where log(1/delta) >= k eps^2 only: +Inf elsewhere.
+func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)
 	n, l := float64(k), -math.Log(delta)
 	if l < n*eps*eps {
-		return 0, fault("delta", number(delta), fmt.Sprintf("at most %.4g for %d steps of epsilon %v", math.Exp(-n*eps*eps), k, eps),
-			"this corollary needs log(1/delta) >= steps epsilon^2")
+		return math.Inf(1)
 	}
-	return 4 * eps * math.Sqrt(2*n*l), nil
+	return 4 * eps * math.Sqrt(2*n*l)
 }
 
 func mustCompose(eps, delta float64, k int) {
 	mustBeEpsilon(eps)
-	mustBeSteps(k)
+	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")
 	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 }
 
@@ -185,15 +138,6 @@ func ConcentratedEpsilon(rho, delta float64) float64 {
 	mustBeEpsilon(rho)
 	mustBeDelta(delta)
 	return rho + 2*math.Sqrt(rho*-math.Log(delta))
-}
-
-// PureRho returns eps^2/2, the rho of the zero-concentrated privacy that every
-// eps differentially private mechanism has (Bun and Steinke 2016, proposition
-// 1.4). Mechanisms compose to the sum of their rho (lemma 1.7). It panics unless
-// eps is at least 0 and finite.
-func PureRho(eps float64) float64 {
-	mustBeEpsilon(eps)
-	return eps * eps / 2
 }
 
 // GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value
@@ -236,16 +180,10 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 	return sensitivity * least(hi/2, hi, holds)
 }
 
-// ClassicalGaussianSigma returns sensitivity sqrt(2 log(1.25/delta))/eps, proven
-// for eps < 1 only (Dwork and Roth 2014, theorem A.1). A [audit.InputError] for
-// other eps.
-func ClassicalGaussianSigma(eps, delta, sensitivity float64) (float64, error) {
-	mustBeDelta(delta)
-	mustBeNoise(1, sensitivity)
-	if !(eps > 0 && eps < 1) {
-		return 0, fault("epsilon", number(eps), "above 0 and below 1", "the classical formula is proven there only; use the analytic one")
-	}
-	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps, nil
+// classicalGaussianSigma is sensitivity sqrt(2 log(1.25/delta))/eps, proven
+// for eps in (0, 1) only (Dwork and Roth 2014, theorem A.1).
+func classicalGaussianSigma(eps, delta, sensitivity float64) float64 {
+	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps
 }
 
 func mustBeNoise(sigma, sensitivity float64) {

@@ -1,6 +1,10 @@
 package accounting
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/bounds"
+)
 
 // Conversion is a way from Renyi to (epsilon, delta) differential privacy.
 type Conversion int
@@ -79,7 +83,7 @@ func optimalMoment(alpha, eps, logDelta float64) float64 {
 		return value(lo)
 	}
 	least := math.Inf(1)
-	golden(lo, hi, 1e-8, func(x float64) float64 {
+	bounds.Golden(lo, hi, 1e-8, func(x float64) float64 {
 		v := value(x)
 		least = math.Min(least, v)
 		return v
@@ -186,30 +190,11 @@ func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, al
 	if math.IsInf(best, 1) {
 		return at, best
 	}
-	golden(math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio), 1e-7, func(x float64) float64 {
+	bounds.Golden(math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio), 1e-7, func(x float64) float64 {
 		_, v := try(1 + math.Exp(x))
 		return v
 	})
 	return at, best
-}
-
-// golden looks for the least value between two places by golden sections, until they are
-// this near to each other.
-func golden(lo, hi, near float64, value func(x float64) float64) {
-	const ratio = 0.6180339887498949
-	x1, x2 := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
-	v1, v2 := value(x1), value(x2)
-	for i := 0; i < 100 && hi-lo > near; i++ {
-		if v1 <= v2 {
-			hi, x2, v2 = x2, x1, v1
-			x1 = hi - ratio*(hi-lo)
-			v1 = value(x1)
-		} else {
-			lo, x1, v1 = x1, x2, v2
-			x2 = lo + ratio*(hi-lo)
-			v2 = value(x2)
-		}
-	}
 }
 
 // BestPreserve is [Preserve] at the best order for either end. q lies in (0, 1).

@@ -1,8 +1,6 @@
 package accounting
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -12,8 +10,6 @@ import (
 // Curve bounds the Renyi divergence of a mechanism's outputs on neighbouring
 // datasets, whichever of the two comes first.
 type Curve interface {
-	// Validate reports the first parameter out of range, nil if there is none.
-	Validate() error
 	// At returns the bound in nats at alpha in [1, +Inf], non-decreasing in alpha:
 	// at 1 on the Kullback-Leibler divergence, at +Inf on the largest log ratio.
 	// +Inf if nothing finite is known. It panics if alpha is below 1 or NaN.
@@ -164,28 +160,12 @@ type Repeat struct {
 	K     int
 }
 
-func (r Repeat) Validate() error {
-	if err := CheckSteps(r.K); err != nil {
-		return err
-	}
-	return r.Curve.Validate()
-}
-
 func (r Repeat) At(alpha float64) float64 { return float64(r.K) * r.Curve.At(alpha) }
 
 func (r Repeat) corners() []float64 { return corners(r.Curve) }
 
 // Sum is the adaptive composition of mechanisms (Mironov 2017, proposition 1).
 type Sum []Curve
-
-func (s Sum) Validate() error {
-	for _, c := range s {
-		if err := c.Validate(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func (s Sum) At(alpha float64) float64 {
 	mustBeOrder(alpha)
@@ -217,12 +197,12 @@ func corners(c Curve) []float64 {
 // records. Of noise and of concentrated privacy it is exact: the sensitivity
 // grows with size, rho with its square (Bun and Steinke 2016, proposition 1.9).
 // A report by randomised response hides the whole group as it hides one record.
-// Of pure privacy it is that of size epsilon. Otherwise it is the rule of
-// [GroupRenyi] with 2^c the power of two at or above size, orders below 2
-// taking the value at 2; where the largest log ratio is finite, the curve of
+// Of pure privacy it is that of size epsilon. Otherwise it is, at order alpha, 3^c times the
+// curve at 2^c alpha (Mironov 2017, proposition 2) with 2^c the power of two at or above
+// size, orders below 2 taking the value at 2; where the largest log ratio is finite, the curve of
 // size times that, if lower. It panics if size is not in [1, MaxGroup].
 func Group(c Curve, size int) Curve {
-	mustBeGroup(size)
+	refuse(CheckGroup(size) != nil, "group size out of range; call CheckGroup first")
 	k := float64(size)
 	if size == 1 {
 		return c
@@ -233,9 +213,9 @@ func Group(c Curve, size int) Curve {
 	case Laplace:
 		return Laplace{c.Scale, k * c.Sensitivity}
 	case Concentrated:
-		return Concentrated{GroupConcentrated(c.Rho, size)}
+		return Concentrated{k * k * c.Rho}
 	case PureDP:
-		return PureDP{GroupPure(c.Epsilon, size)}
+		return PureDP{k * c.Epsilon}
 	case RandomisedResponse:
 		return c
 	case Repeat:
@@ -254,18 +234,6 @@ func Group(c Curve, size int) Curve {
 type grouped struct {
 	curve Curve
 	size  int
-}
-
-func (g grouped) Validate() error {
-	if err := CheckGroup(g.size); err != nil {
-		return err
-	}
-	if r, ok := g.curve.(RenyiDP); ok {
-		if _, _, err := GroupRenyi(r.Alpha, r.Epsilon, stability(g.size)); err != nil {
-			return err
-		}
-	}
-	return g.curve.Validate()
 }
 
 func (g grouped) At(alpha float64) float64 {
@@ -294,42 +262,11 @@ func (g grouped) corners() []float64 {
 // stability is the least c with 2^c >= size.
 func stability(size int) int { return bits.Len(uint(size - 1)) }
 
-// GroupRenyi returns the order and the divergence that hold for groups of 2^c
-// records: (alpha/2^c, 3^c eps), which needs alpha >= 2^(c+1) (Mironov 2017,
-// proposition 2). A [audit.InputError] says the least alpha. It panics if c is
-// negative or above 20.
-func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
-	refuse(c < 0 || c > 20, "a group is of 2^0 to 2^20 records")
-	if err := cmp.Or(CheckAlpha(alpha), checkEpsilon("epsilon", eps)); err != nil {
-		return 0, 0, err
-	}
-	if least := math.Ldexp(2, c); alpha < least && c > 0 {
-		return 0, 0, fault("alpha", number(alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<c),
-			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group")
-	}
-	return math.Ldexp(alpha, -c), math.Pow(3, float64(c)) * eps, nil
-}
-
-// GroupPure returns size eps. It panics on arguments out of range, as all below.
-func GroupPure(eps float64, size int) float64 {
-	mustBeEpsilon(eps)
-	mustBeGroup(size)
-	return float64(size) * eps
-}
-
-// GroupConcentrated returns size^2 rho (Bun and Steinke 2016, proposition 1.9).
-func GroupConcentrated(rho float64, size int) float64 {
-	mustBeEpsilon(rho)
-	mustBeGroup(size)
-	return float64(size) * float64(size) * rho
-}
-
-// GroupApproximate returns size eps and delta (e^(size eps)-1)/(e^eps-1), at
+// groupApproximate returns size eps and delta (e^(size eps)-1)/(e^eps-1), at
 // most 1: the sum of delta e^(i eps) over i < size (Lu et al. 2022, lemma 3.4).
 // delta lies in [0, 1).
-func GroupApproximate(eps, delta float64, size int) (float64, float64) {
-	total := GroupPure(eps, size)
-	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
+func groupApproximate(eps, delta float64, size int) (float64, float64) {
+	total := float64(size) * eps
 	if delta == 0 {
 		return total, 0
 	}

@@ -91,9 +91,6 @@ func testCurves() map[string]Curve {
 func TestCurvesRise(t *testing.T) {
 	orders := []float64{1, 1 + 1e-12, 1 + 1e-6, 1.001, 1.1, 1.5, 1.999999, 2, 2.000001, 3, 3.5, 10, 63.999, 64, 100.5, 500, 4096, 4096.5, 5000, 1e5, 1e6, math.Inf(1)}
 	for name, c := range testCurves() {
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 		last := 0.0
 		for _, alpha := range orders {
 			v := c.At(alpha)
@@ -144,17 +141,8 @@ func TestPureCurveIsTheWorst(t *testing.T) {
 		if laplace := (Laplace{1, eps}).At(alpha); laplace > pure*(1+1e-12) {
 			t.Errorf("eps %v alpha %v: laplace %v above pure %v", eps, alpha, laplace, pure)
 		}
-		if pure > math.Min(eps, alpha*PureRho(eps))*(1+1e-12) {
+		if pure > math.Min(eps, alpha*eps*eps/2)*(1+1e-12) {
 			t.Errorf("eps %v alpha %v: pure %v", eps, alpha, pure)
 		}
-	}
-}
-
-func TestComposition(t *testing.T) {
-	for _, alpha := range []float64{1, 1.3, 7, 80} {
-		near(t, "sum", Sum{Gaussian{1, 1}, Gaussian{2, 1}, PureDP{0.5}}.At(alpha), Gaussian{1, 1}.At(alpha)+Gaussian{2, 1}.At(alpha)+PureDP{0.5}.At(alpha), 1e-15)
-		near(t, "repeat", Repeat{Laplace{2, 1}, 7}.At(alpha), 7*Laplace{2, 1}.At(alpha), 1e-15)
-		// dp_accounting's test_effective_gaussian_noise_multiplier: precisions add.
-		near(t, "gaussians", Sum{Gaussian{3, 1}, Gaussian{4, 1}}.At(alpha), Gaussian{2.4, 1}.At(alpha), 1e-12)
 	}
 }

@@ -29,47 +29,6 @@ func ExampleAnswer() {
 	// renyi-classical: epsilon 2.538 at order 7.9
 }
 
-func ExampleQuery_Validate() {
-	fmt.Println(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.0), Rate: new(1.5)}.Validate())
-	// Output: rate is 1.5, must be above 0 and at most 1; it is the probability that a record takes part in a step
-}
-
-func ExampleBestEpsilon() {
-	curve := accounting.Sum{accounting.Repeat{Curve: accounting.SubsampledGaussian{Sigma: 1, Sensitivity: 1, Rate: 0.01}, K: 1000}, accounting.PureDP{Epsilon: 0.1}}
-	best := accounting.BestEpsilon(curve, 1e-5, accounting.Tight)
-	fmt.Printf("epsilon %.3f at order %.2f\n", best.Epsilon, best.Alpha)
-	// Output: epsilon 2.137 at order 7.76
-}
-
-func ExampleBestDelta() {
-	best := accounting.BestDelta(accounting.Laplace{Scale: 1, Sensitivity: 1}, 0.9, accounting.Tight)
-	fmt.Printf("delta %.3f\n", best.Delta)
-	// Output: delta 0.050
-}
-
-func ExampleOptimalEpsilon() {
-	fmt.Printf("100 mechanisms of epsilon .1: %.2f\n", accounting.OptimalEpsilon(0.1, 0, 100, 1e-5))
-	// Output: 100 mechanisms of epsilon .1: 4.31
-}
-
-func ExampleGaussianSigma() {
-	classical, _ := accounting.ClassicalGaussianSigma(0.5, 1e-5, 1)
-	fmt.Printf("analytic %.3f, classical %.3f\n", accounting.GaussianSigma(0.5, 1e-5, 1), classical)
-	// Output: analytic 7.032, classical 9.690
-}
-
-func ExamplePreserve() {
-	lo, hi := accounting.Preserve(1e-3, 0.1, 10)
-	fmt.Printf("%.5f to %.5f\n", lo, hi)
-	// Output: 0.00042 to 0.00218
-}
-
-func ExampleGroupRenyi() {
-	_, _, err := accounting.GroupRenyi(3, 0.1, 1)
-	fmt.Println(err)
-	// Output: alpha is 3, must be at least 4 for a group of 2; the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group
-}
-
 // How much noise do 1000 steps at rate .01 need for epsilon 2?
 func ExampleLeastNoise() {
 	sigma := accounting.LeastNoise(2, 1e-5, func(noise float64) accounting.Composition {

@@ -3,8 +3,6 @@ package accounting
 import (
 	"math"
 	"testing"
-
-	"github.com/dpscope/dpscope/audit"
 )
 
 // Solved with 40 digits; testdata/gaussian.py made the values.
@@ -16,8 +14,8 @@ func TestAnalyticGaussian(t *testing.T) {
 		near(t, "sigma of sensitivity 3", GaussianSigma(k.eps, 1e-5, 3), 3*k.sigma, 1e-10)
 		near(t, "epsilon", GaussianEpsilon(k.sigma, 1, 1e-5), k.eps, 1e-10)
 		near(t, "delta", GaussianDelta(k.sigma, 1, k.eps), 1e-5, 1e-9)
-		if classical, err := ClassicalGaussianSigma(k.eps, 1e-5, 1); k.eps < 1 && (err != nil || classical <= k.sigma) || k.eps >= 1 && !audit.IsInput(err) {
-			t.Errorf("classical sigma at %v: %v, %v", k.eps, classical, err)
+		if classical := classicalGaussianSigma(k.eps, 1e-5, 1); k.eps < 1 && classical <= k.sigma {
+			t.Errorf("classical sigma at %v: %v", k.eps, classical)
 		}
 	}
 }
@@ -40,18 +38,6 @@ func TestGaussianInverse(t *testing.T) {
 			}
 			if d := GaussianDelta(sigma, 1, back); d > delta {
 				t.Errorf("sigma %v: epsilon %v has delta %v, want at most %v", sigma, back, d, delta)
-			}
-		}
-	}
-}
-
-// The exact epsilon is below what the curve gives.
-func TestGaussianBelowRenyi(t *testing.T) {
-	for _, sigma := range []float64{0.1, 1, 10, 300} {
-		for _, delta := range []float64{0.2, 1e-3, 1e-9} {
-			exact := GaussianEpsilon(sigma, 1, delta)
-			if curve := BestEpsilon(Gaussian{sigma, 1}, delta, Tight).Epsilon; exact > curve*(1+1e-8) {
-				t.Errorf("sigma %v delta %v: exactly %v, from the curve %v", sigma, delta, exact, curve)
 			}
 		}
 	}

@@ -1,12 +1,8 @@
 package accounting
 
 import (
-	"errors"
 	"math"
-	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/audit"
 )
 
 func TestGroupExact(t *testing.T) {
@@ -46,24 +42,6 @@ func TestGroupRuleIsSound(t *testing.T) {
 	}
 }
 
-func TestGroupRenyi(t *testing.T) {
-	alpha, eps, err := GroupRenyi(8, 0.1, 2)
-	if err != nil || alpha != 2 || math.Abs(eps-0.9) > 1e-15 {
-		t.Errorf("%v %v %v", alpha, eps, err)
-	}
-	if alpha, eps, err := GroupRenyi(1.5, 0.1, 0); err != nil || alpha != 1.5 || eps != 0.1 {
-		t.Errorf("no group: %v %v %v", alpha, eps, err)
-	}
-	_, _, err = GroupRenyi(7.9, 0.1, 2)
-	var in *audit.InputError
-	if !errors.As(err, &in) || in.Field != "alpha" || !strings.HasPrefix(in.Want, "at least 8 ") {
-		t.Errorf("alpha below 2^(c+1): %v", err)
-	}
-	if err := Group(RenyiDP{7.9, 0.1}, 3).Validate(); !audit.IsInput(err) {
-		t.Errorf("as a curve: %v", err)
-	}
-}
-
 func TestGroupApproximate(t *testing.T) {
 	for _, eps := range []float64{0, 1e-9, 0.5, 3} {
 		for _, size := range []int{1, 2, 9} {
@@ -71,18 +49,18 @@ func TestGroupApproximate(t *testing.T) {
 			for i := range size {
 				want += 1e-12 * math.Exp(float64(i)*eps)
 			}
-			total, delta := GroupApproximate(eps, 1e-12, size)
+			total, delta := groupApproximate(eps, 1e-12, size)
 			near(t, "delta", delta, want, 1e-8)
 			near(t, "epsilon", total, float64(size)*eps, 1e-15)
 		}
 	}
-	if _, delta := GroupApproximate(800, 1e-300, 3); delta != 1 {
+	if _, delta := groupApproximate(800, 1e-300, 3); delta != 1 {
 		t.Errorf("overflow: delta %v, want 1", delta)
 	}
-	if _, delta := GroupApproximate(500, 1e-300, 2); math.Abs(math.Log(delta)-(500+math.Log(1e-300))) > 1e-9 {
+	if _, delta := groupApproximate(500, 1e-300, 2); math.Abs(math.Log(delta)-(500+math.Log(1e-300))) > 1e-9 {
 		t.Errorf("large: delta %v", delta)
 	}
-	if _, delta := GroupApproximate(1e6, 0, 5); delta != 0 {
+	if _, delta := groupApproximate(1e6, 0, 5); delta != 0 {
 		t.Errorf("pure: delta %v", delta)
 	}
 }

@@ -45,7 +45,7 @@ func anyQuery(r *rand.Rand) Query {
 	if q.Mechanism == KindGaussian || q.Mechanism == KindLaplace {
 		perhaps(&q.Sensitivity, 0.3)
 	}
-	if q.isNoise() {
+	if q.Mechanism.noise() {
 		perhaps(&q.Rate, 0.3)
 		perhaps(&q.TargetEpsilon, 0.05)
 	}

@@ -59,7 +59,7 @@ func newCells(pair lossPair, step, tail float64, adjust bool) *cells {
 	if adjust && hi > lo {
 		step = (hi - lo) / float64(last)
 	}
-	c := &cells{offset: lo, step: step, infinite: pair.infinite()}
+	c := &cells{offset: lo, step: step, infinite: pair.infinite}
 	if _, top := pair.span(leastMass); top <= hi { // bounded above
 		c.offset, first, last = hi, -last, 0
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // Lossy is a mechanism of which two laws P and Q are known that dominate its outputs
@@ -22,14 +21,34 @@ type Lossy interface {
 }
 
 // lossPair is P and Q in terms of the loss log(P/Q).
-type lossPair interface {
+type lossPair struct {
 	// span is where the loss lies, but for P of at most tail on either side.
-	span(tail float64) (lo, hi float64)
+	span func(tail float64) (lo, hi float64)
 	// masses returns P and Q of the losses in (edges[i], edges[i+1]], a loss at an edge
 	// may be counted on either side of it. Relative error below lossError.
-	masses(edges []float64) (p, q []float64)
-	// infinite is P where Q is 0.
-	infinite() float64
+	masses   func(edges []float64) (p, q []float64)
+	infinite float64 // P where Q is 0
+}
+
+// reversed exchanges P and Q, of which neither is 0 where the other is not: the loss is the
+// negative of the other's.
+func (l lossPair) reversed() lossPair {
+	return lossPair{
+		span: func(tail float64) (lo, hi float64) {
+			lo, hi = l.span(tail)
+			return -hi, -lo
+		},
+		masses: func(edges []float64) (p, q []float64) {
+			mirror := make([]float64, len(edges))
+			for i, e := range edges {
+				mirror[len(edges)-1-i] = -e
+			}
+			q, p = l.masses(mirror)
+			slices.Reverse(p)
+			slices.Reverse(q)
+			return p, q
+		},
+	}
 }
 
 // lossError bounds the relative error of the masses and the absolute one of the
@@ -37,18 +56,16 @@ type lossPair interface {
 // last place, of which the tail makes 4 z^2; |z| stays below 36.
 const lossError = 1e-12
 
-func (g Gaussian) losses(bool) lossPair {
-	return noiseLosses{1, gaussianNoise(g.Sensitivity / g.Sigma)}
-}
+func (g Gaussian) losses(bool) lossPair { return gaussianNoise(g.Sensitivity/g.Sigma).losses(1, false) }
 
 func (s SubsampledGaussian) losses(reverse bool) lossPair {
-	return directed(noiseLosses{s.Rate, gaussianNoise(s.Sensitivity / s.Sigma)}, reverse && s.Rate < 1)
+	return gaussianNoise(s.Sensitivity/s.Sigma).losses(s.Rate, reverse)
 }
 
-func (l Laplace) losses(bool) lossPair { return noiseLosses{1, laplaceNoise(l.Sensitivity / l.Scale)} }
+func (l Laplace) losses(bool) lossPair { return laplaceNoise(l.Sensitivity/l.Scale).losses(1, false) }
 
 func (s SubsampledLaplace) losses(reverse bool) lossPair {
-	return directed(noiseLosses{s.Rate, laplaceNoise(s.Sensitivity / s.Scale)}, reverse && s.Rate < 1)
+	return laplaceNoise(s.Sensitivity/s.Scale).losses(s.Rate, reverse)
 }
 
 // SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample, as
@@ -106,91 +123,85 @@ func (f Finite) Validate() error {
 }
 
 func (f Finite) losses(reverse bool) lossPair {
-	var d discreteLosses
-	p, q := f.P, f.Q
-	if reverse {
-		p, q = q, p
-	}
-	for i := range p {
+	type output struct{ loss, p, q float64 }
+	var all []output // by loss
+	never := 0.0
+	for i, p := range f.P {
+		q := f.Q[i]
+		if reverse {
+			p, q = q, p
+		}
 		switch {
-		case q[i] > 0 && p[i] > 0:
-			d.all = append(d.all, discreteLoss{math.Log(p[i]) - math.Log(q[i]), p[i], q[i]})
-		case p[i] > 0:
-			d.never += p[i]
+		case q > 0 && p > 0:
+			all = append(all, output{math.Log(p) - math.Log(q), p, q})
+		case p > 0:
+			never += p
 		}
 	}
-	sort.Slice(d.all, func(i, j int) bool { return d.all[i].loss < d.all[j].loss })
-	return d
-}
-
-type discreteLoss struct{ loss, p, q float64 }
-
-type discreteLosses struct {
-	all   []discreteLoss // by loss
-	never float64
-}
-
-func (d discreteLosses) span(float64) (lo, hi float64) {
-	if len(d.all) == 0 {
-		return 0, 0
+	slices.SortStableFunc(all, func(a, b output) int { return cmp.Compare(a.loss, b.loss) })
+	return lossPair{
+		span: func(float64) (lo, hi float64) {
+			if len(all) == 0 {
+				return 0, 0
+			}
+			return all[0].loss, all[len(all)-1].loss
+		},
+		masses: func(edges []float64) (p, q []float64) {
+			p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
+			i := 0
+			for _, a := range all {
+				for i < len(p)-1 && a.loss > edges[i+1] {
+					i++
+				}
+				p[i] += a.p
+				q[i] += a.q
+			}
+			return p, q
+		},
+		infinite: never,
 	}
-	return d.all[0].loss, d.all[len(d.all)-1].loss
-}
-
-func (d discreteLosses) infinite() float64 { return d.never }
-
-func (d discreteLosses) masses(edges []float64) (p, q []float64) {
-	p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
-	i := 0
-	for _, a := range d.all {
-		for i < len(p)-1 && a.loss > edges[i+1] {
-			i++
-		}
-		p[i] += a.p
-		q[i] += a.q
-	}
-	return p, q
 }
 
 // noise is a law on the line and the same law moved by a shift, whose log ratio does
 // not fall.
-type noise interface {
+type noise struct {
+	shift float64
 	// at is the largest output at which the log ratio of the moved law over the law is at
 	// most loss; loss its inverse.
-	at(loss float64) float64
-	loss(at float64) float64
-	// mass is the probability of (a, b) under the law and under the moved law.
-	mass(a, b float64) (plain, moved float64)
+	at, loss func(float64) float64
+	// mass is the probability of (a, b) under the law.
+	mass func(a, b float64) float64
 	// reach is beyond what the law has at most tail, and the moved law beyond that and
 	// the shift.
-	reach(tail float64) (lo, hi float64)
+	reach func(tail float64) (lo, hi float64)
 }
 
-// noiseLosses is the law moved with probability rate over the law as it is.
-type noiseLosses struct {
-	rate float64
-	noise
-}
-
-func (n noiseLosses) infinite() float64 { return 0 }
-
-func (n noiseLosses) span(tail float64) (lo, hi float64) {
-	lo, hi = n.reach(tail)
-	return sampledLoss(n.rate, n.loss(lo)), sampledLoss(n.rate, n.loss(hi))
-}
-
-func (n noiseLosses) masses(edges []float64) (p, q []float64) {
-	p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
-	from := n.at(unsampledLoss(n.rate, edges[0]))
-	for i := range p {
-		to := n.at(unsampledLoss(n.rate, edges[i+1]))
-		if to > from {
-			plain, moved := n.mass(from, to)
-			p[i], q[i] = (1-n.rate)*plain+n.rate*moved, plain
-			from = to
-		}
+// losses is the law moved with probability rate over the law as it is, or, where that
+// makes a difference, the reverse.
+func (n noise) losses(rate float64, reverse bool) lossPair {
+	l := lossPair{
+		span: func(tail float64) (lo, hi float64) {
+			lo, hi = n.reach(tail)
+			return sampledLoss(rate, n.loss(lo)), sampledLoss(rate, n.loss(hi))
+		},
+		masses: func(edges []float64) (p, q []float64) {
+			p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
+			from := n.at(unsampledLoss(rate, edges[0]))
+			for i := range p {
+				to := n.at(unsampledLoss(rate, edges[i+1]))
+				if to > from {
+					q[i] = n.mass(from, to)
+					p[i] = (1-rate)*q[i] + rate*n.mass(from-n.shift, to-n.shift)
+					from = to
+				}
+			}
+			return p, q
+		},
 	}
-	return p, q
+	if reverse && rate < 1 {
+		return l.reversed()
+	}
+	return l
 }
 
 // sampledLoss is log(1 - rate + rate e^loss).
@@ -216,43 +227,30 @@ func unsampledLoss(rate, loss float64) float64 {
 	return math.Log(v / rate)
 }
 
-// gaussianNoise is standard normal noise and its shift.
-type gaussianNoise float64
-
-func (mu gaussianNoise) at(loss float64) float64 { return loss/float64(mu) + float64(mu)/2 }
-func (mu gaussianNoise) loss(at float64) float64 { return float64(mu) * (at - float64(mu)/2) }
-
-func (mu gaussianNoise) mass(a, b float64) (plain, moved float64) {
-	return normalMass(a, b), normalMass(a-float64(mu), b-float64(mu))
+// gaussianNoise is standard normal noise and its shift by mu.
+func gaussianNoise(mu float64) noise {
+	return noise{mu,
+		func(loss float64) float64 { return loss/mu + mu/2 }, func(at float64) float64 { return mu * (at - mu/2) }, normalMass,
+		func(tail float64) (lo, hi float64) {
+			far := math.Sqrt(-2 * math.Log(tail)) // where e^(-x^2/2) is the tail
+			return -far, far + mu
+		}}
 }
 
-func (mu gaussianNoise) reach(tail float64) (lo, hi float64) {
-	far := math.Sqrt(-2 * math.Log(tail)) // where e^(-x^2/2) is the tail
-	return -far, far + float64(mu)
+// laplaceNoise is Laplace noise of scale 1 and its shift by s.
+func laplaceNoise(s float64) noise {
+	return noise{s,
+		func(loss float64) float64 {
+			switch {
+			case loss < -s:
+				return math.Inf(-1)
+			case loss >= s:
+				return math.Inf(1)
+			}
+			return (loss + s) / 2
+		}, func(at float64) float64 { return math.Max(-s, math.Min(s, 2*at-s)) }, laplaceMass,
+		func(float64) (lo, hi float64) { return 0, s }}
 }
-
-// laplaceNoise is Laplace noise of scale 1 and its shift.
-type laplaceNoise float64
-
-func (s laplaceNoise) at(loss float64) float64 {
-	switch {
-	case loss < -float64(s):
-		return math.Inf(-1)
-	case loss >= float64(s):
-		return math.Inf(1)
-	}
-	return (loss + float64(s)) / 2
-}
-
-func (s laplaceNoise) loss(at float64) float64 {
-	return math.Max(-float64(s), math.Min(float64(s), 2*at-float64(s)))
-}
-
-func (s laplaceNoise) mass(a, b float64) (plain, moved float64) {
-	return laplaceMass(a, b), laplaceMass(a-float64(s), b-float64(s))
-}
-
-func (s laplaceNoise) reach(float64) (lo, hi float64) { return 0, float64(s) }
 
 // normalMass is the probability that a standard normal variable lies in [a, b]: small
 // intervals by Gauss and Legendre with eight points, whose error is below 1e-17 of the
@@ -290,31 +288,4 @@ func laplaceMass(a, b float64) float64 {
 		return math.Exp(b) * -math.Expm1(a-b) / 2
 	}
 	return -(math.Expm1(a) + math.Expm1(-b)) / 2
-}
-
-// directed is the pair as it is, or reversed.
-func directed(pair noiseLosses, reverse bool) lossPair {
-	if reverse {
-		return reversed{pair}
-	}
-	return pair
-}
-
-// reversed exchanges P and Q of noise: the loss is the negative of the other's.
-type reversed struct{ noiseLosses }
-
-func (r reversed) span(tail float64) (lo, hi float64) {
-	lo, hi = r.noiseLosses.span(tail)
-	return -hi, -lo
-}
-
-func (r reversed) masses(edges []float64) (p, q []float64) {
-	mirror := make([]float64, len(edges))
-	for i, e := range edges {
-		mirror[len(edges)-1-i] = -e
-	}
-	q, p = r.noiseLosses.masses(mirror)
-	slices.Reverse(p)
-	slices.Reverse(q)
-	return p, q
 }

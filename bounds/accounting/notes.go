@@ -84,35 +84,3 @@ func title(parts []Query) string {
 	}
 	return strings.ToUpper(words[:1]) + words[1:]
 }
-
-func (q Query) title() string {
-	var b strings.Builder
-	if *q.Steps > 1 {
-		fmt.Fprintf(&b, "%d steps of ", *q.Steps)
-	}
-	switch q.Mechanism {
-	case KindGaussian:
-		fmt.Fprintf(&b, "Gaussian noise, sigma %v, sensitivity %v", *q.Sigma, *q.Sensitivity)
-		if *q.Rate < 1 {
-			fmt.Fprintf(&b, ", Poisson sampling at rate %v", *q.Rate)
-		}
-	case KindLaplace:
-		fmt.Fprintf(&b, "Laplace noise, scale %v, sensitivity %v", *q.Scale, *q.Sensitivity)
-		if *q.Rate < 1 {
-			fmt.Fprintf(&b, ", Poisson sampling at rate %v", *q.Rate)
-		}
-	case KindRandomisedResponse:
-		fmt.Fprintf(&b, "randomised response, true with probability %v", *q.P)
-	case KindPure:
-		fmt.Fprintf(&b, "a pure mechanism, epsilon %v", *q.Epsilon)
-	case KindApproximate:
-		fmt.Fprintf(&b, "an approximate mechanism, epsilon %v, delta %v", *q.Epsilon, *q.StepDelta)
-	case KindRenyi:
-		fmt.Fprintf(&b, "a Renyi mechanism, epsilon %v at order %v", *q.Epsilon, *q.Alpha)
-	case KindConcentrated:
-		fmt.Fprintf(&b, "a zero-concentrated mechanism, rho %v", *q.Rho)
-	case KindGaussianDP:
-		fmt.Fprintf(&b, "a Gaussian-private mechanism, mu %v", *q.Mu)
-	}
-	return b.String()
-}

@@ -27,32 +27,83 @@ const (
 	KindGaussianDP         Kind = "gaussian-dp"         // mu
 )
 
+// mechanism is a curve with parameters that a user gives.
+type mechanism interface {
+	Curve
+	// Validate reports the first parameter out of range, nil if there is none.
+	Validate() error
+}
+
+// kinds are all kinds, in the order in which to show them.
+var kinds = []struct {
+	name       Kind
+	parameters []string // that it needs, sensitivity and rate apart
+	title      string   // of their values
+	// step is the curve of one step of a filled query, for one record; nil for approximate
+	// privacy, which has none.
+	step func(q Query) mechanism
+}{
+	{KindGaussian, []string{"sigma"}, "Gaussian noise, sigma %v", func(q Query) mechanism {
+		if *q.Rate == 1 {
+			return Gaussian{*q.Sigma, *q.Sensitivity}
+		}
+		return SubsampledGaussian{*q.Sigma, *q.Sensitivity, *q.Rate}
+	}},
+	{KindLaplace, []string{"scale"}, "Laplace noise, scale %v", func(q Query) mechanism {
+		if *q.Rate == 1 {
+			return Laplace{*q.Scale, *q.Sensitivity}
+		}
+		return SubsampledLaplace{*q.Scale, *q.Sensitivity, *q.Rate}
+	}},
+	{KindRandomisedResponse, []string{"p"}, "randomised response, true with probability %v", func(q Query) mechanism { return RandomisedResponse{*q.P} }},
+	{KindPure, []string{"epsilon"}, "a pure mechanism, epsilon %v", func(q Query) mechanism { return PureDP{*q.Epsilon} }},
+	{KindApproximate, []string{"epsilon", "stepDelta"}, "an approximate mechanism, epsilon %v, delta %v", func(Query) mechanism { return nil }},
+	{KindRenyi, []string{"alpha", "epsilon"}, "a Renyi mechanism, epsilon %[2]v at order %[1]v", func(q Query) mechanism { return RenyiDP{*q.Alpha, *q.Epsilon} }},
+	{KindConcentrated, []string{"rho"}, "a zero-concentrated mechanism, rho %v", func(q Query) mechanism { return Concentrated{*q.Rho} }},
+	{KindGaussianDP, []string{"mu"}, "a Gaussian-private mechanism, mu %v", func(q Query) mechanism { return Gaussian{1, *q.Mu} }},
+}
+
+// at is the kind's place among kinds, -1 for a name that is not a kind.
+func (k Kind) at() int {
+	for i, known := range kinds {
+		if known.name == k {
+			return i
+		}
+	}
+	return -1
+}
+
 // Kinds are all kinds, in the order in which to show them.
-func Kinds() []Kind {
-	return []Kind{KindGaussian, KindLaplace, KindRandomisedResponse, KindPure, KindApproximate, KindRenyi, KindConcentrated, KindGaussianDP}
+func Kinds() (names []Kind) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
 }
 
 // KindNames are the names of all kinds.
 func KindNames() (names []string) {
-	for _, k := range Kinds() {
-		names = append(names, string(k))
+	for _, k := range kinds {
+		names = append(names, string(k.name))
 	}
 	return names
 }
 
 // Parameters are the names of the parameters that the kind needs, sensitivity
 // and rate apart; nil for a name that is not a kind.
-func (k Kind) Parameters() []string { return parameters[k] }
-
-var parameters = map[Kind][]string{
-	KindGaussian: {"sigma"}, KindLaplace: {"scale"}, KindRandomisedResponse: {"p"}, KindPure: {"epsilon"},
-	KindApproximate: {"epsilon", "stepDelta"}, KindRenyi: {"alpha", "epsilon"}, KindConcentrated: {"rho"}, KindGaussianDP: {"mu"},
+func (k Kind) Parameters() []string {
+	if k.at() < 0 {
+		return nil
+	}
+	return kinds[k.at()].parameters
 }
+
+// noise reports a kind that adds noise to a value.
+func (k Kind) noise() bool { return k == KindGaussian || k == KindLaplace }
 
 // Options are the names of the parameters that the kind may have beside those.
 func (k Kind) Options() []string {
-	switch k {
-	case KindGaussian, KindLaplace:
+	if k.noise() {
 		return []string{"sensitivity", "rate", "targetEpsilon"}
 	}
 	return nil
@@ -153,15 +204,14 @@ const maxOrders = 1000
 // defaultOrders is the grid of a curve.
 var defaultOrders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512}
 
-// parameters are the fields that depend on the kind.
-func (q Query) parameters() []struct {
+// parameter is a field that depends on the kind.
+type parameter struct {
 	name  string
 	value *float64
-} {
-	return []struct {
-		name  string
-		value *float64
-	}{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
+}
+
+func (q Query) parameters() []parameter {
+	return []parameter{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
 }
 
 // Validate reports the first fault as a [audit.InputError], nil if there is none.
@@ -172,7 +222,7 @@ func (q Query) Validate() error {
 	}
 	for _, p := range q.parameters() {
 		switch wanted := slices.Contains(needed, p.name); {
-		case wanted && p.value == nil && q.TargetEpsilon != nil && q.isNoise():
+		case wanted && p.value == nil && q.TargetEpsilon != nil && q.Mechanism.noise():
 		case wanted && p.value == nil:
 			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
 		case !wanted && p.value != nil:
@@ -186,7 +236,7 @@ func (q Query) Validate() error {
 		if err := checkRate(*q.Rate); err != nil {
 			return err
 		}
-		if *q.Rate < 1 && !q.isNoise() {
+		if *q.Rate < 1 && !q.Mechanism.noise() {
 			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian and laplace only")
 		}
 	}
@@ -196,7 +246,7 @@ func (q Query) Validate() error {
 	}
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
-		case !q.isNoise():
+		case !q.Mechanism.noise():
 			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is computed for gaussian and laplace only")
 		case !(v >= leastTarget && v <= mostTarget):
 			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
@@ -250,8 +300,9 @@ func (q Query) Validate() error {
 	if err := step.Validate(); err != nil {
 		return err
 	}
-	if g, ok := Group(step, *q.Group).(grouped); ok {
-		return g.Validate()
+	if least := math.Ldexp(2, stability(*q.Group)); q.Mechanism == KindRenyi && *q.Group > 1 && *q.Alpha < least {
+		return fault("alpha", number(*q.Alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<stability(*q.Group)),
+			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group")
 	}
 	return nil
 }
@@ -297,7 +348,7 @@ func (q Query) filled() Query {
 	fill(&q.Steps, 1)
 	fill(&q.Group, 1)
 	fill(&q.Delta, 1e-5)
-	if q.isNoise() {
+	if q.Mechanism.noise() {
 		fill(&q.Sensitivity, 1)
 		fill(&q.Rate, 1)
 	} else {
@@ -305,9 +356,6 @@ func (q Query) filled() Query {
 	}
 	return q
 }
-
-// isNoise reports a kind that adds noise to a value.
-func (q Query) isNoise() bool { return q.Mechanism == KindGaussian || q.Mechanism == KindLaplace }
 
 // noise is where the query has its noise.
 func (q *Query) noise() **float64 {
@@ -325,30 +373,29 @@ func fill[T any](p **T, value T) {
 
 // step is the curve of one step of a filled query, for one record; nil for
 // approximate privacy, which has none.
-func (q Query) step() Curve {
-	switch q.Mechanism {
-	case KindGaussian:
-		if *q.Rate == 1 {
-			return Gaussian{*q.Sigma, *q.Sensitivity}
+func (q Query) step() mechanism { return kinds[q.Mechanism.at()].step(q) }
+
+// title says what a filled query is of.
+func (q Query) title() string {
+	var values []any
+	for _, name := range q.Mechanism.Parameters() {
+		for _, p := range q.parameters() {
+			if p.name == name {
+				values = append(values, *p.value)
+			}
 		}
-		return SubsampledGaussian{*q.Sigma, *q.Sensitivity, *q.Rate}
-	case KindLaplace:
-		if *q.Rate == 1 {
-			return Laplace{*q.Scale, *q.Sensitivity}
-		}
-		return SubsampledLaplace{*q.Scale, *q.Sensitivity, *q.Rate}
-	case KindRandomisedResponse:
-		return RandomisedResponse{*q.P}
-	case KindPure:
-		return PureDP{*q.Epsilon}
-	case KindRenyi:
-		return RenyiDP{*q.Alpha, *q.Epsilon}
-	case KindConcentrated:
-		return Concentrated{*q.Rho}
-	case KindGaussianDP:
-		return Gaussian{1, *q.Mu}
 	}
-	return nil
+	words := fmt.Sprintf(kinds[q.Mechanism.at()].title, values...)
+	if *q.Steps > 1 {
+		words = fmt.Sprintf("%d steps of ", *q.Steps) + words
+	}
+	if q.Mechanism.noise() {
+		words += fmt.Sprintf(", sensitivity %v", *q.Sensitivity)
+		if *q.Rate < 1 {
+			words += fmt.Sprintf(", Poisson sampling at rate %v", *q.Rate)
+		}
+	}
+	return words
 }
 
 // roundUp rounds a figure up to seven significant digits, after raising it by
@@ -478,17 +525,66 @@ func mustBeDelta(delta float64) {
 
 func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }
 
-func mustBeSteps(k int) {
-	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")
-}
-
-func mustBeGroup(size int) {
-	refuse(CheckGroup(size) != nil, "group size out of range; call CheckGroup first")
-}
-
 // refuse panics: such arguments are the programmer's.
 func refuse(wrong bool, why string) {
 	if wrong {
 		panic("accounting: " + why)
+	}
+}
+
+// Command asks the query.
+func (q Query) Command() string {
+	return audit.CommandOf("dpscope account", settings.Written(Keys(), q, Query{}))
+}
+
+// Keys are the settings of a query, in the order in which a command names them. Where
+// nothing is typed the page asks with what its form has as Empty.
+func Keys() []settings.Key[Query] {
+	number := func(name, field string, at func(*Query) **float64, usage string, form settings.Form) settings.Key[Query] {
+		return settings.Key[Query]{Name: name, Field: field, At: settings.Optional(settings.Number[float64], at), Usage: usage + ", a `number`", Form: &form}
+	}
+	count := func(name string, at func(*Query) **int, most float64, usage string, form settings.Form) settings.Key[Query] {
+		return settings.Key[Query]{Name: name, At: settings.Optional(settings.Whole[int, int], at), Range: settings.In(1, most), Default: "1", Usage: usage, Form: &form}
+	}
+	return []settings.Key[Query]{
+		{Name: "mechanism", At: settings.Word(func(q *Query) *Kind { return &q.Mechanism }), Usage: "what to account for: " + strings.Join(KindNames(), ", ")},
+		number("sigma", "", func(q *Query) **float64 { return &q.Sigma }, "gaussian: standard deviation of the noise",
+			settings.Form{Label: "Sigma", Hint: "standard deviation of the noise", Empty: "1"}),
+		number("scale", "", func(q *Query) **float64 { return &q.Scale }, "laplace: scale of the noise",
+			settings.Form{Label: "Scale", Hint: "of the noise", Empty: "1"}),
+		number("p", "", func(q *Query) **float64 { return &q.P }, "randomised-response: probability of the true answer",
+			settings.Form{Label: "p", Hint: "probability of the true answer", Empty: "0.75"}),
+		number("epsilon", "", func(q *Query) **float64 { return &q.Epsilon }, "pure, approximate, renyi: epsilon of one step",
+			settings.Form{Label: "Epsilon", Hint: "of one step", Empty: "0.1"}),
+		number("step-delta", "stepDelta", func(q *Query) **float64 { return &q.StepDelta }, "approximate: delta of one step",
+			settings.Form{Label: "Delta of a step", Empty: "1e-7"}),
+		number("alpha", "", func(q *Query) **float64 { return &q.Alpha }, "renyi: order at which -epsilon holds",
+			settings.Form{Label: "Order alpha", Hint: "at which epsilon holds", Empty: "8"}),
+		number("rho", "", func(q *Query) **float64 { return &q.Rho }, "zcdp: rho of one step",
+			settings.Form{Label: "Rho", Hint: "of one step", Empty: "0.01"}),
+		number("mu", "", func(q *Query) **float64 { return &q.Mu }, "gaussian-dp: mu of one step",
+			settings.Form{Label: "Mu", Hint: "of one step", Empty: "0.1"}),
+		number("sensitivity", "", func(q *Query) **float64 { return &q.Sensitivity }, "gaussian, laplace: sensitivity of the value; default 1",
+			settings.Form{Label: "Sensitivity", Hint: "largest change of the value by one record", Empty: "1"}),
+		number("rate", "", func(q *Query) **float64 { return &q.Rate }, "gaussian, laplace: Poisson sampling rate of a step, in (0, 1]; default 1",
+			settings.Form{Label: "Sampling rate", Hint: "probability that a record takes part in a step (Poisson)", Empty: "1"}),
+		count("steps", func(q *Query) **int { return &q.Steps }, MaxSteps, "mechanisms in the composition",
+			settings.Form{Label: "Steps", Hint: "mechanisms in the composition", Empty: "1"}),
+		{Name: "with", At: settings.Text(func(q *Query) *string { return &q.With }), Usage: "further mechanisms of the composition, such as `laplace scale=2 steps=3; pure epsilon=0.1`, each with its own settings and steps",
+			Form: &settings.Form{Label: "And", Hint: "further mechanisms: kind and settings, semicolons between", Empty: "", Wide: true}},
+		count("group", func(q *Query) **int { return &q.Group }, MaxGroup, "records in a group",
+			settings.Form{Label: "Group size", Hint: "records protected together", Empty: "1"}),
+		number("delta", "", func(q *Query) **float64 { return &q.Delta }, "delta at which epsilon is computed, in (0, 1); default 1e-5",
+			settings.Form{Label: "Delta", Hint: "at which epsilon is computed", Empty: "0.00001"}),
+		number("at-epsilon", "atEpsilon", func(q *Query) **float64 { return &q.AtEpsilon }, "also compute delta at this epsilon, and for gaussian the noise that one step would need",
+			settings.Form{Label: "At epsilon", Hint: "also compute delta at this epsilon; empty: no"}),
+		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: also compute the least noise with which all steps together have this epsilon at delta; -sigma or -scale may then be left out",
+			settings.Form{Label: "Target epsilon", Hint: "also compute the least noise that meets it; empty: no"}),
+		{Name: "event", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Event }), Usage: "probabilities of a bad outcome on one dataset, such as `0.5,0.001`: asks for the range of its probability on a neighbour",
+			Form: &settings.Form{Label: "Bad outcome", Hint: "its probability on one dataset, or several: asks for the range on a neighbour"}},
+		{Name: "odds", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Odds }), Usage: "factors above 1, such as `2,10`: asks how probable it is that posterior odds over prior odds exceed them (Bayes factor)",
+			Form: &settings.Form{Label: "Odds factor", Hint: "above 1: how probably do odds of one dataset over the other grow by more?"}},
+		{Name: "profile", At: settings.Switch(func(q *Query) *bool { return &q.Profile }), Usage: "also give points of the curve of delta over epsilon; dpscope audit -claim-file reads them from the JSON"},
+		{Name: "orders", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Orders }), Usage: "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512"},
 	}
 }

@@ -3,6 +3,8 @@ package accounting
 import (
 	"cmp"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // SubsampledGaussian is [Gaussian] noise on a sum over a Poisson sample: every
@@ -66,16 +68,16 @@ func softplus(x float64) float64 {
 
 // logBinomialMoment returns the logarithm of the finite sum.
 func logBinomialMoment(noise, q float64, alpha int) float64 {
-	var sum logSum
+	var terms []float64
 	odds := math.Log(q) - math.Log1p(-q)
 	weight := float64(alpha) * math.Log1p(-q) // log C(alpha, k) q^k (1-q)^(alpha-k)
 	for k := 1; k <= alpha; k++ {
 		weight += odds + math.Log(float64(alpha-k+1)/float64(k))
 		if k >= 2 {
-			sum.add(weight + logExpm1(float64(k)*float64(k-1)/(2*noise*noise)))
+			terms = append(terms, weight+logExpm1(float64(k)*float64(k-1)/(2*noise*noise)))
 		}
 	}
-	return sum.log()
+	return floats.LogSumExp(terms)
 }
 
 // logExpm1 is log(e^x - 1), x > 0.
@@ -84,31 +86,6 @@ func logExpm1(x float64) float64 {
 		return x + math.Log1p(-math.Exp(-x))
 	}
 	return math.Log(math.Expm1(x))
-}
-
-// logSum adds numbers given by their logarithms.
-type logSum struct {
-	top, sum float64 // the sum is e^top sum
-	any      bool
-}
-
-func (l *logSum) add(x float64) {
-	switch {
-	case math.IsInf(x, -1):
-	case !l.any:
-		l.top, l.sum, l.any = x, 1, true
-	case x <= l.top:
-		l.sum += math.Exp(x - l.top)
-	default:
-		l.top, l.sum = x, l.sum*math.Exp(l.top-x)+1
-	}
-}
-
-func (l *logSum) log() float64 {
-	if !l.any {
-		return math.Inf(-1)
-	}
-	return l.top + math.Log(l.sum)
 }
 
 // logMean returns log(E[(1+w)^alpha - 1 - alpha w]/(alpha-1)) by the trapezoidal
@@ -133,7 +110,7 @@ func logMean(sigma, q, alpha, h float64) float64 {
 	}
 	term := func(z float64) float64 { return -z*z/(2*v) + logConvexity(t, l(z)) }
 	top := math.Max(term(sigma), term(alpha))
-	var sum logSum
+	var terms []float64
 	end := alpha + 12*sigma
 	for i := math.Ceil(-12 * sigma / h); i*h <= end; i++ {
 		z := i * h
@@ -147,9 +124,9 @@ func logMean(sigma, q, alpha, h float64) float64 {
 		}
 		x := -z*z/(2*v) + logConvexity(t, lz)
 		top = math.Max(top, x)
-		sum.add(x)
+		terms = append(terms, x)
 	}
-	return sum.log() + math.Log(h/sigma) - math.Log(2*math.Pi)/2
+	return floats.LogSumExp(terms) + math.Log(h/sigma) - math.Log(2*math.Pi)/2
 }
 
 // quadratureStep is the step at which the error of logMean is about e^-45 at

@@ -141,16 +141,3 @@ func TestSubsampledDirections(t *testing.T) {
 		}
 	}
 }
-
-func TestSubsampledRises(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 500 {
-		q, noise, alpha := math.Exp(-10*r.Float64()), math.Exp(5*r.Float64()-1), 1+math.Exp(9*r.Float64()-4)
-		base := SubsampledGaussian{noise, 1, q * 0.9}.At(alpha)
-		for what, c := range map[string]SubsampledGaussian{"rate": {noise, 1, q}, "noise": {noise * 0.9, 1, q * 0.9}, "sensitivity": {noise, 1.1, q * 0.9}} {
-			if v := c.At(alpha); !(v > base) {
-				t.Errorf("%s: %+v at %v gives %v, milder %v", what, c, alpha, v, base)
-			}
-		}
-	}
-}

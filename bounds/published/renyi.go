@@ -159,18 +159,8 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	beta = math.Min(beta, 0.2)
 	refutes := func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta }
-	if !refutes(0) {
-		return 0
-	}
-	lo, hi := 0.0, 60.0
-	for hi-lo > 1e-9 {
-		if mid := lo + (hi-lo)/2; refutes(mid) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return math.Max(0, bounds.RoundDown(lo))
+	eps, _ := bounds.Bisect(0, 60, 1e-9, refutes)
+	return math.Max(0, bounds.RoundDown(eps))
 }
 
 // MahloujifarEpsilon returns a lower confidence bound on epsilon at delta from a single run
@@ -180,19 +170,13 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 // proves. It panics on arguments out of range.
 func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
 	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
-	lo, hi := -1e-9, 60.0
-	for hi-lo > 1e-9 {
-		eps := lo + (hi-lo)/2
+	eps, _ := bounds.Bisect(0, 60, 1e-9, func(eps float64) bool {
 		odds := math.Exp(eps)
-		if bounds.OneRunRecursion(float64(m), r, v, beta, func(right float64) float64 {
+		return bounds.OneRunRecursion(float64(m), r, v, beta, func(right float64) float64 {
 			return math.Max(0, math.Max((right-delta)/odds, 1-delta-odds*(1-right)))
-		}) {
-			lo = eps
-		} else {
-			hi = eps
-		}
-	}
-	return math.Max(0, bounds.RoundDown(lo))
+		})
+	})
+	return math.Max(0, bounds.RoundDown(eps))
 }
 
 const (

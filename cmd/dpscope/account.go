@@ -13,7 +13,7 @@ import (
 
 // accountCommand is dpscope account: what a mechanism guarantees after sampling,
 // composition and for groups.
-func accountCommand(args []string, stdout, stderr io.Writer) int {
+func accountCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope account", stderr)
 	asked := cli.Settings(set, accounting.Keys())
 	var format string

@@ -1,44 +1,29 @@
 package main
 
 import (
-	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/recordings"
-	"github.com/dpscope/dpscope/internal/shares"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 // auditFlags are the flags of dpscope audit.
 type auditFlags struct {
-	*cli.Flags
-
-	asked    cli.Asked[pair.Plan]
-	workers  *int
-	external externalFlags
-	curve    string // file of a claim that is a curve
-
-	out   formatFlags
+	single
+	asked cli.Asked[pair.Plan]
+	curve string // file of a claim that is a curve
 	suite planFlags
-
-	shards shares.Flags
 }
 
-func newAuditFlags(stderr io.Writer) *auditFlags {
-	f := newSettingsFlags("dpscope audit", stderr)
+func newAuditFlags(stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
+	f := newSettingsFlags("dpscope audit", stdin, stdout, stderr)
 	s := f.Flags
 	s.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check which outputs the report rests on; raise -samples, or give -until-refuted and the largest -samples that you can spend")
 	f.workers = s.Workers(0, "parallel workers; 0: one per processor. The result does not depend on this")
@@ -49,11 +34,11 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 }
 
 // newSettingsFlags are those of the flags that say what is audited and how.
-func newSettingsFlags(command string, stderr io.Writer) *auditFlags {
-	f := &auditFlags{Flags: cli.NewFlags(command, stderr)}
+func newSettingsFlags(command string, stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
+	f := &auditFlags{single: single{Flags: cli.NewFlags(command, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}}}
 	s := f.Flags
 	f.asked = cli.Settings(s, pair.Keys())
-	f.external.register(s, pair.ExternalKeys())
+	f.brought.register(s, pair.ExternalKeys())
 	s.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
 	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	return f
@@ -61,25 +46,21 @@ func newSettingsFlags(command string, stderr io.Writer) *auditFlags {
 
 // plan makes the plan that the flags ask for.
 func (f *auditFlags) plan() (pair.Plan, error) {
-	given := map[string]bool{}
-	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := pair.Plan{Version: pair.PlanVersion}
-	if err := f.external.read(); err != nil {
-		return p, err
+	err := f.brought.ask()
+	if err == nil {
+		err = f.brought.check(f.Flags)
 	}
-	if err := f.external.check(given); err != nil {
-		return p, err
+	if err == nil {
+		err = f.asked.Read(&p)
 	}
-	if err := f.asked.Read(&p); err != nil {
-		return p, err
+	if err == nil && f.curve != "" {
+		err = f.readCurve(&p)
 	}
-	if f.curve != "" {
-		if err := f.readCurve(&p); err != nil {
-			return p, err
-		}
-	}
-	name := f.external.Mechanism()
+	name := f.Mechanism()
 	switch {
+	case err != nil:
+		return p, err
 	case name != "":
 		p.Mechanism = name
 		return p, checkOwnClaim(p.Claim)
@@ -117,20 +98,9 @@ func strayArgument(args []string) error {
 	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
-// files reads the files that the audit is of, and returns what can be audited with them.
-func (f *auditFlags) files(plan pair.Plan, in intake) (audit.Catalogue, error) {
-	switch r := f.external.Recorded; {
-	case f.external.Table.File != "":
-		return f.external.labelled(plan)
-	case len(r.Files) > 0:
-		return recordedCatalogue(r, in)
-	}
-	return catalogue, nil
-}
-
 // auditCommand is dpscope audit.
 func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newAuditFlags(stderr)
+	f := newAuditFlags(stdin, stdout, stderr)
 	stray, code, ok := f.ParseNames(args)
 	if !ok {
 		return code
@@ -139,7 +109,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		return fail(stderr, strayArgument(stray))
 	}
 	if f.suite.given() {
-		return auditPlan(f, stdin, stdout, stderr)
+		return f.auditPlan()
 	}
 	plan, err := f.plan()
 	if err != nil {
@@ -148,150 +118,8 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if f.out.forBuilds() {
 		plan = plan.ForVerdict()
 	}
-	if o := f.external; f.shards.Given() && (len(o.Recorded.Files) > 0 || o.Table.File != "") {
+	if f.shards.Given() && (len(f.Recorded.Files) > 0 || f.Table.File != "") {
 		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"})
 	}
-	cat, err := f.files(plan, intake{stdin, stderr})
-	if err != nil {
-		return fail(stderr, err)
-	}
-	if f.external.stdin, f.external.stdout = stdin, stdout; f.external.parent {
-		stdout = io.Discard
-	}
-	ctx, stop := untilSignal()
-	defer stop()
-	end := func() {}
-	if f.external.userKind() != "" {
-		cat, end, err = f.external.catalogue(ctx, plan, stderr)
-	}
-	if err != nil && ctx.Err() != nil {
-		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
-		return cli.ExitInconclusive
-	}
-	if err != nil {
-		return fail(stderr, err)
-	}
-	defer end()
-	brought, err := userData(cat, plan.Mechanism)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	show := newMeter(stderr)
-	if f.external.parent {
-		show = &meter{w: stderr, now: cli.Clock(), last: math.Inf(-1), lines: true}
-	}
-	return one{plan, given(cat, *f.workers), brought, f.shards, &f.out}.do(ctx, show, stdout, stderr)
-}
-
-// userData is what the parts of an audit say of a mechanism of the user's, nil of one that
-// dpscope has.
-func userData(cat audit.Catalogue, mechanism string) ([]byte, error) {
-	spec, err := cat.Mechanism(mechanism)
-	if err != nil || spec.User == nil {
-		return nil, nil // the audit says what is wrong with its name
-	}
-	return json.Marshal(spec.User)
-}
-
-// meter shows progress on one line of a terminal, and nothing elsewhere.
-type meter struct {
-	w    io.Writer
-	now  func() float64
-	last float64
-	wide int
-
-	before string // stands before every line
-	lines  bool   // each is a line of its own, for the program that started this one
-}
-
-// meterWidth keeps the line on one line of a usual terminal.
-const meterWidth = 79
-
-func newMeter(w io.Writer) *meter {
-	if !cli.IsTerminal(w) {
-		return &meter{}
-	}
-	return &meter{w: w, now: cli.Clock(), last: math.Inf(-1)}
-}
-
-func (m *meter) progress(p pair.Progress) {
-	if m.w == nil || m.now()-m.last < 0.1 {
-		return
-	}
-	m.last = m.now()
-	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
-	line += timeLeft(p.Left, p.AtMost)
-	if p.Phase == pair.Exploring {
-		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
-	}
-	switch b := p.Betted; {
-	case p.Refuted > 0:
-		line += fmt.Sprintf(", refuted after %s outputs", phrase.Grouped(p.Refuted))
-	case b != nil:
-		line += fmt.Sprintf(", p %.2g", b.PValue)
-	}
-	if p.Provisional != nil {
-		how := "not certified"
-		if p.Valid {
-			how = "valid if stopped now"
-		}
-		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
-	}
-	m.show(line)
-}
-
-// sometimes shows a line if the last one has been there for a while.
-func (m *meter) sometimes(line string) {
-	if m.w != nil && m.now()-m.last >= 0.1 {
-		m.last = m.now()
-		m.show(line)
-	}
-}
-
-// reading shows how far a file is read.
-func (m *meter) reading(p recordings.Progress) {
-	const mb = 1e6
-	line := fmt.Sprintf("reading %s, %.0f MB", p.Name, float64(p.Bytes)/mb)
-	if p.Of > 0 {
-		line += fmt.Sprintf(" of %.0f", float64(p.Of)/mb)
-	}
-	if p.Seconds > 0.5 {
-		line += fmt.Sprintf(", %.0f MB/s", float64(p.Bytes)/mb/p.Seconds)
-	}
-	m.sometimes(line)
-}
-
-// timeLeft says how long a run still takes, once that is known.
-func timeLeft(seconds *float64, most bool) string {
-	if seconds == nil {
-		return ""
-	}
-	about := "about"
-	if most {
-		about = "at most"
-	}
-	return fmt.Sprintf(", %s %s left", about, time.Duration(math.Ceil(*seconds))*time.Second)
-}
-
-// show puts a line in place of the last.
-func (m *meter) show(line string) {
-	if m.w == nil {
-		return
-	}
-	if m.lines {
-		fmt.Fprintf(m.w, "\r%s\n", line)
-		return
-	}
-	if len(line) > meterWidth {
-		line = line[:meterWidth]
-	}
-	pad := max(0, m.wide-len(line))
-	m.wide = len(line)
-	fmt.Fprintf(m.w, "\r%s%s", line, strings.Repeat(" ", pad))
-}
-
-func (m *meter) clear() {
-	if m.w != nil && m.wide > 0 {
-		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.wide))
-	}
+	return f.does(plan, nil)
 }

@@ -18,7 +18,7 @@ func TestContinue(t *testing.T) {
 	audited := func(name string, args ...string) (canary.Report, string) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		canaries("", append(args, "-format", "json", "-workers", "2"), strings.NewReader(""), &out, &errs)
+		canaries(append(args, "-format", "json", "-workers", "2"), strings.NewReader(""), &out, &errs)
 		if out.Len() == 0 {
 			return canary.Report{}, errs.String()
 		}

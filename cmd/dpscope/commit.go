@@ -42,7 +42,8 @@ func commit(salt []byte, audits []committed) (string, error) {
 // commitCommand is dpscope commit: it prints a salted hash of an audit, or of a file of
 // audits, before it runs. All is checked as it would be before a run.
 func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newSettingsFlags("dpscope commit", stderr)
+	f := newSettingsFlags("dpscope commit", stdin, stdout, stderr)
+	f.workers = new(1)
 	for _, name := range []string{"host", "log-key", "receipt"} {
 		f.Gone(name, gone)
 	}
@@ -52,7 +53,7 @@ func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	audits, err := f.committed(ctx, names, stdin, stderr)
+	audits, err := f.committed(ctx, names)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -68,63 +69,52 @@ func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 }
 
 // committed is what the flags, or a file of audits, say is audited.
-func (f *auditFlags) committed(ctx context.Context, names []string, stdin io.Reader, notes io.Writer) ([]committed, error) {
+func (f *auditFlags) committed(ctx context.Context, names []string) (out []committed, err error) {
+	var jobs []job
 	if len(names) > 1 {
 		return nil, &audit.InputError{Field: "dpscope commit", Found: fmt.Sprintf("called with %q", names), Want: "given one file of audits, or the flags of one audit"}
-	}
-	if len(names) == 0 {
+	} else if len(names) == 1 {
+		file := planFlags{file: names[0]}
+		plan, err := file.read(f.stdin)
+		if err != nil {
+			return nil, err
+		}
+		all, _ := plan.Choose(nil)
+		var end func()
+		if _, jobs, end, err = file.jobs(plan, all, 1, false, f.stderr); err != nil {
+			return nil, err
+		}
+		defer end()
+	} else {
 		plan, err := f.plan()
+		j := newJob(plan, 1)
+		defer j.close()
+		if err == nil {
+			err = j.read(&f.brought)
+		}
+		if err == nil {
+			err = j.open(ctx, &f.brought, &meter{})
+		}
+		if err == nil {
+			j.audit, err = core.Resolve(plan, j.env)
+		}
 		if err != nil {
 			return nil, err
 		}
-		cat, err := f.files(plan, intake{stdin, notes})
-		if err == nil && f.external.userKind() != "" {
-			var end func()
-			if cat, end, err = f.external.catalogue(ctx, plan, notes); err == nil {
-				defer end()
+		jobs = []job{j}
+	}
+	for _, j := range jobs {
+		c := committed{Name: j.name, Kind: core.KindOf(j.plan).Name, Plan: j.audit.Plan()}
+		if p, ok := c.Plan.(pair.Plan); ok {
+			spec, err := j.env.Catalogue.Mechanism(p.Mechanism)
+			if err != nil {
+				return nil, err
 			}
+			c.Files = sums(spec.Recording, spec.User, spec.Labelled)
 		}
-		if err != nil {
-			return nil, err
-		}
-		a, err := core.Resolve(plan, core.Env{Catalogue: cat})
-		if err != nil {
-			return nil, err
-		}
-		c, err := committedOf("", a, cat)
-		return []committed{c}, err
+		out = append(out, c)
 	}
-	file := planFlags{file: names[0]}
-	plan, err := file.read(stdin)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]int, len(plan.Audits))
-	for i := range all {
-		all[i] = i
-	}
-	_, todo, end, err := file.prepare(plan, all, false, notes)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	audits := make([]committed, len(todo))
-	for i, p := range todo {
-		if audits[i], err = committedOf(p.name, p.audit, p.given.Catalogue); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.name, err)
-		}
-	}
-	return audits, nil
-}
-
-func committedOf(name string, a core.Audit, cat audit.Catalogue) (c committed, err error) {
-	c = committed{Name: name, Kind: core.KindOf(a.Plan()).Name, Plan: a.Plan()}
-	if p, ok := c.Plan.(pair.Plan); ok {
-		var spec audit.MechanismSpec
-		spec, err = cat.Mechanism(p.Mechanism)
-		c.Files = sums(spec.Recording, spec.User, spec.Labelled)
-	}
-	return c, err
+	return out, nil
 }
 
 // sums are the SHA-256 of the user's files and code.
@@ -144,32 +134,30 @@ func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []
 }
 
 // committedIn is what a report says was audited.
-func committedIn(text []byte) ([]committed, error) {
-	if report.KindOf(text) != suite.ReportKind {
+func committedIn(text []byte) (out []committed, err error) {
+	var all []suite.Audited
+	if report.KindOf(text) == suite.ReportKind {
+		whole, err := suite.ParseReport(text)
+		if err != nil {
+			return nil, err
+		}
+		all = whole.Audits
+	} else {
 		r, err := core.ParseReport(text)
 		if err != nil {
 			return nil, err
 		}
-		return []committed{committedBy("", r)}, nil
+		all = []suite.Audited{{Report: r}}
 	}
-	all, err := suite.ParseReport(text)
-	if err != nil {
-		return nil, err
+	for _, a := range all {
+		c := committed{Name: a.Name, Plan: core.PlanOf(a.Report)}
+		c.Kind = core.KindOf(c.Plan).Name
+		if own, ok := a.Report.(pair.Report); ok {
+			c.Files = sums(own.Inputs.Samples, own.Inputs.User, own.Inputs.Labelled)
+		}
+		out = append(out, c)
 	}
-	audits := make([]committed, len(all.Audits))
-	for i, a := range all.Audits {
-		audits[i] = committedBy(a.Name, a.Report)
-	}
-	return audits, nil
-}
-
-func committedBy(name string, r report.View) committed {
-	c := committed{Name: name, Plan: core.PlanOf(r)}
-	c.Kind = core.KindOf(c.Plan).Name
-	if own, ok := r.(pair.Report); ok {
-		c.Files = sums(own.Inputs.Samples, own.Inputs.User, own.Inputs.Labelled)
-	}
-	return c
+	return out, nil
 }
 
 var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{64})\s*$`)
@@ -179,7 +167,7 @@ var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{
 func checkCommitment(given string, text []byte, stdin io.Reader, stdout io.Writer) (bool, error) {
 	said := given
 	if !strings.Contains(given, "sha256:") {
-		data, err := readReport(given, stdin)
+		data, err := readInput(given, stdin)
 		if err != nil {
 			return false, err
 		}

@@ -37,7 +37,7 @@ func (v *shareValue) Set(s string) error {
 }
 
 // counts is dpscope counts: bounds from plain counts.
-func counts(args []string, stdout, stderr io.Writer) int {
+func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope counts", stderr)
 	var in, out shareValue
 	var p plain.Plan

@@ -62,8 +62,8 @@ func TestCommandEndsWithUs(t *testing.T) {
 		left   int // processes
 		says   string
 	}{
-		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0, "dpscope: stopped before the first pair of datasets\n"},
-		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0, "stopped before the first pair"},
+		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0, "dpscope: stopped before the end; no result\n"},
+		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0, "stopped before the end"},
 		{"killed", "wait", syscall.SIGKILL, -1, 1, ""},
 		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0, "dpscope: "},
 		{"its own end", "exit 3", 0, cli.ExitUsage, 0, "exit code 3"},
@@ -130,7 +130,7 @@ func TestModuleStops(t *testing.T) {
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != cli.ExitInconclusive || !strings.Contains(stderr.String(), "stopped before the first pair") {
+	if got := cmd.ProcessState.ExitCode(); got != cli.ExitInconclusive || !strings.Contains(stderr.String(), "stopped before the end") {
 		t.Errorf("exit code %d: %s", got, stderr.String())
 	}
 	if alive(host) {

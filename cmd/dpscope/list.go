@@ -15,7 +15,7 @@ import (
 )
 
 // list is dpscope list. Flags may stand before and behind the name.
-func list(args []string, stdout, stderr io.Writer) int {
+func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope list", stderr)
 	var format string
 	set.TextOrJSON(&format)
@@ -55,49 +55,38 @@ type listLine struct {
 }
 
 func listLines(l audit.Listing) (lines []listLine, names []string) {
-	for _, m := range l.Mechanisms {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n    %s\n    claims %s; truth: %s\n", m.Name, m.Title, m.ClaimWords, m.Truth)
-		short := "claims " + m.ClaimWords
-		if m.Fault != "" {
-			fmt.Fprintf(&b, "    broken: %s\n", m.Fault)
-			short += ", broken"
-		}
-		fmt.Fprintf(&b, "    neighbours: %s\n", strings.Join(m.Relations, ", "))
-		for _, p := range m.Params {
-			fmt.Fprintf(&b, "    -param %s   %s\n", p.Usage(), p.Doc)
-		}
-		fmt.Fprintf(&b, "    source: %s\n    dpscope audit -mechanism %s\n", m.Source, m.Name)
-		lines = append(lines, listLine{"Mechanisms", m.Name, short, b.String(), m})
+	add := func(section, name, short string, value any, details ...string) {
+		lines = append(lines, listLine{section, name, short, name + "\n    " + strings.Join(slices.DeleteFunc(details, func(d string) bool { return d == "" }), "\n    ") + "\n", value})
+		names = append(names, name)
 	}
-	for _, s := range []struct {
-		name, flag string
-		all        []audit.NamedListing
-	}{{"Learners", "learner", l.Learners}, {"Finders", "finder", l.Finders}} {
-		for _, x := range s.all {
-			var b strings.Builder
-			fmt.Fprintf(&b, "%s\n    %s\n", x.Name, x.Title)
-			for _, p := range x.Settings {
-				fmt.Fprintf(&b, "    -%s %s:%s   %s\n", s.flag, x.Name, p.Usage(), p.Doc)
-			}
-			fmt.Fprintf(&b, "    source: %s\n    dpscope audit -mechanism NAME -%s %s\n", x.Source, s.flag, x.Name)
-			lines = append(lines, listLine{s.name, x.Name, x.Title, b.String(), x})
+	params := func(flag string, all []audit.ParamSpec) string {
+		var each []string
+		for _, p := range all {
+			each = append(each, fmt.Sprintf("%s%s   %s", flag, p.Usage(), p.Doc))
 		}
+		return strings.Join(each, "\n    ")
+	}
+	for _, m := range l.Mechanisms {
+		short, fault := "claims "+m.ClaimWords, ""
+		if m.Fault != "" {
+			short, fault = short+", broken", "broken: "+m.Fault
+		}
+		add("Mechanisms", m.Name, short, m, m.Title, fmt.Sprintf("claims %s; truth: %s", m.ClaimWords, m.Truth), fault, "neighbours: "+strings.Join(m.Relations, ", "),
+			params("-param ", m.Params), "source: "+m.Source, "dpscope audit -mechanism "+m.Name)
+	}
+	for _, x := range l.Learners {
+		add("Learners", x.Name, x.Title, x, x.Title, params("-learner "+x.Name+":", x.Settings), "source: "+x.Source, "dpscope audit -mechanism NAME -learner "+x.Name)
+	}
+	for _, x := range l.Finders {
+		add("Finders", x.Name, x.Title, x, x.Title, params("-finder "+x.Name+":", x.Settings), "source: "+x.Source, "dpscope audit -mechanism NAME -finder "+x.Name)
 	}
 	for _, s := range source.Sources() {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n    %s\n    score: %s\n    neighbours: %s\n    designs: %s\n", s.Name, s.Title, s.Score, strings.Join(report.Texts(s.Relations), ", "), strings.Join(report.Texts(s.Designs), ", "))
-		for _, p := range s.Params {
-			fmt.Fprintf(&b, "    -param %s   %s\n", p.Usage(), p.Doc)
-		}
-		fmt.Fprintf(&b, "    dpscope canaries -source %s -epsilon 2\n", s.Name)
-		lines = append(lines, listLine{"Canary Sources", s.Name, s.Title, b.String(), map[string]any{"name": s.Name, "title": s.Title, "score": s.Score, "relations": s.Relations, "designs": s.Designs, "params": s.Params}})
+		add("Canary Sources", s.Name, s.Title, map[string]any{"name": s.Name, "title": s.Title, "score": s.Score, "relations": s.Relations, "designs": s.Designs, "params": s.Params},
+			s.Title, "score: "+s.Score, "neighbours: "+strings.Join(report.Texts(s.Relations), ", "), "designs: "+strings.Join(report.Texts(s.Designs), ", "),
+			params("-param ", s.Params), "dpscope canaries -source "+s.Name+" -epsilon 2")
 	}
 	for _, x := range source.Designs() {
-		lines = append(lines, listLine{"Canary Designs", x.Name, x.Title, fmt.Sprintf("%s\n    %s\n    source: %s\n    dpscope canaries -source NAME -design %s -epsilon 2\n", x.Name, x.Title, cmp.Or(x.Source, "dpscope"), x.Name), x})
-	}
-	for _, line := range lines {
-		names = append(names, line.name)
+		add("Canary Designs", x.Name, x.Title, x, x.Title, "source: "+cmp.Or(x.Source, "dpscope"), "dpscope canaries -source NAME -design "+x.Name+" -epsilon 2")
 	}
 	return lines, names
 }

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
@@ -66,53 +65,42 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
+// subcommand is one of the program's. Like main it returns the exit code.
+type subcommand struct {
+	name string
+	do   func(args []string, stdin io.Reader, stdout, stderr io.Writer) int
+}
+
+func subcommands() []subcommand {
+	return []subcommand{{"audit", auditCommand}, {"canaries", canaries}, {"one-run", oneRun}, {"scores", scoresCommand}, {"counts", counts}, {"merge", mergeCommand},
+		{"commit", commitCommand}, {"verify", verify}, {"account", accountCommand}, {"list", list}, {"serve", serve}, {"share", shareCommand}, {"open", openCommand}, {"version", version}}
+}
+
 func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
 		return cli.ExitUsage
 	}
-	switch args[0] {
-	case "audit":
-		return auditCommand(args[1:], stdin, stdout, stderr)
-	case "canaries":
-		return canaries("", args[1:], stdin, stdout, stderr)
-	case "one-run":
-		return canaries(canary.OneRun, args[1:], stdin, stdout, stderr)
-	case "scores":
-		return scoresCommand(args[1:], stdout, stderr)
-	case "counts":
-		return counts(args[1:], stdout, stderr)
-	case "merge":
-		return mergeCommand(args[1:], stdin, stdout, stderr)
-	case "commit":
-		return commitCommand(args[1:], stdin, stdout, stderr)
-	case "verify":
-		return verify(args[1:], stdin, stdout, stderr)
-	case "account":
-		return accountCommand(args[1:], stdout, stderr)
-	case "list":
-		return list(args[1:], stdout, stderr)
-	case "serve":
-		return serve(args[1:], stdout, stderr)
-	case "share":
-		return shareCommand(args[1:], stdin, stdout, stderr)
-	case "open":
-		return openCommand(args[1:], stdout, stderr)
-	case "bench", "gallery":
-		return fail(stderr, fmt.Errorf("the laboratory has commands of its own, in its source: go run ./bench and go run ./bench/gallery"))
+	name := args[0]
+	if name == "-version" || name == "--version" {
+		name = "version"
+	}
+	var names []string
+	for _, c := range subcommands() {
+		if c.name == name {
+			return c.do(args[1:], stdin, stdout, stderr)
+		}
+		names = append(names, c.name)
+	}
+	switch name {
 	case replayHost:
 		return replay.Serve(catalogue, stdin, stdout)
 	case moduleHost:
 		return module.Host(stdin, stdout)
-	case "version", "-version", "--version":
-		if code, ok := cli.NewFlags("dpscope version", stderr).Parse(args[1:], 0); !ok {
-			return code
-		}
-		g := cli.Generator()
-		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
-		return cli.ExitOK
+	case "bench", "gallery":
+		return fail(stderr, fmt.Errorf("the laboratory has commands of its own, in its source: go run ./bench and go run ./bench/gallery"))
 	case "help", "-h", "-help", "--help":
-		if len(args) == 2 && args[0] == "help" {
+		if len(args) == 2 && name == "help" {
 			return dispatch([]string{args[1], "-h"}, stdin, stdout, stderr)
 		}
 		if code, ok := cli.NewFlags("dpscope help", stderr).Parse(args[1:], 0); !ok {
@@ -121,7 +109,16 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "merge", "commit", "verify", "account", "list", "serve", "share", "open", "version"}))
+	return fail(stderr, audit.UnknownName("command", name, names))
+}
+
+func version(args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := cli.NewFlags("dpscope version", stderr).Parse(args, 0); !ok {
+		return code
+	}
+	g := cli.Generator()
+	fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
+	return cli.ExitOK
 }
 
 // fail prints an error and returns the exit code that goes with it.

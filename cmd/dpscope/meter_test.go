@@ -20,7 +20,7 @@ func TestMeter(t *testing.T) {
 	bound := 1.25
 	line := func(p pair.Progress) string {
 		out.Reset()
-		m.progress(p)
+		m.pair(p)
 		return strings.TrimRight(strings.TrimPrefix(out.String(), "\r"), " ")
 	}
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestMeter(t *testing.T) {
 	}{
 		{pair.Progress{Phase: pair.Exploring, Rows: 10, Total: 100, Trial: 1, Trials: 4}, "explore  10 %, trial 1 of 4"},
 		{pair.Progress{Phase: pair.Exploring, Rows: 40, Total: 100, Trial: 3, Trials: 4, Left: new(71.2), AtMost: true}, "explore  40 %, at most 1m12s left, trial 3 of 4"},
-		{pair.Progress{Phase: pair.Certifying, Rows: 80, Total: 100, Left: new(3.0), Provisional: &bound}, "certify  80 %, about 3s left, >= 1.250 so far (not certified)"},
+		{pair.Progress{Phase: pair.Certifying, Rows: 80, Total: 100, Left: new(3.0), Provisional: &bound, Letter: "ε"}, "certify  80 %, about 3s left, ε >= 1.250 so far (not certified)"},
 		{pair.Progress{Phase: pair.Betting, Rows: 80, Total: 100, Left: new(0.2), AtMost: true, Betted: &pair.Betted{PValue: 0.25}}, "bet  80 %, at most 1s left, p 0.25"},
 		{pair.Progress{Phase: pair.Bounding, Rows: 100, Total: 100}, "bound 100 %"},
 	} {
@@ -38,12 +38,12 @@ func TestMeter(t *testing.T) {
 		}
 	}
 	long := pair.Progress{Phase: pair.Exploring, Rows: 40, Total: 100, Trial: 3, Trials: 4, Left: new(7e5), AtMost: true, Refuted: 123456789, Provisional: &bound}
-	if got := line(long); len(got) > meterWidth || !strings.HasPrefix(got, "explore  40 %, at most 194h26m40s left") {
+	if got := line(long); len([]rune(got)) > meterWidth || !strings.HasPrefix(got, "explore  40 %, at most 194h26m40s left, refuted after 123 456 789 outputs") {
 		t.Errorf("%q", got)
 	}
 	out.Reset()
 	m.canaries(canary.Plan{Subject: source.Subject{Trainer: &source.Trainer{}}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
-	if got := strings.TrimSpace(out.String()); got != "bet: run 3 of 200, about 40m0s left, epsilon >= 0.250 so far" {
+	if got := strings.TrimSpace(out.String()); got != "bet: run 3 of 200, about 40m0s left, ε >= 0.250 so far" {
 		t.Errorf("%q", got)
 	}
 	out.Reset()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/term"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/report"
@@ -131,7 +133,7 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 		}
 	}
 	if !f.all {
-		run.Sentence = stills.Sentence
+		run.Sentence, run.Columns = stills.Sentence, columns(stdout)
 	}
 	return files, format.Write(stdout, f.format, run)
 }
@@ -146,6 +148,18 @@ func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.Vie
 	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()
 	return told(stderr, h.Summary, cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
+}
+
+// columns are those of a terminal, 0 where w is none.
+func columns(w io.Writer) int {
+	if out, ok := w.(*outlet); ok {
+		w = out.Writer
+	}
+	if f, ok := w.(*os.File); ok {
+		n, _, _ := term.GetSize(int(f.Fd())) // an error is of what is no terminal
+		return n
+	}
+	return 0
 }
 
 // told ends a command that has a verdict. What could not be written is named, and

@@ -53,7 +53,7 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	if f.file == "" {
 		return nil, &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the file that has the audits of -only"}
 	}
-	data, err := readReport(f.file, stdin)
+	data, err := readInput(f.file, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -93,110 +93,63 @@ func (f *planFlags) parse(data []byte) (*suite.File, error) {
 	return file, nil
 }
 
-// planned is one audit of a plan, ready to run.
-type planned struct {
-	name  string
-	plan  any // of the kind's type
-	given core.Env
-	audit core.Audit // of the plan, once it was checked
-	place *format.Location
-	end   func() // ends what the user brought; nil where there is nothing to end
-	// broken is why the user's program cannot be audited: the other audits of the plan run.
-	broken error
-}
-
-// run does the audit.
-func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
-	g := p.given
-	g.Pool, g.Generator, g.Now = engine.LocalPool(workers), cli.Generator(), cli.Clock()
-	show.watch("", p.plan, &g)
-	return p.audit.Run(ctx, g)
-}
-
-// endAll ends what the audits hold.
-func endAll(all []planned) {
-	for _, p := range all {
-		if p.end != nil {
-			p.end()
+// jobs are the audits with those indices, checked: nothing runs when one of them is
+// wrong, but where they are to be run, programs that are broken are noted. All files are
+// read before signals are heard; then, where a program has to be ended or the audits are to
+// be run, ctx ends with the first one.
+func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, notes io.Writer) (ctx context.Context, all []job, end func(), err error) {
+	ctx, stop := context.Background(), func() {}
+	end = func() {
+		for _, j := range all {
+			j.close()
 		}
+		stop()
 	}
-}
-
-// prepare checks the audits with those indices: nothing runs when one of them is
-// wrong, but where they are to be run, programs that are broken are noted. All files are read before signals are heard; then, where the user brought
-// something that has to be ended or with heard, ctx ends with the first one.
-func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io.Writer) (ctx context.Context, all []planned, end func(), err error) {
-	all = make([]planned, len(chosen))
-	run := heard
+	bring, heard := make([]brought, len(chosen)), run
 	at := func(k int, err error) error {
+		defer end()
+		if ctx.Err() != nil {
+			return cli.ErrStopped
+		}
 		return fmt.Errorf("%s: audits[%d] (%s): %w", f.file, chosen[k], all[k].name, err)
 	}
 	for k, i := range chosen {
-		e := file.Audits[i]
-		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Env{Catalogue: catalogue}}
-		heard = heard || e.User != nil || e.Trains()
-		if err := all[k].read(e, intake{stderr: notes}); err != nil {
+		e, b := file.Audits[i], &bring[k]
+		all = append(all, newJob(file.Audit(i), workers))
+		j := &all[k]
+		j.name = e.Name
+		*b = brought{External: e.External(), files: []string{e.Data}, stderr: notes, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
+		if e.Scores != nil {
+			b.files = e.Scores.Files
+		}
+		if t := core.Trainer(j.plan); t != nil {
+			b.User.Exec, b.Timeout = t.Command, command.DefaultTrainingTimeout
+		}
+		heard = heard || b.userKind() != ""
+		if err := j.read(b); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
 	}
-	ctx, stop := context.Background(), func() {}
 	if heard {
 		ctx, stop = untilSignal()
 	}
-	end = func() {
-		endAll(all)
-		stop()
-	}
 	for k, i := range chosen {
-		p := &all[k]
-		err := p.complete(ctx, file.Audits[i], notes)
-		if run && p.broken != nil && ctx.Err() == nil {
-			err = nil
+		j := &all[k]
+		if j.broken = j.open(ctx, &bring[k], &meter{}); j.broken != nil {
+			if run && ctx.Err() == nil {
+				continue
+			}
+			return nil, nil, nil, at(k, j.broken)
 		}
+		j.audit, err = core.Resolve(j.plan, j.env)
 		if err == nil {
-			p.place, err = f.placed(file, i)
+			j.place, err = f.placed(file, i)
 		}
 		if err != nil {
-			stopped := ctx.Err() != nil
-			end()
-			if stopped {
-				return nil, nil, nil, cli.ErrStopped
-			}
 			return nil, nil, nil, at(k, err)
 		}
 	}
 	return ctx, all, end, nil
-}
-
-// read reads the audit's files.
-func (p *planned) read(e suite.Entry, in intake) (err error) {
-	switch {
-	case e.Scores != nil:
-		p.given.Scores, err = in.scores(e.Scores.Files, e.Scores.Plan.ScoreColumns)
-		return err
-	case e.Data != "":
-		p.given.File, err = readData(e.Data)
-		return err
-	case e.Recorded == nil:
-		return nil
-	}
-	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, in)
-	return err
-}
-
-// complete starts what the audit needs, and checks it.
-func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
-	if e.User != nil {
-		flags := externalFlags{External: e.External(), timeout: command.DefaultTimeout}
-		if p.given.Catalogue, p.end, p.broken = flags.catalogue(ctx, p.plan.(pair.Plan), notes); p.broken != nil {
-			return p.broken
-		}
-	}
-	if p.broken = p.openTrainer(ctx, notes); p.broken != nil {
-		return p.broken
-	}
-	p.audit, err = core.Resolve(p.plan, p.given)
-	return err
 }
 
 // placed is where audit i is in the user's code, by default its line of the plan.
@@ -206,21 +159,6 @@ func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 		return &l, err
 	}
 	return f.place(file.Lines[i]), nil
-}
-
-// openTrainer starts the program that trains for the audit, where one does, and asks for its
-// first training twice.
-func (p *planned) openTrainer(ctx context.Context, notes io.Writer) error {
-	t := core.Trainer(p.plan)
-	if t == nil {
-		return nil
-	}
-	program, sources, err := training.Open(ctx, t.Command, command.DefaultTrainingTimeout, nil)
-	if err != nil {
-		return err
-	}
-	p.given.Sources, p.end = sources, program.Close
-	return training.Check(program, p.plan, p.given, nil, notes)
 }
 
 // place is a line of the plan, as seen from the folder in which the command
@@ -241,69 +179,77 @@ func (f *planFlags) place(line int) *format.Location {
 }
 
 // auditPlan is dpscope audit -plan.
-func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
-	var alien error
+func (f *auditFlags) auditPlan() int {
+	var err error
 	f.Visit(func(x *flag.Flag) {
-		if !slices.Contains(withPlan, x.Name) && alien == nil {
-			alien = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; the flags allowed with it are -" + strings.Join(withPlan[1:], ", -")}
+		if !slices.Contains(withPlan, x.Name) && err == nil {
+			err = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; the flags allowed with it are -" + strings.Join(withPlan[1:], ", -")}
 		}
 	})
-	if alien != nil {
-		return fail(stderr, alien)
+	var file *suite.File
+	if err == nil {
+		file, err = f.suite.read(f.stdin)
 	}
-	file, err := f.suite.read(stdin)
-	if err != nil {
-		return fail(stderr, err)
+	var chosen []int
+	if err == nil {
+		chosen, err = file.Choose(f.suite.only)
 	}
-	chosen, err := file.Choose(f.suite.only)
 	if err == nil && f.shards.Given() {
 		err = shares.Dividable(file, chosen)
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return fail(f.stderr, err)
 	}
-	ctx, todo, endAll, err := f.suite.prepare(file, chosen, true, stderr)
+	ctx, todo, end, err := f.suite.jobs(file, chosen, *f.workers, true, f.stderr)
 	if err != nil {
-		return fail(stderr, err)
+		return fail(f.stderr, err)
 	}
-	defer endAll()
-	for _, p := range todo {
-		if p.broken != nil && (f.shards.Given() || len(todo) == 1) {
-			return fail(stderr, fmt.Errorf("%s: audit %s: %w", f.suite.file, p.name, p.broken))
+	defer end()
+	for _, j := range todo {
+		if j.broken != nil && (f.shards.Given() || len(todo) == 1) {
+			return fail(f.stderr, fmt.Errorf("%s: audit %s: %w", f.suite.file, j.name, j.broken))
 		}
 	}
-	if f.shards.Given() {
-		return f.dividePlan(ctx, todo, stderr)
+	if !f.shards.Given() {
+		return f.runPlan(ctx, file, chosen, todo)
 	}
-	return f.runPlan(ctx, file, chosen, todo, stdout, stderr)
+	plan := shares.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
+	for _, j := range todo {
+		if j.env.File != nil {
+			plan.Data[j.name] = j.env.File
+		}
+	}
+	show := newMeter(f.stderr, false)
+	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch), show, f.stderr)
 }
 
 // runPlan runs the audits of a plan and writes their report.
-func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []planned, stdout, stderr io.Writer) int {
+func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []job) int {
 	var audited []suite.Audited
 	var places []*format.Location
 	var ran []int
 	var broken []format.Broken
-	for i, p := range todo {
-		if p.broken != nil {
-			fail(stderr, fmt.Errorf("audit %s: %w", p.name, p.broken))
-			broken = append(broken, format.Broken{Name: p.name, Why: p.broken.Error()})
+	for i, j := range todo {
+		if j.broken != nil {
+			fail(f.stderr, fmt.Errorf("audit %s: %w", j.name, j.broken))
+			broken = append(broken, format.Broken{Name: j.name, Why: j.broken.Error()})
 			continue
 		}
-		show := newMeter(stderr)
-		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := p.run(ctx, *f.workers, show)
+		show := newMeter(f.stderr, false)
+		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), j.name)
+		show.watch("", j.plan, &j.env)
+		report, err := j.audit.Run(ctx, j.env)
 		show.clear()
 		if err != nil {
-			fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
+			fail(f.stderr, fmt.Errorf("audit %s: %w", j.name, err))
 		}
-		audited = append(audited, suite.Audited{Name: p.name, Report: report})
-		places, ran = append(places, p.place), append(ran, chosen[i])
+		audited = append(audited, suite.Audited{Name: j.name, Report: report})
+		places, ran = append(places, j.place), append(ran, chosen[i])
 	}
 	if len(audited) == 0 {
 		return cli.ExitUsage
 	}
-	code := f.out.finishPlan(stdout, stderr, file, ran, audited, places, broken)
+	code := f.out.finishPlan(f.stdout, f.stderr, file, ran, audited, places, broken)
 	if broken != nil && code != cli.ExitViolation {
 		return cli.ExitUsage
 	}
@@ -334,17 +280,17 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 }
 
 // verifyPlan is dpscope verify of a plan's report.
-func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, stdin io.Reader, stdout, stderr io.Writer) int {
+func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int, whole bool) int {
 	report, err := suite.ParseReport(data)
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+		return fail(b.stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	ctx := context.Background()
 	var file *suite.File
-	todo := map[string]planned{}
+	todo := map[string]job{}
 	if f.file != "" {
-		if file, err = f.read(stdin); err != nil {
-			return fail(stderr, err)
+		if file, err = f.read(b.stdin); err != nil {
+			return fail(b.stderr, err)
 		}
 		var names []string
 		for _, a := range report.Audits {
@@ -352,71 +298,63 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 		}
 		chosen, err := file.Choose(names)
 		if err != nil {
-			return fail(stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
+			return fail(b.stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
 		}
-		heard, all, endAll, err := f.prepare(file, chosen, false, stderr)
+		heard, all, end, err := f.jobs(file, chosen, workers, false, b.stderr)
 		if err != nil {
-			return fail(stderr, err)
+			return fail(b.stderr, err)
 		}
 		ctx = heard
-		defer endAll()
-		for _, p := range all {
-			todo[p.name] = p
+		defer end()
+		for _, j := range all {
+			todo[j.name] = j
 		}
 	}
 	code := cli.ExitOK
 	for _, a := range report.Audits {
-		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
-		v, err := verifyAudit(ctx, a, todo, workers, whole)
+		fmt.Fprintf(b.stdout, "== %s\n\n", a.Name)
+		j, ok := todo[a.Name]
+		if !ok {
+			j, err = newJob(nil, workers), needsPlan(a.Report)
+		}
+		var v engine.Verification
+		if err == nil {
+			v, err = core.Verify(ctx, a.Report, j.env, whole)
+		}
 		if ctx.Err() != nil {
-			return fail(stderr, cli.ErrStopped)
+			return fail(b.stderr, cli.ErrStopped)
 		}
 		if err != nil {
-			return fail(stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
+			return fail(b.stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
 		}
-		code = max(code, printVerification(stdout, v, a.Report))
-		fmt.Fprintln(stdout)
+		if ok {
+			v.Same(audit.EqualJSON(core.PlanOf(a.Report), j.audit.Plan()), "what the plan asks for", "the report is of other settings")
+		}
+		code = max(code, printVerification(b.stdout, v, a.Report))
+		fmt.Fprintln(b.stdout)
 	}
-	fmt.Fprint(stdout, "== all\n\n")
+	fmt.Fprint(b.stdout, "== all\n\n")
 	v := report.Verify(file)
-	printLines(stdout, v)
+	printLines(b.stdout, v)
 	if !v.OK() {
 		code = cli.ExitViolation
 	}
 	if code != cli.ExitOK {
-		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
+		fmt.Fprintln(b.stdout, differs)
 		return code
 	}
-	fmt.Fprintln(stdout, "Replayed: all audits, their shares of the error and the verdict.")
+	fmt.Fprintln(b.stdout, "Replayed: all audits, their shares of the error and the verdict.")
 	return code
-}
-
-// verifyAudit replays one audit.
-func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (v engine.Verification, err error) {
-	p, ok := todo[a.Name]
-	if !ok {
-		if err := needsPlan(a.Report); err != nil {
-			return v, err
-		}
-		p.given.Catalogue = catalogue
-	}
-	p.given.Pool = engine.LocalPool(workers)
-	v, err = core.Verify(ctx, a.Report, p.given, whole)
-	if err != nil || !ok {
-		return v, err
-	}
-	v.Same(audit.EqualJSON(core.PlanOf(a.Report), p.audit.Plan()), "what the plan asks for", "the report is of other settings")
-	return v, nil
 }
 
 // needsPlan refuses a report that only the plan's own files replay.
 func needsPlan(r report.View) error {
-	missing := false
+	missing := core.Trainer(core.PlanOf(r)) != nil
 	switch r := r.(type) {
 	case pair.Report:
 		missing = r.Inputs.Samples != nil || r.Inputs.User != nil
 	case canary.Report:
-		missing = r.Plan.Data != "" || r.Plan.Trainer != nil
+		missing = missing || r.Plan.Data != ""
 	}
 	if missing {
 		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files of its audits and what you brought"}

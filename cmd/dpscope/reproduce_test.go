@@ -26,7 +26,7 @@ func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
 		t.Fatalf("%s: %v", cli, err)
 	}
 	var said strings.Builder
-	f := newAuditFlags(&said)
+	f := newAuditFlags(nil, nil, &said)
 	if _, ok := f.Parse(words[2:], 0); !ok {
 		t.Fatalf("%s: %s", cli, said.String())
 	}
@@ -92,7 +92,7 @@ func TestReproduceBrought(t *testing.T) {
 		if s.Columns = len(s.Lower); s.Relation == audit.LInfinity {
 			s.Reach = 0.25
 		}
-		cat := withUser(b, nil)
+		cat := catalogue.With(b.Spec(nil))
 		spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return described(b.Columns), nil }
 		p := drawn(t)
@@ -107,14 +107,14 @@ func TestReproduceBrought(t *testing.T) {
 		}
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		inPlan(t, f.external.External)
-		brought := f.external.User
+		inPlan(t, f.External)
+		brought := f.User
 		space, err := brought.Space(again.Relation)
 		if err != nil || !reflect.DeepEqual(space, *s) {
 			t.Fatalf("%s: %v\n%+v\nwant\n%+v", cli, err, space, *s)
 		}
-		if !maps.Equal(brought.Kinds, kinds) || brought.NonFinite != b.NonFinite || brought.Exec != b.Name || !reflect.DeepEqual(f.external.Recorded, pair.Recorded{}) {
-			t.Fatalf("%s: %+v", cli, f.external.External)
+		if !maps.Equal(brought.Kinds, kinds) || brought.NonFinite != b.NonFinite || brought.Exec != b.Name || !reflect.DeepEqual(f.Recorded, pair.Recorded{}) {
+			t.Fatalf("%s: %+v", cli, f.External)
 		}
 	})
 }
@@ -172,10 +172,10 @@ func TestReproduceRecorded(t *testing.T) {
 		cli := a.Reproduce().CLI
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		inPlan(t, f.external.External)
+		inPlan(t, f.External)
 		want := pair.External{Recorded: pair.Recorded{Files: []string{rec.Files[0].Name}, Reading: r}}
-		if !audit.EqualJSON(f.external.External, want) {
-			t.Fatalf("%s: %+v, want %+v", cli, f.external.External, want)
+		if !audit.EqualJSON(f.External, want) {
+			t.Fatalf("%s: %+v, want %+v", cli, f.External, want)
 		}
 	})
 }

@@ -27,7 +27,7 @@ const siteZip = "dpscope-site.zip"
 // The site is no part of the program: it takes two minutes to build and compress, and
 // files that a build makes do not belong into git, where go install takes its source
 // from. It is found, or built from the source that the program itself was built from.
-func serve(args []string, stdout, stderr io.Writer) int {
+func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")

@@ -30,7 +30,7 @@ func TestServeUsage(t *testing.T) {
 		{[]string{"-h"}, cli.ExitOK, "-addr"},
 	} {
 		var out, errs bytes.Buffer
-		if code := serve(c.args, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {
+		if code := serve(c.args, nil, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {
 			t.Errorf("serve %v: code %d, stdout %q, stderr %q", c.args, code, out.String(), errs.String())
 		}
 	}

@@ -36,12 +36,12 @@ import (
 // The command and the address that a report names ask for the plan that it is of:
 // for every kind of audit, whatever its settings.
 
-// kindFlags are the flags of a command, and the settings among them.
-type kindFlags[P any] func() (*cli.Flags, cli.Asked[P])
+// commandFlags are the flags of a command, and the settings among them.
+type commandFlags[P any] func() (*cli.Flags, cli.Asked[P])
 
 // asksAgain wants command and address, where there is one, to ask for a plan that
 // resolves to want. blank is a plan without settings.
-func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
+func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
 	asked := map[string]P{}
 	words, err := audit.ShellWords("command", again.CLI)
 	if err != nil {
@@ -239,7 +239,7 @@ func TestReproducePair(t *testing.T) {
 		}
 		valid++
 		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
-			f := newAuditFlags(io.Discard)
+			f := newAuditFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, pair.Keys(), resolve, a.Plan)
 		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, a.Plan})
@@ -320,7 +320,7 @@ func TestReproduceCanaries(t *testing.T) {
 			return b.Plan, nil
 		}
 		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newCanaryFlags("", io.Discard)
+			f := newCanaryFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, canary.Keys(), resolve, a.Plan)
 	})
@@ -367,7 +367,7 @@ func TestReproduceOneRun(t *testing.T) {
 			return b.Plan, nil
 		}
 		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newCanaryFlags(canary.OneRun, io.Discard)
+			f := newOneRunFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, canary.OneRunKeys(), resolve, a.Plan)
 	})
@@ -396,7 +396,7 @@ func TestReproduceScores(t *testing.T) {
 		}
 		valid++
 		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
-			f := newScoresFlags(io.Discard)
+			f := newScoreFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
 		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
 			b, err := scores.Run(p, flat, audit.Generator{})
@@ -412,8 +412,8 @@ func TestReproduceScores(t *testing.T) {
 // Flags that tables in the documents name are there.
 func TestDocumentedFlags(t *testing.T) {
 	known := map[string]bool{}
-	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags("", io.Discard).Flags,
-		newCanaryFlags(canary.OneRun, io.Discard).Flags, newScoresFlags(io.Discard).Flags} {
+	for _, set := range []*cli.Flags{newAuditFlags(nil, nil, io.Discard).Flags, newCanaryFlags(nil, nil, io.Discard).Flags,
+		newOneRunFlags(nil, nil, io.Discard).Flags, newScoreFlags(nil, nil, io.Discard).Flags} {
 		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
 	}
 	named := 0

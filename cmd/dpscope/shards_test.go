@@ -55,7 +55,7 @@ var divided = map[string]struct {
 	"sequential":               {3, "canaries -epsilon 1 -delta 1e-5 -n 200 -k 4 -m 4 -seed 5 -sequential", ""},
 	"a program":                {3, "audit -epsilon 1 -seed 5 -samples 12000 -trials 2", "python3 ../../docs/examples/count_mechanism.py half"},
 	"a program, until refuted": {2, "audit -epsilon 1 -seed 5 -until-refuted -samples 20000", "python3 ../../docs/examples/count_mechanism.py half"},
-	"a module":                 {3, "audit -wasm ../../docs/examples/abi/count.wasm -epsilon 1 -seed 5 -samples 100000 -trials 2", ""},
+	"a module":                 {3, "audit -wasm ../../docs/examples/abi/count.wasm -epsilon 1 -seed 5 -samples 30000 -trials 2", ""},
 	"one run":                  {2, "one-run -epsilon 1 -delta 1e-5 -seed 5", ""},
 	"plan":                     {3, "audit -plan testdata/shards.json", ""},
 }

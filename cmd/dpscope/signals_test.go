@@ -109,7 +109,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	claim := audit.DPClaim(2, 1e-5)
 	of := source.Subject{Source: "gaussian-sum", Claim: &claim}
 	audited := func(p canary.Plan) any {
-		g := given(catalogue, 1)
+		g := core.Env{Pool: engine.LocalPool(1)}
 		return must.Get(must.Get(core.Resolve(p, g))(t).Run(t.Context(), g))(t)
 	}
 	canaries := audited(canary.Plan{Version: canary.PlanVersion, Subject: of, Runs: 64, K: 4})

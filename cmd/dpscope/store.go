@@ -141,7 +141,7 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		fmt.Fprintf(stdout, "Deleted: %s\n", phrase.Line(flags.Arg(0)))
 		return cli.ExitOK
 	}
-	data, err := readReport(flags.Arg(0), stdin)
+	data, err := readInput(flags.Arg(0), stdin)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -159,7 +159,7 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 }
 
 // openCommand is dpscope open: it gets a report from its address, and replays it.
-func openCommand(args []string, stdout, stderr io.Writer) int {
+func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope open", stderr)
 	quick := flags.Bool("quick", false, "only check that everything in the report follows from its counts; nothing is drawn again")
 	workers := flags.Workers(0, "parallel workers; 0: one per processor")

@@ -1,12 +1,12 @@
 package canary
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
 )
 
@@ -49,7 +49,7 @@ func Continue(data []byte) (*Parent, error) {
 		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot go on, so begin with as many runs as you want", mostScores>>20)}
 	}
 	p := &Parent{report: r, scores: source.UnpackFloats(b.Scores)}
-	sum := stream.SHA256(data)
+	sum := sha256.Sum256(data)
 	p.sha = hex.EncodeToString(sum[:])
 	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)
 	if err != nil {

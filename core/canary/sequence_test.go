@@ -2,6 +2,7 @@ package canary
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
@@ -294,7 +294,7 @@ func TestContinue(t *testing.T) {
 		if r, err = run.Do(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		sum := stream.SHA256(data)
+		sum := sha256.Sum256(data)
 		if last := r.Continued[len(r.Continued)-1]; last.Report != hex.EncodeToString(sum[:]) || last.Runs != p.Runs-map[int]int{90: 50, 150: 60}[n] {
 			t.Errorf("%+v", last)
 		}

@@ -1,6 +1,7 @@
 package finders
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +34,7 @@ var auto = audit.FinderSpec{
 			if len(pairs) == 0 {
 				return nil, err
 			}
-			return &list{pairs: pairs}, nil
+			return (*audit.PairList)(&pairs), nil
 		}
 		return newArms(s, pairs), nil
 	},
@@ -47,7 +48,7 @@ const (
 // arms is an auto under way.
 type arms struct {
 	search *search
-	first  list           // candidates and opening
+	first  audit.PairList // candidates and opening
 	arms   []*arm         // families, near, random
 	of     map[string]int // arm that a pair is of
 	read   int            // trials of the history that were read
@@ -63,7 +64,7 @@ type arm struct {
 }
 
 func newArms(s *search, candidates []audit.Pair) *arms {
-	a := &arms{search: s, first: list{pairs: candidates}, of: map[string]int{}}
+	a := &arms{search: s, first: candidates, of: map[string]int{}}
 	for _, family := range families(s.problem.Relation, s.problem.Domain) {
 		a.arms = append(a.arms, &arm{best: unheard, left: family})
 	}
@@ -74,12 +75,12 @@ func newArms(s *search, candidates []audit.Pair) *arms {
 			break
 		}
 		if p, ok := a.pull(i, nil); ok {
-			a.first.pairs = append(a.first.pairs, p)
+			a.first = append(a.first, p)
 			opening--
 		}
 	}
 	if p, ok := a.pullLargest(); ok && left > len(a.arms)/2 {
-		a.first.pairs = append(a.first.pairs, p)
+		a.first = append(a.first, p)
 	}
 	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) {
 		p, err := s.next()
@@ -176,7 +177,7 @@ func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 		}
 		return at
 	}
-	left, opening := a.arms[0].left, a.first.pairs
+	left, opening := a.arms[0].left, a.first
 	if len(left) == 0 || len(opening) == 0 || rows(left[most(left)]) <= rows(opening[most(opening)]) {
 		return p, false
 	}
@@ -188,11 +189,17 @@ func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 // nearby is a new pair that differs a little from one of the three loudest.
 func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	r, d := a.search.problem.Stream, a.search.problem.Domain
+	loudest := make([]int, len(history))
+	for i := range loudest {
+		loudest[i] = i
+	}
+	slices.SortStableFunc(loudest, func(i, j int) int { return cmp.Compare(history[j].Value, history[i].Value) })
 	for range attempts {
-		from := loudest(history, min(r.Intn(3), r.Intn(3)))
-		if from < 0 {
+		louder := min(r.Intn(3), r.Intn(3))
+		if len(history) == 0 {
 			break
 		}
+		from := loudest[min(louder, len(loudest)-1)]
 		entries := entriesOf(a.search.problem.Relation, history[from].Pair)
 		for n := 1 + r.Intn(2); n > 0; n-- {
 			entries = change(r, a.search.problem.Relation, d, entries)
@@ -208,95 +215,6 @@ func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	return audit.Pair{}, false
 }
 
-// loudest is the trial that so many are louder than, or the quietest of fewer.
-func loudest(history []audit.Trial, louder int) int {
-	at := -1
-	var passed [3]int
-	for k := range min(louder+1, len(history)) {
-		at = -1
-		for i, t := range history {
-			if !slices.Contains(passed[:k], i) && (at < 0 || t.Value > history[at].Value+sameValue) {
-				at = i
-			}
-		}
-		passed[k] = at
-	}
-	return at
-}
-
 // unheard is the value of a point whose pair was not explored, or is none: it
 // is below that of every trial.
 const unheard = -100.0
-
-// ledger is what a search over a space has proposed, and how loud it was.
-type ledger struct {
-	space *space
-	name  string
-	keys  map[string]int // the pair's key to its place in tried
-	tried []tried
-	read  int // trials of the history that were read
-}
-
-// tried is a point that was proposed.
-type tried struct {
-	at    []float64
-	known bool // its trial is done
-	value float64
-}
-
-func newLedger(s *space, name string) *ledger {
-	return &ledger{space: s, name: name, keys: map[string]int{}}
-}
-
-// note reads the trials that are new in the history.
-func (l *ledger) note(history []audit.Trial) {
-	for _, t := range history[min(l.read, len(history)):] {
-		if i, ok := l.find(t.Pair); ok {
-			l.tried[i].known, l.tried[i].value = true, t.Value
-		}
-	}
-	l.read = len(history)
-}
-
-// find is where a pair, either way round, is in tried.
-func (l *ledger) find(p audit.Pair) (int, bool) {
-	if i, ok := l.keys[pairKey(p)]; ok {
-		return i, true
-	}
-	i, ok := l.keys[pairKey(swapped(p))]
-	return i, ok
-}
-
-// fresh reports whether a point stands for a pair that was not proposed.
-func (l *ledger) fresh(u []float64) bool {
-	p, ok := l.space.pair(u)
-	if !ok {
-		return false
-	}
-	_, known := l.find(p)
-	return !known
-}
-
-// propose enters a point; ok says that its pair is new and to be explored.
-func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
-	if p, ok = l.space.pair(u); !ok {
-		return p, false
-	}
-	if _, known := l.find(p); known {
-		return p, false
-	}
-	l.keys[pairKey(p)] = len(l.tried)
-	l.tried = append(l.tried, tried{at: u, value: unheard})
-	p.Label = fmt.Sprintf("%s pair %d: %s", l.name, len(l.tried), p.Label)
-	return p, true
-}
-
-// value is how loud a point's pair was; unheard where it was not explored.
-func (l *ledger) value(u []float64) float64 {
-	if p, ok := l.space.pair(u); ok {
-		if i, known := l.find(p); known {
-			return l.tried[i].value
-		}
-	}
-	return unheard
-}

@@ -9,34 +9,30 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// seenPairs remembers pairs, in the order of their rows and of their sides.
+// seenPairs remembers pairs, in the order of their rows.
 type seenPairs map[string]bool
 
-// add reports whether the pair is new, and remembers it.
+// add reports whether the pair is new either way round, and remembers it.
 func (s seenPairs) add(p audit.Pair) bool {
-	if s.has(p) {
-		return false
-	}
-	s[pairKey(p)] = true
-	return true
+	key := pairKey(p)
+	known := s[key]
+	s[key] = true
+	return !known
 }
 
-func (s seenPairs) has(p audit.Pair) bool { return s[pairKey(p)] }
-
-// swapped is the pair the other way round.
-func swapped(p audit.Pair) audit.Pair { return audit.Pair{First: p.Second, Second: p.First} }
-
-// pairKey is one text for one pair: sizes, then the bits of all values.
+// pairKey is one text for a pair and the same pair the other way round: of both sides the
+// size, then the bits of all values.
 func pairKey(p audit.Pair) string {
-	var b []byte
-	for _, d := range []audit.Dataset{p.First, p.Second} {
-		b = binary.BigEndian.AppendUint64(b, uint64(d.Columns))
+	var sides [2]string
+	for i, d := range []audit.Dataset{p.First, p.Second} {
+		b := binary.BigEndian.AppendUint64(nil, uint64(d.Columns))
 		b = binary.BigEndian.AppendUint64(b, uint64(len(d.Values)))
 		for _, v := range d.Values {
 			b = binary.BigEndian.AppendUint64(b, math.Float64bits(v+0)) // -0 is 0
 		}
+		sides[i] = string(b)
 	}
-	return string(b)
+	return min(sides[0], sides[1]) + max(sides[0], sides[1])
 }
 
 // same reports whether both sides of a pair are one dataset, value by value.

@@ -31,7 +31,7 @@ const (
 // It decides which pairs are tried, so it is the same in every bit on every
 // platform.
 type process struct {
-	kinds  []axisKind
+	axes   []axis
 	x      [][]float64
 	y      []float64
 	length [axisKinds]float64
@@ -46,11 +46,11 @@ type process struct {
 // levels one after the other; the signal's variance is its maximum in closed
 // form (Rasmussen and Williams 2006, section 5.4). A weak prior holds the
 // levels near the middle where there are few points. Scores y are centred at 0.
-func fitProcess(kinds []axisKind, x [][]float64, y []float64) *process {
-	g := &process{kinds: kinds, x: x, y: y, signal: 1}
+func fitProcess(all []axis, x [][]float64, y []float64) *process {
+	g := &process{axes: all, x: x, y: y, signal: 1}
 	var axes [axisKinds]float64
-	for _, k := range kinds {
-		axes[k]++
+	for _, a := range all {
+		axes[a.kind]++
 	}
 	var level [axisKinds + 1]int // the last: noise
 	for k := range level {
@@ -123,9 +123,9 @@ func (g *process) factor() float64 {
 // kernel is k(a, b)/s².
 func (g *process) kernel(a, b []float64) float64 {
 	var square [axisKinds]float64
-	for i, k := range g.kinds {
+	for i, x := range g.axes {
 		d := a[i] - b[i]
-		square[k] += float64(d * d)
+		square[x.kind] += float64(d * d)
 	}
 	var sum float64
 	for k, q := range square {

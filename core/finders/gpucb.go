@@ -1,7 +1,6 @@
 package finders
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -75,18 +74,7 @@ type bandit struct {
 // the domain seems to hold no more new pairs.
 func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	b.note(history)
-	var pairs []audit.Pair
-	for len(pairs) < budget && len(b.design) > 0 {
-		u := b.design[0]
-		b.design = b.design[1:]
-		for range attempts {
-			if p, ok := b.propose(u); ok {
-				pairs = append(pairs, p)
-				break
-			}
-			u = b.space.anywhere(b.random)
-		}
-	}
+	pairs := b.next(&b.design, budget, func(int, []float64) []float64 { return b.space.anywhere(b.random) })
 	if len(pairs) > 0 || budget < 1 {
 		return pairs
 	}
@@ -106,34 +94,28 @@ func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 // fit fits a process to the trials that are done, and imagines those that are
 // not.
 func (b *bandit) fit() *process {
-	var done, open []int
+	done := b.loudest()
+	if len(done) > mostFitted {
+		late := slices.Sorted(slices.Values(done))[len(done)-mostFitted/2]
+		loud := slices.DeleteFunc(slices.Clone(done), func(i int) bool { return i >= late })[:mostFitted/2]
+		done = slices.DeleteFunc(done, func(i int) bool { return i < late && !slices.Contains(loud, i) })
+	}
+	slices.Sort(done)
+	var open []int
 	for i, t := range b.tried {
-		if t.known {
-			done = append(done, i)
-		} else {
+		if !t.known {
 			open = append(open, i)
 		}
-	}
-	if len(done) > mostFitted {
-		late := done[len(done)-mostFitted/2:]
-		early := slices.Clone(done[:len(done)-mostFitted/2])
-		b.sortByValue(early)
-		done = slices.Sorted(slices.Values(append(early[:mostFitted/2], late...)))
 	}
 	x, y := make([][]float64, len(done)), make([]float64, len(done))
 	for k, i := range done {
 		x[k], y[k] = b.space.features(b.tried[i].at), b.tried[i].value
 	}
-	g := fitProcess(b.space.kinds, x, normalScores(y))
+	g := fitProcess(b.space.axes, x, normalScores(y))
 	for _, i := range open[max(0, len(open)-batch):] {
 		g.imagine(b.space.features(b.tried[i].at))
 	}
 	return g
-}
-
-// sortByValue puts the loudest first.
-func (b *bandit) sortByValue(index []int) {
-	slices.SortStableFunc(index, func(i, j int) int { return cmp.Compare(b.tried[j].value, b.tried[i].value) })
 }
 
 // choose is the new point with the largest upper confidence bound among those
@@ -142,7 +124,7 @@ func (b *bandit) sortByValue(index []int) {
 func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {
-		if !b.fresh(u) {
+		if _, ok := b.fresh(u); !ok {
 			return
 		}
 		mean, sd := g.predict(b.space.features(u))
@@ -153,14 +135,8 @@ func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	for range drawn {
 		try(b.space.anywhere(b.random))
 	}
-	var index []int
-	for i, t := range b.tried {
-		if t.known {
-			index = append(index, i)
-		}
-	}
-	b.sortByValue(index)
-	for _, i := range index[:min(len(index), incumbents)] {
+	loud := b.loudest()
+	for _, i := range loud[:min(len(loud), incumbents)] {
 		for range around {
 			try(b.space.near(b.random, b.tried[i].at))
 		}

@@ -15,14 +15,14 @@ import (
 // the noise is far from that of the data.
 func TestProcessAgainstTextbook(t *testing.T) {
 	r := stream.New(stream.Key{Seed: 4, Purpose: "test"})
-	kinds := []axisKind{shapeAxis, valueAxis, valueAxis, moveAxis}
+	axes := []axis{{kind: shapeAxis}, {kind: valueAxis}, {kind: valueAxis}, {kind: moveAxis}}
 	const n = 12
 	x, y := make([][]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = []float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
 		y[i] = math.Sin(3*x[i][1]) + x[i][3]
 	}
-	g := fitProcess(kinds, x, normalScores(y))
+	g := fitProcess(axes, x, normalScores(y))
 	k := mat.NewDense(n, n, nil)
 	for i := range n {
 		for j := range n {
@@ -69,7 +69,7 @@ func TestLengthsFollowTheData(t *testing.T) {
 		x[i] = []float64{r.Float64(), r.Float64()}
 		y[i] = math.Sin(8 * x[i][1])
 	}
-	g := fitProcess([]axisKind{valueAxis, moveAxis}, x, normalScores(y))
+	g := fitProcess([]axis{{kind: valueAxis}, {kind: moveAxis}}, x, normalScores(y))
 	if g.length[moveAxis] >= g.length[valueAxis] {
 		t.Errorf("lengths %v; the second kind alone matters", g.length)
 	}

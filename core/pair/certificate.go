@@ -84,27 +84,19 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 		}
 	case report.RenyiDivergence:
 		lower = c.goalRenyi(&f)
-	case report.RenyiEpsilon:
-		if pr.Goal != nil && p.goal() == report.RenyiEpsilon {
-			lower = bounds.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
-			break
-		}
-		for _, r := range sofar.Renyi {
-			if e := bounds.EpsilonFromRenyi(*r.LowerBound, r.Alpha); f.Method == "" || e > lower {
-				lower, f.Alpha, f.Method, f.Direction = e, r.Alpha, r.Method, r.Direction
+	case report.RenyiEpsilon, report.Rho:
+		if p.goal() == id {
+			lower = fromDivergence(id, c.goalRenyi(&f), pr.Goal.Alpha)
+		} else {
+			for _, r := range sofar.Renyi {
+				if v := fromDivergence(id, *r.LowerBound, r.Alpha); f.Method == "" || v > lower {
+					lower, f.Alpha, f.Method, f.Direction = v, r.Alpha, r.Method, r.Direction
+				}
 			}
 		}
-	case report.Rho:
-		if pr.Goal != nil && p.goal() == report.Rho {
-			lower = phrase.Floor(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
-			break
+		if id == report.Rho {
+			lower = phrase.Floor(lower, 6)
 		}
-		for _, r := range sofar.Renyi {
-			if x := *r.LowerBound / r.Alpha; f.Method == "" || x > lower {
-				lower, f.Alpha, f.Method, f.Direction = x, r.Alpha, r.Method, r.Direction
-			}
-		}
-		lower = phrase.Floor(lower, 6)
 	}
 	lower = lowerBound(lower)
 	f.LowerBound = &lower
@@ -172,7 +164,7 @@ func (c certificate) goalRenyi(f *report.Row) float64 {
 		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
 	}
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
-	e = c.audit.fromDivergence(e, d.Alpha)
+	e = fromDivergence(f.ID, e, d.Alpha)
 	f.Estimate = &e
 	claimed, _ := c.audit.Claim.ImpliedRenyi(d.Alpha)
 	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
@@ -183,9 +175,9 @@ func (c certificate) goalRenyi(f *report.Row) float64 {
 	return lower
 }
 
-// fromDivergence turns a divergence of order alpha into the goal.
-func (a *Audit) fromDivergence(d, alpha float64) float64 {
-	switch a.Plan.goal() {
+// fromDivergence turns a divergence of order alpha into a quantity.
+func fromDivergence(to report.Quantity, d, alpha float64) float64 {
+	switch to {
 	case report.Rho:
 		return d / alpha
 	case report.RenyiEpsilon:

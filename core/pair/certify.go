@@ -34,8 +34,8 @@ func (s *state) certify(ctx context.Context) error {
 		n = s.most.samples
 	}
 	err := s.draw(ctx, 0, s.shards(n))
-	if err == nil && s.counted.rows != n {
-		err = fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
+	if err == nil && s.counted.Rows != n {
+		err = fmt.Errorf("certified %d outputs of %d", s.counted.Rows, n)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.told != nil {
-				g.Live = &Live{Chart: e.Chart.With(s.counted.chart, s.counted.plane), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.Direction(), Event: s.event, Rows: s.counted.rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
+				g.Live = &Live{Chart: s.counted.drawn(), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.Direction(), Event: s.event, Rows: s.counted.Rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
 			}
 		}
 	}))
@@ -94,16 +94,13 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 // certifyTasks are the shards in [lo, hi).
 func (s *state) certifyTasks(lo, hi int) []Certify {
 	e := s.found.Evidence
-	ch := e.Chart.With([4][]int{}, [2][]int{})
-	later := ch
-	later.Plane = nil // counted in the first shards only
+	needed := Evidence{Pair: e.Pair, Witness: e.Witness, Edges: e.Edges, Prepared: Prepared{Event: e.Prepared.Event}, Chart: e.Chart.With([4][]int{}, [2][]int{})}
 	tasks := make([]Certify, hi-lo)
 	for i := range tasks {
-		ch := ch
+		tasks[i] = Certify{s.of(), needed, lo + i, s.found.model}
 		if (lo+i)*s.shardRows() >= chart.PlaneRows {
-			ch = later
+			tasks[i].Chart.Plane = nil // counted in the first shards only
 		}
-		tasks[i] = Certify{of: s.of(), Pair: e.Pair, Shard: lo + i, Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Chart: ch, model: s.found.model}
 	}
 	return tasks
 }
@@ -143,7 +140,7 @@ func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress)
 	s.start(f.Evidence, m)
 	s.tell(func(g *Progress) { g.Phase, g.Total = Certifying, 2*(end-first)*a.shardRows() })
 	err = s.draw(ctx, first, end)
-	return s.counted.sum(), err
+	return &s.counted.Counted, err
 }
 
 // Join implements [report.Shared].
@@ -217,7 +214,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	width := audit.Width(a.Columns)
 	plane := t.Chart.Plane.Counter()
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
-	event := t.Event.Bins(len(t.Edges) + 1)
+	event := t.Prepared.Event.Bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 	for side := range bins {
 		// The trial is part of the stream's key: certification has its own purpose
@@ -245,61 +242,62 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	return &counted, nil
 }
 
-// tally is the sum of shards.
+// tally is the sum of shards: what one shard of all would have counted.
 type tally struct {
-	rows  int
-	table bounds.Table
-	of    chart.Chart
-	event threshold.Event
-	chart [4][]int
-	plane [2][]int // nil where the chart has none
+	Counted
+	of Evidence
 }
 
 func newTally(e *Evidence) tally {
-	return tally{table: bounds.NewTable(len(e.Edges) + 1), of: e.Chart, event: e.Prepared.Event, plane: e.Chart.Plane.NewCounts()}
+	t := tally{Counted{Cells: bounds.NewTable(len(e.Edges) + 1).N}, *e}
+	for side, cells := range e.Chart.Plane.NewCounts() {
+		t.Plane[side] = cells
+	}
+	return t
 }
 
-// sum is what one shard of all would have counted.
-func (t *tally) sum() *Counted {
-	return &Counted{Rows: t.rows, Cells: t.table.N, Chart: t.chart, Plane: [2]packed{t.plane[0], t.plane[1]}}
+// table are the counts of pairs of bins.
+func (t *tally) table() bounds.Table { return bounds.Table{Bins: len(t.of.Edges) + 1, N: t.Cells} }
+
+// drawn is the chart of what was counted.
+func (t *tally) drawn() chart.Chart {
+	return t.of.Chart.With(t.Chart, [2][]int{t.Plane[0], t.Plane[1]})
 }
 
 // into puts what was counted into the evidence, if there is any.
 func (t *tally) into(e *Evidence) {
-	if t.rows > 0 {
-		e.Chart = e.Chart.With(t.chart, t.plane)
-		e.Table = &t.table
+	if t.Rows > 0 {
+		e.Chart, e.Table = t.drawn(), new(t.table())
 	}
 }
 
 // add merges another shard.
 func (t *tally) add(c Counted) error {
-	counted := bounds.Table{Bins: t.table.Bins, N: c.Cells}
-	if len(c.Cells) != len(t.table.N) {
-		return fmt.Errorf("a shard counts %d pairs of bins, must be %d", len(c.Cells), len(t.table.N))
+	counted := bounds.Table{Bins: len(t.of.Edges) + 1, N: c.Cells}
+	if len(c.Cells) != len(t.Cells) {
+		return fmt.Errorf("a shard counts %d pairs of bins, must be %d", len(c.Cells), len(t.Cells))
 	}
 	if n := counted.Pairs(); n != c.Rows {
 		return fmt.Errorf("a shard counts %d pairs of %d outputs a side", n, c.Rows)
 	}
-	if err := t.of.With(c.Chart, [2][]int{}).CheckCounts(counted, t.event); err != nil {
+	if err := t.of.Chart.With(c.Chart, [2][]int{}).CheckCounts(counted, t.of.Prepared.Event); err != nil {
 		return err
 	}
 	for side, cells := range c.Plane {
-		if len(cells) == 0 {
-			continue
+		if len(cells) != 0 && len(cells) != len(t.Plane[side]) {
+			return fmt.Errorf("a shard counts %d cells of the plane, must be %d", len(cells), len(t.Plane[side]))
 		}
-		if len(cells) != len(t.plane[side]) {
-			return fmt.Errorf("a shard counts %d cells of the plane, must be %d", len(cells), len(t.plane[side]))
-		}
-		addCounts(t.plane[side], cells)
 	}
-	t.rows += c.Rows
-	addCounts(t.table.N, c.Cells)
-	for k := range t.chart {
-		if t.chart[k] == nil {
-			t.chart[k] = make([]int, len(c.Chart[k]))
+	for side, cells := range c.Plane {
+		addCounts(t.Plane[side], cells)
+	}
+	t.Rows += c.Rows
+	addCounts(t.Cells, c.Cells)
+	for k := range t.Chart {
+		if t.Chart[k] == nil {
+			t.Chart[k] = make([]int, len(c.Chart[k]))
 		}
-		addCounts(t.chart[k], c.Chart[k])
+		addCounts(t.Chart[k], c.Chart[k])
 	}
 	return nil
 }

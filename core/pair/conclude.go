@@ -242,10 +242,9 @@ func lowerBound(x float64) float64 { return max(0, x) }
 
 // boundSources says where a bound comes from.
 var boundSources = map[bounds.Method]string{
-	MethodSequential:              "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",
-	bounds.MethodExact:            "exact unconditional bound: Buehler, JASA 52 (1957), by the score test of Miettinen and Nurminen, Statistics in Medicine 4 (1985), or, for mu (Dong, Roth and Su, JRSS B 84 (2022)), the likelihood ratio; nuisance parameter: Berger and Boos, JASA 89 (1994)",
-	bounds.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
-	bounds.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
+	MethodSequential:          "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",
+	bounds.MethodExact:        "exact unconditional bound: Buehler, JASA 52 (1957), by the score test of Miettinen and Nurminen, Statistics in Medicine 4 (1985), or, for mu (Dong, Roth and Su, JRSS B 84 (2022)), the likelihood ratio; nuisance parameter: Berger and Boos, JASA 89 (1994)",
+	bounds.MethodRenyiBetting: "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
 }
 
 func (a *Audit) references(e *Evidence, c *Certified, raced bool) []string {

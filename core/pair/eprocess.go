@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
 // sequentialShare is the share of the error that an audit spends on the sequential
@@ -86,9 +86,9 @@ var strengths = [...]float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
 
 // cellOdds are the log odds of the cells.
 var cellOdds = func() []float64 {
-	odds := make([]float64, posterior.Cells)
+	odds := make([]float64, classifier.Cells)
 	for c := range odds {
-		odds[c] = posterior.Logit(c)
+		odds[c] = classifier.Logit(c)
 	}
 	return odds
 }()
@@ -99,23 +99,22 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []eProcess {
 	_, delta := a.dpLimits()
-	a.made.Do(func() {
-		for i := range strengths {
-			a.made.stakes[i] = a.stakes(a.strength(i))
-		}
-	})
 	list := make([]eProcess, len(strengths))
-	for i := range strengths {
-		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: a.made.stakes[i], groups: map[int]*bounds.Stakes{}}
+	for i, stakes := range a.allStakes() {
+		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: stakes, groups: map[int]*bounds.Stakes{}}
 	}
 	return list
 }
 
-// allStakes are those of an audit's accounts. An audit needs them to bet, to tell how it
-// goes and to conclude; making them takes longer than a quick verdict.
-type allStakes struct {
-	sync.Once
-	stakes [len(strengths)]*bounds.Stakes
+// remember has the audit make the stakes of its accounts once: it needs them to bet, to tell
+// how it goes and to conclude, and making them takes longer than a quick verdict.
+func (a *Audit) remember() {
+	a.allStakes = sync.OnceValue(func() (all [len(strengths)]*bounds.Stakes) {
+		for i := range all {
+			all[i] = a.stakes(a.strength(i))
+		}
+		return all
+	})
 }
 
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
@@ -160,9 +159,9 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 type betting struct {
 	accounts []eProcess
 	steps    int // by which the pair differs
-	list     []posterior.Candidate
-	model    *posterior.Model
-	tables   []posterior.Table
+	list     []classifier.Candidate
+	model    *classifier.Model
+	tables   []classifier.Table
 	filled   []*sparse // of the tables as they are; none before they are asked for
 	bets     []Bet     // candidates by their place in list
 	cells    [][]uint16
@@ -173,10 +172,10 @@ func newBetting(a *candidatePair, accounts []eProcess) *betting {
 	b := &betting{accounts: accounts, steps: a.steps}
 	for _, bets := range a.bets {
 		for _, x := range bets {
-			at := slices.Index(b.list, posterior.Candidate(x.Candidate))
+			at := slices.Index(b.list, classifier.Candidate(x.Candidate))
 			if at < 0 {
 				at = len(b.list)
-				b.list = append(b.list, posterior.Candidate(x.Candidate))
+				b.list = append(b.list, classifier.Candidate(x.Candidate))
 			}
 			x.Candidate = at
 			b.bets = append(b.bets, x)
@@ -184,7 +183,7 @@ func newBetting(a *candidatePair, accounts []eProcess) *betting {
 	}
 	if len(b.list) > 0 {
 		b.model = a.model
-		b.tables = make([]posterior.Table, len(b.list))
+		b.tables = make([]classifier.Table, len(b.list))
 		b.cells = make([][]uint16, len(b.list))
 	}
 	return b
@@ -222,7 +221,7 @@ func (b *betting) log(number int) float64 {
 
 // logEValueOf is the log of what bets make of 1 of an account, by the tables of the
 // candidates. It keeps in filled which cells of these are, for the next account.
-func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []posterior.Table, filled []*sparse) float64 {
+func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []classifier.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64
 	most := 0.0
@@ -269,17 +268,17 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 }
 
 // unpack reads the tables of an epoch.
-func (e Epoch) unpack() ([]posterior.Table, error) {
-	tables := make([]posterior.Table, len(e.Counts))
+func (e Epoch) unpack() ([]classifier.Table, error) {
+	tables := make([]classifier.Table, len(e.Counts))
 	for k, packed := range e.Counts {
-		n, err := unpackSparse(packed, 2*posterior.Cells)
+		n, err := unpackSparse(packed, 2*classifier.Cells)
 		if err != nil {
 			return nil, err
 		}
 		for side := range 2 {
 			sum := 0
-			for c := range posterior.Cells {
-				v := n[side*posterior.Cells+c]
+			for c := range classifier.Cells {
+				v := n[side*classifier.Cells+c]
 				tables[k][side][c] = v
 				sum += v
 			}
@@ -307,12 +306,9 @@ func (a *Audit) reachable() bool {
 // follow multiplies the accounts by what an epoch made of them, which is of one of these
 // pairs.
 func (a *Audit) follow(accounts []eProcess, pairs []audit.Pair, e Epoch) error {
-	steps := 1
-	if a.Plan.Group > 1 {
-		var err error
-		if steps, err = a.steps(pairs[e.Pair]); err != nil {
-			return fmt.Errorf("the sequential stage's pairs: %w", err)
-		}
+	steps, err := a.steps(pairs[e.Pair])
+	if err != nil {
+		return fmt.Errorf("the sequential stage's pairs: %w", err)
 	}
 	tables, err := e.unpack()
 	if err != nil {
@@ -386,16 +382,8 @@ const MethodSequential bounds.Method = "sequential-betting"
 
 // sequentialRow is what the sequential stage shows of the goal.
 func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
-	_, delta := a.dpLimits()
-	f := report.Row{ID: a.Plan.goal(), Method: MethodSequential, Confidence: 1 - a.Plan.sequentialBeta(), Valid: true}
-	switch f.ID {
-	case report.Epsilon:
-		f.Delta = delta
-	case report.RenyiDivergence:
-		f.Alpha = a.Claim.Alpha
-	case report.RenyiEpsilon:
-		f.Alpha = a.Plan.ThroughRenyi
-	}
+	f := a.goalRow()
+	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.sequentialBeta(), true
 	accounts := a.accounts()
 	for _, e := range r.Epochs {
 		if err := a.follow(accounts, r.Pairs, e); err != nil {
@@ -403,18 +391,14 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 		}
 	}
 	for _, p := range r.Pairs {
-		if a.Plan.Group > 1 {
-			steps, err := a.steps(p)
-			if err != nil {
-				return f, fmt.Errorf("the sequential stage's pairs: %w", err)
-			}
-			f.Group = max(f.Group, steps)
+		steps, err := a.steps(p)
+		if err != nil {
+			return f, fmt.Errorf("the sequential stage's pairs: %w", err)
 		}
-	}
-	if f.Group > 1 {
-		f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", f.Group)
-	} else {
-		f.Group = 0
+		if steps > max(1, f.Group) {
+			f.Group = steps
+			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", steps)
+		}
 	}
 	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))
 	f.LowerBound, f.PValue = &lower, &p

@@ -36,6 +36,6 @@ func Merged(e Evidence, change func(*Counted)) error {
 var RankMMD = rankMMD
 
 // Shard is the first one of a certification by what was explored.
-func Shard(a *Audit, p audit.Pair, e Explored) Certify {
-	return Certify{of: a.of(), Pair: p, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: e.Chart, model: e.model}
+func Shard(a *Audit, e Explored) Certify {
+	return Certify{a.of(), e.Evidence, 0, e.model}
 }

@@ -34,6 +34,26 @@ func (p Plan) goal() report.Quantity {
 	return report.Epsilon
 }
 
+// divergent reports whether the goal is bounded through a divergence.
+func (p Plan) divergent() bool {
+	g := p.goal()
+	return g == report.RenyiDivergence || g == report.RenyiEpsilon || g == report.Rho
+}
+
+// goalRow is a row of the goal, without a bound.
+func (a *Audit) goalRow() report.Row {
+	f := report.Row{ID: a.Plan.goal()}
+	switch f.ID {
+	case report.Epsilon:
+		_, f.Delta = a.dpLimits()
+	case report.RenyiDivergence:
+		f.Alpha = a.Claim.Alpha
+	case report.RenyiEpsilon:
+		f.Alpha = a.Plan.ThroughRenyi
+	}
+	return f
+}
+
 // orders are the orders among which the goal's own is chosen on exploration, the
 // claim's first.
 func (p Plan) orders() []float64 {
@@ -85,13 +105,13 @@ func (a *Audit) learnClaim() audit.Claim {
 // halves of the validation pairs.
 func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 	v := threshold.Worthless
-	switch a.Plan.goal() {
-	case report.Epsilon:
-		return c.Value
-	case report.Mu:
-		_, v = threshold.Best(halves[0].Add(halves[1]), muWorth)
-	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
+	switch {
+	case a.Plan.divergent():
 		_, v = a.bestOrder(halves)
+	case a.Plan.goal() == report.Epsilon:
+		return c.Value
+	case a.Plan.goal() == report.Mu:
+		_, v = threshold.Best(halves[0].Add(halves[1]), muWorth)
 	}
 	if !(v > threshold.Worthless) {
 		return threshold.Worthless
@@ -112,35 +132,32 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
 	}
-	var half [2][2][]float64 // by half and side, sorted
-	if a.Plan.goal() == report.Epsilon {
+	sum := 0.0
+	switch {
+	case a.Plan.divergent():
+		alpha, _ := a.bestOrder(halves)
+		for i := range halves {
+			d, err := tuneRenyi(halves[i], alpha, halves[1-i].Pairs(), a.Plan.Beta)
+			if err != nil {
+				return value
+			}
+			sum += fromDivergence(a.Plan.goal(), bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
+		}
+	case a.Plan.goal() == report.Epsilon:
+		_, delta := a.dpLimits()
+		var half [2][2][]float64 // by half and side, sorted
 		for i := range half {
 			for side, all := range scores {
 				n := len(all) / 2
 				half[i][side] = slices.Sorted(slices.Values(all[i*n : (i+1)*n]))
 			}
 		}
-	}
-	sum, alpha := 0.0, 0.0
-	_, delta := a.dpLimits()
-	for i := range halves {
-		switch a.Plan.goal() {
-		case report.Epsilon:
-			one, other := half[i], half[1-i]
+		for i, one := range half {
 			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples)
-			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(other[0], other[1]), delta, a.Plan.Beta))
-		case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
-			if i == 0 {
-				alpha, _ = a.bestOrder(halves)
-			}
-			d, err := tuneRenyi(halves[i], alpha, halves[1-i].Pairs(), a.Plan.Beta)
-			if err != nil {
-				return value
-			}
-			sum += a.fromDivergence(bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
-		default:
-			return value
+			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half[1-i][0], half[1-i][1]), delta, a.Plan.Beta))
 		}
+	default:
+		return value
 	}
 	return math.Max(threshold.Worthless, phrase.Floor(sum/2, 6))
 }
@@ -150,7 +167,7 @@ func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
 	for _, order := range a.Plan.orders() {
 		v := renyiWorth(halves, order)
 		if v > 0 || a.Plan.goal() != report.RenyiEpsilon {
-			v = a.fromDivergence(v, order)
+			v = fromDivergence(a.Plan.goal(), v, order)
 		}
 		if alpha == 0 || v > value {
 			alpha, value = order, v

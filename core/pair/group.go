@@ -73,6 +73,7 @@ func (e *Explored) inUnits(steps int) {
 	if steps <= 1 {
 		return
 	}
+	e.Prepared.Steps = steps
 	share := func(v float64) float64 {
 		if v == threshold.Worthless {
 			return v

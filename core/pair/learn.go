@@ -33,19 +33,16 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 		mid := all.Len() / 2
 		half[side] = [2]audit.Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
 	}
-	steps := 1
-	if a.Plan.Group > 1 {
-		var err error
-		if steps, err = a.steps(t.Pair); err != nil {
-			return nil, err
-		}
+	steps, err := a.steps(t.Pair)
+	if err != nil {
+		return nil, err
 	}
 	best, err := portfolio(a.grouped(steps), t, half, hook)
 	if err != nil {
 		return nil, err
 	}
 	best.inUnits(steps)
-	best.Chart = chart.New(a.Columns, half[0][0], half[1][0], best.model)
+	best.Pair, best.Chart = t.Pair, chart.New(a.Columns, half[0][0], half[1][0], best.model)
 	return best, nil
 }
 
@@ -130,16 +127,15 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 		keep = append(keep, c.Threshold)
 	}
 	edges := threshold.Edges(sorted[0], sorted[1], keep...)
+	prepared := Prepared{Event: best.In(edges)}
+	for _, c := range others {
+		prepared.Alternatives = append(prepared.Alternatives, threshold.Alternative{Event: c.In(edges), Share: threshold.AlternativeShare})
+	}
 	n := min(len(scores[0]), len(scores[1]))
 	halves := [2]bounds.Table{threshold.TableOf(edges, scores[0][:n/2], scores[1][:n/2]), threshold.TableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
-	var hedges []threshold.Alternative
-	for _, c := range others {
-		hedges = append(hedges, threshold.Alternative{Event: c.In(edges), Share: threshold.AlternativeShare})
-	}
 	value := a.worth(best, halves)
 	return &Explored{
-		model: m, Witness: Witness{Learner: l.Name}, Edges: edges, Table: halves[0].Add(halves[1]),
-		Event: best.In(edges), Alternatives: hedges,
-		Value: value, expected: a.foresee(value, scores, halves),
+		Evidence: Evidence{Witness: Witness{Learner: l.Name}, Edges: edges, Explored: halves[0].Add(halves[1]), Prepared: prepared},
+		model:    m, Value: value, expected: a.foresee(value, scores, halves),
 	}, nil
 }

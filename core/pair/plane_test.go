@@ -299,7 +299,7 @@ func BenchmarkShard(b *testing.B) {
 			} else if e.Chart.Plane == nil {
 				continue
 			}
-			task := pair.Shard(a, neighbours, *e)
+			task := pair.Shard(a, *e)
 			b.Run(mechanism+"/"+plane, func(b *testing.B) {
 				for b.Loop() {
 					if _, err := engine.Execute(task, nil, nil); err != nil {

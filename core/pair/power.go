@@ -37,7 +37,7 @@ func (c certificate) power() *report.Power {
 		smallest = smallestMu(limit, n, c.beta, rareRate(c.prepared.MuEvent.Counts(c.explored)))
 	default:
 		d := *c.prepared.Goal
-		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
+		out.Largest = fromDivergence(c.audit.Plan.goal(), c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
 	if out.Largest = lowerBound(out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
@@ -79,12 +79,8 @@ func (a *Audit) TooSmall() string {
 }
 
 // largestRenyi is a divergence that no outcome of n pairs certifies more than.
-// Wealth is largest where every pair is the best one; the Berry-Esseen bound is
-// largest at some spread, and below the reach of the witness.
+// Wealth is largest where every pair is the best one.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
-	if d.Method != bounds.MethodRenyiBetting {
-		return d.Reach()
-	}
 	low, high := 0, 0
 	for k, v := range d.H {
 		if v < d.H[low] {
@@ -131,7 +127,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 	}
 	limit := c.audit.Plan.Claim.Limit()
 	shows := func(s float64) bool {
-		return c.audit.fromDivergence(bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
+		return fromDivergence(c.audit.Plan.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
 	}
 	low, high := 0.0, 1.0
 	for !shows(high) {
@@ -146,7 +142,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 			low = mid
 		}
 	}
-	return c.audit.fromDivergence(binDivergence(louder(high), q, d.Alpha), d.Alpha)
+	return fromDivergence(c.audit.Plan.goal(), binDivergence(louder(high), q, d.Alpha), d.Alpha)
 }
 
 // shares are relative frequencies, half a count added to each.

@@ -37,12 +37,11 @@ type DirectedPlan struct {
 
 func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turned(t, d.Reversed) }
 
-// prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bounds.Table, event threshold.Event, hedges []threshold.Alternative, steps int) (Prepared, error) {
-	out := Prepared{Event: event, Alternatives: hedges}
-	if steps > 1 {
-		out.Steps, a = steps, a.grouped(steps)
-	}
+// prepare chooses on the exploration table what each bound needs, but for the events for
+// epsilon, which are chosen with the witness.
+func (a *Audit) prepare(e Evidence) (*Prepared, error) {
+	out, table := &Prepared{Event: e.Prepared.Event, Alternatives: e.Prepared.Alternatives, Steps: e.Prepared.Steps}, e.Explored
+	a = a.grouped(out.Steps)
 	if a.Claim.Kind == audit.Profile {
 		point, at := a.choosePoint(table)
 		out.Point, out.Event, out.Alternatives = &point, at, nil
@@ -59,23 +58,23 @@ func (a *Audit) prepare(table bounds.Table, event threshold.Event, hedges []thre
 		}
 		out.Renyi = append(out.Renyi, d)
 	}
-	switch goal := p.goal(); goal {
-	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
-		best := 0.0
-		for _, alpha := range p.orders() {
-			d, err := tuneRenyi(table, alpha, p.Samples, p.Beta)
-			if err != nil {
-				return out, &audit.InputError{Field: "alpha", Found: audit.Number(alpha), Want: "an order at which the witness can be used", Remedy: err.Error()}
-			}
-			// The order that promises most for its share of the claim.
-			value, se := renyiEstimate(d.side(table), d.H, alpha)
-			v := value - 2*se
-			if goal == report.Rho {
-				v /= alpha
-			}
-			if v = phrase.Floor(v, 9); out.Goal == nil || v > best+threshold.ValueMargin {
-				out.Goal, best = &d, v
-			}
+	if !p.divergent() {
+		return out, nil
+	}
+	best := 0.0
+	for _, alpha := range p.orders() {
+		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta)
+		if err != nil {
+			return out, &audit.InputError{Field: "alpha", Found: audit.Number(alpha), Want: "an order at which the witness can be used", Remedy: err.Error()}
+		}
+		// The order that promises most for its share of the claim.
+		value, se := renyiEstimate(d.side(table), d.H, alpha)
+		v := value - 2*se
+		if p.goal() == report.Rho {
+			v /= alpha
+		}
+		if v = phrase.Floor(v, 9); out.Goal == nil || v > best+threshold.ValueMargin {
+			out.Goal, best = &d, v
 		}
 	}
 	return out, nil
@@ -111,9 +110,6 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 		plan.H[i] = phrase.Round(plan.H[i], decimals)
 	}
 	plan.Lambda = roundDigits(plan.Lambda)
-	if plan.Method == bounds.MethodRenyiBerryEsseen {
-		plan.Lambda = 0
-	}
 	best.RenyiPlan = plan
 	return best, plan.Validate()
 }
@@ -135,11 +131,7 @@ func (p Prepared) check(plan Plan, bins int) error {
 	if p.Steps != 0 && (p.Steps < 2 || p.Steps > plan.Group) {
 		return &audit.InputError{Field: "prepared.steps", Found: fmt.Sprint(p.Steps), Want: fmt.Sprintf("absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group))}
 	}
-	var own bool
-	switch plan.goal() {
-	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
-		own = true
-	}
+	own := plan.divergent()
 	if own != (p.Goal != nil) {
 		return &audit.InputError{Field: "prepared.goal", Found: map[bool]string{true: "there", false: "absent"}[p.Goal != nil], Want: "there if and only if the claim is tested through a divergence"}
 	}

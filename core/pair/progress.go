@@ -129,16 +129,6 @@ func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Ev
 	}
 }
 
-// goalWords name the goal.
-func (s *state) goalWords() string {
-	f := report.Row{ID: s.Plan.goal(), Alpha: s.Plan.ThroughRenyi}
-	_, f.Delta = s.dpLimits()
-	if f.ID == report.RenyiDivergence {
-		f.Alpha = s.Claim.Alpha
-	}
-	return f.QuantityWords()
-}
-
 // provisionalBounds is how many bounds a certification shows on its way, at
 // most: a bound costs more than a shard's counts.
 const provisionalBounds = 50
@@ -153,7 +143,7 @@ func (s *state) provisional() func(*Progress) {
 	return func(g *Progress) {
 		if done++; done%every == 0 {
 			v := lowerBound(phrase.Floor(roughly(), 6))
-			g.Provisional, g.Pairs = &v, s.counted.rows
+			g.Provisional, g.Pairs = &v, s.counted.Rows
 		}
 	}
 }
@@ -166,12 +156,12 @@ func (s *state) rough() func() float64 {
 		_, delta := s.at(pr.Point).grouped(pr.Steps).dpLimits()
 		split := bounds.TuneSplit(pr.Event.Counts(explored), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
-			return bounds.ClopperPearson(pr.Event.Counts(s.counted.table), delta, p.Beta, split) / float64(max(1, pr.Steps))
+			return bounds.ClopperPearson(pr.Event.Counts(s.counted.table()), delta, p.Beta, split) / float64(max(1, pr.Steps))
 		}
 	case report.Mu:
-		return func() float64 { return bounds.GaussianMu(pr.MuEvent.Counts(s.counted.table), p.Beta) }
+		return func() float64 { return bounds.GaussianMu(pr.MuEvent.Counts(s.counted.table()), p.Beta) }
 	}
 	return func() float64 {
-		return s.fromDivergence(bounds.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
+		return fromDivergence(p.goal(), bounds.Renyi(pr.Goal.side(s.counted.table()), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
 	}
 }

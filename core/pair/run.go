@@ -105,7 +105,7 @@ func (s *state) do(ctx context.Context) error {
 	p := s.Plan
 	s.betting = p.isSequential()
 	s.tell(func(g *Progress) {
-		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalWords(), p.goal().Letter(), s.progressLimit()
+		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
 		if p.isSequential() {
 			g.Total = 2 * s.sequentialBudget()
 		}
@@ -234,10 +234,10 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 func (a *Audit) finder() (audit.Finder, error) {
 	p := a.Plan
 	if p.Pair != nil {
-		return onePair{*p.Pair}, nil
+		return &audit.PairList{*p.Pair}, nil
 	}
 	if a.Spec.Recording != nil {
-		return onePair{a.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
+		return &audit.PairList{a.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
 	}
 	spec, err := a.cat.Finder(p.Finder)
 	if err != nil {
@@ -254,51 +254,31 @@ func (a *Audit) finder() (audit.Finder, error) {
 	return spec.New(problem)
 }
 
-// onePair proposes the user's pair.
-type onePair struct{ pair audit.Pair }
-
-func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
-	if len(history) > 0 || budget < 1 {
-		return nil
-	}
-	return []audit.Pair{o.pair}
-}
-
 // prepare fixes all that the bounds need, on a worker: it may take a second.
 func (s *state) prepare(ctx context.Context) error {
-	best, chosen := s.best, s.found.Trials[s.bestAt].Pair
-	task := Prepare{of: s.of(), Explored: best.Table, Event: best.Event, Alternatives: best.Alternatives}
-	if s.Plan.Group > 1 {
-		steps, err := s.steps(chosen)
-		if err != nil {
-			return err
-		}
-		task.Steps = steps
+	e, m := s.best.Evidence, s.best.model
+	results, err := engine.Do(ctx, s.on.Pool, []Prepare{{s.of(), e}}, engine.Events[Prepared]{})
+	if err == nil && m == nil { // it was learnt elsewhere
+		m, err = e.Witness.decode(s.Audit)
 	}
-	results, err := engine.Do(ctx, s.on.Pool, []Prepare{task}, engine.Events[Prepared]{})
 	if err != nil {
 		return err
 	}
-	m := best.model
-	if m == nil { // it was learnt elsewhere
-		if m, err = best.Witness.decode(s.Audit); err != nil {
-			return err
-		}
-	}
-	s.start(&Evidence{Pair: chosen, Witness: best.Witness, Learners: best.Learners, Edges: best.Edges,
-		Prepared: *results[0], Explored: best.Table, Chart: best.Chart.Bordered(best.Edges, results[0].Event)}, m)
+	e.Prepared, e.Chart = *results[0], e.Chart.Bordered(e.Edges, results[0].Event)
+	s.start(&e, m)
 	return nil
 }
 
 // certificate computes the bounds, and what the samples could have shown, on a
 // worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
-	if s.counted.rows != s.Plan.Samples {
+	if s.counted.Rows != s.Plan.Samples {
 		return nil // a replay of a run that ended before
 	}
 	s.tell(func(g *Progress) { g.Phase = Bounding })
-	e := s.found.Evidence
-	results, err := engine.Do(ctx, s.on.Pool, []Bound{{of: s.of(), Explored: e.Explored, Table: s.counted.table, Prepared: e.Prepared}}, engine.Events[Certified]{})
+	e := *s.found.Evidence
+	s.counted.into(&e)
+	results, err := engine.Do(ctx, s.on.Pool, []Bound{{s.of(), e}}, engine.Events[Certified]{})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[pair.Bet]():                {Type: "string"},
 		reflect.TypeFor[[]byte]():                  {Type: "string"},
 		reflect.TypeFor[pair.Mode]():               words(string(pair.VerdictAndBound), string(pair.Fixed), string(pair.UntilRefuted)),
-		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(pair.MethodSequential), string(published.MethodHistogram), string(published.MethodRenyiCorrected), string(published.MethodKatz), string(published.MethodKatzDelta),
+		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodRenyiBetting), string(pair.MethodSequential), string(published.MethodHistogram), string(published.MethodRenyiCorrected), string(published.MethodKatz), string(published.MethodKatzDelta),
 			string(published.MethodRenyiPublished), string(published.MethodHistogramPublished)),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage]():  {Type: "object", Description: "the model, as its learner writes it"},

@@ -14,7 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair/chart"
-	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
 // SequentialResult is what the sequential stage found: all that its wealth follows from.
@@ -115,9 +115,9 @@ type candidatePair struct {
 	rank   int
 	epochs int
 	drawn  int // outputs a side
-	data   *posterior.Data
-	learn  posterior.Learner
-	model  *posterior.Model
+	data   *classifier.Data
+	learn  classifier.Learner
+	model  *classifier.Model
 	bets   [][]Bet // of each account, candidates by their own number
 	growth float64 // of the claim's best bet on past outputs that its model had not seen
 	chart  *armChart
@@ -208,7 +208,7 @@ func (r *sequentialRun) next() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, data: posterior.NewData(r.audit.Columns)})
+	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, data: classifier.NewData(r.audit.Columns)})
 	r.result.Pairs, r.queue = append(r.result.Pairs, r.queue[0]), r.queue[1:]
 	return len(r.candidates) - 1, nil
 }
@@ -265,14 +265,14 @@ func (r *sequentialRun) epoch(at int) error {
 	if err := r.hook(0); err != nil {
 		return err
 	}
-	var tables [posterior.Candidates]*posterior.Table
+	var tables [classifier.Candidates]*classifier.Table
 	a.model, tables = a.learn.Learn(a.data)
 	if err := r.hook(0); err != nil {
 		return err
 	}
 	a.growth = math.Inf(-1)
 	a.bets = make([][]Bet, len(r.accounts))
-	var filled [posterior.Candidates]*sparse // once, for all accounts
+	var filled [classifier.Candidates]*sparse // once, for all accounts
 	for c, t := range tables {
 		if t != nil {
 			filled[c] = new(newSparse(t))
@@ -293,7 +293,7 @@ func (r *sequentialRun) epoch(at int) error {
 
 // weigh chooses the bets of an account by what they would have made of past outputs, with
 // odds learnt without these, and says how much the best would have grown.
-func (a *eProcess) weigh(number, steps int, tables [posterior.Candidates]*sparse) ([]Bet, float64) {
+func (a *eProcess) weigh(number, steps int, tables [classifier.Candidates]*sparse) ([]Bet, float64) {
 	type grown struct {
 		Bet
 		growth float64
@@ -343,7 +343,7 @@ type sparse struct {
 	first, second []float64
 }
 
-func newSparse(t *posterior.Table) sparse {
+func newSparse(t *classifier.Table) sparse {
 	var s sparse
 	for c := range t[0] {
 		if n, m := t[0][c], t[1][c]; n|m != 0 {

@@ -4,9 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
@@ -58,26 +56,19 @@ type SequentialTest struct {
 // SequentialTest is the task of the whole sequential stage.
 func (a *Audit) SequentialTest() SequentialTest { return SequentialTest{of: a.of()} }
 
-// Prepare is the task of choosing, on exploration counts, what the bounds need. It
-// returns a [Prepared].
+// Prepare is the task of choosing, on exploration counts, what the bounds need beside the
+// events. It returns a [Prepared].
 type Prepare struct {
 	of
-	Explored     bounds.Table            `json:"explored"` // validation pairs
-	Event        threshold.Event         `json:"event"`
-	Alternatives []threshold.Alternative `json:"hedges,omitempty"`
-	Steps        int                     `json:"steps,omitempty"` // by which the pair differs; 0: one
+	Evidence
 }
 
 // Certify is the task of drawing one shard of outputs on both datasets and counting
 // how a witness sees them. It returns a [Counted].
 type Certify struct {
 	of
-	Pair    audit.Pair      `json:"pair"`
-	Shard   int             `json:"shard"`
-	Witness Witness         `json:"witness"`
-	Edges   []float64       `json:"edges"` // of the bins of the score
-	Event   threshold.Event `json:"event"` // drawn in the chart
-	Chart   chart.Chart     `json:"chart"` // what to draw, without counts
+	Evidence     // without counts
+	Shard    int `json:"shard"`
 
 	model audit.Model // of the witness
 }
@@ -86,9 +77,7 @@ type Certify struct {
 // [Certified].
 type Bound struct {
 	of
-	Explored bounds.Table `json:"explored"` // exploration pairs
-	Table    bounds.Table `json:"table"`    // certification pairs
-	Prepared Prepared     `json:"prepared"`
+	Evidence
 }
 
 // Kind and Name implement [engine.Task].
@@ -113,22 +102,13 @@ func (t Bound) Name() string { return "bound mechanism " + t.Plan.Mechanism }
 // Run implements [engine.Task].
 func (t Explore) Run(hook engine.Hook, _ func(any)) (any, error)           { return t.explore(hook) }
 func (t SequentialTest) Run(hook engine.Hook, tell func(any)) (any, error) { return t.run(hook, tell) }
-func (t Prepare) Run(engine.Hook, func(any)) (any, error)                  { return t.prepare() }
+func (t Prepare) Run(engine.Hook, func(any)) (any, error)                  { return t.audit.prepare(t.Evidence) }
 func (t Certify) Run(hook engine.Hook, _ func(any)) (any, error)           { return t.certify(hook) }
-func (t Bound) Run(engine.Hook, func(any)) (any, error)                    { return t.bound(), nil }
+func (t Bound) Run(engine.Hook, func(any)) (any, error)                    { return t.audit.certified(&t.Evidence), nil }
 
 // Unwatched implements [engine.Unwatched].
 func (Prepare) Unwatched() {}
 func (Bound) Unwatched()   {}
-
-func (t Prepare) prepare() (*Prepared, error) {
-	p, err := t.audit.prepare(t.Explored, t.Event, t.Alternatives, t.Steps)
-	return &p, err
-}
-
-func (t Bound) bound() *Certified {
-	return t.audit.certified(&Evidence{Explored: t.Explored, Table: &t.Table, Prepared: t.Prepared})
-}
 
 // Codecs read the tasks of audits of the catalogue's mechanisms.
 func Codecs(cat audit.Catalogue) engine.Codecs {
@@ -142,48 +122,37 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 			return t.Explored.Validate()
 		}),
 		engine.NewCodec[Certify, Counted](func(t *Certify) error {
-			if err := t.bind(cat); err != nil {
-				return err
+			err := t.bind(cat)
+			if err == nil {
+				err = threshold.CheckEdges(t.Edges)
 			}
-			if err := threshold.CheckEdges(t.Edges); err != nil {
-				return err
+			if err == nil {
+				err = t.Prepared.Event.Check(len(t.Edges))
 			}
-			if err := t.Event.Check(len(t.Edges)); err != nil {
-				return err
+			if err == nil {
+				t.model, err = t.Witness.decode(t.audit)
 			}
-			var err error
-			t.model, err = t.Witness.decode(t.audit)
 			return err
 		}),
 		engine.NewCodec[Bound, Certified](func(t *Bound) error {
 			if err := t.bind(cat); err != nil {
 				return err
 			}
-			for _, x := range []bounds.Table{t.Table, t.Explored} {
-				if err := x.Validate(); err != nil {
-					return err
-				}
+			if t.Table == nil {
+				return &audit.InputError{Field: "task: field table", Found: audit.Absent, Want: "what was certified"}
 			}
-			if t.Table.Bins != t.Explored.Bins {
-				return &audit.InputError{Field: "task: field table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
-			}
-			return t.Prepared.check(t.audit.Plan, t.Table.Bins)
+			return t.Evidence.check(t.audit.Plan)
 		}),
 	}
 }
 
-// Explored is what exploring one pair found.
+// Explored is what exploring one pair found: evidence of which the events for epsilon are
+// prepared, before anything is certified.
 type Explored struct {
-	Witness      Witness                 `json:"witness"`
-	Edges        []float64               `json:"edges"` // of the bins of its score
-	Event        threshold.Event         `json:"event"` // that shows the largest epsilon
-	Alternatives []threshold.Alternative `json:"hedges,omitempty"`
+	Evidence
 	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
-	Value    float64       `json:"value"`
-	Table    bounds.Table  `json:"table"` // validation pairs
-	Chart    chart.Chart   `json:"chart"`
-	Learners []LearnerNote `json:"learners"`
+	Value float64 `json:"value"`
 
 	model    audit.Model // of the witness, where it was learnt here
 	expected float64     // ranks learners as Value ranks pairs

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -23,41 +22,39 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 	if e.Prepared.Steps > 1 {
 		return nil // the claim is of one step
 	}
+	spec, err := a.cat.Learner(e.Witness.Learner)
+	if err != nil {
+		return nil
+	}
 	t, beta := *e.Table, a.Plan.boundBeta()
 	eps, delta := a.dpLimits()
-	tester, _, _ := strings.Cut(e.Witness.Learner, ":")
-	dp := a.Claim.IsDP()
-	switch {
-	case tester == "renyi-tester" && (a.Claim.Kind == audit.Pure || a.Claim.Kind == audit.Renyi):
+	row := func(m bounds.Method, estimate, value float64, how string, args ...any) report.Row {
+		return testerRow(spec.Tester, report.Row{ID: report.Delta, Epsilon: eps, Method: m, Claimed: &delta}, estimate, value, fmt.Sprintf(how, args...))
+	}
+	switch dp := a.Claim.IsDP(); {
+	case spec.Tester == audit.RenyiTester && (a.Claim.Kind == audit.Pure || a.Claim.Kind == audit.Renyi):
 		return a.renyiTester(e, beta)
-	case tester == "histogram-tester" && dp:
+	case spec.Tester == audit.ADPTester && dp:
 		eta := published.ADPTesterEta(t.Bins, eps, t.Pairs())
 		z := max(published.HistogramDivergence(t.First(), t.Second(), eps), published.HistogramDivergence(t.Second(), t.First(), eps))
-		return []report.Row{testerRow("aDPTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodADPTester, Claimed: &delta}, z, z-eta,
-			fmt.Sprintf("universe of %d bins, eta %.3g by its algorithm 2, beta 1/3", t.Bins, eta))}
-	case tester == "hockeystick-tester" && dp:
+		return []report.Row{row(published.MethodADPTester, z, z-eta, "universe of %d bins, eta %.3g by its algorithm 2, beta 1/3", t.Bins, eta)}
+	case spec.Tester == audit.HockeyStickTester && dp:
 		above := threshold.Event{Edge: min(threshold.BinOf(e.Edges, eps), len(e.Edges)-1), Above: true}
 		below := threshold.Event{Edge: max(threshold.BinOf(e.Edges, -eps)-1, 0), Reversed: true}
 		best := max(published.HockeyStickEstimate(above.Counts(t), eps), published.HockeyStickEstimate(below.Counts(t), eps))
-		return []report.Row{testerRow("HockeyStickTester", report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHockeyStick, Claimed: &delta}, best,
-			best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
-	case tester == "mmd-tester" && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
+		return []report.Row{row(published.MethodHockeyStick, best, best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
+	case spec.Tester == audit.MMDTester && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
 		s := rankMMD(t, e.Explored, a.Plan.Seed)
-		row := func(m bounds.Method) report.Row {
-			return report.Row{ID: report.Delta, Epsilon: eps, Method: m, Claimed: &delta}
-		}
-		tight := row(published.MethodMMD)
 		v := published.TightMMDDelta(s, eps, beta)
-		tight.Value, tight.Note = &v, "mended, with the largest discrepancy that the claim allows"
-		return []report.Row{testerRow("MMDTester", row(published.MethodMMDPublished), math.NaN(), published.MMDDelta(s, eps, beta),
-			fmt.Sprintf("squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance))), tight}
+		return []report.Row{row(published.MethodMMDPublished, math.NaN(), published.MMDDelta(s, eps, beta), "squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance)),
+			{ID: report.Delta, Epsilon: eps, Method: published.MethodMMD, Claimed: &delta, Value: &v, Note: "mended, with the largest discrepancy that the claim allows"}}
 	}
 	return nil
 }
 
 // testerRow is a row with the tester's verdict: what it estimates, if that is the row's
 // quantity, what it takes that to be at least, and how.
-func testerRow(name string, row report.Row, estimate, value float64, how string) report.Row {
+func testerRow(tester audit.Tester, row report.Row, estimate, value float64, how string) report.Row {
 	estimate, value = phrase.Round(estimate, 6), phrase.Floor(value, 6)
 	if row.Value = &value; estimate == estimate {
 		row.Estimate = &estimate
@@ -66,7 +63,7 @@ func testerRow(name string, row report.Row, estimate, value float64, how string)
 	if value > *row.Claimed {
 		verdict = "False: not private"
 	}
-	row.Note = fmt.Sprintf("%s says %q; %s", name, verdict, how)
+	row.Note = fmt.Sprintf("%s says %q; %s", tester, verdict, how)
 	return row
 }
 
@@ -103,7 +100,7 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 		row.Note = fmt.Sprintf("none: theorem 4.3 asks for more than %.3g outputs at C = %.3g", float64(t.Pairs())*float64(eta*eta), model.Bound)
 		return []report.Row{row}
 	}
-	return []report.Row{testerRow("RényiTester", row, estimate, estimate-math.Log((1+eta)/(1-eta)),
+	return []report.Row{testerRow(audit.RenyiTester, row, estimate, estimate-math.Log((1+eta)/(1-eta)),
 		fmt.Sprintf("theorem 4.3 at C = %.3g, which lacks a factor and half of the exponent", model.Bound))}
 }
 

@@ -207,7 +207,7 @@ func (r Report) failures(v *engine.Verification) []string {
 // the explored ones. What does not follow is chosen: the events of a claim that is no
 // curve, which rest on the order of the explored scores.
 func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
-	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Alternatives, e.Prepared.Steps)
+	p, err := a.prepare(e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +219,7 @@ func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err 
 			return nil, nil, err
 		}
 	}
-	e.Chart, e.Prepared = e.Chart.Named(a.Columns).Bordered(e.Edges, p.Event), p
+	e.Chart, e.Prepared = e.Chart.Named(a.Columns).Bordered(e.Edges, p.Event), *p
 	return &e, chosen, nil
 }
 

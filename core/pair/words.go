@@ -1,14 +1,17 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/pair/threshold"
 	"github.com/dpscope/dpscope/core/report"
@@ -77,13 +80,13 @@ func (r *Report) Reword() {
 		}
 		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured(*row)))
 	case r.Verdict == audit.NoViolation:
-		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+" This is not a proof of privacy."))
+		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+r.moreWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
 		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
 	case r.Termination.Reason == audit.Stopped && r.LowerBound != nil:
 		r.Say(fmt.Sprintf("Inconclusive: %s; so far %s.", used, bound()), upper(claimed)+".")
 	case r.Termination.Reason == audit.Stopped:
-		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", used), upper(claimed)+".")
+		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", used), upper(claimed)+"."+r.moreWords())
 	case r.Power == nil:
 		r.Say("Inconclusive: no bound was certified.", upper(claimed)+".")
 	default:
@@ -127,6 +130,31 @@ func (r Report) powerWords() string {
 		like = "a witness like the one found"
 	}
 	return fmt.Sprintf("At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
+}
+
+// moreWords say about how many more outputs would refute the claim, by the bound that
+// decides, if all came with the frequencies that were counted; empty where they keep the
+// claim, and where it takes more than anybody draws.
+func (r Report) moreWords() string {
+	row, limit := r.Deciding(), r.Claim.Limit()
+	if row == nil || row.Counts == nil || row.Counts.N1 == 0 || row.Group > 1 {
+		return ""
+	}
+	counted, beta := *row.Counts, cmp.Or(row.Beta, 1-row.Confidence)
+	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) }
+	const sizes = 9 * 8 // of one digit, below 10^8
+	i := sort.Search(sizes, func(i int) bool {
+		more := float64(size(i)) / float64(counted.N1)
+		n := counted.Add(bounds.Counts{X: int(more * float64(counted.X)), N1: size(i), Y: int(math.Ceil(more * float64(counted.Y))), N0: size(i)})
+		if row.ID == report.Mu {
+			return bounds.ExactMu(n, beta) > limit
+		}
+		return row.ID == report.Epsilon && bounds.Exact(n, row.Delta, beta) > limit
+	})
+	if i == sizes {
+		return ""
+	}
+	return fmt.Sprintf(" What was observed is above the claim, within chance: if it is the truth, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -328,7 +328,6 @@ func known(v *float64, claim float64) string {
 var methodTitles = map[bounds.Method]string{
 	bounds.MethodExact:                  "exact test of two shares",
 	bounds.MethodRenyiBetting:           "betting on a Rényi divergence",
-	bounds.MethodRenyiBerryEsseen:       "Rényi divergence, Berry-Esseen",
 	bounds.Method("sequential-betting"): "betting on outputs as they come",
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,8 +35,9 @@ func (rows *FactRows) Bounded(r Report, by string) {
 var Reasons = []string{"Samples", "Mechanism", "Table", "Source", "Program", "Scores", "Claim", "Neighbours", "Canaries", "Event", "Divergence", "Counts", "Rates", "Guesses", "Dataset A", "Dataset B"}
 
 // Brief is what a terminal shows of a report: the verdict, one sentence of what tells most
-// (empty: none), the reasons and the command that runs it again.
-func Brief(v View, sentence string) string {
+// (empty: none), the reasons and the command that runs it again. In a terminal of enough
+// columns, counts are bars too.
+func Brief(v View, sentence string, columns int) string {
 	var b strings.Builder
 	r := v.Head()
 	b.WriteString(r.Summary + "\n")
@@ -43,9 +45,47 @@ func Brief(v View, sentence string) string {
 		b.WriteString(sentence + "\n")
 	}
 	b.WriteString("\n")
-	writeFacts(&b, slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) }))
+	facts := slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) })
+	if at := slices.IndexFunc(facts, func(f audit.FactRow) bool { return f.Name == "Counts" }); at >= 0 {
+		if bars := r.bars(columns); bars != nil {
+			facts = slices.Replace(facts, at, at+1, bars...)
+		}
+	}
+	writeFacts(&b, facts)
 	r.writeEnd(&b)
 	return phrase.Visible(b.String())
+}
+
+// bars are the counts of the event that decides, as a bar for each dataset. A line in the
+// bar of the likelier one stands where the claim, of an epsilon, allows it to end. They are
+// nil where there is no room.
+func (r Report) bars(columns int) []audit.FactRow {
+	row := r.Deciding()
+	if columns < 60 || row == nil || row.Counts == nil || row.Counts.X == 0 || row.Direction == "" {
+		return nil
+	}
+	c := *row.Counts
+	counted := [2]string{phrase.Grouped(c.X) + " of " + phrase.Grouped(c.N1), phrase.Grouped(c.Y) + " of " + phrase.Grouped(c.N0)}
+	likelier, other := float64(c.X)/float64(c.N1), float64(c.Y)/float64(c.N0)
+	allowed, longest := 0.0, max(likelier, other)
+	if row.ID == Epsilon && row.Claimed != nil {
+		allowed = min(1, float64(math.Exp(*row.Claimed)*other)+row.Delta)
+		longest = max(longest, allowed)
+		counted[0] += fmt.Sprintf(" (%.3g %% allowed)", 100*allowed)
+	}
+	room := min(40, columns-len("  Neighbours    ")-1-len(counted[0])) // facts stand behind the longest name
+	bar := func(share float64) []rune {
+		return []rune(fmt.Sprintf("%-*s", room, strings.Repeat("█", int(math.Ceil(share/longest*float64(room))))))
+	}
+	first := bar(likelier)
+	if allowed > 0 {
+		first[max(0, int(math.Ceil(allowed/longest*float64(room)))-1)] = '│'
+	}
+	on := []audit.FactRow{{Name: "On A", Value: string(first) + " " + counted[0]}, {Name: "On B", Value: string(bar(other)) + " " + counted[1]}}
+	if row.Direction == SecondOverFirst {
+		on[0].Value, on[1].Value = on[1].Value, on[0].Value
+	}
+	return on
 }
 
 // Text is the whole of a report as plain text.

@@ -1,6 +1,7 @@
 package scores
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -230,7 +231,7 @@ func digest(t *testing.T, v any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := stream.SHA256(data)
+	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:4])
 }
 

@@ -179,18 +179,6 @@ func (s *Store) IDs() ([]string, error) {
 	return out, err
 }
 
-// Len is how many values there are.
-func (s *Store) Len() (int, error) {
-	entries, err := fs.ReadDir(s.root.FS(), ".")
-	n := 0
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ending) {
-			n++
-		}
-	}
-	return n, err
-}
-
 func syncFolder(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

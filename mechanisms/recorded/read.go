@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +28,7 @@ func Read(r io.Reader, o Options) (*File, error) {
 	if err := CheckSize(o.Name, o.Size, o); err != nil {
 		return nil, err
 	}
-	p := &parser{o: o, left: o.MaxCells, from: source{r: r, hash: newDigest()}}
+	p := &parser{o: o, left: o.MaxCells, from: source{r: r, hash: sha256.New()}}
 	p.from.o = &p.o
 	tables, err := p.read()
 	if err = cmp.Or(p.from.err, err); err != nil {
@@ -66,17 +68,11 @@ func (p *parser) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// summer is a digest of what is written to it.
-type summer interface {
-	io.Writer
-	Sum(b []byte) []byte
-}
-
 // source is the file: it counts its bytes and takes their digest.
 type source struct {
 	r    io.Reader
 	o    *Options
-	hash summer
+	hash hash.Hash
 	n    int64
 	half bool  // it is read once more
 	err  error // why it could not be read on

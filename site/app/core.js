@@ -16,7 +16,7 @@ export class Core {
 
   /**
    * @param {import("../page/engine.js").Engine} engine
-   * @param {{busy(): boolean, state(): string, setState(next: string): void, listed(): void, begun(): Promise<void>, fell(): void, check(): Promise<void>, idle(): string}} on
+   * @param {{busy(): boolean, state(): string, setState(next: string): void, listed(): void, begun(): Promise<void>, fell(why: string): void, check(): Promise<void>, idle(): string}} on
    *   busy: whether a request needs the workers; listed: the catalogue is there; begun: the core runs for the first time; fell: it does not run any more, with what was under way;
    *   check: the form; idle: what is said while nothing is under way
    */
@@ -85,7 +85,7 @@ export class Core {
   }
 
   #failed(title, text, retry) {
-    this.#on.fell();
+    this.#on.fell(text);
     status("The core is not running.");
     this.#on.setState("failed");
     notify({ key: "core", kind: "error", title, text: [text, "Settings and result are still here."], action: { label: "Start it again", run: retry } });

@@ -19,7 +19,7 @@ import { unpack, unpackCode } from "../page/packed.js";
 import { drawnBy } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
-import { countsOf, makeSections } from "../page/result.js";
+import { makeSections } from "../page/result.js";
 import { Runs } from "./runs.js";
 import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
@@ -272,13 +272,13 @@ globalThis.dpscope = {
 function setState(next) {
   state = next;
   document.body.dataset.state = next;
-  const able = engine.ready !== null && !runs.busy && next !== "loading" && !samples.busy;
+  const able = runs.able && next !== "loading";
   keepFocus(() => {
     byId("run").disabled = byId("calibrate").disabled = !able;
     byId("stop").disabled = !runs.busy;
     for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
     canaries.able(able);
-    byId("verify").disabled = !able || (!shown.link && (!shown.report || !countsOf(shown.report)));
+    byId("verify").disabled = !able || !shown.verifiable;
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
   if (next === "ready" && arrived) shown.describe();

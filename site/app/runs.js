@@ -19,6 +19,8 @@ export class Runs {
   /** The button that it was begun with, and the panel of that; none is the form's. */
   begunBy = "run";
   panel = "";
+  /** What comes of the last run or replay: its answer, or what it failed of. @type {Promise<{answer?: any, error?: Error}>} */
+  outcome = Promise.resolve({});
   #host; // the engine that does it
   #stopAsked = null; // id of what the user wished to stop
   #next = false; // the settings changed meanwhile: what is under way is given up for a run of theirs
@@ -28,12 +30,15 @@ export class Runs {
   /**
    * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, settings: import("./settings.js").Settings, shown: import("./shown.js").Shown,
    *   picture: import("../view/viewframe.js").ViewFrame, samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, panels(): {calibrate: import("../panel/calibration.js").Calibration, canaries: import("../panel/canaries.js").Canaries},
-   *   setState(next: string): void}} page panels: calibration and canaries
+   *   setState(next: string): void, heard?(p: any): void}} page panels: calibration and canaries; heard: how far a run is
    */
   constructor(page) { this.#page = page; }
 
   /** Is something under way? */
   get busy() { return this.active !== null; }
+
+  /** Can something be begun? */
+  get able() { return this.#page.engine.ready !== null && !this.busy && !this.#page.samples.busy; }
 
   /** What was under way is gone. */
   end() {
@@ -50,10 +55,13 @@ export class Runs {
   }
 
   /**
-   * Starts a run or a verification, and sees it to its end.
+   * Starts a run or a verification, and sees it to its end, of which outcome tells.
    * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
    */
-  async #work({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
+  #work(work, request, finish) { this.outcome = this.#done(work, request, finish); }
+
+  /** @param {any} work */
+  async #done({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
     const { picture, setState, settings, shown } = this.#page;
     [this.begunBy, this.panel] = [by, name];
     const panel = this.#underWay;
@@ -69,6 +77,7 @@ export class Runs {
       if (!this.progress) panel.message("");
       this.progress = p;
       panel.show(p, replay);
+      if (!replay) this.#page.heard?.(p);
       if (replay || this.#next || name) return;
       picture.follow(p);
       shown.follow(p);
@@ -76,12 +85,14 @@ export class Runs {
     this.active = id;
     setState("running");
     status("");
-    let next = shown.report ? "done" : "ready";
+    let next = shown.report ? "done" : "ready", outcome;
     try {
       const answered = await answer;
+      outcome = { answer: answered };
       if (!this.#next) next = await finish(answered) ?? "done";
     } catch (error) {
-      if (error instanceof Ended && !error.stopped) return; // told by died
+      outcome = { error };
+      if (error instanceof Ended && !error.stopped) return outcome; // told by died
       if (!replay) shown.standsAgain();
       if (this.#next) {
         // What it would have said does not count.
@@ -96,9 +107,11 @@ export class Runs {
     this.end();
     if (on === this.#page.table.engine) this.#page.table.rest();
     this.#free(next);
-    if (!this.#next) return;
-    this.#next = false;
-    this.run(false);
+    if (this.#next) {
+      this.#next = false;
+      this.run(false);
+    }
+    return outcome;
   }
 
   /** Runs what the form asks for now; what is under way for what it asked before is given up. */
@@ -114,7 +127,7 @@ export class Runs {
 
   /** Runs what the form asks for. @param {boolean} asked whether the user pressed a button for it @returns {boolean} whether it can */
   run(asked = true) {
-    if (byId("run").disabled) return false;
+    if (!this.able) return false;
     const { engine, settings, shown } = this.#page;
     if (asked && !["explore", "data"].includes(door())) showDoor("explore");
     settings.still();
@@ -127,6 +140,7 @@ export class Runs {
     } catch (error) {
       shown.cannot(error.message);
       settings.unusable(error, asked);
+      this.outcome = Promise.resolve({ error });
       return true;
     }
     settings.check();
@@ -168,8 +182,8 @@ export class Runs {
 
   /** Replays the report that is shown. */
   verify() {
-    if (byId("verify").disabled) return;
     const { engine, own, samples, shown } = this.#page, { text, report } = shown;
+    if (!this.able || !shown.verifiable) return;
     if (shown.link) { // it holds no counts of each epoch: it is run again
       if (door() === "code") own.run();
       else this.run();

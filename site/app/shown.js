@@ -12,7 +12,7 @@ import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { toFile } from "../page/picture.js";
 import { pairsOf } from "../page/progress.js";
-import { judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
+import { countsOf, judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -100,11 +100,14 @@ export class Shown {
   /** The report, or that before it as long as not all of it is there. */
   get whole() { return this.#whole; }
 
+  /** Can what is shown be verified? */
+  get verifiable() { return Boolean(this.link || this.report && countsOf(this.report)); }
+
   /** Shows a report. @param {import("../page/result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
     const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
-    if (origin === "run" && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
+    if (["run", "example"].includes(origin) && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
       this.#homes.set(home, { answer, origin, name });
       return;
     }

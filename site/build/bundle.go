@@ -48,6 +48,7 @@ var entries = []struct {
 	{"page/page.css", api.FormatDefault, ""},
 	{"page/theme.js", api.FormatIIFE, ""},
 	{"page/docs.css", api.FormatDefault, docsFolder},
+	{"page/docs.js", api.FormatESModule, docsFolder},
 	{"view/view.js", api.FormatIIFE, ""},
 	{"view/view.css", api.FormatDefault, ""},
 	{"embed/dp-audit.js", api.FormatIIFE, ""},

@@ -66,12 +66,12 @@ func TestElementTypes(t *testing.T) {
 		}
 	}
 	for _, name := range attributes {
-		if name != "pair" && !slices.Contains(slices.Collect(maps.Values(is)), name) {
+		if !slices.Contains(slices.Collect(maps.Values(is)), name) {
 			t.Errorf("DPAuditAttributes has %s, which the element does not read", name)
 		}
 	}
 	for _, name := range properties {
-		if _, ok := is[name]; !ok && !slices.Contains([]string{"parameters", "pair", "settings", "report"}, name) {
+		if _, ok := is[name]; !ok && !slices.Contains([]string{"settings", "report"}, name) {
 			t.Errorf("DPAuditElement has %s, which the element lacks", name)
 		}
 	}

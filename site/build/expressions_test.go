@@ -111,7 +111,7 @@ func TestExpressions(t *testing.T) {
 }
 
 // folders are those of scripts, in order: one imports only what stands before it.
-var folders = []string{"page", "worker", "code", "file", "view", "panel", "embed", "app"}
+var folders = []string{"page", "worker", "code", "file", "view", "panel", "app", "embed"}
 
 // imported is the folder of what a script imports from another one.
 var imported = regexp.MustCompile(`(?m)^import (?:[^"]* from )?"\.\./(\w+)/`)

@@ -100,14 +100,12 @@ func elementScript(old []byte) ([]byte, error) {
 			if is == "" {
 				is = "string | number"
 			}
-			if k.Name != "pair" { // the property is an object
-				null := map[bool]string{true: "", false: " | null"}[is == "boolean"]
-				fmt.Fprintf(&properties, "  %s: %s%s;\n", property(k.Name), is, null)
-			}
+			null := map[bool]string{true: "", false: " | null"}[is == "boolean"]
+			fmt.Fprintf(&properties, "  %s: %s%s;\n", property(k.Name), is, null)
 			fmt.Fprintf(&attributes, "  %s?: %s;\n", quoted(k.Name), is)
 		}
 	}
-	declare(settings.Describe(settings.Without(pair.Keys(), "param"))) // parameters are an object, and attributes of names of their own
+	declare(settings.Describe(settings.Without(pair.Keys(), "param"))) // parameters have names of their own
 	properties.WriteString("  workers: string | number | null;\n  // Of a canary audit, with view=\"canaries\".\n")
 	attributes.WriteString("  workers?: string | number;\n")
 	declare(settings.Describe(slices.DeleteFunc(canary.Keys(), notOfEmbeds)))

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
@@ -41,7 +42,8 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 // natively does the audit of a plan without a browser.
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
-	return nativeCanaries(t, p, core.Env{Pool: engine.LocalPool(workers)})
+	sources := source.Sources()
+	return nativeCanaries(t, p, core.Env{Sources: sources, Pool: engine.LocalPool(workers)})
 }
 
 func nativeCanaries(t *testing.T, p canary.Plan, g core.Env) canary.Report {
@@ -60,16 +62,33 @@ func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 	}
 }
 
-// TestCanaries: by the keyboard alone, a Gaussian sum is audited in the page as
-// natively with one worker and with two; chart, tables and words are there; the report
-// verifies, and is saved as a page.
+// TestCanaries: by the keyboard alone, a Gaussian sum is audited in the page as natively;
+// chart, tables and words are there; the report verifies, and is saved as a page. So it is in
+// one run, whose wrong m is named at its field.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&n=256&k=16&seed=3&quantile=0.1")
-	for id, want := range map[string]string{"k-n": "256", "k-k": "16", "k-quantile": "0.1", "k-m": "", "k-source": "gaussian-sum"} {
-		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
-			t.Errorf("#%s is %q, want %q", id, got, want)
+	if got := eval[string](t, tab, `["source", "n", "k", "m", "quantile"].map((id) => document.querySelector("#k-" + id).value).join()`); got != "gaussian-sum,256,16,,0.1" {
+		t.Errorf("the form holds %s", got)
+	}
+	const box = `document.querySelector("#planted")`
+	checks := func(rows int, cli string, words ...string) {
+		t.Helper()
+		if shown := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); shown != rows || rows < 2 {
+			t.Errorf("%d intervals, want %d", shown, rows)
 		}
+		text := strings.ReplaceAll(eval[string](t, tab, `document.querySelector("#result").textContent`), "\u202f", "")
+		for _, want := range append(words, cli, "What this result does not say") {
+			if !strings.Contains(text, want) {
+				t.Errorf("the result does not say %q", want)
+			}
+		}
+		if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
+			t.Error("the result holds what is no number")
+		}
+		eval[bool](t, tab, `(document.querySelector("#verify").focus(), true)`)
+		pressKey(t, tab, kb.Enter)
+		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 	}
 	eval[bool](t, tab, `(document.querySelector("#k-seed").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
@@ -77,41 +96,34 @@ func TestCanaries(t *testing.T) {
 	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Claim.Epsilon != 2 || r.Verdict != audit.NoViolation {
 		t.Errorf("%+v: %s", r.Plan, r.Summary)
 	}
-	for _, workers := range []int{1, 2} {
-		sameEvidence(t, fmt.Sprintf("natively with %d workers", workers), r, natively(t, r.Plan, workers))
-	}
-	box := `document.querySelector("#planted")`
+	sameEvidence(t, "in the page and natively", r, natively(t, r.Plan, 1))
 	if said := eval[string](t, tab, `document.querySelector("#verdict").textContent`); !strings.HasPrefix(said, "No violation found ε ≥ 0.") || !strings.Contains(said, "Not a proof of privacy") {
 		t.Errorf("it says %q", said)
 	}
-	if !eval[bool](t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`) {
-		t.Error("the verdict is not said to screen readers")
+	until(t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`, 5*time.Second)
+	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length`); lines < 2 {
+		t.Errorf("the chart has %d lines", lines)
 	}
-	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(r.Tables[0].Rows)+len(r.Tables[1].Rows) || rows < 9 {
-		t.Errorf("%d intervals, want %d", rows, len(r.Tables[0].Rows))
-	}
-	// A line has its letter, or is named as one at 0.
-	if has := eval[[3]int](t, tab, `((box) => [box.querySelectorAll(".picture > svg .target").length + box.querySelector(".contents .chart-words").textContent.split(", ").filter(Boolean).length, box.querySelectorAll(".picture ~ div thead th").length, box.querySelectorAll(".picture ~ div tbody tr").length])(`+box+`)`); has[0] < 9 || has[1] < 10 || has[2] < 10 {
-		t.Errorf("the chart has %d lines, beside it are %d columns of %d points", has[0], has[1], has[2])
-	}
-	text := eval[string](t, tab, box+`.textContent`)
-	for _, want := range []string{"asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", r.Reproduce.CLI, "What this result does not say", "* A paired betting", "Reference simulations gave 0.340"} {
-		if !strings.Contains(strings.ReplaceAll(text, "\u202f", ""), want) {
-			t.Errorf("the result does not say %q", want)
-		}
-	}
-	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
-		t.Error("the result holds what is no number")
-	}
-
-	eval[bool](t, tab, `(document.querySelector("#verify").focus(), true)`)
-	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
-
+	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* A paired betting")
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {
 		t.Errorf("saved as %q, %.300s", saved.Name, saved.Data)
 	}
+
+	set(t, tab, "k-design", "orthogonal")
+	set(t, tab, "k-one", "2000000")
+	click(t, tab, "#canaries-one")
+	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
+	set(t, tab, "k-one", "600")
+	set(t, tab, "k-beta", "0.1")
+	click(t, tab, "#canaries-one")
+	until(t, tab, canaryReport+`.kind === "one-run" && `+canaryIdle, time.Minute)
+	one := must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
+	want := nativeCanaries(t, one.Plan, core.Env{Pool: engine.LocalPool(1)})
+	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
+		t.Errorf("the page has %+v, %q, natively %+v, %q", one.Plan, one.Summary, want.Evidence, want.Summary)
+	}
+	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a fair coin of its own")
 }
 
 // TestCanariesFile: the user's file is taken by its field and by a drop, and goes
@@ -119,31 +131,30 @@ func TestCanaries(t *testing.T) {
 func TestCanariesFile(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&design=vectors&n=40&k=2&seed=1")
-	click(t, tab, "#canaries-run")
-	fails := func(says string) {
+	fails := func(button, says string) {
 		t.Helper()
+		click(t, tab, button)
 		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle), 30*time.Second)
 	}
-	fails("give a file for the design")
-	drop(t, tab, "bad.csv", "1,0,0\n0,x,0\n")
-	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("bad.csv")`, 5*time.Second)
+	dropped := func(box, name, text string) {
+		t.Helper()
+		drop(t, tab, name, text)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#k-%s-name").textContent.includes(%q)`, box, name), 5*time.Second)
+	}
+	fails("#canaries-run", "give a file for the design")
+	dropped("file", "bad.csv", "1,0,0\n0,x,0\n")
+	fails("#canaries-run", "line 2, column 2")
+	dropped("file", "good.csv", "1,0,0\n0,2,0\n0,0,3\n1,1,1\n")
 	click(t, tab, "#canaries-run")
-	fails("line 2, column 2")
-	file := "1,0,0\n0,2,0\n0,0,3\n1,1,1\n"
-	drop(t, tab, "good.csv", file)
-	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
-	click(t, tab, "#canaries-run")
-	r := planted(t, tab, time.Minute)
-	want := nativeCanaries(t, r.Plan, core.Env{File: []byte(file), Pool: engine.LocalPool(1)})
-	sameEvidence(t, "with a file", r, want)
+	if r := planted(t, tab, time.Minute); r.Plan.Data == "" || r.Plan.Runs != 40 {
+		t.Errorf("%+v", r.Plan)
+	}
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 	click(t, tab, "#k-file-forget")
-	click(t, tab, "#verify")
-	fails("give a file for the design")
-	drop(t, tab, "scores.csv", "member;score\n1;3\n0;1\n")
-	until(t, tab, `document.querySelector("#k-scores-name").textContent.includes("scores.csv") && document.querySelector("#k-file-name").textContent === "No file."`, 5*time.Second)
-	until(t, tab, canaryIdle, 30*time.Second)
+	fails("#verify", "give a file for the design")
+	dropped("scores", "scores.csv", "member;score\n1;3\n0;1\n")
+	until(t, tab, `document.querySelector("#k-file-name").textContent === "No file." && `+canaryIdle, 30*time.Second)
 }
 
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.
@@ -175,24 +186,18 @@ func TestCanariesStop(t *testing.T) {
 	stands(t, tab, `document.querySelector("#result")`, "Recomputed here")
 }
 
-// TestCanariesRefuse: what cannot be run is named where it stands, by page and
-// core alike.
+// TestCanariesRefuse: what cannot be run is named where it stands, by page and core alike;
+// a preset sets the form.
 func TestCanariesRefuse(t *testing.T) {
 	t.Parallel()
 	tab := planting(t, "&n=100&k=3&source=nothing")
-	until(t, tab, `document.querySelector("#notice").textContent.includes("nothing")`, 5*time.Second)
-	for _, c := range []struct{ id, value, says string }{
-		{"k-epsilon", "0", "above 0"}, {"k-p-d", "0.5", "whole"}, {"k-n", "2", "no outcome of fewer"}, {"k-interval", "wilson-4", "at least 4 each"},
-	} {
+	until(t, tab, noticed+`.includes("nothing")`, 5*time.Second)
+	for _, c := range []struct{ id, value, at, says string }{{"k-epsilon", "0", "k-epsilon", "above 0"}, {"k-interval", "wilson-4", "k-k", "at least 4 each"}} { // the core names the number
 		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c.id))
 		set(t, tab, c.id, c.value)
 		until(t, tab, canaryIdle, 30*time.Second)
 		eval[bool](t, tab, `(document.querySelector("#canaries-form").requestSubmit(), true)`)
-		at := c.id
-		if at == "k-interval" {
-			at = "k-k" // the core names the number
-		}
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.activeElement.id === "%[1]s"`, at, c.says), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.activeElement.id === "%[1]s"`, c.at, c.says), 30*time.Second)
 		set(t, tab, c.id, old)
 	}
 	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")].find(b => b.textContent.includes("quarter")).click(), true)`)

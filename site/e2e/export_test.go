@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/xml"
+	"fmt"
 	"image/color"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +20,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -52,69 +54,70 @@ func saving(t *testing.T, tab *browser.Tab, button string) savedFile {
 	})()`)
 }
 
-// TestSaveCharts: a chart comes as SVG that needs no styles, as a picture with
-// pixels in it, and as the numbers of the report, unrounded.
-func TestSaveCharts(t *testing.T) {
+// TestResult: a result has all that was certified as a table, and each chart with its
+// numbers. A chart comes as SVG that needs no styles, as a picture with pixels in it, and as
+// the numbers of the report, unrounded. The report as a page stands alone: read with scripts
+// off, from a server that has nothing else, on a small dark phone, it has what the result
+// shows.
+func TestResult(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#run")
 	report := finish(t, tab, 2*time.Minute)
-
-	for _, chart := range []struct{ at, name string }{{"#chart", "outputs"}, {"#tradeoff", "tradeoff"}} {
-		until(t, tab, `document.querySelectorAll("`+chart.at+` .files button").length === 3`, 10*time.Second)
-		file := func(n int, ending string) []byte {
-			t.Helper()
-			f := saving(t, tab, chart.at+` .files button:nth-child(`+strconv.Itoa(n)+`)`)
-			if f.Name != "dpscope-svt4-eps1-seed7-"+chart.name+ending {
-				t.Errorf("saved as %q of type %q", f.Name, f.Type)
-			}
-			return f.Data
-		}
-		vector := file(1, ".svg")
-		if err := xml.Unmarshal(vector, new(any)); err != nil || bytes.Count(vector, []byte("<path")) < 10 || bytes.Contains(vector, []byte("var(")) || bytes.Contains(vector, []byte(`class="`)) {
-			t.Errorf("%s: the SVG is no XML, has few marks or needs styles: %v %.300s", chart.name, err, vector)
-		}
-		decoded := must.Get(png.Decode(bytes.NewReader(file(2, ".png"))))(t)
-		colours := map[color.Color]bool{}
-		for y := range decoded.Bounds().Dy() {
-			for x := range decoded.Bounds().Dx() {
-				colours[decoded.At(x, y)] = true
-			}
-		}
-		if decoded.Bounds().Dx() != 2*(760+32) || len(colours) < 20 {
-			t.Errorf("%s: %v, %d colours", chart.name, decoded.Bounds(), len(colours))
-		}
-		rows := must.Get(csv.NewReader(bytes.NewReader(file(3, ".csv"))).ReadAll())(t)
-		if chart.name == "tradeoff" {
-			if digits := strings.Join(rows[len(rows)/2], ","); len(digits) < 60 {
-				t.Errorf("the table is rounded: %s", digits)
-			}
-			continue
-		}
-		first, want := 0, 0
-		for _, row := range rows[1:] {
-			if !strings.HasPrefix(row[0], "event: ") { // of outputs that are in the rows above
-				first += must.Get(strconv.Atoi(row[1]))(t)
-			}
-		}
-		for _, n := range report.Evidence.Chart.First {
-			want += int(n)
-		}
-		if first != want || want == 0 {
-			t.Errorf("%d outputs on the first dataset, the report has %d", first, want)
+	unfold(t, tab, "fold-bounds", "fold-curves")
+	until(t, tab, `document.querySelectorAll("#tradeoff .picture > svg, #renyi .picture > svg").length === 2`, 10*time.Second)
+	rows := eval[[][]string](t, tab, `[...document.querySelectorAll("#certified > .carded tbody tr")].map(r => [...r.children].map(c => c.textContent.trim()))`)
+	if len(rows) != len(report.Tables[0].Rows) || len(rows) < 2 || !strings.HasPrefix(rows[0][0], "* ") || !strings.Contains(strings.Join(rows[0], " "), "exceeds the claim") || slices.ContainsFunc(rows, func(row []string) bool { return slices.Contains(row, "") }) {
+		t.Errorf("what was certified reads %q", rows)
+	}
+	for _, c := range []struct{ id, list string }{{"tradeoff", "tradeoff"}, {"renyi", "tables.find(t => t.name === 'renyi').rows"}} {
+		if n := eval[[3]int](t, tab, fmt.Sprintf(`[window.dpscope.report.%s.length, document.querySelectorAll("#%s .picture .target title").length, document.querySelectorAll("#%[2]s details tbody tr").length]`, c.list, c.id)); n[0] == 0 || n[1] != n[0] || n[2] != n[0] {
+			t.Errorf("%s: %d points in the report, %d can be read in the picture, %d lines are in the table", c.id, n[0], n[1], n[2])
 		}
 	}
-}
+	click(t, tab, "#tradeoff input[value=logarithmic]")
+	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && !/NaN|Infinity|undefined/.test(["tradeoff", "renyi", "certified"].map((id) => document.getElementById(id).innerHTML).join())`, 5*time.Second)
 
-// TestSavePage: the report as a page stands alone: read with scripts off, from a server that
-// has nothing else, on a small dark phone, it has what the result shows.
-func TestSavePage(t *testing.T) {
-	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
-	eval[bool](t, tab, catchFiles)
-	click(t, tab, "#run")
-	banner, _ := finish(t, tab, 2*time.Minute).Banner()
+	until(t, tab, `document.querySelectorAll("#chart .files button").length === 3`, 10*time.Second)
+	file := func(n int, ending string) []byte {
+		t.Helper()
+		f := saving(t, tab, `#chart .files button:nth-child(`+strconv.Itoa(n)+`)`)
+		if f.Name != "dpscope-svt4-eps1-seed7-outputs"+ending {
+			t.Errorf("saved as %q of type %q", f.Name, f.Type)
+		}
+		return f.Data
+	}
+	vector := file(1, ".svg")
+	if err := xml.Unmarshal(vector, new(any)); err != nil || bytes.Count(vector, []byte("<path")) < 10 || bytes.Contains(vector, []byte("var(")) || bytes.Contains(vector, []byte(`class="`)) {
+		t.Errorf("the SVG is no XML, has few marks or needs styles: %v %.300s", err, vector)
+	}
+	decoded := must.Get(png.Decode(bytes.NewReader(file(2, ".png"))))(t)
+	colours := map[color.Color]bool{}
+	for y := range decoded.Bounds().Dy() {
+		for x := range decoded.Bounds().Dx() {
+			colours[decoded.At(x, y)] = true
+		}
+	}
+	if decoded.Bounds().Dx() != 2*(760+32) || len(colours) < 20 {
+		t.Errorf("%v, %d colours", decoded.Bounds(), len(colours))
+	}
+	first, want := 0, 0
+	for _, row := range must.Get(csv.NewReader(bytes.NewReader(file(3, ".csv"))).ReadAll())(t)[1:] {
+		if !strings.HasPrefix(row[0], "event: ") { // of outputs that are in the rows above
+			first += must.Get(strconv.Atoi(row[1]))(t)
+		}
+	}
+	for _, n := range report.Evidence.Chart.First {
+		want += int(n)
+	}
+	if first != want || want == 0 {
+		t.Errorf("%d outputs on the first dataset, the report has %d", first, want)
+	}
+	if digits := string(saving(t, tab, `#tradeoff .files button:nth-child(3)`).Data); !regexp.MustCompile(`0\.\d{12}`).MatchString(digits) {
+		t.Errorf("the table is rounded: %.300s", digits)
+	}
+
 	saved := saving(t, tab, "#save-html")
 	if saved.Name != "dpscope-svt4-eps1-seed7.html" || saved.Type != "text/html" || bytes.Contains(saved.Data, []byte("<script")) {
 		t.Errorf("the page is %q of type %q, or has a script", saved.Name, saved.Type)
@@ -132,6 +135,7 @@ func TestSavePage(t *testing.T) {
 	dress(t, alone, 360, 900, true)
 	must.Do(t, chromedp.Do(alone.Ctx, chromedp.Navigate(server.URL)))
 	words := eval[string](t, alone, `document.body.innerText`)
+	banner, _ := report.Banner()
 	for _, want := range []string{banner, "What does this mean?", "Trade-off curve"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the page lacks %q", want)
@@ -179,10 +183,9 @@ func TestTheme(t *testing.T) {
 		again.Close()
 	}
 	// The user's own colours go before any theme, in the picture's document too.
-	picture := visit(t, "about:blank")
+	picture := visit(t, site+"view.html")
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
 	must.Get(chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media))(t)
-	must.Do(t, chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")))
 	if panel := eval[string](t, picture, `getComputedStyle(document.documentElement).getPropertyValue("--panel").trim()`); panel != "Canvas" {
 		t.Errorf("with forced colours the picture's panel is %s", panel)
 	}
@@ -223,6 +226,7 @@ func TestHelp(t *testing.T) {
 	tab := open(t, "")
 	pressKey(t, tab, "?")
 	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
+	axeIn(t, tab, "the help", `document.querySelector("#help")`)
 	words := eval[string](t, tab, `document.querySelector("#help").innerText`)
 	for _, want := range []string{"epsilon", "is no proof of privacy and does not certify the claim", "run the audit", "Esc", "Page Up"} {
 		if !strings.Contains(words, want) {
@@ -235,22 +239,4 @@ func TestHelp(t *testing.T) {
 	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
 	click(t, tab, "#help-terms")
 	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`, 5*time.Second)
-}
-
-// TestAddressVersion: an address of a version to come, or of none that can be, is
-// named, and what is understood of it is used.
-func TestAddressVersion(t *testing.T) {
-	t.Parallel()
-	for version, want := range map[string]string{
-		"7": "The address is of version 7, newer than the version 1 that is known here", "x": `The version in the address is "x", must be a whole number from 1`, "0": `"0", must be`,
-	} {
-		if !gear.All() && version == "0" {
-			continue
-		}
-		tab := open(t, "#v="+version+"&mechanism=svt3&epsilon=0.5&to-come=1")
-		until(t, tab, `document.querySelector('#notice [data-key="address"]')?.textContent.includes(`+strconv.Quote(want)+`)`, 10*time.Second)
-		if got := eval[string](t, tab, `document.querySelector("#mechanism").value + document.querySelector("#epsilon").value`); got != "svt30.5" {
-			t.Errorf("version %s: the form has %q", version, got)
-		}
-	}
 }

@@ -43,11 +43,7 @@ func allTheWay(t *testing.T, tab *browser.Tab, where string, least int) {
 	}
 }
 
-// starts are the buttons by which an audit of a door starts, to be reached by Tab.
-var starts = map[string]string{"explore": "run", "code": "own-run", "data": "yours-choose", "training": "canaries-run", "accounting": "account", "errors": "calibrate"}
-
-// TestKeyboard: an audit by the keyboard alone, from the top of the page to the
-// verdict; Tab comes past every control, shows where it is, and is caught nowhere.
+// TestKeyboard: an audit by the keyboard alone, from the top of the page to the verdict.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=20000&trials=2&seed=3")
@@ -85,8 +81,6 @@ func TestKeyboard(t *testing.T) {
 	if at := eval[[]any](t, tab, focused); at[0] == "BODY" {
 		t.Error("the focus is lost when the run ends")
 	}
-
-	allTheWay(t, tab, "below Run", 15)
 
 	// The page's own keys.
 	eval[bool](t, tab, `(window.earlier = window.dpscope.report, document.activeElement.blur(), true)`)

@@ -149,13 +149,14 @@ func TestHistory(t *testing.T) {
 	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`, 5*time.Second)
 }
 
-// TestShareEarlier: a result of settings that were changed since says so where it is
-// shared, and one that no longer applies, as another audit begins, cannot be shared.
+// TestShareEarlier: a result is shared as code for an embed, with its settings and a preview
+// that runs. One of settings that were changed since says so where it is shared, and one that
+// no longer applies, as another audit begins, cannot be shared.
 func TestShareEarlier(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=2000&trials=1&seed=7")
 	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
+	r := finish(t, tab, time.Minute)
 	const of = `document.querySelector("#result").dataset.of`
 	if said := eval[string](t, tab, of); !strings.Contains(said, "laplace-mean") || !strings.Contains(said, "#v=1&") {
 		t.Errorf("a print and a PNG say that they are of %q", said)
@@ -164,6 +165,16 @@ func TestShareEarlier(t *testing.T) {
 	if said := eval[string](t, tab, `document.querySelector("#share-detail").textContent`); strings.Contains(said, "earlier settings") {
 		t.Errorf("of a result of the form's settings: %q", said)
 	}
+	click(t, tab, "#copy-embed")
+	until(t, tab, `document.querySelector(".embed-code[open] dp-audit")`, 10*time.Second)
+	code := eval[[]string](t, tab, `((select) => { select.value = "none"; select.dispatchEvent(new Event("change", {bubbles: true})); return [...document.querySelectorAll(".embed-code textarea")].map((area) => area.value); })(document.querySelector(".embed-code select"))`)
+	if !strings.Contains(code[0], `<script defer src="`+site+`dp-audit.js"></script>`) || !strings.Contains(code[0], `<dp-audit mechanism="laplace-mean"`) || !strings.Contains(code[0], `seed="7"`) || !strings.Contains(code[0], `controls="none"`) || !strings.Contains(code[1], `<iframe src="`+site+`embed.html#v=1&amp;mechanism=laplace-mean`) {
+		t.Errorf("the code is %q", code)
+	}
+	if again := eval[string](t, tab, `document.querySelector(".embed-code dp-audit").run().then((r) => r.summary)`); again != r.Summary {
+		t.Errorf("the preview says %q, the page %q", again, r.Summary)
+	}
+	eval[bool](t, tab, `(document.querySelector(".embed-code").close(), true)`)
 	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
 	set(t, tab, "finder", "random")
 	until(t, tab, `!document.querySelector("#drift").hidden`, 10*time.Second)

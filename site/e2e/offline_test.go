@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -144,25 +143,6 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// offline visits a site of its own, waits until the page is kept, does something
-// that loads a file with the network there, and again after a reload without it.
-func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *browser.Tab)) {
-	t.Helper()
-	h := hosted(t)
-	tab := h.visit(t, fragment)
-	until(t, tab, pageReady, 30*time.Second)
-	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
-	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload())) // no worker serves the first visit
-	until(t, tab, pageReady, 30*time.Second)
-	do(t, tab)
-	until(t, tab, fmt.Sprintf(`caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match(%q)))`, loads), 20*time.Second)
-	h.away.Store(true)
-	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-	until(t, tab, pageReady, 30*time.Second)
-	do(t, tab)
-	quiet(t, tab)
-}
-
 // TestOfflinePanels: without the network, the picture that was opened once opens; the
 // user's own mechanism runs in its sandbox to the same counts, and verifies; so does a
 // canary audit. What the service worker gives for that sandbox has no origin, whatever
@@ -171,7 +151,14 @@ func TestOfflinePanels(t *testing.T) {
 	t.Parallel()
 	var reports []pair.Report
 	var canaries []canary.Report
-	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", "view.wasm", func(t *testing.T, tab *browser.Tab) {
+	h := hosted(t)
+	tab := h.visit(t, "#v=1&view=canaries&n=60&k=3&seed=5")
+	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	for _, away := range []bool{false, true} { // no worker serves the first visit
+		h.away.Store(away)
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
+		until(t, tab, pageReady, 30*time.Second)
 		enter(t, tab, "explore")
 		openView(t, tab, "divergence")
 		notBlank(t, tab, "the example")
@@ -196,7 +183,9 @@ func TestOfflinePanels(t *testing.T) {
 		enter(t, tab, "training")
 		click(t, tab, "#canaries-run")
 		canaries = append(canaries, planted(t, tab, time.Minute))
-	})
+		until(t, tab, `caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match("view.wasm")))`, 20*time.Second)
+	}
+	quiet(t, tab)
 	sameCounts(t, "an own mechanism, online and offline", reports[0], reports[1])
 	sameEvidence(t, "online and offline", canaries[0], canaries[1])
 }
@@ -276,21 +265,4 @@ func TestHalfPublishedBuild(t *testing.T) {
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
 	until(t, tab, pageReady, 30*time.Second)
 	quiet(t, tab)
-}
-
-// TestWebAssemblyForbidden: a server whose policy forbids WebAssembly is told the
-// header that it lacks.
-func TestWebAssemblyForbidden(t *testing.T) {
-	t.Parallel()
-	tab := visit(t, altered(t, func(w http.ResponseWriter, _ string) bool {
-		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
-		return false
-	}))
-	until(t, tab, `document.body.dataset.state === "failed"`, 30*time.Second)
-	words := eval[string](t, tab, `document.querySelector("#notice").textContent`)
-	for _, want := range []string{"forbids WebAssembly", "Content-Security-Policy", "'wasm-unsafe-eval'"} {
-		if !strings.Contains(words, want) {
-			t.Errorf("the notice lacks %q: %s", want, words)
-		}
-	}
 }

@@ -18,13 +18,13 @@ import (
 
 // TestEditor: the editor with a mouse and keys, wide and on a phone. A click sets the
 // cursor, what is typed comes there, Tab indents, undo takes it back, Esc and Tab leave.
-// Whoever comes by Tab passes through. Letters are no shortcuts of the page.
+// Whoever comes by Tab passes through. Letters are no shortcuts of the page. What is pasted
+// over all of the code stays there.
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	for _, size := range windows {
 		tab := owning(t)
 		must.Do(t, resize(tab, size[0], size[1]))
-		until(t, tab, editor+` !== null`, 10*time.Second)
 		before := eval[string](t, tab, written)
 		at := eval[[]float64](t, tab, `(() => { const r = [...`+editor+`.children][2].getBoundingClientRect(); return [r.left + 200, r.top + r.height / 2]; })()`) // past the end of the third line
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseClickXY(at[0], at[1])))
@@ -66,6 +66,17 @@ func TestEditor(t *testing.T) {
 		if wide := eval[string](t, tab, overflowing); size[0] < 761 && wide != "" {
 			t.Errorf("%v: wider than the page: %s", size, wide)
 		}
+		eval[bool](t, tab, `(() => {
+			const line = `+editor+`.children[0], data = new DataTransfer();
+			`+editor+`.focus();
+			getSelection().selectAllChildren(`+editor+`);
+			document.dispatchEvent(new Event("selectionchange"));
+			data.setData("text/plain", "function mechanism(rows, random) {\n  return rows.length;\n}\n");
+			line.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+			return true;
+		})()`)
+		until(t, tab, written+`.includes("return rows.length;") && document.body.dataset.door === "code" && `+noticed+` === ""`, 5*time.Second)
+		eval[bool](t, tab, `(localStorage.clear(), true)`) // for the next window
 		tab.Close()
 	}
 }

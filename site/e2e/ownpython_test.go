@@ -1,12 +1,12 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -41,14 +41,15 @@ func TestOwnPython(t *testing.T) {
 	verifyOwn(t, tab)
 	// A browser complains of what a server does not have.
 	eval[bool](t, tab, `(() => { const get = fetch; globalThis.fetch = (of, ...more) => String(of).endsWith(".whl") ? Promise.resolve(new Response("", { status: 404 })) : get(of, ...more); return true; })()`)
-	for _, c := range []struct{ name, code, says string }{
+	faults := []struct{ name, code, says string }{
 		{"a line", "def mechanism(rows, random):\n    x = 1\n    return random.laplce(x)\n", `random has no "laplce": did you mean "laplace"?`},
+		{"numpy", "import numpy as np\ndef mechanism(rows, random):\n    return len(rows) + np.random.laplace(0, 1)\n", "numpy is not part of this page. Write random.laplace(scale) for numpy’s laplace: mechanism gets random as its last argument"},
 		{"syntax", "def mechanism(rows, random):\n    return [;\n", "SyntaxError: invalid syntax"},
 		{"shapes", "def mechanism(rows, random):\n    return [1] * len(rows)\n", "mechanism.py"},
-		{"numpy", "import numpy as np\ndef mechanism(rows, random):\n    return len(rows) + np.random.laplace(0, 1)\n", "numpy is not part of this page. Write random.laplace(scale) for numpy’s laplace: mechanism gets random as its last argument"},
 		{"no rows", "def mechanism(rows, random):\n    return 1 / len(rows) + random.laplace(1)\n", "on the dataset with no rows"},
 		{"loop", "def mechanism(rows, random):\n    while True: pass\n", "still running after 2s"},
-	} {
+	}
+	for _, c := range faults[:gear.Of(2, len(faults))] {
 		write(t, tab, c.code)
 		said := refusedOwn(t, tab)
 		if shown := eval[string](t, tab, `document.querySelector("#verdict").innerText`); !strings.Contains(said+shown, c.says) {
@@ -61,29 +62,6 @@ func TestOwnPython(t *testing.T) {
 	t.Logf("Pyodide, from a click to the verdict: %v", time.Since(begun))
 	if b := r.Inputs.User; r.Verdict != audit.Violation || !strings.HasPrefix(b.Runtime, "Pyodide ") {
 		t.Errorf("%s %+v", r.Summary, b)
-	}
-}
-
-// TestPythonAsYouType: halving the noise in Python flips the verdict, and what was there
-// stays while a fault is shown.
-func TestPythonAsYouType(t *testing.T) {
-	t.Parallel()
-	tab := live(t, site+"#door=code")
-	python(t, tab)
-	const code = "def mechanism(rows, random):\n    return len(rows) + random.laplace(%s)\n"
-	for _, c := range [][2]string{{"1", "No violation found"}, {"0.6", "Violation"}} {
-		write(t, tab, fmt.Sprintf(code, c[0]))
-		begun := time.Now()
-		until(t, tab, headline+`.startsWith("`+c[1]+`")`, time.Minute)
-		t.Logf("noise of scale %s: %v from the last key to %q", c[0], time.Since(begun).Round(time.Millisecond), c[1])
-	}
-	// The verdict is there before the report of the whole audit is.
-	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought.code.includes("laplace(0.6)") && `+ownIdle, time.Minute)
-	before := eval[string](t, tab, `window.dpscope.report.summary`)
-	write(t, tab, strings.Replace(code, "laplace(%s)", "laplce(1)", 1))
-	until(t, tab, headline+`.startsWith("Line 2 stops the code")`, time.Minute)
-	if now := eval[string](t, tab, `window.dpscope.report.summary`); now != before {
-		t.Errorf("the report was %q, is %q", before, now)
 	}
 }
 

@@ -77,44 +77,46 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestAddressState: the state comes from the address, bad values are named and
-// replaced by defaults, and a change is written back.
+// TestAddressState: the state comes from the address, what is bad in it, its version too, is
+// named and replaced by defaults, and a change is written back.
 func TestAddressState(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=0.5&seed=99&p.c=2&samples=12345&unknown=1")
-	for id, want := range map[string]string{"mechanism": "svt3", "epsilon": "0.5", "seed": "99", "samples": "12345"} {
-		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
-			t.Errorf("#%s is %q, want %q", id, got, want)
+	holds := func(want string) {
+		t.Helper()
+		if got := eval[string](t, tab, `["mechanism", "epsilon", "seed", "samples"].map((id) => document.getElementById(id).value).join()`); got != want {
+			t.Errorf("the form holds %s, want %s", got, want)
 		}
 	}
-	eval[bool](t, tab, `(() => { const e = document.querySelector("#epsilon"); e.value = "0.25"; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	holds("svt3,0.5,99,12345")
+	set(t, tab, "epsilon", "0.25")
 	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`, 5*time.Second)
-
-	bad := open(t, "#v=1&mechanism=svt44&samples=many")
-	until(t, bad, `document.querySelector("#notice").textContent.includes("svt44")`, 5*time.Second)
-	if now := eval[string](t, bad, `document.querySelector("#mechanism").value`); now == "" {
-		t.Error("no mechanism is chosen")
+	for _, c := range []struct{ fragment, holds, says string }{
+		{"#v=7&mechanism=svt3&epsilon=0.5&to-come=1", "svt3,0.5,42,", "The address is of version 7, newer than the version 1 that is known here"},
+		{"#v=x&mechanism=svt3&epsilon=0.5", "svt3,0.5,42,", `The version in the address is "x", must be a whole number from 1`},
+		{"#v=1&mechanism=svt44&samples=many", "laplace-count,,42,", `mechanism is "svt44"`},
+		{"#v=1&mechanism=svt4&guarantee=total&until-refuted=perhaps&samples=3000", "svt4,,42,3000", `until-refuted is "perhaps"`},
+	} {
+		eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, c.fragment))
+		until(t, tab, fmt.Sprintf(`document.querySelector('#notice [data-key="address"]')?.textContent.includes(%q)`, c.says), 5*time.Second)
+		holds(c.holds)
 	}
 }
 
-// TestBadInputKeepsTheResult: a value out of range is named at its field, Run
-// does nothing with it, and what was shown stays.
+// TestBadInputKeepsTheResult: a value out of range is named at its field, and what was
+// shown stays.
 func TestBadInputKeepsTheResult(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"1")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	for _, c := range []struct{ field, value, says string }{
-		{"epsilon", "-1", "above 0"},
-		{"delta", "1", "[0, 1)"},
-		{"samples", "5", "[100, 1000000000]"},
-	} {
-		old := eval[string](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"), old = e.value; e.value = %q;
-			e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return old })()`, c.field, c.value))
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.body.innerText.includes(%q)`, c.field, c.says), 5*time.Second)
+	for _, c := range []struct{ field, value, says string }{{"epsilon", "-1", "above 0"}, {"samples", "5", "[100, 1000000000]"}} {
+		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c.field))
+		set(t, tab, c.field, c.value)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q)`, c.field, c.says), 5*time.Second)
 		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 			t.Errorf("%s: the old result is gone", c.field)
 		}
-		eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, c.field, old))
+		set(t, tab, c.field, old)
 		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c.field), 5*time.Second)
 	}
 }
@@ -123,35 +125,6 @@ func TestBadInputKeepsTheResult(t *testing.T) {
 func inSight(t *testing.T, tab *browser.Tab, selector string) string {
 	t.Helper()
 	return eval[string](t, tab, fmt.Sprintf(`((e) => { const b = e.getBoundingClientRect(); return e.checkVisibility() && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth ? e.innerText : ""; })(document.querySelector(%q))`, selector))
-}
-
-// TestNarrow: nothing is wider than a small phone, before and after a run, and the
-// verdict is in sight wherever the page is scrolled to, with nothing over it.
-func TestNarrow(t *testing.T) {
-	t.Parallel()
-	tab := open(t, svt4+"2")
-	must.Do(t, resize(tab, 360, 740))
-	if wide := eval[string](t, tab, overflowing); wide != "" {
-		t.Errorf("before a run, wider than 360 px: %s", wide)
-	}
-	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
-	unfold(t, tab, "settings", "fold-bounds", "fold-curves", "fold-pair", "fold-facts")
-	if wide := eval[string](t, tab, overflowing); wide != "" {
-		t.Errorf("wider than 360 px: %s", wide)
-	}
-	title, detail := r.Banner()
-	for _, at := range []string{"body", "#sliders", "#chart", "#counts-section", "#facts-section"} {
-		eval[bool](t, tab, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView(), true)`, at))
-		if said := strings.Join(strings.Fields(inSight(t, tab, "#verdict")), " "); said != title+" "+detail {
-			t.Errorf("at %s the verdict says %q, want %q", at, said, title+" "+detail)
-		}
-		if over := eval[string](t, tab, `(b => { const e = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2); return e.closest("#verdict") ? "" : e.tagName + "#" + e.id; })(document.querySelector("#verdict").getBoundingClientRect())`); over != "" {
-			t.Errorf("at %s, %s is over the verdict", at, over)
-		}
-	}
-	set(t, tab, "epsilon", "3")
-	until(t, tab, `document.querySelector("#drift").textContent.includes("settings have changed since")`, 5*time.Second)
 }
 
 // TestFormAndResult: the page says when the form no longer is the result's, a
@@ -164,11 +137,10 @@ func TestFormAndResult(t *testing.T) {
 	if eval[bool](t, tab, drifted) {
 		t.Error("beside the example it says that the form has other settings")
 	}
-	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
-	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
+	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
 	finish(t, tab, time.Minute)
-	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1", true)`)
+	goTo(t, tab, "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1")
 	until(t, tab, drifted, 5*time.Second)
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	click(t, tab, "#run")
@@ -183,7 +155,8 @@ func TestFormAndResult(t *testing.T) {
 }
 
 // TestForgedReports: a report of each kind that is dropped opens where it belongs, says that
-// it is not verified, and verifies; one with another bound fails, and says where.
+// it is not verified, and verifies; one with another bound fails, and says where. What
+// cannot be read is named, and leaves what was shown.
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	ours := audit.Generator{Name: "dpscope", Version: audit.Version}
@@ -198,13 +171,23 @@ func TestForgedReports(t *testing.T) {
 	}
 	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: subject.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, ours))(t)
 	tab := open(t, "")
+	pairs := runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1")
+	whole := string(must.Get(audit.Canonical(pairs))(t))
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	for _, c := range [][2]string{{whole[:len(whole)/2], "cut off"}, {strings.Replace(whole, `"schemaVersion": 1`, `"schemaVersion": 99, "novelty": true`, 1), "use the version of dpscope that wrote it"}} {
+		drop(t, tab, "bad.json", c[0])
+		until(t, tab, fmt.Sprintf(noticed+`.includes(%q)`, c[1]), 5*time.Second)
+		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+			t.Errorf("%s: the old result is gone: %q", c[1], now)
+		}
+	}
 	for _, c := range []struct {
 		name         string
 		report       any
 		panel        [4]string // where the report, the verdict, what came of a replay, and the button are
 		says, stands string
 	}{
-		{"pair", runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"), [4]string{"report", "#verdict", "#verification", "#verify"}, "same", "Verified here"},
+		{"pair", pairs, [4]string{"report", "#verdict", "#verification", "#verify"}, "same", "Verified here"},
 		{"canary", many, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "is the same as in the report", "Verified here"},
 		{"one-run", one, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "is the same as in the report", "Verified here"},
 		{"scores", of, [4]string{"canaryReport", "#result", "#result .verification", "#verify"}, "Recomputed in this browser", "Recomputed here"},

@@ -7,53 +7,54 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// A room is a door of the page, by its name in the address, and what a visitor does in it
-// until it shows a result.
+// A room is a door of the page, by its name in the address, with an element that is its own,
+// the button by which an audit starts, and what a visitor does in it until it shows a result.
 type room struct {
-	door   string
-	result func(t *testing.T, tab *browser.Tab)
+	door, own, start string
+	result           func(t *testing.T, tab *browser.Tab)
 }
 
-// rooms are all doors of the page. An audit in them takes seconds.
+// rooms are all doors of the page, in the order of the navigation. An audit in them takes seconds.
 var rooms = []room{
-	{"explore", func(t *testing.T, tab *browser.Tab) {
-		eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&workers=2", true)`)
-		until(t, tab, `document.querySelector("#mechanism").value === "svt4" && document.querySelector("#samples").value === "20000"`, 10*time.Second)
+	{"explore", "#sliders", "run", func(t *testing.T, tab *browser.Tab) {
+		goTo(t, tab, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&workers=2")
 		if eval[string](t, tab, `String(window.dpscopeOptions?.still)`) == "true" {
 			click(t, tab, "#run") // for a visitor it runs by itself
 		}
 		until(t, tab, settled+` && window.dpscope.report.subject === "svt4"`, time.Minute)
 	}},
-	{"code", func(t *testing.T, tab *browser.Tab) {
+	{"code", "#own", "own-run", func(t *testing.T, tab *browser.Tab) {
 		write(t, tab, ownCode)
 		set(t, tab, "own-samples", "5000")
 		set(t, tab, "own-seed", "3")
 		runOwn(t, tab)
 	}},
-	{"data", func(t *testing.T, tab *browser.Tab) {
+	{"data", "#yours", "yours-choose", func(t *testing.T, tab *browser.Tab) {
 		drop(t, tab, "count.csv", noisyCounts(3000, 0.5, 1))
 		until(t, tab, samplesRead, time.Minute)
 		fill(t, tab, "epsilon", "1")
+		fill(t, tab, "samples", "") // the file's
 		runSamples(t, tab, time.Minute)
 	}},
-	{"training", func(t *testing.T, tab *browser.Tab) {
+	{"training", "#canaries", "canaries-run", func(t *testing.T, tab *browser.Tab) {
 		for id, value := range map[string]string{"k-n": "256", "k-k": "16", "k-seed": "3"} {
 			set(t, tab, id, value)
 		}
 		click(t, tab, "#canaries-run")
 		planted(t, tab, time.Minute)
 	}},
-	{"accounting", func(t *testing.T, tab *browser.Tab) {
+	{"accounting", "#accounting", "account", func(t *testing.T, tab *browser.Tab) {
 		for id, value := range map[string]string{"a-sigma": "1.1", "a-rate": "0.01", "a-steps": "1000", "a-delta": "1e-6"} {
 			set(t, tab, id, value)
 		}
 		click(t, tab, "#account")
 		until(t, tab, `document.querySelector("#account-result .picture > svg")`, 30*time.Second)
 	}},
-	{"errors", func(t *testing.T, tab *browser.Tab) {
+	{"errors", "#calibration", "calibrate", func(t *testing.T, tab *browser.Tab) {
 		set(t, tab, "c-runs", "3")
 		set(t, tab, "c-seed", "1")
 		click(t, tab, "#calibrate")
@@ -61,52 +62,84 @@ var rooms = []room{
 	}},
 }
 
-// TestEveryDoor walks through every door: by the keyboard alone Tab comes to what starts an
-// audit, past every control and out of the page; with a result axe-core finds nothing, and
-// nothing is wider than a small phone. In the first gear each door has one of the windows
-// and colours, in the second all, and the keyboard with a result too.
+// TestEveryDoor walks through every door, in one page: by the keyboard its link opens it,
+// shows what is its own, and leads by Tab to what starts an audit, past every control and out
+// of the page; with a result axe-core finds nothing, nothing is wider than a small phone, and
+// the verdict stays in sight. In the first gear each door has one of the windows and colours,
+// in the second all. Back goes through the doors, which keep their results.
 func TestEveryDoor(t *testing.T) {
 	t.Parallel()
+	tab := open(t, "")
+	const headline = `document.querySelector("#result:not([hidden]) #verdict .headline")?.textContent ?? ""`
+	said := map[string]string{}
 	for i, r := range rooms {
-		t.Run(r.door, func(t *testing.T) {
-			tab := open(t, "")
-			if r.door != "explore" {
-				enter(t, tab, r.door)
-			}
-			walk := func(size [2]int64) {
-				t.Helper()
-				dress(t, tab, size[0], size[1], false)
-				eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), document.querySelector(".logo").focus(), true)`)
-				for n := 0; eval[[]any](t, tab, focused)[0] != starts[r.door]; n++ {
-					if n == 120 {
-						t.Fatalf("%v: Tab does not come to #%s", size, starts[r.door])
-					}
-					pressKey(t, tab, kb.Tab)
+		walk := func(size [2]int64) {
+			t.Helper()
+			dress(t, tab, size[0], size[1], false)
+			eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), document.querySelector(".logo").focus(), true)`)
+			for n := 0; eval[[]any](t, tab, focused)[0] != r.start; n++ {
+				if n == 120 {
+					t.Fatalf("%s, %v: Tab does not come to #%s", r.door, size, r.start)
 				}
-				allTheWay(t, tab, fmt.Sprint(size), 3)
+				pressKey(t, tab, kb.Tab)
 			}
-			for _, size := range gear.Of(windows[i%2:i%2+1], windows) {
-				walk(size)
+			allTheWay(t, tab, fmt.Sprint(r.door, size), 3)
+		}
+		dress(t, tab, 1280, 800, false)
+		eval[bool](t, tab, `(document.activeElement.blur(), document.querySelector(".logo").focus(), true)`)
+		for range i + 1 {
+			pressKey(t, tab, kb.Tab)
+		}
+		pressKey(t, tab, kb.Enter)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && document.querySelector("#doors [aria-current]").hash === "#door=%[1]s"`, r.door), 5*time.Second)
+		for _, other := range rooms {
+			if shown := eval[bool](t, tab, fmt.Sprintf(`document.querySelector(%q).checkVisibility()`, other.own)); shown != (other.door == r.door) {
+				t.Errorf("in the door %s, %s is shown: %v", r.door, other.own, shown)
 			}
-			dress(t, tab, 1280, 800, false)
-			r.result(t, tab)
-			eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
-			for j, size := range windows {
-				for k, dark := range []bool{false, true} {
-					if gear.All() || (j == i%2 && k == i/2%2) {
-						dress(t, tab, size[0], size[1], dark)
-						axeIn(t, tab, fmt.Sprintf("%v, dark %v", size, dark), "document")
-					}
+		}
+		for _, size := range gear.Of(windows[i%2:i%2+1], windows) {
+			walk(size)
+		}
+		dress(t, tab, 1280, 800, false)
+		r.result(t, tab)
+		said[r.door] = eval[string](t, tab, headline)
+		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
+		for j, size := range windows {
+			for k, dark := range []bool{false, true} {
+				if gear.All() || (j == i%2 && k == i/2%2) {
+					dress(t, tab, size[0], size[1], dark)
+					axeIn(t, tab, fmt.Sprintf("%s, %v, dark %v", r.door, size, dark), "document")
 				}
 			}
-			dress(t, tab, 360, 740, false)
-			until(t, tab, drawn, 5*time.Second)
-			if wide := eval[string](t, tab, overflowing); wide != "" {
-				t.Errorf("wider than 360 px: %s", wide)
+		}
+		dress(t, tab, 360, 740, false)
+		until(t, tab, drawn, 5*time.Second)
+		if wide := eval[string](t, tab, overflowing); wide != "" {
+			t.Errorf("%s: wider than 360 px: %s", r.door, wide)
+		}
+		for _, at := range []string{"#chart", "#certified", "#planted"} {
+			if eval[bool](t, tab, fmt.Sprintf(`document.querySelector(%q).checkVisibility() && (document.querySelector(%[1]q).scrollIntoView(), true)`, at)) {
+				if _, y := point(t, tab, "#verdict"); y > 740 || inSight(t, tab, "#verdict") == "" {
+					t.Errorf("%s: at %s the verdict is out of sight", r.door, at)
+				}
 			}
-			if gear.All() {
-				walk(windows[0])
-			}
-		})
+		}
+		if gear.All() {
+			walk(windows[0])
+		}
+		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = false; }), true)`)
+	}
+	for i := len(rooms) - 2; i >= 0; i-- {
+		eval[bool](t, tab, `(history.back(), true)`)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && (%s) === %q`, rooms[i].door, headline, said[rooms[i].door]), 5*time.Second)
+	}
+	for _, width := range []int64{1241, 900, 761} {
+		must.Do(t, resize(tab, width, 800))
+		for _, r := range rooms {
+			point(t, tab, fmt.Sprintf(`#doors a[href="#door=%s"]`, r.door))
+		}
+		if wide := eval[int64](t, tab, `document.documentElement.scrollWidth`); wide > width {
+			t.Errorf("the page is %d px wide in a window of %d", wide, width)
+		}
 	}
 }

@@ -1,16 +1,8 @@
 package e2e
 
 import (
-	"bytes"
-	"cmp"
 	"flag"
-	"image"
-	"image/color"
-	"image/png"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -93,47 +85,8 @@ func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
 	must.Do(t, resize(tab, width, height))
 }
 
-// develop writes a picture, of 256 colours where that is most of them.
+// develop writes a picture.
 func develop(t *testing.T, tab *browser.Tab, name string, capture chromedp.Action[[]byte]) {
 	t.Helper()
-	data := must.Get(chromedp.Run(tab.Ctx, capture))(t)
-	full := must.Get(png.Decode(bytes.NewReader(data)))(t)
-	var small bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	must.Do(t, encoder.Encode(&small, fewColours(full)))
-	path := filepath.Join(*screenshots, name+".png")
-	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must.Do(t, os.WriteFile(path, small.Bytes(), 0o644))
-}
-
-// fewColours is a picture in its 256 most frequent colours: a page has few, and the
-// many between them are the edges of letters.
-func fewColours(full image.Image) *image.Paletted {
-	count := map[color.RGBA]int{}
-	box := full.Bounds()
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			count[at(x, y)]++
-		}
-	}
-	colours := slices.Collect(maps.Keys(count))
-	slices.SortFunc(colours, func(a, b color.RGBA) int {
-		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
-	})
-	var palette color.Palette
-	for _, c := range colours[:min(len(colours), 256)] {
-		palette = append(palette, c)
-	}
-	nearest := map[color.RGBA]uint8{}
-	for c := range count {
-		nearest[c] = uint8(palette.Index(c))
-	}
-	small := image.NewPaletted(box, palette)
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			small.SetColorIndex(x, y, nearest[at(x, y)])
-		}
-	}
-	return small
+	writeText(t, filepath.Join(*screenshots, name+".png"), string(must.Get(chromedp.Run(tab.Ctx, capture))(t)))
 }

@@ -59,7 +59,7 @@ func TestShare(t *testing.T) {
 func TestShareAtTheEdge(t *testing.T) {
 	gear.Long(t)
 	t.Parallel()
-	sharing(t, edgetest.Start(t).Base)
+	sharing(t, edgetest.Start(t))
 }
 
 func sharing(t *testing.T, base string) {

@@ -93,7 +93,7 @@ func setUp(m *testing.M) (int, error) {
 // tabsAtOnce is how many tests drive the browser at the same time, of those that
 // call t.Parallel: most of a test is waiting, but an audit has two workers. Tests
 // that measure time do not call it; they run before the others, alone.
-const tabsAtOnce = "2"
+const tabsAtOnce = "3"
 
 // profile is the browser's profile that a test has to itself: what it stores, and
 // which of its tabs has the focus, is no other test's. Profiles are used again, with
@@ -160,6 +160,12 @@ func open(t *testing.T, fragment string) *browser.Tab {
 	})
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	return tab
+}
+
+// goTo follows a link to a state of the page's audit, and waits until the form has it.
+func goTo(t *testing.T, tab *browser.Tab, fragment string) {
+	t.Helper()
+	until(t, tab, fmt.Sprintf(`(window.asked ||= (location.hash = %q, new URLSearchParams(%[1]q.slice(1))), ["mechanism", "samples"].every((key) => document.getElementById(key).value === asked.get(key)) && !document.querySelector("#run").disabled && !(window.asked = null))`, fragment), 10*time.Second)
 }
 
 // enter goes to a door of the page by its link.

@@ -45,13 +45,11 @@ func chooseTable(t *testing.T, tab *browser.Tab, file string) {
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.SetUploadFiles(`input[aria-label="File of a table with labels"]`, []string{file}, chromedp.NodeReady)))
 }
 
-// TestTable: a table with labels is audited by what its dialog is told, with the counts
-// of the command line; its bounds are never filled from the data; the report verifies,
-// with the same file only.
+// TestTable: a table with labels is audited by what its dialog is told; its bounds are never
+// filled from the data; the report verifies elsewhere, with the same file only.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	file := writeTable(t)
-	native := runAudit(t, "-mechanism", "naive-bayes-counts", "-epsilon", "1", "-samples", "20000", "-table", file, "-label", "kind", "-bounds", "age=0:120,height=1:2.2")
 	tab := open(t, "#v=1&mechanism=svt1&workers=2")
 	enter(t, tab, "data")
 	tableDialog(t, tab, file)
@@ -61,69 +59,58 @@ func TestTable(t *testing.T) {
 	if words := eval[string](t, tab, `document.querySelector("#table").innerText`); !strings.Contains(words, "bounds computed from them leak them") || !strings.Contains(words, "Here: short, tall") {
 		t.Errorf("the dialog says %q", words)
 	}
-	fill(t, tab, "table-mechanism", "naive-bayes-counts")
-	fill(t, tab, "table-samples", "20000")
 	audited := func() { click(t, tab, "#table button.primary") }
 	failed := func(id, says string) {
 		t.Helper()
+		audited()
 		until(t, tab, fmt.Sprintf(`document.querySelector("#%s-error").textContent.includes(%q) && document.activeElement.id === %q`, id, says, id), 20*time.Second)
 	}
-	audited()
+	fill := func(of ...[2]string) {
+		for _, f := range of {
+			fill(t, tab, "table-"+f[0], f[1])
+		}
+	}
+	fill([2]string{"mechanism", "naive-bayes-counts"}, [2]string{"samples", "2000"})
 	failed("table-epsilon", "claims")
-	fill(t, tab, "table-epsilon", "1")
-	fill(t, tab, "table-lower-0", "0")
-	fill(t, tab, "table-upper-0", "120")
-	audited()
+	axeIn(t, tab, "the dialog of a table", `document.querySelector("#table")`)
+	fill([2]string{"epsilon", "1"}, [2]string{"lower-0", "0"}, [2]string{"upper-0", "120"})
 	failed("table-lower-1", "known without the data")
-	fill(t, tab, "table-lower-1", "2.2")
-	fill(t, tab, "table-upper-1", "1")
-	audited()
+	fill([2]string{"lower-1", "2.2"}, [2]string{"upper-1", "1"})
 	failed("table-lower-1", "2.2 to 1, must be a lower bound below")
 	// Another label asks for other bounds, and keeps those that were typed.
-	fill(t, tab, "table-label", "age")
+	fill([2]string{"label", "age"})
 	until(t, tab, `document.querySelector("label[for=table-lower-0]").textContent.startsWith("height")`, 5*time.Second)
-	fill(t, tab, "table-label", "kind")
+	fill([2]string{"label", "kind"})
 	until(t, tab, `document.querySelector("#table-upper-0").value === "120"`, 5*time.Second)
-	fill(t, tab, "table-lower-1", "1")
-	fill(t, tab, "table-upper-1", "2.2")
+	fill([2]string{"lower-1", "1"}, [2]string{"upper-1", "2.2"})
 	audited()
 	until(t, tab, `!document.querySelector("#table").open`, 20*time.Second)
 	r := finish(t, tab, time.Minute)
-	sameCounts(t, "the page against the command line", r, native)
-	if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || r.Inputs.Labelled == nil {
-		t.Errorf("%s; %s, natively %s", r.Summary, r.Reproduce.CLI, native.Reproduce.CLI)
+	if r.Inputs.Labelled == nil || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -table people.csv -label kind -bounds age=0:120,height=1:2.2 ") {
+		t.Errorf("%s; %s", r.Summary, r.Reproduce.CLI)
 	}
-	verify := func() {
-		t.Helper()
-		verified(t, tab)
-	}
-	verify()
 
-	// Elsewhere the report names the file that it needs.
-	text := must.Get(audit.Canonical(native))(t)
-	tab = open(t, "#v=1&mechanism=svt1&workers=2")
-	drop(t, tab, "report.json", string(text))
-	until(t, tab, `document.body.dataset.door === "data" && !document.querySelector("#needs-file").hidden`, 20*time.Second)
-	if words := eval[string](t, tab, `document.querySelector("#needs-file").textContent`); !strings.Contains(words, "people.csv (SHA-256 ") {
-		t.Errorf("it says %q", words)
-	}
-	click(t, tab, "#verify")
-	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
-	click(t, tab, "#notice .primary")
-	chooseTable(t, tab, file)
-	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
-
-	// Another file of that size is refused.
+	// Elsewhere the report names the file that it needs. Another one of that size is refused.
 	other := filepath.Join(t.TempDir(), "people.csv")
 	must.Do(t, os.WriteFile(other, []byte(strings.Replace(labelledPeople(100), "1.50", "1.60", 1)), 0o644))
+	text := must.Get(audit.Canonical(r))(t)
 	tab = open(t, "#v=1&mechanism=svt1&workers=2")
 	drop(t, tab, "report.json", string(text))
-	until(t, tab, `!document.querySelector("#needs-file").hidden`, 20*time.Second)
+	until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`, 20*time.Second)
 	click(t, tab, "#verify")
 	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
 	click(t, tab, "#notice .primary")
 	chooseTable(t, tab, other)
 	until(t, tab, noticed+`.includes("another file, with SHA-256")`, time.Minute)
+	tab.Close()
+	tab = open(t, "#v=1&mechanism=svt1&workers=2")
+	drop(t, tab, "report.json", string(text))
+	until(t, tab, `document.querySelector("#needs-file:not([hidden])")`, 20*time.Second)
+	click(t, tab, "#verify")
+	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
+	click(t, tab, "#notice .primary")
+	chooseTable(t, tab, file)
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 }
 
 // TestTableDropped: a dropped file that holds no samples is offered as a table.

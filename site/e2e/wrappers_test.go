@@ -29,7 +29,7 @@ func TestWrappers(t *testing.T) {
 			dir := t.TempDir()
 			copied := func(to, from string) string {
 				data := must.Get(os.ReadFile(from))(t)
-				writeText(t, filepath.Join(dir, to), strings.ReplaceAll(string(data), "https://dpscope.example/", site))
+				writeText(t, filepath.Join(dir, to), strings.ReplaceAll(string(data), "/dpscope/", site))
 				return string(data)
 			}
 			source := filepath.Join("..", "docs", "embed", c.docs)
@@ -72,7 +72,7 @@ func TestWrappers(t *testing.T) {
 			}
 
 			// A report instead is words too; a file that is missing is named.
-			writeText(t, filepath.Join(dir, page), strings.ReplaceAll(strings.ReplaceAll(text, "https://dpscope.example/", site), "svt4.svg", "svt4.json"))
+			writeText(t, filepath.Join(dir, page), strings.ReplaceAll(strings.ReplaceAll(text, "/dpscope/", site), "svt4.svg", "svt4.json"))
 			if out, err := build(); err == nil || !strings.Contains(out, "there is no ") || !strings.Contains(out, "svt4.json") {
 				t.Errorf("without the recorded file it says (%v)\n%s", err, out)
 			}

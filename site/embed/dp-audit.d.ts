@@ -98,6 +98,7 @@ export interface DPAuditElement extends HTMLElement {
   mu: string | number | null;
   profile: string | number | null;
   relation: string | null;
+  pair: string | number | null;
   group: string | number | null;
   finder: string | null;
   learner: string | null;
@@ -120,16 +121,12 @@ export interface DPAuditElement extends HTMLElement {
   quantile: string | number | null;
   sequential: boolean;
   // End of settings.
-  /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
-  parameters: Record<string, string | number>;
-  /** Two datasets, instead of a search. */
-  pair: { label?: string; first: { columns: number; values: number[] }; second: { columns: number; values: number[] } } | null;
-  /** All of the above at once. */
+  /** All of the above at once, and parameters as p.NAME; pair is the JSON of two datasets. */
   settings: DPAuditSettings;
 
   /** none: a verdict and its progress; basic, the default: run, stop, claim and budget; full: every setting. */
   controls: "none" | "basic" | "full" | null;
-  /** verdict: the answer in words; chart, the default: with distributions and counts; all: everything. canaries: the audit is one with canaries. */
+  /** verdict: the answer in words; chart, the default: with the distributions, all else folded; all: everything unfolded. canaries: the audit is one with canaries. */
   view: "verdict" | "chart" | "all" | "canaries" | null;
   /** auto, the default: dark where the page's color-scheme is. */
   theme: "auto" | "light" | "dark" | null;

@@ -17,25 +17,21 @@ const home = new URL(".", own?.src || import.meta.url).href; // of a classic scr
 const styles = new CSSStyleSheet();
 styles.replaceSync(`
 :host { display: block; }
-:host([hidden]) { display: none; }
-.box { --a: var(--dp-audit-accent, #0b5c73); --at: var(--dp-audit-accent-text, #fff); --b: var(--dp-audit-background, #fff); --t: var(--dp-audit-text, #1b2328); --m: var(--dp-audit-muted, #56626b); --l: var(--dp-audit-line, #d3dade);
-  color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif); color: var(--t); background: var(--b); border: 1px solid var(--l); border-radius: var(--dp-audit-radius, 10px); overflow: hidden; position: relative; }
-.box[data-theme="dark"] { --a: var(--dp-audit-accent, #6cc4dc); --at: var(--dp-audit-accent-text, #08222b); --b: var(--dp-audit-background, #1a2227); --t: var(--dp-audit-text, #e6ebee); --m: var(--dp-audit-muted, #a3b0b8); --l: var(--dp-audit-line, #36434b); color-scheme: dark; }
-[hidden] { display: none !important; }
+[hidden], :host([hidden]) { display: none !important; }
+.box { --a: var(--dp-audit-accent, light-dark(#0b5c73, #6cc4dc)); --m: var(--dp-audit-muted, light-dark(#56626b, #a3b0b8)); position: relative; overflow: hidden; color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif);
+  color: var(--dp-audit-text, light-dark(#1b2328, #e6ebee)); background: var(--dp-audit-background, light-dark(#fff, #1a2227)); border: 1px solid var(--dp-audit-line, light-dark(#d3dade, #36434b)); border-radius: var(--dp-audit-radius, 10px); }
+.box[data-theme="dark"] { color-scheme: dark; }
 .poster { display: flex; flex-wrap: wrap; gap: .8rem 1.2rem; align-items: center; padding: .9rem 1rem; }
 .about { display: grid; gap: .5rem; flex: 1 1 15rem; }
 figure { margin: 0; flex: 2 1 20rem; max-width: 37rem; container-type: inline-size; }
 img { display: block; width: 100%; aspect-ratio: 1; object-fit: contain; border-radius: 6px; }
-.bar { height: .7rem; margin: .2rem 0; background: var(--a); border-radius: 2px; min-width: 1px; }
 .said { min-height: 3em; }
-.kept { min-height: 9rem; }
-@container (width > 26rem) { .said { display: none; } }
-.bar.claim { background: var(--m); }
+@container (width > 26rem) { .said:has(+ img) { display: none; } }
 p { margin: 0; overflow-wrap: anywhere; }
 .title { font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; }
 .hint { color: var(--m); font-size: .87em; }
-button { font: inherit; font-weight: 600; min-height: 2.3rem; padding: .3rem 1rem; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--at); cursor: pointer; }
+button { font: inherit; font-weight: 600; min-height: 2.3rem; padding: .3rem 1rem; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--dp-audit-accent-text, light-dark(#fff, #08222b)); cursor: pointer; }
 button:disabled { opacity: .6; cursor: default; }
 a { color: var(--a); }
 :focus-visible { outline: 3px solid var(--a); outline-offset: 2px; }
@@ -51,31 +47,14 @@ const node = (name, attributes, ...children) => {
   return element;
 };
 
-function reflect(element, name, value) {
-  if (value === null || value === undefined || value === false) element.removeAttribute(name);
-  else element.setAttribute(name, value === true ? "" : String(value));
-}
-
-/** A report's verdict, and its bound beside the claim, as long bars as they are large. */
-function chartOf({ headline, lowerBound, claim }) {
-  const claimed = claim?.epsilon, all = Math.max(lowerBound, claimed);
-  const bar = (name, value, words) => {
-    const long = node("div", { class: `bar ${name}` });
-    long.style.width = `${100 * value / all}%`;
-    return [long, node("p", { class: "hint" }, `${words} ${value}`)];
-  };
-  return [node("p", { class: "title" }, headline), ...all > 0 ? [...bar("", lowerBound, "Certified: at least"), ...bar("claim", claimed, "Claimed:")] : []];
-}
-
 class DPAudit extends HTMLElement {
   #box = node("div", { class: "box", part: "box" });
   #title = node("p", { class: "title", part: "title" });
   #button = node("button", { type: "button", part: "button" }, "Run this audit");
   #link = node("a", { target: "_blank", rel: "noopener", part: "link" }, "Open in dpscope");
   #hint = node("p", { class: "hint", part: "hint" }, "Runs in this browser, which loads a megabyte or two for it. Nothing is uploaded.");
-  #kept = node("div", { class: "kept" });
   #standing = node("figcaption", { class: "hint" });
-  #record = node("figure", { part: "recorded", hidden: "" }, this.#kept, this.#standing);
+  #record = node("figure", { part: "recorded", hidden: "" }, this.#standing);
   #recorded = null; // address of what it shows
   #of = ""; // fragment of the settings that were recorded
   #poster = node("div", { class: "poster", part: "poster" }, this.#record, node("div", { class: "about" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint));
@@ -143,39 +122,19 @@ class DPAudit extends HTMLElement {
     for (const [name, value] of Object.entries(settings)) this.setAttribute(name, String(value));
   }
 
-  get pair() {
-    const text = this.getAttribute("pair");
-    return text ? JSON.parse(text) : null;
-  }
-
-  set pair(pair) { reflect(this, "pair", pair && JSON.stringify(pair)); }
-
-  get parameters() {
-    return Object.fromEntries(Object.entries(this.settings).filter(([name]) => name.startsWith("p.")).map(([name, value]) => [name.slice(2), value]));
-  }
-
-  set parameters(parameters) {
-    const others = Object.entries(this.settings).filter(([name]) => !name.startsWith("p."));
-    this.settings = Object.fromEntries([...others, ...Object.entries(parameters ?? {}).map(([name, value]) => [`p.${name}`, value])]);
-  }
-
   get report() { return this.#report; }
 
   // What it does
 
-  async #ask(call, value) {
-    await this.#open();
-    return this.#send(call, value);
+  /** Has the frame do something; a host may leave the promise alone. */
+  #ask(call, value) {
+    const answer = this.#open().then(() => this.#send(call, value));
+    answer.catch(() => {});
+    return answer;
   }
 
-  /** A promise that a host may leave alone. */
-  #quiet(promise) {
-    promise.catch(() => {});
-    return promise;
-  }
-
-  run() { return this.#quiet(this.#ask("run")); }
-  stop() { return this.#frame ? this.#quiet(this.#ask("stop")) : Promise.resolve(); }
+  run() { return this.#ask("run"); }
+  async stop() { if (this.#frame) await this.#ask("stop"); }
 
   async save() {
     return this.#frame ? this.#ask("save") : { version: 1, fragment: this.#fragment, report: this.#text };
@@ -190,7 +149,7 @@ class DPAudit extends HTMLElement {
     this.#describe();
     if (!this.#frame && state.report === null) return;
     await this.#ask("restore", { fragment: state.fragment, report: state.report ?? null });
-    if (state.report) this.#keep(JSON.parse(state.report), state.report);
+    if (state.report) [this.#report, this.#text] = [JSON.parse(state.report), state.report];
   }
 
   async exportReport(format = "json") {
@@ -244,10 +203,9 @@ class DPAudit extends HTMLElement {
     this.#record.hidden = !recorded;
     this.#of = "";
     if (!recorded) return;
-    const url = new URL(recorded, document.baseURI).href;
-    const image = node("img", { alt: "", part: "picture" }); // keeps its room
-    const verdict = node("p", { class: "said" }); // where the picture is too small to be read
-    this.#kept.replaceChildren(...recorded.endsWith(".json") ? [] : [verdict, image]);
+    const url = new URL(recorded, document.baseURI).href, said = node("p", { class: "said" }); // where the picture is too small to be read
+    const image = node("img", { alt: `Recorded picture: ${this.#title.textContent}`, part: "picture" }); // keeps its room
+    this.#record.replaceChildren(...recorded.endsWith(".json") ? [said] : [said, image], this.#standing);
     let text = "", report = null;
     try {
       const answer = await fetch(url);
@@ -255,20 +213,17 @@ class DPAudit extends HTMLElement {
       if (text.trimStart()[0] === "{") report = JSON.parse(text);
     } catch { /* of another origin, perhaps, which shows pictures and no text */ }
     if (recorded !== this.#recorded) return;
-    if (report?.headline) {
-      this.#of = String(report.reproduce?.url ?? "");
-      this.#kept.replaceChildren(...chartOf(report));
-    } else {
-      const of = (name) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector(`svg > ${name}`)?.textContent ?? "";
+    const of = (name) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector(`svg > ${name}`)?.textContent ?? "";
+    said.textContent = report?.headline ?? of("title");
+    this.#of = report?.headline ? String(report.reproduce?.url ?? "") : of("metadata");
+    if (report?.headline) image.remove();
+    else {
       image.addEventListener("error", () => {
         image.remove();
         this.#standing.textContent = `Nothing recorded could be shown: ${url} is neither a picture nor a report.`;
       });
+      if (said.textContent) image.alt = said.textContent;
       image.src = url;
-      const said = of("title");
-      image.alt = said || `Recorded picture: ${this.#title.textContent}`;
-      verdict.textContent = said;
-      this.#of = of("metadata");
     }
     this.#caption();
   }
@@ -304,7 +259,7 @@ class DPAudit extends HTMLElement {
   }
 
   #configure() {
-    if (this.#frame && !this.#calls.has(0)) this.#quiet(this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }));
+    if (this.#frame && !this.#calls.has(0)) this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }).catch(() => {}); // told where it is asked
   }
 
   /** With autorun, runs once it is seen. */
@@ -337,7 +292,7 @@ class DPAudit extends HTMLElement {
     };
     this.#frame.addEventListener("load", () => { if (this.#calls.has(0)) this.#timer ||= setTimeout(giveUp, READY_AFTER); });
     this.#box.append(this.#frame);
-    return this.#opened = this.#quiet(this.#answer(0).then((detail) => {
+    return this.#opened = this.#answer(0).then((detail) => {
       clearTimeout(this.#timer);
       this.#frame.classList.remove("loading");
       if (!this.#record.hidden) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
@@ -345,7 +300,7 @@ class DPAudit extends HTMLElement {
       if (focused) this.#frame.focus();
       this.#configure();
       this.#fire("ready", detail);
-    }));
+    });
   }
 
   /** Takes the frame away, and its workers with it. */
@@ -367,11 +322,6 @@ class DPAudit extends HTMLElement {
     return this.#answer(this.#last);
   }
 
-  #keep(report, text) {
-    this.#report = report;
-    this.#text = text;
-  }
-
   #fire(type, detail) { this.dispatchEvent(new CustomEvent(`dpaudit-${type}`, { detail, bubbles: true, composed: true })); }
 
   /** A message of the frame, and of nobody else. */
@@ -390,7 +340,7 @@ class DPAudit extends HTMLElement {
         break;
       }
       case "result":
-        this.#keep(detail.report, detail.text);
+        [this.#report, this.#text] = [detail.report, detail.text];
         this.#fire(type, { report: detail.report });
         break;
       case "progress": case "error": case "config-change":
@@ -400,13 +350,16 @@ class DPAudit extends HTMLElement {
 }
 
 /** Properties that are attributes, by name. */
-const REFLECTED = new Map([...SETTINGS.filter((key) => key !== "pair"), ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
-const PROPERTIES = [...REFLECTED.keys(), "pair", "parameters", "settings"];
+const REFLECTED = new Map([...SETTINGS, ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
+const PROPERTIES = [...REFLECTED.keys(), "settings"];
 for (const [property, key] of REFLECTED) {
   const flag = FLAGS.includes(key) || AUDIT_SWITCHES.includes(key);
   Object.defineProperty(DPAudit.prototype, property, {
     get() { return flag ? this.hasAttribute(key) && !["false", "0"].includes(this.getAttribute(key)) : this.getAttribute(key); },
-    set(value) { reflect(this, key, value); },
+    set(value) {
+      if (value === null || value === undefined || value === false) this.removeAttribute(key);
+      else this.setAttribute(key, value === true ? "" : String(value));
+    },
     enumerable: true, configurable: true,
   });
 }

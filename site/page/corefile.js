@@ -1,11 +1,10 @@
 // A core's file: fetched here and compiled in a worker, because compiling some ten
 // megabytes would hold up the page.
 import { beside } from "./element.js";
-import { turn } from "./turns.js";
 
 const ASK_AGAIN = 500; // ms, for a file that is still being built
 
-/** @typedef {{signal?: AbortSignal, progress?: (bytes: number) => void, building?: (words: string) => void}} Options progress: how much has come, unpacked; building: the server still builds it */
+/** @typedef {{progress?: (bytes: number) => void, building?: (words: string) => void}} Options progress: how much has come, unpacked; building: the server still builds it */
 
 /**
  * Fetches and compiles a core. Throws an Error in words for the user.
@@ -13,47 +12,42 @@ const ASK_AGAIN = 500; // ms, for a file that is still being built
  * @param {Options} options
  * @returns {Promise<WebAssembly.Module>}
  */
-export async function moduleOf(name, { signal, progress, building } = {}) {
+export async function moduleOf(name, { progress, building } = {}) {
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const compiler = new Worker(beside("worker.js")); // comes up while the file comes
   const module = compiled(name, compiler);
   module.catch(() => {}); // told where it is waited for
   try {
-    let answer = await fetched(name, signal);
+    let answer = await fetched(name);
     while (answer.headers.has("dpscope-building")) { // of dpscope serve
       building?.((await answer.text()).trim());
       await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN); });
-      signal?.throwIfAborted();
-      answer = await fetched(name, signal);
+      answer = await fetched(name);
     }
     if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
-    const aborted = new Promise((_, reject) => { signal?.addEventListener("abort", () => reject(signal.reason)); }); // compiling knows no signal
-    return await Promise.race([module, aborted, send(name, answer, compiler, signal, progress).then(() => module)]);
+    return await Promise.race([module, send(name, answer, compiler, progress).then(() => module)]);
   } finally {
     compiler.terminate();
   }
 }
 
-async function fetched(name, signal) {
+async function fetched(name) {
   try {
-    return await fetch(beside(name), { signal });
+    return await fetch(beside(name));
   } catch (error) {
-    if (signal?.aborted) throw error;
     throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept."}`);
   }
 }
 
 /** Hands the bytes on as they come. */
-async function send(name, answer, compiler, signal, progress) {
-  const reader = answer.body.getReader(), pause = turn();
+async function send(name, answer, compiler, progress) {
+  const reader = answer.body.getReader();
   try {
     for (let bytes = 0, part; !(part = await reader.read()).done;) {
       progress?.(bytes += part.value.length);
       compiler.postMessage({ type: "compile", part: part.value }, [part.value.buffer]);
-      await pause();
     }
   } catch (error) {
-    if (signal?.aborted) throw error;
     throw new Error(`${name} came in part only (${error.message}).`);
   }
   compiler.postMessage({ type: "compile" });

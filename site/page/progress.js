@@ -48,6 +48,32 @@ export function verdictSoFar({ refuted, betted, phase }) {
 /** Pairs of outputs that a bound so far is from. @param {Partial<import("../worker/protocol").ProgressValue>} p */
 export const pairsOf = (p) => p.pairs ?? (p.betted ? p.betted.outputs / 2 : 0);
 
+/** How far something is, in places of a panel whose ids begin with its name. */
+export class Bar {
+  #place;
+  #stopping = "";
+
+  /** @param {string} name */
+  constructor(name) { this.#place = (part) => byId(`${name}-${part}`); }
+
+  begin() {
+    this.#stopping = "";
+    this.message("");
+  }
+
+  /** @param {string} words @param {number} [share] absent where nobody knows */
+  at(words, share) {
+    this.#place("progress").hidden = false;
+    if (share === undefined) this.#place("bar").removeAttribute("value");
+    else this.#place("bar").value = Math.min(100, 100 * share);
+    this.#place("phase").textContent = this.#stopping || words;
+  }
+
+  stopping(text) { this.#stopping = this.#place("phase").textContent = text; }
+  message(text) { this.#place("status").textContent = text; }
+  end() { this.#place("progress").hidden = true; }
+}
+
 export class ProgressPanel {
   #pace;
   #refuted = false;

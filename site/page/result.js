@@ -4,7 +4,6 @@ import { byId, html, scrolled, svg, tableRows } from "./element.js";
 import { grouped, percent, short } from "./number.js";
 import { pictureIn } from "./picture.js";
 import { tablesOf } from "./tables.js";
-import { inTurns } from "./turns.js";
 
 const SEQUENTIAL = "sequential-betting"; // the method of bounds by bets on outputs as they come
 const MOST_ROWS = 64; // of datasets that are shown as a table
@@ -29,7 +28,7 @@ const standings = {
   failed: "▲ Failed verification here: this is not what a replay gives.",
 };
 
-/** Sections of a report on a pair: title and fold of the page, in which they stand; where there are no folds, all are in one place. @type {Record<string, [title: string, fold: string]>} */
+/** Sections of a report on a pair: title and fold of the page, in which they stand. @type {Record<string, [title: string, fold: string]>} */
 const sections = {
   data: ["The data", "fold-pair"], certified: ["What was certified", "fold-bounds"], counts: ["Counts", "fold-bounds"], tradeoff: ["Trade-off curve", "curves"],
   renyi: ["Rényi divergence by order", "curves"], event: ["Event and pair", "fold-pair"], facts: ["Facts", "fold-facts"], background: ["", "fold-facts"],
@@ -38,7 +37,7 @@ const sections = {
 export function makeSections() {
   for (const [id, [title, fold]] of Object.entries(sections)) {
     const body = html("div", { id, class: title ? null : "background" });
-    (byId(fold) ?? byId("sections")).append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
+    byId(fold).append(title ? html("section", { id: `${id}-section`, "aria-labelledby": `${id}-title`, hidden: true }, html("h3", { id: `${id}-title` }, title), body) : body);
   }
 }
 
@@ -70,11 +69,11 @@ export function showDrift(differs) {
 }
 
 /**
- * Shows a report: the verdict at once, the rest in turns.
+ * Shows a report.
  * @param {Reported} answer
  * @param {string} [museum] the page about the mechanism's fault
  * @param {Standing} [standing]
- * @returns {Promise<any>} when all of it is there
+ * @returns {Promise<any>} when its pictures are there, too
  */
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
@@ -82,28 +81,27 @@ export function showReport(answer, museum, standing = "") {
   byId("planted").hidden = true;
   showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
-  return inTurns(
-    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report"))),
-    section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" }))),
-    section("counts-section", row?.counts, () => showCounts(row)),
-    section("event-section", report.evidence, () => showEvent(report)),
-    ...words(answer, drawn),
-    () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
+  section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report")));
+  section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" })));
+  section("counts-section", row?.counts, () => showCounts(row));
+  section("event-section", report.evidence, () => showEvent(report));
+  showWords(answer, drawn);
+  byId("background").replaceChildren(...background(report, museum));
+  return Promise.all(drawn);
 }
 
 /** Says of which two datasets the outputs are. @param {string[]} [datasets] */
 export function showDatasets([first, second] = ["", ""]) {
   for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
-    const place = byId(id); // an embed has fewer
-    if (place) place.textContent = place.title = text;
+    byId(id).textContent = byId(id).title = text;
   }
-  if (byId("datasets")) byId("datasets").hidden = !first && !second;
+  byId("datasets").hidden = !first && !second;
 }
 
 /** Takes away what the last report showed. */
 export function showNothing() {
-  for (const id of Object.keys(sections)) if (byId(`${id}-section`)) byId(`${id}-section`).hidden = true;
-  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id)?.toggleAttribute("hidden", true); // an embed has fewer
+  for (const id of Object.keys(sections)) byId(`${id}-section`)?.toggleAttribute("hidden", true); // one has no title
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id).hidden = true;
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
@@ -118,15 +116,11 @@ const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
 export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.runs?.certified.table ?? evidence?.oneRun : evidence);
 
-/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-export const showWords = (answer) => inTurns(...words(answer, []));
-
 /** The picture of the two output distributions. */
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
 
 /** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
 function showSentence({ sentence, small, lit }) {
-  if (!byId("say")) return; // in an embed without
   byId("say").hidden = !sentence;
   byId("say").classList.toggle("hit", Boolean(lit));
   byId("say").replaceChildren(sentence ?? "", small ? html("small", {}, small) : "");
@@ -134,21 +128,21 @@ function showSentence({ sentence, small, lit }) {
 
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 
-/** @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-const words = ({ text, facts = [], tables = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn) => [
-  section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables))),
-  section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
-  section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
-  section("facts-section", facts.length, () => byId("facts").replaceChildren(factsOf(facts))),
-];
+/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
+export function showWords({ text, facts = [], tables = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn = []) {
+  section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables)));
+  section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true })));
+  section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true })));
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(factsOf(facts)));
+}
 
 /** @param {{name: string, value: string}[]} facts */
 export const factsOf = (facts) => html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])));
 
-const section = (id, there, show) => () => {
+function section(id, there, show) {
   byId(id).hidden = !there;
   if (there) show();
-};
+}
 
 /** @typedef {"" | "unverified" | "verified" | "recomputed" | "failed"} Standing what a verdict rests on; "": it was computed here */
 
@@ -264,14 +258,15 @@ export function replayWords({ ok, recomputed }) {
  * @param {{report: any, standing: Standing, title?: string, detail?: string}} shown
  * @param {import("../worker/protocol").VerifiedValue} found
  */
-export function judge(shown, found, box = byId("verdict"), place = byId("verification")) {
-  showVerification(found, place);
+export function judge(shown, found) {
+  showVerification(found);
   shown.standing = standingOf(found);
-  verdict(box, shown.report, shown.standing, shown);
+  verdict(byId("verdict"), shown.report, shown.standing, shown);
 }
 
 /** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */
-export function showVerification(v, box = byId("verification")) {
+export function showVerification(v) {
+  const box = byId("verification");
   box.hidden = !v;
   box.dataset.ok = String(v?.ok);
   if (!v) return;

@@ -473,7 +473,7 @@ func TestKatzPage(t *testing.T) {
 func TestAccountingSlides(t *testing.T) {
 	f := open(t, "findings/renyi-slides.md")
 	const k, eps, delta = 100, 0.1, 1e-5
-	published := must.Get(accounting.PublishedAdvancedEpsilon(eps, k, delta))(t)
+	published := accounting.PublishedAdvancedEpsilon(eps, k, delta)
 	f.says("| the slides' corollary | %.2f |", published)
 	account, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindPure, Epsilon: new(eps), Steps: new(k), Event: []float64{0.001}})
 	if err != nil {

@@ -1,6 +1,7 @@
 // Package pages makes the static pages of the site from the Markdown files of
-// docs: one page a file, at the same place, with relative links only and
-// without a script but the element that runs an audit.
+// docs: one page a file, at the same place, with relative links only and without
+// scripts but the search and the element that runs an audit. The search reads what
+// pages say from a file that is made with them.
 //
 // A fenced code block of kind audit is a command line and, below it, what came
 // of it:
@@ -103,6 +104,7 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		return nil, err
 	}
 	var files []File
+	var all []passage
 	linked := map[string]bool{}
 	for _, name := range names {
 		source, err := fs.ReadFile(docs, name)
@@ -113,6 +115,7 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("docs/%s: %w", name, err)
 		}
+		all = append(all, p.found...)
 		for _, f := range p.files {
 			linked[f] = true
 		}
@@ -129,6 +132,11 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		}
 		files = append(files, File{path.Join(folder, name), data})
 	}
+	found, err := searchFile(all)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, found)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return files, nil
 }

@@ -261,7 +261,7 @@ func TestLinks(t *testing.T) {
 	}
 	// What the rest of the build makes.
 	doors := regexp.MustCompile(`^door=[a-z]+$`)
-	for _, name := range []string{"index.html", "page.css", "theme.js", "docs/docs.css", "icon.svg", element} {
+	for _, name := range []string{"index.html", "page.css", "theme.js", "docs/docs.css", "docs/docs.js", "icon.svg", element} {
 		there[name] = nil
 	}
 	links := 0
@@ -305,14 +305,13 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Pages keep the site's content security policy: no script but the theme's and
-// the element's,
-// no styles or handlers in attributes; and every page of a section is linked
+// Pages keep the site's content security policy: no script but the theme's, the search
+// and the element's, no styles or handlers in attributes; and every page of a section is linked
 // from its index.
 func TestPages(t *testing.T) {
 	forbidden := regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|="javascript:|<script>|<iframe|raw HTML omitted`)
 	script := regexp.MustCompile(`<script type="module" src="[./]*dp-audit\.js"></script>`)
-	theme := regexp.MustCompile(`<script src="[./]*theme\.js"></script>`)
+	theme := regexp.MustCompile(`<script src="[./]*theme\.js"></script>|<script type="module" src="[./]*docs/docs\.js"></script>`)
 	files := build(t, true)
 	for _, f := range files {
 		if path.Ext(f.Name) != ".html" {
@@ -499,7 +498,7 @@ func TestBuild(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	if got := strings.Join(names, " "); got != "docs/b/c.html docs/index.html docs/x.json" {
+	if got := strings.Join(names, " "); got != "docs/b/c.html docs/index.html docs/search.json docs/x.json" {
 		t.Fatalf("files %s", got)
 	}
 	for _, want := range []string{
@@ -516,6 +515,10 @@ func TestBuild(t *testing.T) {
 		if !strings.Contains(string(files[1].Data), want) {
 			t.Errorf("docs/index.html lacks %s", want)
 		}
+	}
+	if want := `[{"page":"C","heading":"","link":"b/c.html","text":""},{"page":"C","heading":"D","link":"b/c.html#d","text":"up data a b 1 \u003c"},` +
+		`{"page":"Start \u0026 more","heading":"","link":"index.html","text":"in home out"}]`; string(files[2].Data) != want {
+		t.Errorf("the search reads %s, want %s", files[2].Data, want)
 	}
 	must.Get(fs.Stat(docs, "unlinked.json"))(t)
 }

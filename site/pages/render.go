@@ -32,6 +32,7 @@ type page struct {
 	name   string // from the root of docs
 	title  string
 	body   string // HTML
+	found  []passage
 	audits int
 	files  []string // of docs that it links to and that are no pages, from the root of docs
 }
@@ -77,6 +78,7 @@ func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 	if p.title == "" {
 		return nil, errors.New("it has no title: a first heading with one #")
 	}
+	p.found = p.passages(doc, source)
 	var out bytes.Buffer
 	if err := md.Renderer().Render(&out, source, doc); err != nil {
 		return nil, err

@@ -8,26 +8,26 @@ import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
-import { say } from "../page/progress.js";
+import { Bar, say } from "../page/progress.js";
 import { command } from "../page/result.js";
 
 const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 
-export class Calibration {
+export class Calibration extends Bar {
   /** @type {import("../worker/files").CalibrationOffer | null} */
   #offer = null;
   #fields = new Fields("c-");
   #boxes = new Fields("c-m"); // by mechanism
   #view; // of what is shown
   #begun = 0;
-  #stopping = "";
   #on;
 
   /**
    * @param {{calibrate(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
    */
   constructor(on) {
+    super("calibration");
     this.#on = on;
     onSubmit(byId("calibration-form"), () => this.run());
     byId("calibration-form").addEventListener("input", () => this.#cost());
@@ -68,11 +68,10 @@ export class Calibration {
   async run() {
     if (byId("calibrate").disabled) return;
     this.#clear();
-    this.#stopping = "";
     let last;
     try {
       if (!this.#chosen().length) throw new Unusable("mechanisms", "empty", "one at least");
-      byId("calibration-status").textContent = "";
+      this.begin();
       this.#begun = 0;
       const answer = await this.#on.calibrate(this.#texts, (so) => {
         last = so;
@@ -80,10 +79,11 @@ export class Calibration {
         this.#progress(so);
       });
       this.#show(answer);
-      this.#end(answer.error ? `Ended by an error: ${answer.error}` : answer.stopped ? `Stopped after ${grouped(answer.all.of)} of ${grouped(answer.total)} audits.` : "");
+      this.end();
+      this.message(answer.error ? `Ended by an error: ${answer.error}` : answer.stopped ? `Stopped after ${grouped(answer.all.of)} of ${grouped(answer.total)} audits.` : "");
       say(`${answer.stopped ? "Stopped. " : ""}${answer.sentence} ${answer.judgement ?? ""}`);
     } catch (error) {
-      this.#end("");
+      this.end();
       this.#blame(error, last);
     }
   }
@@ -92,26 +92,11 @@ export class Calibration {
   #progress({ all, total }) {
     const now = performance.now();
     this.#begun ||= now;
-    byId("calibration-progress").hidden = false;
-    byId("calibration-bar").value = (100 * all.of) / total;
     const passed = now - this.#begun;
     const left = all.of > 0 && passed > LEFT_AFTER ? `, about ${duration(((passed / 1000) * (total - all.of)) / all.of)} left` : "";
     const words = `${grouped(all.of)} of ${grouped(total)} audits${left}`;
-    byId("calibration-phase").textContent = this.#stopping || words;
+    this.at(words, all.of / total);
     say(`${words}, ${all.alarms} false alarms`, false);
-  }
-
-  stopping(text) {
-    this.#stopping = text;
-    byId("calibration-phase").textContent = text;
-  }
-
-  /** Of a worker that was lost. */
-  message(text) { byId("calibration-status").textContent = text; }
-
-  #end(text) {
-    byId("calibration-progress").hidden = true;
-    this.message(text);
   }
 
   #clear() {

@@ -7,7 +7,7 @@ import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { say, timeLeft } from "../page/progress.js";
+import { Bar, say, timeLeft } from "../page/progress.js";
 import { showNothing, showOrigin, underWay } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
@@ -20,7 +20,7 @@ const presets = [
 ];
 /** @typedef {{score: string, member: string, lower: string}} ScoreColumns texts of the form: which columns are what, and whether a lower score means in */
 
-export class Canaries {
+export class Canaries extends Bar {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
@@ -28,7 +28,6 @@ export class Canaries {
   #live = null;
   #course = null; // of that run
   #interval = ""; // whose bound is told on the way
-  #stopping = "";
   /** What was begun last. @type {import("./canaryform.js").How} */
   #how = "run";
   /** Has nobody asked anything of it yet? */
@@ -39,6 +38,7 @@ export class Canaries {
    * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, opened(name: string, text: string): void}} on opened: here is a report's file
    */
   constructor(on) {
+    super("canaries");
     this.#on = on;
     onSubmit(byId("canaries-form"), () => this.run());
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
@@ -53,7 +53,7 @@ export class Canaries {
       type: "button", onclick: () => {
         this.untouched = false;
         this.#form.write(texts);
-        byId("canaries-status").textContent = `${words}: set. Run does it.`;
+        this.message(`${words}: set. Run does it.`);
       },
     }, words)));
   }
@@ -103,19 +103,15 @@ export class Canaries {
   // What is under way
 
   begin() {
-    this.#stopping = "";
+    super.begin();
     this.#live = this.#course = null;
-    this.message("");
   }
 
   /** @param {any} p progress, or that of a replay */
   show(p, replay = false) {
-    byId("canaries-progress").hidden = false;
     const [doing, done] = replay ? ["Replaying", p.rows] : [phases[p.phase], p.runs], left = timeLeft(p);
-    if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * done) / p.total);
-    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
     const words = doing + (p.total > 1 ? `: ${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
-    byId("canaries-phase").textContent = this.#stopping || words;
+    this.at(words, p.total > 1 ? done / p.total : undefined);
     if (p.message) this.message(p.message);
     const bound = p.bounds?.length ? this.#bounds(p) : "";
     say(`${words}${bound && `. ${bound}`}`, false);
@@ -150,15 +146,6 @@ export class Canaries {
     underWay(byId("verdict"), { state: "going", title: holds ? "Under way: the bound so far" : "Under way: provisional bounds", pill: "running", detail: `ε = ${claimed} claimed.` });
     showOrigin("live");
   }
-
-  stopping(text) {
-    this.#stopping = text;
-    byId("canaries-phase").textContent = text;
-  }
-
-  message(text) { byId("canaries-status").textContent = text; }
-
-  end() { byId("canaries-progress").hidden = true; }
 
   /** Shows an error. @param {any} [report] that was replayed, if one was */
   blame(error, report) {

@@ -10,8 +10,7 @@ import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
-import { say } from "../page/progress.js";
-import { inTurns } from "../page/turns.js";
+import { Bar, say } from "../page/progress.js";
 
 /** How large a file may be, in bytes; the core says the same. */
 const MOST_BYTES = 2 ** 30;
@@ -49,6 +48,7 @@ export class Samples {
   #request = 0; // id of the reading under way
   #reads = 0; // numbers them: only the last one counts
   #stopping = false; // on the user's wish
+  #bar = new Bar("yours");
   #on;
 
   /**
@@ -201,24 +201,23 @@ export class Samples {
   get #pairOfColumns() { return this.#files.length === 2 && this.#found?.samples?.columns === 1 && this.#found.columns[0].kind === "real"; }
 
   #begin(files) {
-    byId("yours-bar").removeAttribute("value");
-    byId("yours-progress").hidden = byId("yours-stop").hidden = false;
-    byId("yours-phase").textContent = `Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`;
-    byId("yours-status").textContent = "";
+    this.#bar.begin();
+    this.#bar.at(`Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`);
+    byId("yours-stop").hidden = false;
     this.#on.busy();
   }
 
   #progress({ name, share }) {
     const percent = Math.min(99, Math.floor(100 * share));
-    byId("yours-bar").value = percent;
-    byId("yours-phase").textContent = `Reading ${name}, ${percent} %`;
+    this.#bar.at(`Reading ${name}, ${percent} %`, percent / 100);
     say(`Reading ${name}, ${percent} %`, false);
   }
 
   #end() {
     this.#request = 0;
     const focused = document.activeElement === byId("yours-stop");
-    byId("yours-progress").hidden = byId("yours-stop").hidden = true;
+    this.#bar.end();
+    byId("yours-stop").hidden = true;
     if (focused) byId("yours-choose").focus();
     this.#on.busy();
   }
@@ -323,11 +322,13 @@ export class Samples {
 /** A histogram of each output column on both datasets. */
 function pictures({ histograms, columns }) {
   const box = html("div", { class: "pictures" });
-  queueMicrotask(() => inTurns(...histograms.map((h) => () => { // the box is in the document by then
-    const place = html("div", {});
-    box.append(html("figure", {}, html("figcaption", {}, h.column), place));
-    new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
-  })));
+  queueMicrotask(() => { // the box is in the document by then
+    for (const h of histograms) {
+      const place = html("div", {});
+      box.append(html("figure", {}, html("figcaption", {}, h.column), place));
+      new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
+    }
+  });
   return html("section", { "aria-label": "Histograms" },
     html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
     box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));

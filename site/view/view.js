@@ -19,8 +19,7 @@ let waiting = []; // messages of the page that came before it listened
 let laid = {}, read = {}, facts = {}; // as last said
 let summary = ""; // of what is shown
 let asked = null; // resolves to the picture's pixels
-let returning = history.state?.place ? history.state : null; // what was looked at when the browser took the picture away
-let told = ""; // of that, until the hand does something
+let told = ""; // that the browser took the picture away, until the hand does something
 
 // The program's library owns document.body: it fills it with its canvas. Here
 // that is the stage.
@@ -116,27 +115,18 @@ const heard = {
   },
 };
 
-/** Hands on what the page shows; where the picture began anew, what was looked at comes back. @param {string} text JSON */
-function take(text) {
-  handle("data", text);
-  if (!returning || !facts.View) return;
-  const { place, lost } = returning;
-  returning = null;
-  history.replaceState({ lost }, "");
-  if (webgl) told = ANEW;
-  all.style.minHeight = "";
-  handle("place", JSON.stringify(place));
-}
+/** Hands on what the page shows. @param {string} text JSON */
+const take = (text) => handle("data", text);
 
 // The browser may take WebGL away at any time: a driver that ended, or too many pictures.
 // The program's library then loads this document anew, to which the page sends its report.
 // A browser that goes on taking gets no picture to take.
-const LOST = "The browser took away what the picture was painted with", ANEW = `${LOST}. It is painted anew, where you were.`;
+const LOST = "The browser took away what the picture was painted with", ANEW = `${LOST}. It is painted anew.`;
 stage.addEventListener("webglcontextlost", (event) => {
   const now = Date.now(), lost = [...history.state?.lost ?? [], now].filter((at) => now - at < 60_000), often = lost.length > 3;
   drag = null;
   told = often ? `${LOST}, again and again: there is no picture, but the table holds its numbers.` : ANEW;
-  history.replaceState(often ? null : { place: read.Place, tall: all.offsetHeight, lost }, "");
+  history.replaceState(often ? null : { lost, anew: true }, "");
   if (often) {
     event.stopImmediatePropagation();
     webgl = false;
@@ -321,9 +311,9 @@ addEventListener("message", ({ data, source, ports }) => {
 });
 
 async function start() {
-  if (returning) { // the page does not jump
-    all.style.minHeight = `${returning.tall}px`;
-    heard.failed(ANEW);
+  if (history.state?.anew) {
+    history.replaceState({ lost: history.state.lost }, "");
+    heard.failed(told = ANEW);
   }
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const answer = await fetch("view.wasm");

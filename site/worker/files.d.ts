@@ -9,7 +9,7 @@ export interface AccountKind {
 }
 
 /** CanaryInterval names a way to bound epsilon from a CanaryTable. */
-export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4" | "published-bernstein-2" | "published-bernstein-4" | "published-wilson-4";
+export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4";
 
 /** buildInfo is build-info.json: what was built and how large it is. The page reads the core's size and hash from it. */
 export interface BuildInfo {

@@ -288,7 +288,7 @@ export interface BoundsCanaryCell {
 }
 
 /** CanaryInterval names a way to bound epsilon from a CanaryTable. */
-export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4" | "published-bernstein-2" | "published-bernstein-4" | "published-wilson-4";
+export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4";
 
 /** CanaryStakes are the stakes of the betting intervals on a CanaryTable, mixed with equal weights. They are fixed before the runs that certify: by TuneCanary, or, where a list is empty, once and for all, which costs a factor of two to three in runs. */
 export interface BoundsCanaryStakes {
@@ -792,11 +792,11 @@ export interface Dataset {
 export interface DirectedPlan {
   /** order, above 1 */
   alpha: number;
-  /** MethodRenyiBetting or MethodRenyiBerryEsseen */
+  /** MethodRenyiBetting */
   method: string;
   /** the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1 */
   h: number[];
-  /** the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
+  /** the stake, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
   lambda?: number;
   reversed?: boolean;
 }
@@ -874,7 +874,7 @@ export interface FactorOrder {
   probability: number;
 }
 
-/** rate is false alarms, with the words for their rate and its interval. */
+/** Rate is how often audits of a mechanism that keeps its claim raised an alarm, with its interval, and the words for both. */
 export interface FalseAlarms {
   alarms: number;
   of: number;

@@ -1,25 +1,9 @@
 package scene
 
-import "cmp"
-
 func intersect(a, b Rect) Rect {
 	x0, y0 := max(a.X, b.X), max(a.Y, b.Y)
 	x1, y1 := min(a.Right(), b.Right()), min(a.Bottom(), b.Bottom())
 	return Rect{x0, y0, max(0, x1-x0), max(0, y1-y0)}
-}
-
-// across draws the grid of an upright axis, words at its left.
-func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
-	for _, v := range y.Marks(n) {
-		at := y.At(v)
-		if at < box.Y-0.5 || at > box.Bottom()+0.5 {
-			continue
-		}
-		s.line(box.X, at, box.Right(), at, 1, atZero(v), Rect{})
-		if text := words(v); text != "" {
-			s.label(box.X-6, at+4, text, End, Muted)
-		}
-	}
 }
 
 // choose is a where it is so, else b.
@@ -32,57 +16,6 @@ func choose[T any](so bool, a, b T) T {
 
 // atZero is how a line of a grid is painted: that of 0 stands out.
 func atZero(v float64) Paint { return Ink(choose(v == 0, AxisLine, Grid)) }
-
-// gutter is the room for the words at the left of an upright axis.
-func (s *Scene) gutter(y Scale, n int, words func(float64) string) float64 {
-	wide := 0.0
-	for _, v := range y.Marks(n) {
-		wide = max(wide, s.wide(words(v)))
-	}
-	return wide + 12
-}
-
-// plane takes a box below top for a picture that pans and zooms both ways, with
-// the grid of its upright axis, and returns its axes in their places.
-func (s *Scene) plane(f Frame, x, y Scale, top, height float64, words func(float64) string) (Scale, Scale, Rect) {
-	const n = 5
-	y.From, y.To = top+height, top
-	y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
-	x.From, x.To = s.gutter(y, n, words), f.Width-14
-	x = x.Zoomed(f.Camera.X)
-	s.Plot = Rect{x.From, top, x.To - x.From, height}
-	s.across(y, n, s.Plot, words)
-	return x, y, s.Plot
-}
-
-// two takes two boxes of a height below top, side by side where there is room, with
-// room for words at their left and below.
-func (s *Scene) two(top, height, gap float64) (boxes [2]Rect) {
-	const left, right = 50, 12
-	room := s.Width - left - right
-	s.Height = top + height + 44
-	boxes[0] = Rect{left, top, room, height}
-	boxes[1] = Rect{left, top + height + gap, room, height}
-	if s.Width >= 640 {
-		room = s.Width/2 - left - right
-		boxes[0].W = room
-		boxes[1] = Rect{2*left + room + right, top, room, height}
-	} else {
-		s.Height += height + gap
-	}
-	s.Plot = boxes[0]
-	return boxes
-}
-
-// panel draws the frame of a picture in a box of [Scene.two], and puts its axes there.
-func (s *Scene) panel(box Rect, x, y *Scale, marks []float64, title, below string, words func(float64) string) {
-	x.From, x.To, y.From, y.To = box.X, box.Right(), box.Bottom(), box.Y
-	s.label(box.X-50, box.Y-9, title, Start, Muted)
-	s.across(*y, 5, box, words)
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
-	s.ticksUnder(*x, marks, box.Bottom(), Short, box.X-20, box.Right()+14)
-	s.label(box.X+box.W/2, box.Bottom()+37, below, Middle, Muted)
-}
 
 // around is a box with a margin.
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
@@ -108,24 +41,28 @@ func (s *Scene) under(x Scale, y float64, values Window) {
 	for _, v := range marks {
 		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(AxisLine), Rect{})
 	}
-	s.ticksUnder(x, marks, y, Short, least, most)
+	s.ticksUnder(x, marks, y, Axis{Words: Short}, least, most)
 }
 
 // ticksUnder writes the words of marks below y, where they are free.
-func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, words func(float64) string, least, most float64) {
-	end := least
+func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, a Axis, least, most float64) {
+	var taken []Window
 	for _, v := range marks {
-		text := words(v)
-		half := s.wide(text) / 2
+		text := a.Words(v)
+		bold := a.Bold != nil && a.Bold(v)
+		half := s.wide(text) / 2 * choose(bold, 1.12, 1)
 		at := x.At(v)
-		if at <= most && at+half > most {
-			at = most - half
+		if at >= least && at <= most {
+			at = min(max(at, least+half), most-half)
 		}
-		if at-half < end || at+half > most {
-			continue
+		clash := at-half < least || at+half > most
+		for _, t := range taken {
+			clash = clash || at-half < t.Hi+6 && at+half > t.Lo-6
 		}
-		s.label(at, y+18, text, Middle, Muted)
-		end = at + half + 6
+		if !clash && text != "" {
+			s.label(at, y+18, text, Middle, choose(bold, Text, Muted)).Bold = bold
+			taken = append(taken, Window{at - half, at + half})
+		}
 	}
 }
 
@@ -134,80 +71,112 @@ const (
 	keyLine = iota
 	keyThick
 	keyDash
+	keyDot
+	keyCross   // upright
+	keyOblique // cross
+	// Boxes.
 	keyBox
 	keyHatch
 	keyRegion
-	keyDot
 	keyBand
 	keyBarred
 	keyDiamond
 	keySquare
 	keyHollow
 	keyOutline
-	keyCross   // upright
-	keyOblique // cross
 )
 
 type key struct {
-	words  string
-	paint  Paint
-	form   int
-	mark   Form
-	radius float64 // of a mark; 0: 5
+	words string
+	paint Paint
+	form  int
+	mark  Form
+}
+
+// boxed draws a box in one of the forms.
+func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
+	switch form {
+	case keyBox:
+		s.rect(r, p, clip)
+	case keyHatch:
+		s.rect(r, p, clip)
+		s.hatch(r, Ink(Panel).At(0.75), intersect(r, clip))
+	case keyRegion:
+		s.rect(r, p, clip)
+		s.hatch(r, choose(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)), intersect(r, clip))
+	case keyBand, keyBarred:
+		s.rect(r, p.At(0.17), clip)
+		in := intersect(r, clip)
+		for x := in.X + 2; x < in.Right() && form == keyBarred; x += 5 {
+			s.line(x, in.Y, x, in.Bottom(), 1, p, Rect{})
+		}
+	case keyDiamond:
+		s.add(Shape{Kind: Fill, Points: diamond(r), Paint: p, Clip: clip})
+	case keySquare:
+		s.rect(inset(r, 0.146), p, clip)
+	case keyHollow, keyOutline:
+		form := choose(form == keyHollow, corners(inset(r, 0.146)), diamond(r))
+		s.add(Shape{Kind: Stroke, Points: append(form, form[0]), Width: 1.3, Paint: p, Clip: clip})
+	}
+}
+
+// inset is a box less a share of it on every side.
+func inset(r Rect, by float64) Rect {
+	return Rect{r.X + by*r.W, r.Y + by*r.H, r.W * (1 - 2*by), r.H * (1 - 2*by)}
+}
+
+func diamond(r Rect) []Point {
+	x, y := r.X+r.W/2, r.Y+r.H/2
+	return []Point{{x, r.Y}, {r.Right(), y}, {x, r.Bottom()}, {r.X, y}}
+}
+
+// hollow is the outline of a box.
+func (s *Scene) hollow(r Rect, width float64, p Paint) {
+	c := corners(r)
+	s.add(Shape{Kind: Stroke, Points: append(c, c[0]), Width: width, Paint: p})
+}
+
+// cross marks a place, upright or oblique.
+func (s *Scene) cross(p Point, long float64, oblique bool, paint Paint, clip Rect) {
+	points := []Point{{p.X - long, p.Y}, {p.X + long, p.Y}, {p.X, p.Y - long}, {p.X, p.Y + long}}
+	if oblique {
+		d := 0.7071 * long
+		points = []Point{{p.X - d, p.Y - d}, {p.X + d, p.Y + d}, {p.X - d, p.Y + d}, {p.X + d, p.Y - d}}
+	}
+	s.add(Shape{Kind: Segments, Points: points, Width: 2.5, Paint: paint, Clip: clip})
 }
 
 // legend writes samples and words into rows from y on, and returns where they
 // end.
 func (s *Scene) legend(items []key, y float64) float64 {
+	if len(items) == 0 {
+		return y
+	}
 	const row, sample = 20, 28
 	x := 0.0
 	for _, k := range items {
-		if s.wide(k.words)+sample+8 > s.Width {
-			k.words = clipWords(s, k.words, s.Width-sample-12)
-		}
+		k.words = clipWords(s, k.words, s.Width-sample-12)
 		s.Keys = append(s.Keys, k.words)
 		w := sample + 8 + s.wide(k.words)
 		if x > 0 && x+w > s.Width {
 			x, y = 0, y+row
 		}
 		middle := y + 9
-		box := Rect{x, middle - 6, sample, 12}
 		switch k.form {
-		case keyLine:
-			s.line(x, middle, x+sample, middle, 2, k.paint, Rect{})
-		case keyThick:
-			s.line(x, middle, x+sample, middle, 3.2, k.paint, Rect{})
+		case keyLine, keyThick:
+			s.line(x, middle, x+sample, middle, choose(k.form == keyThick, 3.2, 2), k.paint, Rect{})
 		case keyDash:
 			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
-		case keyBox:
-			s.rect(box, k.paint, Rect{})
-		case keyHatch:
-			s.rect(box, k.paint, Rect{})
-			s.hatch(box, Ink(Panel).At(0.75), box)
-		case keyRegion:
-			s.rect(box, k.paint, Rect{})
-			s.hatch(box, Ink(Hatch).At(0.7), box)
 		case keyDot:
-			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: cmp.Or(k.radius, 5), Form: k.mark, Paint: k.paint})
+			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
 		case keyCross, keyOblique:
 			s.cross(Point{x + sample/2, middle}, 7, k.form == keyOblique, k.paint, Rect{})
-		case keyBand:
-			s.rect(box, k.paint.At(0.18), Rect{})
-		case keyBarred:
-			s.rect(box, k.paint.At(0.16), Rect{})
-			for x := box.X + 2; x < box.Right(); x += 5 {
-				s.line(x, box.Y, x, box.Bottom(), 1, k.paint, Rect{})
+		default:
+			box := Rect{x, middle - 6, sample, 12}
+			if k.form >= keyDiamond {
+				box = Rect{x + sample/2 - 7, middle - 7, 14, 14}
 			}
-		case keyDiamond, keySquare, keyHollow, keyOutline:
-			form := corners(Rect{x + sample/2 - 5, middle - 5, 10, 10})
-			if k.form == keyDiamond || k.form == keyOutline {
-				form = diamond(Rect{x + sample/2 - 7, middle - 7, 14, 14})
-			}
-			if k.form == keyDiamond || k.form == keySquare {
-				s.add(Shape{Kind: Fill, Points: form, Paint: k.paint})
-			} else {
-				s.add(Shape{Kind: Stroke, Points: append(form, form[0]), Width: 1.5, Paint: k.paint})
-			}
+			s.boxed(k.form, box, k.paint, box)
 		}
 		s.label(x+sample+6, middle+4, k.words, Start, Text)
 		x += w + 18

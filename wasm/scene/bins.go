@@ -2,6 +2,7 @@ package scene
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/core/pair/chart"
@@ -20,6 +21,12 @@ type Bin struct {
 // Shares of the outputs on both datasets.
 func (b Bin) Shares() (first, second float64) {
 	return share(b.First, b.firstOf), share(b.Second, b.secondOf)
+}
+
+// share is that of the first dataset's outputs, or of the second's.
+func (b Bin) share(side int) float64 {
+	first, second := b.Shares()
+	return choose(side == 0, first, second)
 }
 
 func share(n, of int) float64 {
@@ -131,24 +138,68 @@ func rangeWords(from, to float64) string {
 	return Short(from) + " to " + Short(to)
 }
 
-// interval puts bin i of a histogram in its place. What lies beyond the edges
-// gets a box beside them.
-func interval(edges []float64, i int, b Bin) Bin {
-	n := len(edges)
-	b.low, b.high = ends(edges, i)
+// level is an axis of bins between edges. What lies beyond them gets a box beside them. Where
+// the edges are uneven, bins are of one width, at their numbers.
+type level struct{ edges []float64 }
+
+// ends are where values between edges begin and end on the axis, and a bin's width.
+func (l level) ends() (least, most, unit float64) {
+	n := float64(len(l.edges) - 1)
+	if least, most, unit = l.edges[0], l.edges[len(l.edges)-1], 1; uneven(l.edges) {
+		return 0, n, 1
+	}
+	return least, most, (most - least) / n
+}
+
+// bin puts bin i of the histogram in its place.
+func (l level) bin(i int, b Bin) Bin {
+	least, most, unit := l.ends()
+	b.low, b.high = ends(l.edges, i)
 	b.Words, b.From, b.To = rangeWords(b.low, b.high), b.low, b.high
-	least, most := edges[0], edges[n-1]
-	unit := (most - least) / float64(n-1)
-	if uneven(edges) { // bins of one width, at their numbers
-		b.From, b.To, least, most, unit = float64(i-1), float64(i), 0, float64(n-1), 1
+	if uneven(l.edges) {
+		b.From, b.To = float64(i-1), float64(i)
 	}
 	switch i {
 	case 0:
 		b.From, b.To = least-2.4*unit, least-0.6*unit
-	case n:
+	case len(l.edges):
 		b.From, b.To = most+0.6*unit, most+2.4*unit
 	}
 	return b
+}
+
+// place is where a value lies; beyond the edges, amid the box beside them.
+func (l level) place(x float64) float64 {
+	least, most, unit := l.ends()
+	i, at := slices.BinarySearch(l.edges, x)
+	switch {
+	case i == 0 && !at:
+		return least - 1.5*unit
+	case i == len(l.edges):
+		return most + 1.5*unit
+	case !uneven(l.edges):
+		return x
+	case at:
+		return float64(i)
+	}
+	return float64(i-1) + (x-l.edges[i-1])/(l.edges[i]-l.edges[i-1])
+}
+
+// axis is that of some of the bins.
+func (l level) axis(title string, bins []Bin) Axis {
+	a := Axis{Title: title, Scale: Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
+	if least, most, _ := l.ends(); !uneven(l.edges) {
+		a.Values = &Window{least, most}
+		a.Words = func(v float64) string {
+			return choose(v < least, "< "+Short(least), choose(v > most, "≥ "+Short(most), Short(v)))
+		}
+		return a
+	}
+	for k := range l.edges {
+		a.Ticks = append(a.Ticks, float64(k))
+	}
+	a.Words = func(k float64) string { return Short(round(l.edges[int(k)], 2)) }
+	return a
 }
 
 // uneven reports whether edges are not of about one distance.

@@ -43,12 +43,31 @@ func (v *canaryBounds) view() *View {
 	if v == nil {
 		return nil
 	}
-	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }, Draw: v.draw}
+	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }}
+	valid := Points{Key: "valid", Paint: Ink(First), Radius: 5}
+	assumed := Points{Key: "asymptotic, or by an assumption", Paint: Ink(Muted), Form: Ring, Radius: 5}
+	own := Points{Key: "the audit's own", Paint: Ink(Event), Radius: 5}
+	least, most := 0.0, v.claimed
+	for _, b := range v.bars {
+		least, most = min(least, b.bound), max(most, b.bound)
+	}
+	least = max(least, -most) // far below 0 a bound says nothing
+	pad := max(0.06*(most-least), 1e-9)
+	p.X = Axis{Title: "epsilon", Scale: Scale{Lo: least - pad, Hi: most + pad}, Words: Short}
+	p.Y.Bold = func(i float64) bool { return v.bars[int(i)].chosen }
+	for i, b := range v.bars {
+		at := [2]float64{max(b.bound, p.X.Lo), float64(i) + 0.5}
+		of := choose(b.chosen, &own, choose(b.valid, &valid, &assumed))
+		of.At = append(of.At, at)
+		p.Marks = append(p.Marks, Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
+		p.Y.Names, p.Items, p.Within = append(p.Y.Names, b.words), append(p.Items, at), append(p.Within, row(i))
+	}
+	p.Marks = append([]Mark{valid, assumed, own, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed, Upright: true}}, p.Marks...)
 	p.Table = rows("Bounds", []string{"interval", "bound", "kind"}, len(v.bars), func(fig Figures, i int) []string {
 		b := v.bars[i]
 		return []string{b.words, fig.of(b.bound), choose(b.valid, "valid", "asymptotic, or by an assumption") + choose(b.chosen, ", the audit's own", "")}
 	})
-	return View{ID: "intervals", Title: "Bounds"}.of(func(string) Plot { return p })
+	return View{ID: "intervals", Title: "Bounds"}.always(p)
 }
 
 func (v *canaryBounds) caption() string {
@@ -68,67 +87,6 @@ func (v *canaryBounds) tooltip(i int) string {
 		words += "; more than is claimed"
 	}
 	return words
-}
-
-func (v *canaryBounds) draw(f Frame) *Scene {
-	s := f.scene(0)
-	items := []key{{words: "valid", paint: Ink(First), form: keyDot, mark: Disc}, {words: "asymptotic, or by an assumption", paint: Ink(Muted), form: keyDot, mark: Ring},
-		{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}
-	top := s.legend(items, 4) + 20
-	narrow := f.Width < 560
-	pitch, left := 28.0, 0.0
-	if narrow {
-		pitch, left = 40, 8
-	} else {
-		for _, b := range v.bars {
-			left = max(left, s.wide(b.words)*1.1)
-		}
-		left = min(left, 0.42*f.Width) + 18
-	}
-	height := pitch * float64(len(v.bars))
-	s.Height = top + height + 44
-	least, most := 0.0, v.claimed
-	for _, b := range v.bars {
-		least, most = min(least, b.bound), max(most, b.bound)
-	}
-	least = max(least, -most) // far below 0 a bound says nothing
-	pad := 0.06 * (most - least)
-	x := Scale{Lo: least - pad, Hi: most + pad, From: left, To: f.Width - 14}
-	if !(x.Hi > x.Lo) {
-		x.Hi = x.Lo + 1
-	}
-	box := Rect{left, top, x.To - x.From, height}
-	s.Plot = Rect{0, top, f.Width, height}
-	marks := x.Marks(int(max(2, box.W/70)))
-	for _, m := range marks {
-		s.line(x.At(m), top, x.At(m), top+height, 1, atZero(m), Rect{})
-	}
-	s.ticksUnder(x, marks, top+height, Short, left-12, f.Width)
-	s.label((x.From+x.To)/2, top+height+37, "epsilon", Middle, Muted)
-	s.dash([]Point{{x.At(v.claimed), top}, {x.At(v.claimed), top + height}}, 1.5, Ink(Text), Rect{})
-	at := func(v float64) float64 { return x.At(math.Max(v, x.Lo)) }
-	for i, b := range v.bars {
-		y := top + float64(i)*pitch
-		row := Rect{0, y, f.Width, pitch}
-		s.Items = append(s.Items, Item{Box: row, Mark: row})
-		middle := y + pitch/2
-		l := Label{X: left - 10, Y: middle + 4, Words: b.words, Align: End, Role: Text, Size: textSize, Bold: b.chosen}
-		if narrow {
-			middle += 8
-			l.X, l.Y, l.Align = 2, y+14, Start
-		}
-		s.Labels = append(s.Labels, l)
-		form, paint := Disc, Ink(First)
-		if !b.valid {
-			form, paint = Ring, Ink(Muted)
-		}
-		if b.chosen {
-			paint = Ink(Event)
-		}
-		s.line(x.At(max(0, x.Lo)), middle, at(b.bound), middle, 1, paint.At(0.5), Rect{})
-		s.add(Shape{Kind: Dots, Form: form, Radius: 5, Points: []Point{{at(b.bound), middle}}, Paint: paint})
-	}
-	return s
 }
 
 // CanaryCourse are the bounds of a canary audit over the number of runs, as they
@@ -221,7 +179,7 @@ func (v canaryCourse) tooltip(i int) string {
 }
 
 func (v canaryCourse) plot(string) Plot {
-	p := Plot{Height: Height{270, 0, 270}, Right: 20, Caption: v.caption(), Tooltip: v.tooltip}
+	p := Plot{Height: px(270), Right: 20, Caption: v.caption(), Tooltip: v.tooltip}
 	most, own, head := v.Claimed, Line{Key: "the audit's own", Paint: Ink(First), Width: 3.2}, []string{"runs"}
 	var lines, points []Mark
 	for _, l := range v.lines {
@@ -241,7 +199,12 @@ func (v canaryCourse) plot(string) Plot {
 	}
 	p.Marks = append([]Mark{own, Line{Key: "others that hold at every number of runs", Paint: Ink(Muted)}, Line{Key: "asymptotic only (dashed)", Paint: Ink(Second), Dash: true}}, lines...)
 	p.Marks = append(append(p.Marks, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.Claimed}), points...)
-	p.Marks = append(p.Marks, Drawn(v.letters))
+	ends := Ends{Item: true}
+	for _, l := range v.lifted {
+		ends.Words, ends.At = append(ends.Words, l.letter), append(ends.At, v.end(l))
+		ends.Paint, ends.Bold = append(ends.Paint, l.ink()), append(ends.Bold, l.own)
+	}
+	p.Marks = append(p.Marks, ends)
 	end := most * 1.08
 	for _, e := range []float64{100, 50, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.5} { // so that it seldom jumps
 		if e >= most*1.08 {
@@ -262,33 +225,6 @@ func (v canaryCourse) plot(string) Plot {
 		return row
 	})
 	return p
-}
-
-// letters name the lines at their ends, apart from one another.
-func (v canaryCourse) letters(c canvas) {
-	const apart = 13 // px between two
-	ends, places, last := make([]Point, len(v.lifted)), make([]float64, len(v.lifted)), 0.0
-	for _, l := range v.lines {
-		last = max(last, c.x.At(v.end(l)[0]))
-	}
-	for i, l := range v.lifted {
-		ends[i] = c.at(v.end(l))
-		places[i] = ends[i].Y
-		if i > 0 {
-			places[i] = max(places[i], places[i-1]+apart)
-		}
-	}
-	floor := c.box.Bottom()
-	for i := len(places) - 1; i >= 0; i-- {
-		places[i] = min(places[i], floor)
-		floor = places[i] - apart
-	}
-	for i, l := range v.lifted {
-		c.line(ends[i].X, ends[i].Y, last+12, places[i], 0.8, Ink(AxisLine), Rect{})
-		c.label(last+15, places[i]+4, l.letter, Start, l.ink().Role).Bold = l.own
-		r := Rect{last + 10, places[i] - 7, 20, 14}
-		c.Items = append(c.Items, Item{Box: r, Mark: r})
-	}
 }
 
 // end is where a line ends, in values.

@@ -162,50 +162,6 @@ func TestCanarySpace(t *testing.T) {
 	if v.Tooltip(19*3+8) != strings.Replace(v.Tooltip(19*9+3), "fresh 2 and inside 4", "inside 4 and fresh 2", 1) {
 		t.Errorf("%q is not symmetric", v.Tooltip(19*3+8))
 	}
-
-	pair := newCanaryPair(space.of)
-	if choices := pair.view().Choices; len(choices) != 28 || choices[0].Words != "1 and 2" || choices[27].Words != "7 and 8" {
-		t.Errorf("%v", choices)
-	}
-	for _, c := range []string{"3-7", "9-10", "2-1", "x", ""} {
-		drawn := pair.plot(c)
-		want := [2]int{1, 2}
-		if c == "3-7" {
-			want = [2]int{3, 7}
-		}
-		if pair.two != want {
-			t.Errorf("%q: %v", c, pair.two)
-		}
-		rows := drawn.Table(Rounded).Rows
-		if len(rows) != 128 {
-			t.Fatalf("%d dots", len(rows))
-		}
-		var both [2]int
-		for i, row := range rows {
-			run, side := i%64, i/64
-			x, y := p.In[run][want[0]-1], p.In[run][want[1]-1]
-			if side == 1 {
-				x, y = p.Out[run][want[0]-1], p.Out[run][want[1]-1]
-			}
-			n := 0
-			for _, s := range []*float64{x, y} {
-				if *s > r.Evidence.Runs.Threshold {
-					n++
-				}
-			}
-			if n == 2 {
-				both[side]++
-			}
-			if want := []string{fmt.Sprint(run + 1), sideWords[side], Rounded.of(*x), Rounded.of(*y), fmt.Sprint(n)}; !slices.Equal(row, want) {
-				t.Errorf("%q, want %q", row, want)
-			}
-		}
-		for side, n := range both {
-			if words := fmt.Sprintf("both %s were in the event in %d of 64 runs", []string{"inside", "fresh ones"}[side], n); !strings.Contains(drawn.Caption, words) {
-				t.Errorf("%q, want %q", drawn.Caption, words)
-			}
-		}
-	}
 }
 
 // TestOddPortraits: scores that are none, sides of one canary, and what no core
@@ -239,12 +195,12 @@ func TestOddPortraits(t *testing.T) {
 		want string
 	}{
 		{"one canary a side", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}}, "space2 "},
-		{"one run", &membership.ScoreSample{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 pair1 "},
+		{"one run", &membership.ScoreSample{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 "},
 		{"gaps", &membership.ScoreSample{In: [][]*float64{x(1, no), x(2, 4), x(2, 5)}, Out: [][]*float64{x(0, 3), x(no, no), x(1, 7)},
-			Correlations: [][]*float64{x(), x(no), x(1, -1), x(0.5, 0, -0.25)}, Correlated: 2}, "space3 pair1 "},
-		{"a canary without scores", &membership.ScoreSample{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 pair1 "},
-		{"all alike", &membership.ScoreSample{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 pair1 "},
-		{"huge", &membership.ScoreSample{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 pair1 "},
+			Correlations: [][]*float64{x(), x(no), x(1, -1), x(0.5, 0, -0.25)}, Correlated: 2}, "space3 "},
+		{"a canary without scores", &membership.ScoreSample{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 "},
+		{"all alike", &membership.ScoreSample{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 "},
+		{"huge", &membership.ScoreSample{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 "},
 		{"correlations of others", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(1), x(1, 1)}, Correlated: 2}, "space2 "},
 		{"a row of correlations less", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x()}, Correlated: 2}, "space2 "},
 		{"correlations over nothing", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(2)}}, "space2 "},
@@ -288,7 +244,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 	for _, v := range all {
 		ids = append(ids, v.ID)
 	}
-	if want := []string{"runs", "space", "pair", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
+	if want := []string{"runs", "space", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
 	if !strings.Contains(all[1].Caption, "of the first 40 exploration runs") {
@@ -302,13 +258,6 @@ func TestChooseAnotherPicture(t *testing.T) {
 	var v Viewer
 	v.Resize(700)
 	v.Take(Input{Canary: in})
-	v.Show("pair")
-	v.Step(1)
-	v.ZoomRead(0.5)
-	v.Choose("2-3")
-	if i, _ := v.Read(); i != 0 || v.Whole() {
-		t.Error("another pair forgets what was looked at")
-	}
 	v.Show("space")
 	v.Step(2)
 	v.ZoomRead(0.5)

@@ -109,16 +109,7 @@ func (c course) plot(choice string) Plot {
 	if c.final != nil {
 		most = max(most, *c.final)
 		end := [2]float64{float64(c.pairs), *c.final}
-		p.Marks = append(p.Marks, Points{Key: "certified at the end", Paint: Ink(Event), At: [][2]float64{end}, Radius: 6, Form: Diamond}, Drawn(func(d canvas) {
-			at := d.at(end)
-			above := at.Y - 8
-			if claim := d.y.At(c.Claimed); claim > above-14 && claim < above+5 {
-				above = claim - 5 // else the claim's line strikes the words through
-			}
-			if around(d.box, 6).Has(at) {
-				d.label(at.X-12, above, "≥ "+Short(floor(*c.final, 3)), End, Event).Bold = true
-			}
-		}))
+		p.Marks = append(p.Marks, Points{Key: "certified at the end", Paint: Ink(Event), At: [][2]float64{end}, Radius: 6, Form: Diamond}, Note{At: end, Words: "≥ " + Short(floor(*c.final, 3)), Role: Event, Bold: true, Must: true})
 	}
 	p.Y = Axis{Title: "lower bound on " + c.Quantity, Scale: Scale{Hi: cmp.Or(most, 1) * 1.12}, Words: Short, Zooms: true}
 	return p

@@ -89,7 +89,8 @@ func TestSearchOrders(t *testing.T) {
 	if v.trials[0].Trial != 0 || !strings.Contains(v.caption(), "1 showed more") {
 		t.Errorf("%+v, %q", v.trials[0], v.caption())
 	}
-	s := v.draw(Frame{Width: 600, Camera: Everything})
+	drawn := v.plot("")
+	s := drawn.Layout(Frame{Width: 600, Camera: Everything})
 	for _, sh := range s.Shapes {
 		for _, p := range sh.Points {
 			if p.Y < 0 || p.Y > s.Height || p.X < 0 || p.X > s.Width {

@@ -311,33 +311,16 @@ func (v *data) plot(choice string) Plot {
 	if v.odd[0] > 0 {
 		p.Marks = append(p.Marks, Crosses{Key: "only in the first table (crossed)", Paint: Ink(Text), At: odd[0]})
 	}
-	p.Marks = append(p.Marks, Drawn(v.named))
+	var last [2]*examplePoint // odd rows of either dataset
+	for i, q := range v.drawn() {
+		if q.odd() {
+			last[choose(q.in[0], 0, 1)] = &v.drawn()[i]
+		}
+	}
+	for _, q := range last {
+		if q != nil {
+			p.Marks = append(p.Marks, Note{At: [2]float64{q.x, q.y}, Words: v.called(*q), Role: Text, Must: true})
+		}
+	}
 	return p
-}
-
-// named writes beside the last odd row of either dataset what it is.
-func (v *data) named(c canvas) {
-	var last [2]*examplePoint
-	drawn := v.drawn()
-	for i := range drawn {
-		if p := &drawn[i]; p.odd() {
-			last[choose(p.in[0], 0, 1)] = p
-		}
-	}
-	for k, p := range last {
-		if p == nil || !around(c.box, 7).Has(c.at([2]float64{p.x, p.y})) {
-			continue
-		}
-		at := c.at([2]float64{p.x, p.y})
-		// The upper one has its words above, the lower below it.
-		upper := k == 1
-		if other := last[1-k]; other != nil && other.y != p.y {
-			upper = p.y > other.y
-		}
-		words, below := v.called(*p), choose(upper, max(at.Y-13, c.box.Y+12), min(at.Y+22, c.box.Bottom()-4))
-		wide := c.wide(words)
-		from := max(c.box.X+2, min(c.box.Right()-wide-2, choose(at.X > c.box.X+c.box.W/2, at.X+9-wide, at.X-9)))
-		c.rect(Rect{from - 2, below - 11, wide + 4, 14}, Ink(Panel).At(0.8), c.box)
-		c.label(from, below, words, Start, Text)
-	}
 }

@@ -82,7 +82,7 @@ func newDivergence(ch chart.Chart, claim audit.Claim, reversed bool, live string
 		if outcomes {
 			b.Words = outcomeWords(ch, i)
 		} else {
-			b = interval(ch.Edges, i, b)
+			b = level{ch.Edges}.bin(i, b)
 		}
 		if b.First+b.Second > 0 || !outcomes && !end {
 			d.bins = append(d.bins, b)
@@ -113,11 +113,11 @@ func (d *divergence) view() *View {
 	}
 	return v.of(func(choice string) Plot {
 		d.choose(choice)
-		p := Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip, At: d.position, Draw: d.draw}
-		p.X.Zooms, p.Y.Zooms = !d.outcomes(), d.outcomes() || d.flat
-		p.Name = func(i int) string { return d.bins[i].Words }
-		if d.flat {
-			p.Name = d.plane.name
+		p := Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip}
+		if p.Name = func(i int) string { return d.bins[i].Words }; d.flat {
+			p.Name, p.Panels = d.plane.name, d.plane.plot(d.claim)
+		} else {
+			p.Panels = d.panels()
 		}
 		return p
 	})
@@ -258,18 +258,4 @@ func (d *divergence) table(fig Figures) Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// span is where the histogram's boxes begin and end.
-func (d *divergence) span() (lo, hi float64) { return d.bins[0].From, d.bins[len(d.bins)-1].To }
-
-func (d *divergence) position(i int) (x, y float64) {
-	if d.flat {
-		return d.plane.place(i)
-	}
-	if d.outcomes() {
-		return 0.5, (float64(i) + 0.5) / float64(len(d.bins))
-	}
-	lo, hi := d.span()
-	return ((d.bins[i].From+d.bins[i].To)/2 - lo) / (hi - lo), 0.5
 }

@@ -79,7 +79,7 @@ func TestMembershipViews(t *testing.T) {
 	}
 	barred := func(v *roc) bool {
 		p := v.plot("")
-		return slices.Contains(p.layout(Frame{Width: 700, Camera: Everything}).Keys, "above the limit (barred)")
+		return slices.Contains(p.Layout(Frame{Width: 700, Camera: Everything}).Keys, "above the limit (barred)")
 	}
 	if !barred(v) {
 		t.Error("what lies above the limit is not barred")

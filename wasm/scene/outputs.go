@@ -32,8 +32,6 @@ type outputs struct {
 	corridor bool
 	marks    []mark
 	tested   *tested
-	stretch  bool   // the axis is
-	step     int    // bins of the chart in one that is drawn
 	firstOf  string // outcomes are where something first comes
 }
 
@@ -54,25 +52,25 @@ type outputsOf struct {
 	live      bool
 }
 
-// mark is an outcome or a bin.
+// mark is an outcome or a bin in its place.
 type mark struct {
-	words, short  string
-	low, high     float64 // of a bin
-	first, second int
-	n1, n0        int
-	from, to      float64 // limits of ln(share on B / share on A)
-	in            float64 // share in the event
+	Bin
+	short        string
+	lower, upper float64 // limits of ln(share on B / share on A)
+	in           float64 // share in the event
 }
 
 // ratio is ln(B/A) as drawn: half an output is added on either side.
 func (m mark) ratio() float64 {
-	return math.Log((float64(m.second) + 0.5) / float64(m.n0+1) / (float64(m.first) + 0.5) * float64(m.n1+1))
+	return math.Log((float64(m.Second) + 0.5) / float64(m.secondOf+1) / (float64(m.First) + 0.5) * float64(m.firstOf+1))
 }
 
 // seen is ln(B/A) as observed.
-func (m mark) seen() float64 { return math.Log(share(m.second, m.n0) / share(m.first, m.n1)) }
+func (m mark) seen() float64 {
+	return math.Log(share(m.Second, m.secondOf) / share(m.First, m.firstOf))
+}
 
-func (m mark) few() bool { return m.first+m.second < 4 }
+func (m mark) few() bool { return m.First+m.Second < 4 }
 
 // tested is the event whose bound is certified, or that a run on its way shows most of.
 type tested struct {
@@ -137,18 +135,16 @@ func NewLiveOutputs(p *pair.Progress) *View {
 func newOutputs(x outputsOf) *outputs {
 	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == chart.Outcomes}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
-	v.stretch = uneven(x.chart.Edges)
 	all := binsOf(x.chart)
 	if all == nil || all[0].firstOf == 0 || all[0].secondOf == 0 {
 		return nil
 	}
 	bin := func(from, to int) mark {
-		m := mark{n1: all[0].firstOf, n0: all[0].secondOf}
-		in := 0
+		m := mark{Bin: Bin{firstOf: all[0].firstOf, secondOf: all[0].secondOf}}
 		for _, b := range all[from:to] {
-			m.first, m.second, in = m.first+b.First, m.second+b.Second, in+b.FirstIn+b.SecondIn
+			m.First, m.Second, m.FirstIn, m.SecondIn = m.First+b.First, m.Second+b.Second, m.FirstIn+b.FirstIn, m.SecondIn+b.SecondIn
 		}
-		m.in = share(in, m.first+m.second)
+		m.in = m.inEvent()
 		return m
 	}
 	if v.outcomes {
@@ -180,16 +176,16 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	var list []*placed
 	for i := range n {
 		m := bin(i, i+1)
-		if m.first+m.second == 0 {
+		if m.First+m.Second == 0 {
 			continue
 		}
 		if i < n-1 {
-			m.words, m.short = labels[i], labels[i]
+			m.Words, m.short = labels[i], labels[i]
 			if firsts != nil {
-				m.words, m.short = firsts[i][0], firsts[i][1]
+				m.Words, m.short = firsts[i][0], firsts[i][1]
 			}
 		} else {
-			m.words, m.short = others, others
+			m.Words, m.short = others, others
 		}
 		if v.event != nil && v.event.Where != nil {
 			m.in = choose(in[i], 1.0, 0)
@@ -284,16 +280,14 @@ func ordinal(k int) string {
 	return fmt.Sprintf("%d%s", k, end)
 }
 
-// bins makes the marks of an axis, all of one width where they are drawn.
+// bins makes the marks of an axis.
 func (v *outputs) bins(n int, bin func(from, to int) mark) {
-	edges := v.chart.Edges
-	step := choose(len(edges)-1 > coarse && (len(edges)-1)%2 == 0, 2, 1)
-	v.step = step
+	l := level{v.chart.Edges}
+	step := choose(n-2 > coarse && n%2 == 0, 2, 1)
 	add := func(from, to int) {
-		m := bin(from, to)
-		m.low, _ = ends(edges, from)
-		_, m.high = ends(edges, to-1)
-		m.words = rangeWords(m.low, m.high)
+		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
+		m.low, m.high, m.From, m.To = a.low, b.high, a.From, b.To
+		m.Words = rangeWords(m.low, m.high)
 		v.marks = append(v.marks, m)
 	}
 	add(0, 1)
@@ -305,41 +299,31 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 		for i := range v.marks {
 			v.marks[i].in = 0
 			for _, x := range e.Where.Intervals {
-				lo, hi := math.Inf(-1), math.Inf(1)
-				if x.From != nil {
-					lo = *x.From
-				}
-				if x.To != nil {
-					hi = *x.To
-				}
-				v.marks[i].in += covered(v.bin(lo), v.bin(hi), float64(i))
+				v.marks[i].in += v.marks[i].covered(v.span(x))
 			}
 		}
 	}
 }
 
-// covered is how much of bin i lies between two places.
-func covered(from, to, i float64) float64 { return max(0, min(to, i+1)-max(from, i)) }
-
-// bin is where a value lies, in bins from the left of the picture; beyond the edges it is
-// somewhere in an end bin.
-func (v *outputs) bin(x float64) float64 {
-	edges, last := v.chart.Edges, float64(len(v.marks))
-	switch i, at := slices.BinarySearch(edges, x); {
-	case math.IsInf(x, -1):
-		return 0
-	case math.IsInf(x, 1):
-		return last
-	case at:
-		return 1 + float64(i)/float64(v.step)
-	case i == 0:
-		return 0.5
-	case i == len(edges):
-		return last - 0.5
-	default:
-		return 1 + (float64(i-1)+(x-edges[i-1])/(edges[i]-edges[i-1]))/float64(v.step)
-	}
+// covered is how much of a bin lies between two places.
+func (m mark) covered(w Window) float64 {
+	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / (m.To - m.From)
 }
+
+// span is where an interval lies; beyond the edges it ends somewhere in an end bin.
+func (v *outputs) span(x report.Interval) Window {
+	l, w := level{v.chart.Edges}, v.whole()
+	if x.From != nil {
+		w.Lo = l.place(*x.From)
+	}
+	if x.To != nil {
+		w.Hi = l.place(*x.To)
+	}
+	return w
+}
+
+// whole is where the bins begin and end.
+func (v *outputs) whole() Window { return Window{v.marks[0].From, v.marks[len(v.marks)-1].To} }
 
 // choose finds the event, and the limits of all marks.
 func (v *outputs) choose(all [2]int) {
@@ -354,18 +338,18 @@ func (v *outputs) choose(all [2]int) {
 	}
 	beta := v.beta * cmp.Or(v.share, 1) / float64(tries)
 	limits := func(m mark) (from, to float64) {
-		return bounds.RatioLimits(bounds.Counts{X: m.second, N1: m.n0, Y: m.first, N0: m.n1}, beta, v.anytime)
+		return bounds.RatioLimits(bounds.Counts{X: m.Second, N1: m.secondOf, Y: m.First, N0: m.firstOf}, beta, v.anytime)
 	}
 	for i := range v.marks {
-		v.marks[i].from, v.marks[i].to = limits(v.marks[i])
+		v.marks[i].lower, v.marks[i].upper = limits(v.marks[i])
 	}
 	var t *tested
 	switch {
 	case v.event != nil:
 		t = v.given(all)
 		if t != nil && v.live && !t.certain {
-			t.from, t.to = limits(t.mark)
-			if t.bound = max(0, choose(t.sign > 0, t.from, -t.to)); v.corridor && v.claim.Delta == 0 {
+			t.lower, t.upper = limits(t.mark)
+			if t.bound = max(0, choose(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
 				t.certain = true
 			}
 		}
@@ -385,17 +369,17 @@ func (v *outputs) given(all [2]int) *tested {
 	} else if e.Words != "" {
 		t.words = strings.TrimPrefix(e.Words, "about ")
 	}
-	t.n1, t.n0 = all[0], all[1]
+	t.firstOf, t.secondOf = all[0], all[1]
 	for i := range v.chart.FirstIn {
-		t.first += max(0, v.chart.FirstIn[i])
+		t.First += max(0, v.chart.FirstIn[i])
 	}
 	for i := range v.chart.SecondIn {
-		t.second += max(0, v.chart.SecondIn[i])
+		t.Second += max(0, v.chart.SecondIn[i])
 	}
 	if c := v.counts; c != nil {
-		t.first, t.n1, t.second, t.n0 = c.X, c.N1, c.Y, c.N0
+		t.First, t.firstOf, t.Second, t.secondOf = c.X, c.N1, c.Y, c.N0
 		if t.sign > 0 {
-			t.first, t.n1, t.second, t.n0 = c.Y, c.N0, c.X, c.N1
+			t.First, t.firstOf, t.Second, t.secondOf = c.Y, c.N0, c.X, c.N1
 		}
 	}
 	t.bound, t.certain = 0, v.bound != nil
@@ -417,14 +401,7 @@ func (v *outputs) given(all [2]int) *tested {
 		return t
 	}
 	for _, x := range v.event.Where.Intervals {
-		w := Window{0, float64(len(v.marks))}
-		if x.From != nil {
-			w.Lo = v.bin(*x.From)
-		}
-		if x.To != nil {
-			w.Hi = v.bin(*x.To)
-		}
-		t.spans = append(t.spans, w)
+		t.spans = append(t.spans, v.span(x))
 	}
 	return t
 }
@@ -436,7 +413,7 @@ func (v *outputs) alone(t *tested) {
 	case v.firstOf != "" && m.short == "none":
 		t.words = fmt.Sprintf("no answer is “%s”", v.firstOf)
 	case v.firstOf != "":
-		t.words = fmt.Sprintf("the first “%s” is the %s", v.firstOf, m.words)
+		t.words = fmt.Sprintf("the first “%s” is the %s", v.firstOf, m.Words)
 	}
 }
 
@@ -455,30 +432,31 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	}
 	if !ends {
 		for i, m := range v.marks {
-			if t := try(m, m.from, m.to); t != nil {
-				t.rows, t.words = []int{i}, "the output is “"+m.words+"”"
+			if t := try(m, m.lower, m.upper); t != nil {
+				t.rows, t.words = []int{i}, "the output is “"+m.Words+"”"
 				v.alone(t)
 			}
 		}
 		return best
 	}
-	sum := mark{n1: all[0], n0: all[1]}
-	for i, m := range v.marks[:len(v.marks)-1] {
-		sum.first, sum.second = sum.first+m.first, sum.second+m.second
-		rest := mark{n1: all[0], n0: all[1], first: all[0] - sum.first, second: all[1] - sum.second}
+	sum, whole := mark{Bin: Bin{firstOf: all[0], secondOf: all[1]}}, v.whole()
+	for _, m := range v.marks[:len(v.marks)-1] {
+		sum.First, sum.Second = sum.First+m.First, sum.Second+m.Second
+		rest := sum
+		rest.First, rest.Second = all[0]-sum.First, all[1]-sum.Second
 		name := "the " + v.chart.AxisWords()
 		from, to := limits(sum)
 		if t := try(sum, from, to); t != nil {
-			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{0, float64(i + 1)}}
+			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{whole.Lo, m.To}}
 		}
 		from, to = limits(rest)
 		if t := try(rest, from, to); t != nil {
-			t.words, t.spans = name+" is above "+Short(round(m.high, 3)), []Window{{float64(i + 1), float64(len(v.marks))}}
+			t.words, t.spans = name+" is above "+Short(round(m.high, 3)), []Window{{m.To, whole.Hi}}
 		}
 	}
 	if best != nil {
 		for i := range v.marks {
-			v.marks[i].in = covered(best.spans[0].Lo, best.spans[0].Hi, float64(i))
+			v.marks[i].in = v.marks[i].covered(best.spans[0])
 		}
 	}
 	return best
@@ -492,7 +470,9 @@ func likelierOn(sign float64) (likelier, other string) {
 }
 
 // out reports whether a mark's bar lies beyond the claim's line.
-func (v *outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
+func (v *outputs) out(m mark) bool {
+	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)
+}
 
 // items are the marks, and the event after them where it is none of them.
 func (v *outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
@@ -505,12 +485,13 @@ func (v *outputs) view() *View {
 	if v == nil {
 		return nil
 	}
-	p := Plot{Caption: v.caption(), Table: v.table, Tooltip: v.tooltip, Said: v.Says(), Draw: v.draw}
+	p := v.plot()
+	p.Caption, p.Table, p.Tooltip, p.Said = v.caption(), v.table, v.tooltip, v.Says()
 	p.Name = func(i int) string {
 		if i >= len(v.marks) {
 			return "the event"
 		}
-		return v.marks[i].words
+		return v.marks[i].Words
 	}
-	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.of(func(string) Plot { return p })
+	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.always(p)
 }

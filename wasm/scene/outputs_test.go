@@ -83,7 +83,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s: %q, %q, lit %v", name, plain(said.Sentence), plain(said.Small), said.Lit)
 		}
 		for _, width := range []float64{340, 912} {
-			if s := v.draw(Frame{Width: width}); yellow(s) != c.yellow {
+			if s := v.view().Layout(Frame{Width: width, Camera: Everything}); yellow(s) != c.yellow {
 				t.Errorf("%s, %v wide: yellow %v", name, width, !c.yellow)
 			}
 		}
@@ -94,7 +94,7 @@ func TestSentences(t *testing.T) {
 func TestAllSaid(t *testing.T) {
 	for _, of := range []outputsOf{someHistogram(true, 1.5), someAnswers(true, 1.5), someAnswers(false, 0.4)} {
 		v := newOutputs(of)
-		s := v.draw(Frame{Width: 912})
+		s := v.view().Layout(Frame{Width: 912, Camera: Everything})
 		facts := v.table(Exact)
 		n := len(v.marks)
 		if len(s.Items) != v.items() || len(facts.Rows) != n+1 {
@@ -102,16 +102,16 @@ func TestAllSaid(t *testing.T) {
 		}
 		all := [2]int{}
 		for i, m := range v.marks {
-			all[0], all[1] = all[0]+m.first, all[1]+m.second
+			all[0], all[1] = all[0]+m.First, all[1]+m.Second
 			words := strings.ReplaceAll(v.tooltip(i), "\u202f", "")
 			row := strings.Join(facts.Rows[i], "|")
-			for _, n := range []int{m.first, m.second} {
+			for _, n := range []int{m.First, m.Second} {
 				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
 					t.Errorf("%d is not in %q and %q", n, words, row)
 				}
 			}
-			if !strings.Contains(row, Exact.of(math.Exp(m.from))) || m.from > m.ratio() || m.to < m.ratio() {
-				t.Errorf("limits %v to %v of %q", m.from, m.to, row)
+			if !strings.Contains(row, Exact.of(math.Exp(m.lower))) || m.lower > m.ratio() || m.upper < m.ratio() {
+				t.Errorf("limits %v to %v of %q", m.lower, m.upper, row)
 			}
 		}
 		if all != [2]int{10000, 10000} {
@@ -138,18 +138,16 @@ func TestEventSpans(t *testing.T) {
 	x := outputsOf{chart: chart.Chart{Kind: chart.Histogram, Axis: "x", Edges: edges, First: counts, Second: counts}, claim: pure(1), beta: 0.05, direction: report.FirstOverSecond,
 		event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}
 	v := newOutputs(x)
-	if step := v.step; step != 1 {
-		t.Fatalf("%d bins in one", step)
-	}
-	if want := []Window{{0, 2}, {5, 15.5}, {float64(n) - 0.5, float64(n)}}; !v.stretch || !slices.Equal(v.tested.spans, want) {
-		t.Errorf("spans %v, want %v", v.tested.spans, want)
+	// Bins that grow lie at their numbers, those beyond in boxes beside them.
+	if want := []Window{{-2.4, 1}, {4, 14.5}, {float64(n) - 0.5, float64(n) + 0.4}}; len(v.marks) != n || !slices.Equal(v.tested.spans, want) {
+		t.Errorf("%d marks, spans %v, want %v", len(v.marks), v.tested.spans, want)
 	}
 	if in := v.marks[15].in; in != 0.5 {
 		t.Errorf("%v of a bin is in the event", in)
 	}
 	edges = edges[:49] // 48 inner bins
 	x.chart.Edges, x.chart.First, x.chart.Second = edges, counts[:50], counts[:50]
-	if v = newOutputs(x); v.step != 2 || len(v.marks) != 26 || v.tested.spans[1] != (Window{3, 8.25}) || v.marks[1].first != 20 {
+	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (Window{4, 14.5}) || v.marks[1].First != 20 || v.marks[8].in != 0.25 {
 		t.Errorf("two by two: %d marks, spans %v", len(v.marks), v.tested.spans)
 	}
 }
@@ -224,7 +222,7 @@ func TestOddOutputs(t *testing.T) {
 			r.Fatalf("%+v", said)
 		}
 		for _, width := range []float64{280, 430, 700, 1300} {
-			s := v.draw(Frame{Width: width})
+			s := v.view().Layout(Frame{Width: width, Camera: Everything})
 			if len(s.Items) != v.items() || !(s.Height > 60 && s.Height < 1000) {
 				r.Fatalf("%d items of %d, %v high", len(s.Items), v.items(), s.Height)
 			}
@@ -289,7 +287,7 @@ func TestBarsHoldTogether(t *testing.T) {
 				}
 				v := newOutputs(outputsOf{chart: chart, claim: pure(epsilon), beta: beta, anytime: anytime, live: anytime, refuted: true})
 				for i, m := range v.marks {
-					if truth := math.Log(p[i] / q[i]); m.from > truth || m.to < truth {
+					if truth := math.Log(p[i] / q[i]); m.lower > truth || m.upper < truth {
 						bad = true
 					}
 				}
@@ -315,7 +313,7 @@ func TestSpark(t *testing.T) {
 		role   Role
 		words  []string
 	}{
-		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, LitInk, []string{"claim 1", "ε 1.55", "outputs: 512", "100 000"}},
+		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, LitInk, []string{"claim 1", "ε 1.55", "512", "100 000 outputs"}},
 		{Course{Moments: []Moment{{512, 0.2}, {100000, 0.98}}, Valid: true, Claimed: 1, Quantity: "epsilon at delta = 0"}, Text, []string{"claim 1", "ε 0.98"}},
 		{Course{Moments: []Moment{{512, 2}}, Claimed: 1}, Text, []string{"≥ 2", "512 outputs"}},
 	} {

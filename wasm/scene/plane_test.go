@@ -84,32 +84,6 @@ func TestPlaneByHand(t *testing.T) {
 	}
 }
 
-// The tail of the binomial law, against sums of its terms.
-func TestBinomialTail(t *testing.T) {
-	for _, n := range []int{1, 7, 60} {
-		for _, p := range []float64{0.02, 0.5, 0.7310585786300049} {
-			chance := 1.0 // of exactly k, from the last on
-			for range n {
-				chance *= p
-			}
-			sum := 0.0
-			for k := n; float64(k) > float64(n)*p; k-- {
-				sum += chance
-				if got := binomialTail(k, n, p); math.Abs(got-sum) > 1e-10*sum {
-					t.Errorf("at least %d of %d at %v: %v, want %v", k, n, p, got, sum)
-				}
-				chance *= float64(k) / float64(n-k+1) * (1 - p) / p
-			}
-			if binomialTail(0, n, p) != 1 {
-				t.Error("at least none")
-			}
-		}
-	}
-	if got := binomialTail(50_800, 100_000, 0.5); math.Abs(got-2.1e-7) > 0.1e-7 { // 5.06 standard deviations
-		t.Errorf("%v", got)
-	}
-}
-
 // Of distributions whose ratio is nowhere above e^epsilon, and is that in half of the
 // cells, at most one plane in twenty shows a cell beyond it; of 400 planes more than
 // 38 would with probability below 1e-4. Of equal distributions at most one cell in

@@ -1,30 +1,32 @@
 package scene
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
 )
 
-// Plot is a view as values: two axes, marks, and items, of which each has a row of the table.
+// Plot is a view as values: axes, marks, and items, of which each has a row of the table.
 // Layout, legend, hit areas and positions follow from them.
 type Plot struct {
 	X, Y    Axis
 	Height  Height
+	Wide    float64 // of columns: in shares of all; 0: 1
 	Right   float64 // px beside the box
 	Marks   []Mark
-	Caption string
-	Table   func(Figures) Table
+	Framed  bool         // the box has a left edge, and the grid's line at 0 stands out
+	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
+	Within  []Box        // what is outlined, nil: the items themselves
 	Hit     Point        // width and height of the place that points at an item, px; none: what is outlined
 	Outline float64      // least side of what is outlined there, px
-	Within  []Box        // what is outlined, nil: the items themselves
+	// Panels are several plots, one below another; of rows that have names, side by side.
+	Panels  []Plot
+	Caption string
+	Table   func(Figures) Table
 	Tooltip func(item int) string
-	Name    func(item int) string         // tells it from others, nil: its number
-	At      func(item int) (x, y float64) // where it lies, as shares of the whole; nil: by its values
-	Draw    func(Frame) *Scene            // of a picture of its own, nil: by axes and marks
-	Framed  bool                          // the box has a left edge, and the grid's line at 0 stands out
+	Name    func(item int) string // tells it from others, nil: its number
+	Only    Role                  // all is painted as this, where it is not 0
 	Said
 }
 
@@ -32,10 +34,36 @@ type Plot struct {
 type Axis struct {
 	Title, Short string // Short where the title has no room, "": it is cut
 	Scale
-	Words  func(float64) string // of a tick
+	Words  func(float64) string // of a tick, nil: it has none
+	Bold   func(float64) bool   // of a tick, or of a name's number
 	Zooms  bool
-	Ticks  []float64 // of a facet
-	Values *Window   // of bins: the axis has no grid, and words beyond these ends
+	Whole  bool      // ticks are whole numbers
+	Ticks  []float64 // instead of round ones, those that matter most first
+	Values *Window   // of bins: a level axis has no grid; beyond these ends lies all that is beyond
+	Names  []string  // of rows, of which row i is at [i, i+1]
+	After  []string  // at the right end of rows
+}
+
+// marks are about n ticks.
+func (a Axis) marks(s Scale, n int) []float64 {
+	marks := a.Ticks
+	switch v := a.Values; {
+	case v != nil:
+		marks = ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)
+		if s.Lo < v.Lo {
+			marks = append(marks, (s.Lo+v.Lo)/2)
+		}
+		if s.Hi > v.Hi {
+			marks = append(marks, (s.Hi+v.Hi)/2)
+		}
+	case marks == nil:
+		marks = s.Marks(n)
+	}
+	least, most := min(s.Lo, s.Hi), max(s.Lo, s.Hi)
+	slack := 1e-3 * (most - least)
+	return slices.DeleteFunc(slices.Clone(marks), func(v float64) bool {
+		return a.Whole && v != math.Round(v) || v < least-slack || v > most+slack
+	})
 }
 
 // Height is that of a plot's box, px: a share of the width between two ends.
@@ -48,8 +76,18 @@ var (
 
 func (h Height) of(width float64) float64 { return min(h.Most, max(h.Least, h.Share*width)) }
 
-// Box is a rectangle between values: where a point lies with confidence, or a bar.
+// px is a height whatever the width.
+func px(height float64) Height { return Height{height, 0, height} }
+
+// Box is a rectangle between values: where a point lies with confidence, or a bar. What ends
+// at infinity reaches through all panels.
 type Box struct{ X0, X1, Y0, Y1 float64 }
+
+var infinity = math.Inf(1)
+
+// row and column are boxes through all panels.
+func row(i int) Box               { return Box{-infinity, infinity, float64(i), float64(i + 1)} }
+func column(from, to float64) Box { return Box{from, to, -infinity, infinity} }
 
 // View is one of the pictures of a report: a plot for every choice.
 type View struct {
@@ -67,6 +105,9 @@ func (v View) of(plot func(choice string) Plot) *View {
 	return &v
 }
 
+// always is the view of one plot.
+func (v View) always(p Plot) *View { return v.of(func(string) Plot { return p }) }
+
 // Choose takes one of the choices.
 func (v *View) Choose(id string) {
 	if v.Plot = v.plot(id); v.Name == nil {
@@ -74,97 +115,291 @@ func (v *View) Choose(id string) {
 	}
 }
 
+// panels are the plots that are drawn.
+func (p *Plot) panels() []*Plot {
+	if p.Panels == nil {
+		return []*Plot{p}
+	}
+	out := make([]*Plot, len(p.Panels))
+	for i := range out {
+		out[i] = &p.Panels[i]
+	}
+	return out
+}
+
 // Zooms says which axes pan and zoom.
-func (v *View) Zooms() (x, y bool) { return v.X.Zooms, v.Y.Zooms }
+func (p *Plot) Zooms() (x, y bool) {
+	for _, q := range p.panels() {
+		x, y = x || q.X.Zooms, y || q.Y.Zooms
+	}
+	return x, y
+}
 
 // Position says where an item lies, as shares of the whole.
-func (v *View) Position(i int) (px, py float64) {
-	switch {
-	case v.At != nil:
-		px, py = v.At(i)
-	case v.Items == nil:
-		return 0.5, 0.5
-	default:
-		px, py = v.position(i)
-	}
-	return min(1, max(0, px)), min(1, max(0, py))
-}
-
-func (p *Plot) position(i int) (px, py float64) {
-	x, y := p.X.Scale, p.Y.Scale
-	x.From, x.To, y.From, y.To = 0, 1, 1, 0
-	return x.At(p.Items[i][0]), y.At(p.Items[i][1])
-}
-
-// Layout is the picture.
-func (v *View) Layout(f Frame) *Scene {
-	if v.Draw != nil {
-		return v.Draw(f)
-	}
-	return v.layout(f)
-}
-
-func (p *Plot) layout(f Frame) *Scene {
-	s := f.scene(0)
-	top, height := s.legend(keysOf(p.Marks), 4)+22, p.Height.of(f.Width)
-	s.Height = top + height + 44
-	f.Width -= p.Right
-	x, y, box := s.plane(f, p.X.Scale, p.Y.Scale, top, height, p.Y.Words)
-	c := canvas{s, x, y, box}
-	c.draw(p.Marks, under)
-	s.label(0, top-9, p.Y.title(s), Start, Muted)
-	if p.X.Values != nil {
-		s.under(x, box.Bottom(), *p.X.Values)
-	} else {
-		marks := x.Marks(int(max(choose(p.Framed, 4.0, 2), box.W/70)))
-		for _, v := range marks {
-			s.line(x.At(v), box.Y, x.At(v), box.Bottom(), 1, choose(p.Framed, atZero(v), Ink(Grid)), Rect{})
+func (p *Plot) Position(i int) (px, py float64) {
+	for _, q := range p.panels() {
+		if i >= len(q.Items) {
+			i -= len(q.Items)
+			continue
 		}
-		if p.Framed {
-			s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(AxisLine), Rect{})
-		}
-		s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(AxisLine), Rect{})
-		s.ticksUnder(x, marks, box.Bottom(), p.X.Words, box.X-12, box.Right()+14)
+		x, y := q.X.Scale, q.Y.scale(1, 0)
+		x.From, x.To = 0, 1
+		return min(1, max(0, x.At(q.Items[i][0]))), min(1, max(0, y.At(q.Items[i][1])))
 	}
-	s.label((box.X+box.Right())/2, box.Bottom()+37, p.X.title(s), Middle, Muted)
-	c.draw(p.Marks, areas, lines, points)
-	c.items(p)
+	return 0.5, 0.5
+}
+
+// scale is an upright axis in its place; rows begin at the top.
+func (a Axis) scale(bottom, top float64) Scale {
+	s := a.Scale
+	if s.From, s.To = bottom, top; a.Names != nil {
+		s.From, s.To, s.Lo, s.Hi = top, bottom, 0, float64(len(a.Names))
+	}
 	return s
 }
 
-// title is an axis' title, as far as there is room.
-func (a Axis) title(s *Scene) string {
+// Layout is the picture.
+func (p *Plot) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	var keys []key
+	for _, q := range p.panels() {
+		for _, m := range q.Marks {
+			if k := m.key(); k.words != "" && !slices.ContainsFunc(keys, func(o key) bool { return o.words == k.words }) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	boxes := p.stack
+	if p.panels()[0].Y.Names != nil {
+		boxes = p.columns
+	}
+	all := boxes(s, f, s.legend(keys, 4))
+	for i, q := range p.panels() {
+		all[i].draw(q.Marks, under)
+	}
+	for i, q := range p.panels() {
+		c := all[i]
+		c.upright(q)
+		c.level(q)
+		c.draw(q.Marks, areas, lines, points)
+		c.whole = s.Plot
+		c.items(q)
+	}
+	if p.Only != 0 {
+		for i := range s.Shapes {
+			s.Shapes[i].Paint = Ink(p.Only)
+		}
+		for i := range s.Labels {
+			s.Labels[i].Role = p.Only
+		}
+	}
+	return s
+}
+
+// stack puts panels one below another.
+func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
+	var all []canvas
+	left := 12.0
+	for _, q := range p.panels() {
+		y := q.Y.scale(1, 0)
+		if q.Y.Zooms {
+			y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
+		}
+		all = append(all, canvas{Scene: s, x: q.X.Scale, y: y})
+		if q.Y.Words != nil {
+			for _, v := range q.Y.marks(y, yTicks) {
+				left = max(left, s.wide(q.Y.Words(v))*choose(q.Y.Bold != nil, 1.1, 1)+12)
+			}
+		}
+	}
+	for i, q := range p.panels() {
+		c := &all[i]
+		at += choose(q.Y.Title != "", 24.0, 8)
+		c.box = Rect{left, at, max(20, f.Width-14-q.Right-left), q.Height.of(f.Width)}
+		if q.Alike {
+			q.alike(c.box)
+			c.y = q.Y.scale(c.box.Bottom(), c.box.Y)
+			if c.x = q.X.Scale; q.Y.Zooms {
+				c.y = c.y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
+			}
+		}
+		c.y.From, c.y.To = c.box.Bottom(), c.box.Y
+		if c.x.From, c.x.To = c.box.X, c.box.Right(); q.X.Zooms {
+			c.x = c.x.Zoomed(f.Camera.X)
+		}
+		c.whole = c.box
+		at = c.box.Bottom() + choose(q.X.Title != "", 44.0, choose(q.X.Words != nil || q.X.Values != nil, 26.0, 4))
+		if q.Y.Title != "" {
+			s.label(0, c.box.Y-9, q.Y.title(s, s.Width), Start, Muted)
+		}
+	}
+	s.Height = at
+	s.Plot = hull(all, func(i int) bool { q := p.panels()[i]; return q.X.Zooms || q.Y.Zooms })
+	return all
+}
+
+// hull is the box of the canvases that are so, or of all.
+func hull(all []canvas, so func(i int) bool) (r Rect) {
+	for i, c := range all {
+		switch b := c.box; {
+		case !so(i):
+		case r.W == 0:
+			r = b
+		default:
+			x, y := min(r.X, b.X), min(r.Y, b.Y)
+			r = Rect{x, y, max(r.Right(), b.Right()) - x, max(r.Bottom(), b.Bottom()) - y}
+		}
+	}
+	if r.W == 0 {
+		return hull(all, func(int) bool { return true })
+	}
+	return r
+}
+
+// alike widens one of the axes until both have the same unit.
+func (p *Plot) alike(box Rect) {
+	unit := max((p.X.Hi-p.X.Lo)/box.W, (p.Y.Hi-p.Y.Lo)/box.H)
+	for _, a := range []struct {
+		of *Axis
+		px float64
+	}{{&p.X, box.W}, {&p.Y, box.H}} {
+		middle := (a.of.Lo + a.of.Hi) / 2
+		a.of.Lo, a.of.Hi = middle-unit*a.px/2, middle+unit*a.px/2
+	}
+}
+
+// columns puts panels of the same rows side by side. Names stand at the left of their rows,
+// or above them.
+func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
+	panels := p.panels()
+	rows := panels[0].Y
+	n := float64(len(rows.Names))
+	phone := s.Width < narrow
+	left, right, drop, pitch := 8.0, 14.0, 9.0, min(60, max(28, 330/n))
+	for _, words := range rows.After {
+		right = max(right, s.wide(words)*1.12+10)
+	}
+	if phone {
+		pitch += 16
+	} else {
+		drop = 0
+		for _, words := range rows.Names {
+			left = max(left, s.wide(words)*1.15+14)
+		}
+		left = min(left, 0.36*s.Width)
+	}
+	if rows.Title != "" {
+		at += 20
+		s.label(0, at-6, rows.title(s, s.Width), Start, Muted)
+	}
+	height := min(pitch*n, 640)
+	s.Plot, s.Height = Rect{0, at, s.Width, height}, at+height+44
+	y := rows.scale(at+height, at)
+	if rows.Zooms {
+		y = y.Zoomed(f.Camera.Y)
+	}
+	pitch = y.At(1) - y.At(0)
+	for i, words := range rows.Names {
+		top := y.At(float64(i))
+		if top+pitch/2 < at || top+pitch/2 > at+height {
+			continue
+		}
+		bold := rows.Bold != nil && rows.Bold(float64(i))
+		if phone {
+			s.label(4, max(at+12, top+13), clipWords(s, words, s.Width-right-10), Start, Text).Bold = bold
+		} else {
+			s.label(left-8, top+pitch/2+4, clipWords(s, words, left-10), End, Text).Bold = bold
+		}
+		if rows.After != nil {
+			s.label(s.Width-2, top+choose(phone, 13.0, pitch/2+4), rows.After[i], End, Muted).Bold = bold
+		}
+	}
+	sum := 0.0
+	for _, q := range panels {
+		sum += cmpOr1(q.Wide)
+	}
+	const gap = 26
+	room := s.Width - left - choose(phone, 14.0, right) - gap*float64(len(panels)-1)
+	var all []canvas
+	x := left
+	for _, q := range panels {
+		c := canvas{Scene: s, x: q.X.Scale, y: y, whole: s.Plot, rows: pitch, drop: drop}
+		c.box = Rect{x, at, room * cmpOr1(q.Wide) / sum, height}
+		c.x.From, c.x.To = c.box.X, c.box.Right()
+		c.y.From, c.y.To = y.From+drop, y.To+drop
+		x += c.box.W + gap
+		all = append(all, c)
+	}
+	return all
+}
+
+func cmpOr1(x float64) float64 { return choose(x == 0, 1, x) }
+
+const (
+	yTicks = 5
+	narrow = 520.0 // px, below which a picture is of a phone
+)
+
+// upright draws the grid of an upright axis with words at its left, or lines between rows.
+func (c canvas) upright(p *Plot) {
+	if c.rows > 0 {
+		for i := 1.0; i < c.y.Hi && i < float64(len(p.Y.Names)); i++ {
+			if at := c.y.At(i) - c.drop; at > c.box.Y && at < c.box.Bottom() && c.rows > 34 {
+				c.line(0, at, c.Width, at, 1, Ink(Grid).At(0.6), Rect{})
+			}
+		}
+		return
+	}
+	if p.Framed {
+		defer c.line(c.box.X, c.box.Y, c.box.X, c.box.Bottom(), 1, Ink(AxisLine), Rect{})
+	}
+	if p.Y.Words == nil {
+		return
+	}
+	var taken []float64
+	for _, v := range p.Y.marks(c.y, int(max(2, min(yTicks, c.box.H/22)))) {
+		at := c.y.At(v)
+		if slices.ContainsFunc(taken, func(o float64) bool { return math.Abs(at-o) < 14 }) {
+			continue
+		}
+		taken = append(taken, at)
+		c.line(c.box.X, at, c.box.Right(), at, 1, atZero(v), Rect{})
+		if text := p.Y.Words(v); text != "" {
+			bold := p.Y.Bold != nil && p.Y.Bold(v)
+			c.label(c.box.X-6, at+4, text, End, choose(bold, Text, Muted)).Bold = bold
+		}
+	}
+}
+
+// level draws a level axis: its grid, words and title.
+func (c canvas) level(p *Plot) {
+	x, bottom := p.X, c.box.Bottom()
 	switch {
-	case s.wide(a.Title) <= s.Width:
-		return a.Title
-	case a.Short != "":
-		return a.Short
-	}
-	return clipWords(s, a.Title, s.Width-60)
-}
-
-// facets draws two plots side by side, or one below the other. The first has the legend.
-func facets(plots [2]Plot, height, gap float64) func(Frame) *Scene {
-	return func(f Frame) *Scene {
-		s := f.scene(0)
-		boxes := s.two(s.legend(keysOf(plots[0].Marks), 4)+22, height, gap)
-		for k, p := range plots {
-			s.panel(boxes[k], &p.X.Scale, &p.Y.Scale, p.X.Ticks, p.Y.title(s), p.X.Title, p.Y.Words)
-			c := canvas{s, p.X.Scale, p.Y.Scale, boxes[k]}
-			c.draw(p.Marks, lines, points)
-			c.items(&p)
+	case x.Values != nil:
+		c.under(c.x, bottom, *x.Values)
+	case x.Words != nil:
+		marks := x.marks(c.x, int(max(choose(p.Framed, 4.0, 2), c.box.W/choose(c.rows > 0, 56.0, 70.0))))
+		for _, v := range marks {
+			if x.Ticks == nil || c.rows > 0 {
+				c.line(c.x.At(v), c.box.Y, c.x.At(v), bottom, 1, choose(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+			}
 		}
-		return s
+		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+		c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
+	default:
+		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	}
+	if x.Title != "" {
+		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, choose(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)
 	}
 }
 
-func keysOf(marks []Mark) (keys []key) {
-	for _, m := range marks {
-		if k := m.key(); k.words != "" {
-			keys = append(keys, k)
-		}
+// title is an axis' title, as far as there is room.
+func (a Axis) title(s *Scene, room float64) string {
+	if a.Short != "" && s.wide(a.Title) > room {
+		a.Title = a.Short
 	}
-	return keys
+	return clipWords(s, a.Title, room)
 }
 
 // items are the hit areas of a plot, and what is outlined there.
@@ -176,7 +411,7 @@ func (c canvas) items(p *Plot) {
 			r = c.rectangle(p.Within[i])
 		}
 		if p.Hit == (Point{}) {
-			r = intersect(r, c.box)
+			r = intersect(r, c.whole)
 			c.Items = append(c.Items, Item{r, r})
 			continue
 		}
@@ -193,8 +428,11 @@ func (c canvas) items(p *Plot) {
 // canvas is where marks are drawn: a picture with axes in their places.
 type canvas struct {
 	*Scene
-	x, y Scale
-	box  Rect
+	x, y  Scale
+	box   Rect
+	whole Rect    // what an infinite box fills
+	rows  float64 // px of a row that has a name, 0: there are none
+	drop  float64 // px by which marks lie below the middles of such rows
 }
 
 func (c canvas) at(v [2]float64) Point { return Point{c.x.At(v[0]), c.y.At(v[1])} }
@@ -207,285 +445,22 @@ func (c canvas) all(values [][2]float64) []Point {
 	return out
 }
 
-// Mark is a part of a plot. Areas lie under lines, and lines under points. Of two lines
-// the one that comes first in the legend lies above, of points the last.
-type Mark interface {
-	key() key // without words: it has none in the legend
-	draw(canvas)
-}
-
-// Layers of marks.
-const (
-	under = iota // the grid
-	areas
-	lines
-	points
-)
-
-// draw draws the marks of some layers.
-func (c canvas) draw(marks []Mark, layers ...int) {
-	for _, layer := range layers {
-		for i, m := range marks {
-			of := points
-			if layer == lines {
-				m = marks[len(marks)-1-i]
-			}
-			switch m := m.(type) {
-			case Region:
-				of = under
-			case Band, Bars, Over:
-				of = areas
-			case Line, Rule:
-				of = lines
-			case Crosses:
-				of = choose(m.Under, lines, points)
-			}
-			if of == layer {
-				m.draw(c)
-			}
-		}
-	}
-}
-
-// Line is a line through points, or of a function of the level axis.
-type Line struct {
-	Key    string
-	Paint  Paint
-	Points [][2]float64
-	Of     func(x float64) float64 // instead
-	Width  float64                 // 0: 2
-	Dash   bool
-	Bend   bool // straight in values, where axes are logarithmic
-}
-
-// Rule is a dashed line across a plot: level, or upright.
-type Rule struct {
-	Key     string
-	Paint   Paint
-	At      float64
-	Upright bool
-}
-
-func (r Rule) key() key { return key{words: r.Key, paint: r.Paint, form: keyDash} }
-
-func (r Rule) draw(c canvas) {
-	line := []Point{{c.box.X, c.y.At(r.At)}, {c.box.Right(), c.y.At(r.At)}}
-	if r.Upright {
-		line = []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}
-	}
-	c.dash(line, 1.8, r.Paint, c.box)
-}
-
-func (l Line) key() key {
-	form := choose(l.Width > 3, keyThick, keyLine)
-	return key{words: l.Key, paint: l.Paint, form: choose(l.Dash, keyDash, form)}
-}
-
-func (l Line) draw(c canvas) {
-	width := l.Width
-	if width == 0 {
-		width = 2
-	}
-	clip := choose(l.Dash, c.box, around(c.box, 5))
-	points := c.all(l.Points)
-	switch {
-	case l.Bend:
-		points = c.bend(l.Points)
-	case l.Of != nil:
-		for px := c.box.X; px <= c.box.Right()+0.5; px += 2 {
-			points = append(points, Point{px, c.y.At(l.Of(c.x.Value(px)))})
-		}
-	}
-	c.add(Shape{Kind: Stroke, Points: points, Width: width, Dash: l.Dash, Paint: l.Paint, Clip: clip})
-}
-
-// bend places a line that is straight in values, pixel by pixel.
-func (c canvas) bend(line [][2]float64) []Point {
-	var out []Point
-	for i, b := range line {
-		end := c.at(b)
-		if i > 0 {
-			a := line[i-1]
-			for px := max(c.at(a).X, c.box.X) + 1; px < min(end.X, c.box.Right()); px++ {
-				out = append(out, Point{px, c.y.At(a[1] + (b[1]-a[1])*(c.x.Value(px)-a[0])/(b[0]-a[0]))})
-			}
-		}
-		out = append(out, end)
-	}
-	return out
-}
-
-// Points are marks at values.
-type Points struct {
-	Key    string
-	Paint  Paint
-	At     [][2]float64
-	Form   Form
-	Radius float64
-}
-
-func (p Points) key() key { return key{words: p.Key, paint: p.Paint.At(1), form: keyDot, mark: p.Form} }
-
-func (p Points) draw(c canvas) {
-	c.add(Shape{Kind: Dots, Points: c.all(p.At), Radius: p.Radius, Form: p.Form, Paint: p.Paint, Clip: around(c.box, 6)})
-}
-
-// Band is what lies between the limits of a curve of which points lie within rectangles:
-// those at its left and at its right bound it from below and above, or where it falls from
-// above and below.
-type Band struct {
-	Key    string
-	Paint  Paint
-	Within []Box
-	Falls  bool
-	Edge   bool // its edges are drawn
-}
-
-func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: keyBand} }
-
-// limits are its heights at a place of the level axis.
-func (b Band) limits(x float64) (lower, upper float64) {
-	upper = 1
-	for _, w := range b.Within {
-		left, right := w.X1 <= x, w.X0 >= x
-		if b.Falls {
-			left, right = right, left
-		}
-		if left {
-			lower = max(lower, w.Y0)
-		}
-		if right {
-			upper = min(upper, w.Y1)
-		}
-	}
-	return lower, upper
-}
-
-func (b Band) draw(c canvas) {
-	edges := []float64{0, 1}
-	for _, w := range b.Within {
-		edges = append(edges, w.X0, w.X1)
-	}
-	// Of edges at one pixel the last remains: a report may have any number of them.
-	slices.SortFunc(edges, func(a, b float64) int { return cmp.Compare(b, a) })
-	edges = slices.CompactFunc(edges, func(a, b float64) bool { return decimal(c.x.At(a)) == decimal(c.x.At(b)) })
-	slices.Reverse(edges)
-	var region, up, low []Point
-	for i := 1; i < len(edges); i++ {
-		lower, upper := b.limits((edges[i-1] + edges[i]) / 2)
-		for _, at := range edges[i-1 : i+1] {
-			above, below := c.at([2]float64{at, upper}), c.at([2]float64{at, lower})
-			up, low, region = append(up, above), append(low, below), append(region, above, below)
-		}
-	}
-	c.add(Shape{Kind: Strip, Points: region, Paint: b.Paint.At(0.18), Clip: c.box})
-	if b.Edge {
-		for _, line := range [][]Point{up, low} {
-			c.add(Shape{Kind: Stroke, Points: line, Width: 1, Paint: b.Paint.At(0.55), Clip: c.box})
-		}
-	}
-}
-
-// Over is barred wherever one height lies above another: a region in which the claim is
-// refuted.
-type Over struct {
-	Key string
-	Of  func(x float64) (above, below float64)
-}
-
-func (o Over) key() key { return key{words: o.Key, paint: Ink(Bad), form: keyBarred} }
-
-func (o Over) draw(c canvas) {
-	const step = 5
-	var region, bars []Point
-	for px := math.Ceil(c.box.X); px <= c.box.Right()+1; px++ {
-		above, below := o.Of(c.x.Value(px))
-		if !(above > below) || px > c.box.Right() {
-			c.add(Shape{Kind: Strip, Points: region, Paint: Ink(Bad).At(0.16), Clip: c.box})
-			region = nil
-			continue
-		}
-		from, to := Point{px, c.y.At(above)}, Point{px, c.y.At(below)}
-		region = append(region, from, to)
-		if int(px-c.box.X)%step == 0 {
-			bars = append(bars, from, to)
-		}
-	}
-	c.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Ink(Bad), Clip: c.box})
-}
-
-// Bars are boxes between values.
-type Bars struct {
-	Key   string
-	Paint Paint
-	Boxes []Box
-}
-
-func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: keyBox} }
-
-func (b Bars) draw(c canvas) {
-	for _, v := range b.Boxes {
-		r := c.rectangle(v)
-		c.rect(Rect{r.X + 0.5, r.Y, max(0.5, r.W-1), r.H}, b.Paint, c.box)
-	}
-}
-
+// rectangle is a box in its place.
 func (c canvas) rectangle(w Box) Rect {
-	return Rect{c.x.At(w.X0), c.y.At(w.Y1), c.x.At(w.X1) - c.x.At(w.X0), c.y.At(w.Y0) - c.y.At(w.Y1)}
-}
-
-// Region is a hatched box: of the event.
-type Region struct {
-	Key string
-	Box Box
-}
-
-func (r Region) key() key { return key{words: r.Key, paint: Ink(EventArea), form: keyRegion} }
-
-func (r Region) draw(c canvas) {
-	if box := intersect(c.rectangle(r.Box), c.box); box.W > 0 && box.H > 0 {
-		c.rect(box, Ink(EventArea), c.box)
-		c.hatch(box, Ink(Hatch).At(0.35), c.box)
+	r := c.whole
+	if !math.IsInf(w.X0, 0) {
+		r.X, r.W = c.x.At(w.X0), c.x.At(w.X1)-c.x.At(w.X0)
 	}
-}
-
-// Crosses are marks at values: oblique ones, or upright.
-type Crosses struct {
-	Key     string
-	Paint   Paint
-	At      [][2]float64
-	Upright bool
-	Under   bool // points lie above them
-}
-
-func (x Crosses) key() key {
-	return key{words: x.Key, paint: x.Paint, form: choose(x.Upright, keyCross, keyOblique)}
-}
-
-func (x Crosses) draw(c canvas) {
-	for _, p := range c.all(x.At) {
-		c.cross(p, choose(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
-	}
-}
-
-// Drawn is a mark of its own.
-type Drawn func(canvas)
-
-func (Drawn) key() key        { return key{} }
-func (d Drawn) draw(c canvas) { d(c) }
-
-// stairs hold each height until the next point.
-func stairs(points [][2]float64) (out [][2]float64) {
-	for i, p := range points {
-		if i > 0 {
-			out = append(out, [2]float64{p[0], points[i-1][1]})
+	if !math.IsInf(w.Y0, 0) {
+		r.Y, r.H = min(c.y.At(w.Y0), c.y.At(w.Y1)), math.Abs(c.y.At(w.Y0)-c.y.At(w.Y1))
+		if math.IsInf(w.X0, 0) {
+			r.Y -= c.drop
 		}
-		out = append(out, p)
 	}
-	return out
+	return r
 }
 
-// rows makes a table of n rows.
+// table makes a table of n rows.
 func rows(title string, head []string, n int, row func(fig Figures, i int) []string) func(Figures) Table {
 	return func(fig Figures) Table {
 		t := Table{Title: title, Head: head}

@@ -24,7 +24,7 @@ func TestPure(t *testing.T) {
 	for dep := range strings.FieldsSeq(string(out)) {
 		if dep == "syscall/js" || dep == "net" || dep == "os/exec" || strings.HasPrefix(dep, "github.com/hajimehoshi/") || slices.ContainsFunc([]string{"core/canary", "mechanisms", "estimators", "finders"}, func(room string) bool {
 			// The values of a sequential stage name the learners that it bets by.
-			return strings.HasPrefix(dep, "github.com/dpscope/dpscope/"+room) && dep != "github.com/dpscope/dpscope/estimators/posterior"
+			return strings.HasPrefix(dep, "github.com/dpscope/dpscope/"+room) && dep != "github.com/dpscope/dpscope/estimators/classifier"
 		}) {
 			t.Errorf("scene depends on %s", dep)
 		}
@@ -273,27 +273,6 @@ func TestViewer(t *testing.T) {
 	v.Take(in)
 	if now, words := v.Read(); at < 0 || now != at || words == "" || v.Whole() {
 		t.Errorf("live, it reads %d after %d, %q", now, at, words)
-	}
-	// A picture that begins anew is where it was; a place that is none is the whole.
-	place := v.Place()
-	back := must.Get(json.Marshal(place))(t)
-	var again Place
-	must.Do(t, json.Unmarshal(back, &again))
-	var other Viewer
-	other.Resize(800)
-	other.Take(in)
-	other.Return(again)
-	if other.Place() != place || other.Whole() || other.Scene.Items[at] != v.Scene.Items[at] {
-		t.Errorf("it returns to %+v, was at %+v", other.Place(), place)
-	}
-	other.Return(Place{View: "nothing", Camera: Camera{Window{-1, 3}, Window{0.5, 0.5}}, Item: 1 << 20})
-	if i, _ := other.Read(); i != -1 || !other.Whole() {
-		t.Errorf("a place that is none shows %+v", other.Place())
-	}
-	var empty Viewer
-	empty.Return(place)
-	if empty.Scene != nil || empty.Place().View != "" {
-		t.Error("nothing returns to a place")
 	}
 	if _, err := Parse("nonsense"); err == nil {
 		t.Error("nonsense is read")

@@ -3,8 +3,6 @@ package scene
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/core/membership"
@@ -124,11 +122,6 @@ func sideMark(side int) (Paint, Form) {
 	return Ink(Second), Square
 }
 
-// sideKeys are the legend's samples of both sides.
-func sideKeys(inside, fresh string) []key {
-	return []key{{words: inside, paint: Ink(First), form: keyDot, mark: Disc}, {words: fresh, paint: Ink(Second), form: keyDot, mark: Square}}
-}
-
 // spanOf reaches a little beyond values.
 func spanOf(values ...float64) Scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -207,135 +200,4 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 		}
 	}
 	return at, share, true
-}
-
-// canaryPair are the explored runs in the plane of two canaries' scores: those
-// inside, and the fresh ones of the same places.
-type canaryPair struct {
-	of   *scoreSample
-	two  [2]int // numbers from 1
-	most int    // numbers there are on both sides
-	dots []pairDot
-}
-
-// pairDot is a run, by the scores of two canaries of a side.
-type pairDot struct {
-	run, side int
-	at        [2]float64
-}
-
-// newCanaryPair is nil where a side has a single canary.
-func newCanaryPair(p *scoreSample) *canaryPair {
-	v := &canaryPair{of: p, most: min(p.inside, len(p.canaries)-p.inside)}
-	if v.most < 2 {
-		return nil
-	}
-	v.choose("")
-	return v
-}
-
-func (v *canaryPair) view() *View {
-	if v == nil {
-		return nil
-	}
-	s := View{ID: "pair", Title: "Two canaries", ChoiceLabel: "Canaries"}
-	for i := 1; i <= v.most; i++ {
-		for k := i + 1; k <= v.most; k++ {
-			s.Choices = append(s.Choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
-		}
-	}
-	return s.of(v.plot)
-}
-
-func (v *canaryPair) choose(id string) {
-	v.two = [2]int{1, 2}
-	if a, b, ok := strings.Cut(id, "-"); ok {
-		i, _ := strconv.Atoi(a)
-		k, _ := strconv.Atoi(b)
-		if 1 <= i && i < k && k <= v.most {
-			v.two = [2]int{i, k}
-		}
-	}
-	v.dots = nil
-	for side := range 2 {
-		a, b := v.scores(side, 0), v.scores(side, 1)
-		for run := range v.of.runs {
-			if !math.IsNaN(a[run]) && !math.IsNaN(b[run]) {
-				v.dots = append(v.dots, pairDot{run, side, [2]float64{a[run], b[run]}})
-			}
-		}
-	}
-}
-
-// scores are those of one of the two canaries of a side.
-func (v *canaryPair) scores(side, which int) []float64 {
-	return v.of.canaries[side*v.of.inside+v.two[which]-1].scores
-}
-
-// events are how many runs of a side have no, one and both canaries in the event.
-func (v *canaryPair) events(side int) (of [3]int) {
-	for _, d := range v.dots {
-		if d.side == side {
-			of[v.in(d)]++
-		}
-	}
-	return of
-}
-
-// in is how many of its canaries are in the event.
-func (v *canaryPair) in(d pairDot) int {
-	n := 0
-	for _, x := range d.at {
-		if x > v.of.threshold {
-			n++
-		}
-	}
-	return n
-}
-
-func (v *canaryPair) caption() string {
-	in, out := v.events(0), v.events(1)
-	say := func(of [3]int, who string) string {
-		n := of[0] + of[1] + of[2]
-		return fmt.Sprintf("both %s were in the event in %s of %s runs, one of them in %s", who, Grouped(of[2]), Grouped(n), Grouped(of[1]))
-	}
-	return fmt.Sprintf("Canaries %d and %d of each of the first %s exploration runs, a dot a run and side. With a score above %s a canary is in the event: %s; %s. On these runs threshold and stakes were chosen; no certificate.",
-		v.two[0], v.two[1], Grouped(v.of.runs), Short(v.of.threshold), say(in, "inside"), say(out, "fresh ones"))
-}
-
-func (v *canaryPair) tooltip(i int) string {
-	d := v.dots[i]
-	return fmt.Sprintf("run %d, %s: %d scores %s and %d scores %s; %s", d.run+1, sideWords[d.side], v.two[0], Short(d.at[0]), v.two[1], Short(d.at[1]),
-		[]string{"neither is in the event", "one is in the event", "both are in the event"}[v.in(d)])
-}
-
-func (v *canaryPair) plot(choice string) Plot {
-	v.choose(choice)
-	p := Plot{Height: Height{260, 0.85, 480}, Framed: true, Caption: v.caption(), Hit: Point{18, 18}, Outline: 14, Tooltip: v.tooltip}
-	p.Name = func(i int) string { return fmt.Sprintf("%d %d", v.dots[i].side, v.dots[i].run) }
-	// The axes are alike for both canaries, whatever the pair, so that pairs can be compared.
-	all := []float64{v.of.threshold}
-	for _, c := range v.of.canaries {
-		all = append(all, c.scores...)
-	}
-	var names [2]string
-	for k, axis := range []*Axis{&p.X, &p.Y} {
-		names[k] = fmt.Sprintf("canary %d", v.two[k])
-		*axis = Axis{Title: "score of " + names[k], Scale: spanOf(all...), Words: Short, Zooms: true}
-	}
-	var points [2][][2]float64
-	for _, d := range v.dots {
-		p.Items, points[d.side] = append(p.Items, d.at), append(points[d.side], d.at)
-	}
-	for side, at := range points {
-		paint, form := sideMark(side)
-		p.Marks = append(p.Marks, Points{Key: fmt.Sprintf("%s %d and %d", sideWords[side], v.two[0], v.two[1]), Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
-	}
-	p.Marks = append(p.Marks, Rule{Key: "threshold (dashed)", Paint: Ink(Event), At: v.of.threshold, Upright: true}, Rule{Paint: Ink(Event), At: v.of.threshold},
-		Region{"both in the event", Box{v.of.threshold, p.X.Hi, v.of.threshold, p.Y.Hi}})
-	p.Table = rows("Scores of two canaries, run by run", []string{"run", "side", names[0], names[1], "in the event"}, len(v.dots), func(fig Figures, i int) []string {
-		d := v.dots[i]
-		return []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))}
-	})
-	return p
 }

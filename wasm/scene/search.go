@@ -76,15 +76,72 @@ func (v *search) choose(id string) {
 
 func (v *search) plot(choice string) Plot {
 	v.choose(choice)
-	p := Plot{X: Axis{Scale: Scale{Hi: float64(len(v.trials))}, Zooms: true}, Y: Axis{Scale: Scale{Hi: 1}}, Caption: v.caption(), Tooltip: v.tooltip, Draw: v.draw}
-	p.Name = func(i int) string { return fmt.Sprint(v.trials[i].Trial) }
-	for i := range v.trials {
-		p.Items = append(p.Items, [2]float64{float64(i) + 0.5, 0.5})
+	n := float64(len(v.trials))
+	pairs := Axis{Scale: Scale{Lo: 0.5, Hi: n + 0.5}, Zooms: true, Whole: true}
+	values := Plot{X: pairs, Height: px(220)}
+	least, most := 0.0, v.claimed
+	for _, t := range v.trials {
+		if t.Value > audit.NoEvidence {
+			least, most = min(least, t.Value), max(most, t.Value)
+		}
 	}
+	least = max(least, -0.25*most)
+	pad := cmp.Or((most-least)*0.08, 0.5)
+	values.Y = Axis{Title: v.quantity + ", as each pair's validation outputs showed", Short: v.quantity, Scale: Scale{Lo: least - pad, Hi: most + pad}, Words: Short}
+	radius := math.Round(2*min(5.5, max(2, 240/n))) / 2
+	var best, chosen [][2]float64
+	dots, loudest := make([]Points, len(v.learners)), math.Inf(-1)
+	for i, l := range v.learners {
+		dots[i] = Points{Key: l, Paint: Ink(Muted), Form: Form(i % int(Ring)), Radius: radius}
+	}
+	for i, t := range v.trials {
+		at := [2]float64{float64(i + 1), max(t.Value, least-pad)}
+		loudest = max(loudest, at[1])
+		best = append(best, [2]float64{at[0] - 0.5, loudest}, [2]float64{at[0] + 0.5, loudest})
+		d := &dots[slices.Index(v.learners, t.Learner)]
+		d.At, d.Paints = append(d.At, at), append(d.Paints, v.paint(t))
+		if t.Chosen {
+			chosen = append(chosen, at)
+		}
+		values.Items, values.Within = append(values.Items, at), append(values.Within, column(at[0]-0.5, at[0]+0.5))
+	}
+	values.Marks = []Mark{Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed}, Points{Key: "above it", Paint: Ink(Bad)}, Points{Key: "chosen", Paint: Ink(Text), At: chosen, Form: Ring, Radius: radius + 5}}
+	if !v.sorted {
+		values.Marks = append(values.Marks, Line{Key: "best so far", Paint: Ink(Muted), Points: best, Width: 1.2})
+	}
+	for _, d := range dots {
+		values.Marks = append(values.Marks, d)
+	}
+	p := Plot{Panels: []Plot{values}, Caption: v.caption(), Tooltip: v.tooltip}
+	if v.rows > 0 {
+		p.Panels = append(p.Panels, v.differences(pairs))
+	}
+	last := &p.Panels[len(p.Panels)-1].X
+	last.Title, last.Words = "pair", Short
+	p.Name = func(i int) string { return fmt.Sprint(v.trials[i].Trial) }
 	p.Table = rows("Every pair that was tried", []string{"pair", "number", "value", "learner", "chosen"}, len(v.trials), func(fig Figures, i int) []string {
 		t := v.trials[i]
 		return []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
 	})
+	return p
+}
+
+// differences shows by how much the datasets of every pair differ, record by record: up
+// where the first lies higher, down where the second does.
+func (v *search) differences(pairs Axis) Plot {
+	n := float64(v.rows)
+	p := Plot{X: pairs, Height: px(min(16, max(7, 240/n)) * n)}
+	p.Y = Axis{Title: "how the datasets differ, a row a record", Scale: Scale{Lo: -n - 0.5, Hi: -0.5}, Words: func(v float64) string { return Short(-v) }, Whole: true}
+	sides := [2]Bars{{Key: "first dataset higher (up)", Paint: Ink(First)}, {Key: "second higher (down)", Paint: Ink(Second)}}
+	for i, t := range v.trials {
+		for k := range v.rows {
+			if d := difference(t, k); d != 0 {
+				of, middle, high := &sides[choose(d > 0, 0, 1)], -float64(k+1), 0.46*d/v.most
+				of.Boxes = append(of.Boxes, Box{float64(i) + 0.6, float64(i) + 1.4, middle, middle + high})
+			}
+		}
+	}
+	p.Marks = []Mark{sides[0], sides[1]}
 	return p
 }
 
@@ -121,102 +178,6 @@ func shown(t pair.TrialNote, quantity string) string {
 	return quantity + " " + Short(round(t.Value, 4))
 }
 
-func (v *search) draw(f Frame) *Scene {
-	s := f.scene(0)
-	items := []key{{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}, {words: "above it", paint: Ink(Bad), form: keyDot, mark: Disc}, {words: "chosen", paint: Ink(Text), form: keyDot, mark: Ring}}
-	if !v.sorted {
-		items = append(items, key{words: "best so far", paint: Ink(Muted), form: keyLine})
-	}
-	for i, l := range v.learners {
-		items = append(items, key{words: l, paint: Ink(Muted), form: keyDot, mark: Form(i % int(Ring))})
-	}
-	if v.rows > 0 {
-		items = append(items, key{words: "first dataset higher (up)", paint: Ink(First), form: keyBox}, key{words: "second higher (down)", paint: Ink(Second), form: keyBox})
-	}
-	top := s.legend(items, 4) + 22
-	const height, gap, foot = 220, 34, 42
-	cell := choose(v.rows > 0, min(16, max(7, 240/float64(v.rows))), 0.0)
-	below := cell * float64(v.rows)
-	if below > 0 {
-		below += gap
-	}
-	s.Height = top + height + below + foot
-
-	least, most := 0.0, v.claimed
-	for _, t := range v.trials {
-		if t.Value > audit.NoEvidence {
-			least, most = min(least, t.Value), max(most, t.Value)
-		}
-	}
-	least = max(least, -0.25*most)
-	pad := (most - least) * 0.08
-	y := Scale{Lo: least - pad, Hi: most + pad, From: top + height, To: top}
-	if !(y.Hi > y.Lo) {
-		y.Hi = y.Lo + 1
-	}
-	left := max(30, s.gutter(y, 5, Short))
-	n := float64(len(v.trials))
-	x := Scale{Lo: 0, Hi: n, From: left, To: f.Width - 10}.Zoomed(f.Camera.X)
-	box := Rect{left, top, x.To - x.From, height}
-	clip := Rect{box.X - 1, box.Y - 8, box.W + 2, box.H + 16}
-	s.Plot = Rect{left, top, box.W, height + below}
-	title := v.quantity + ", as each pair's validation outputs showed"
-	if s.wide(title) > f.Width {
-		title = clipWords(s, v.quantity, f.Width-10)
-	}
-	s.label(0, top-9, title, Start, Muted)
-	s.across(y, 5, box, Short)
-	s.dash([]Point{{box.X, y.At(v.claimed)}, {box.Right(), y.At(v.claimed)}}, 1.5, Ink(Text), box)
-
-	at := func(i int) float64 { return x.At(float64(i) + 0.5) }
-	show := func(t pair.TrialNote) float64 { return min(y.From, y.At(max(t.Value, y.Lo))) }
-	var best []Point
-	loudest := math.Inf(-1)
-	dots := map[Form]*Shape{}
-	for i, t := range v.trials {
-		loudest = max(loudest, t.Value)
-		height := y.At(max(loudest, y.Lo))
-		best = append(best, Point{x.At(float64(i)), height}, Point{x.At(float64(i + 1)), height})
-		form := Form(slices.Index(v.learners, t.Learner) % int(Ring))
-		if dots[form] == nil {
-			dots[form] = &Shape{Kind: Dots, Form: form, Radius: v.radius(x), Clip: clip, Paint: Ink(First)}
-		}
-		d := dots[form]
-		d.Points = append(d.Points, Point{at(i), show(t)})
-		d.Paints = append(d.Paints, v.paint(t))
-		s.Items = append(s.Items, Item{Box: Rect{x.At(float64(i)), s.Plot.Y, x.At(float64(i+1)) - x.At(float64(i)), s.Plot.H},
-			Mark: intersect(Rect{x.At(float64(i)), s.Plot.Y, max(3, x.At(float64(i+1))-x.At(float64(i))), s.Plot.H}, s.Plot)})
-	}
-	if !v.sorted {
-		s.add(Shape{Kind: Stroke, Points: best, Width: 1.2, Paint: Ink(Muted), Clip: box})
-	}
-	for form := range Ring {
-		if d := dots[form]; d != nil {
-			s.add(*d)
-		}
-	}
-	for i, t := range v.trials {
-		if t.Chosen {
-			s.add(Shape{Kind: Dots, Form: Ring, Radius: v.radius(x) + 5, Points: []Point{{at(i), show(t)}}, Paint: Ink(Text), Clip: clip})
-		}
-	}
-	bottom := top + height
-	if v.rows > 0 {
-		bottom = v.cells(s, x, top+height+gap, cell)
-	}
-	s.line(x.From, bottom, x.To, bottom, 1, Ink(AxisLine), Rect{})
-	var marks []float64
-	for _, m := range (Scale{Lo: x.Lo + 0.5, Hi: x.Hi + 0.5}).Marks(int(max(2, box.W/60))) {
-		if m == math.Round(m) && m >= 1 && m <= n {
-			marks = append(marks, m)
-		}
-	}
-	between := Scale{Lo: x.Lo + 0.5, Hi: x.Hi + 0.5, From: x.From, To: x.To}
-	s.ticksUnder(between, marks, bottom, Short, box.X-10, box.Right()+10)
-	s.label((x.From+x.To)/2, bottom+36, "pair", Middle, Muted)
-	return s
-}
-
 // paint is stronger the more a pair showed, and another colour above the claim.
 func (v *search) paint(t pair.TrialNote) Paint {
 	switch {
@@ -226,43 +187,4 @@ func (v *search) paint(t pair.TrialNote) Paint {
 		return Between(Muted, Calm, t.Value/v.claimed)
 	}
 	return Ink(Calm)
-}
-
-func (v *search) radius(x Scale) float64 {
-	return math.Round(2*min(5.5, max(2, (x.At(1)-x.At(0))/3))) / 2
-}
-
-// cells draws by how much the datasets of every pair differ, record by record: up
-// where the first lies higher, down where the second does.
-func (v *search) cells(s *Scene, x Scale, y, cell float64) float64 {
-	s.label(0, y-9, "how the datasets differ, a row a record", Start, Muted)
-	box := Rect{x.From, y, x.To - x.From, cell * float64(v.rows)}
-	for k := range v.rows {
-		middle := y + (float64(k)+0.5)*cell
-		s.line(box.X, middle, box.Right(), middle, 1, Ink(Grid), Rect{})
-		if k == 0 || (k+1)%5 == 0 {
-			s.label(box.X-6, middle+4, fmt.Sprint(k+1), End, Muted)
-		}
-	}
-	for i, t := range v.trials {
-		x0, x1 := x.At(float64(i)), x.At(float64(i+1))
-		if x1 < box.X || x0 > box.Right() {
-			continue
-		}
-		inset := min(2, (x1-x0)*0.12)
-		for k := range v.rows {
-			d := difference(t, k)
-			if d == 0 {
-				continue
-			}
-			h := max(1.5, math.Abs(d)/v.most*(cell/2-0.5))
-			middle := y + (float64(k)+0.5)*cell
-			r, paint := Rect{x0 + inset, middle - h, x1 - x0 - 2*inset, h}, Ink(First)
-			if d < 0 {
-				r.Y, paint = middle, Ink(Second)
-			}
-			s.rect(r, paint, box)
-		}
-	}
-	return box.Bottom()
 }

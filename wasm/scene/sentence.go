@@ -21,7 +21,7 @@ func (v *outputs) Says() Said {
 	t := v.tested
 	sofar := choose(v.live, "So far: ", "")
 	if t == nil {
-		x.Sentence, x.Small = v.whole(), v.shownSmall()
+		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		return x
 	}
 	likelier, other := likelierOn(t.sign)
@@ -53,7 +53,7 @@ func (v *outputs) Says() Said {
 			x.Small += " It may still rise; it cannot be taken back."
 		}
 	case v.refuted && v.corridor:
-		x.Sentence, x.Small = v.whole(), v.shownSmall()
+		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		if t.certain && timesTo(t.bound, false) != times(0) {
 			x.Small += fmt.Sprintf(" What tells most by itself: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
 		}
@@ -76,7 +76,7 @@ func (v *outputs) Says() Said {
 			x.Small = strings.TrimSpace("This is what was seen, without a certificate. " + x.Small)
 		}
 	default:
-		x.Sentence, x.Small = v.whole(), v.shownSmall()
+		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 	}
 	return x
 }
@@ -97,13 +97,13 @@ func inRuns(larger, smaller float64) (in [2]string, of string) {
 // on is the event's share on one dataset: B for a sign above 0.
 func (t *tested) on(sign float64) float64 {
 	if sign > 0 {
-		return share(t.second, t.n0)
+		return share(t.Second, t.secondOf)
 	}
-	return share(t.first, t.n1)
+	return share(t.First, t.firstOf)
 }
 
 // whole is the sentence where no event has one.
-func (v *outputs) whole() string {
+func (v *outputs) wholeWords() string {
 	switch {
 	case v.refuted && v.corridor:
 		return fmt.Sprintf("All outputs together tell A from B better than %s allows.", v.claimWords())
@@ -185,7 +185,7 @@ func (v *outputs) tooltip(i int) string {
 	}
 	words := v.counted(m)
 	if !m.few() {
-		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.from, m.to))
+		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.lower, m.upper))
 	}
 	if m.in > 0 {
 		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
@@ -197,18 +197,18 @@ func (v *outputs) tooltip(i int) string {
 }
 
 func (v *outputs) counted(m mark) string {
-	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.words, Percent(share(m.first, m.n1)), Grouped(m.first), Grouped(m.n1), Percent(share(m.second, m.n0)), Grouped(m.second), Grouped(m.n0))
+	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.Words, Percent(share(m.First, m.firstOf)), Grouped(m.First), Grouped(m.firstOf), Percent(share(m.Second, m.secondOf)), Grouped(m.Second), Grouped(m.secondOf))
 	return words + "; " + ratioWords(m)
 }
 
 // ratioWords say what was observed.
 func ratioWords(m mark) string {
 	switch r := m.seen(); {
-	case m.first+m.second == 0:
+	case m.First+m.Second == 0:
 		return "never seen"
-	case m.first == 0:
+	case m.First == 0:
 		return "only seen on B"
-	case m.second == 0:
+	case m.Second == 0:
 		return "only seen on A"
 	case times(math.Abs(r)) == times(0):
 		return "equally likely"
@@ -236,7 +236,7 @@ func between(from, to float64) string {
 func (v *outputs) eventTooltip() string {
 	t := v.tested
 	likelier, other := likelierOn(t.sign)
-	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
+	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.First), Grouped(t.firstOf), Grouped(t.Second), Grouped(t.secondOf), ratioWords(t.mark))
 	if t.certain && t.bound > 0 {
 		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
 	}
@@ -277,16 +277,16 @@ func (v *outputs) table(fig Figures) Table {
 	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
 	add := func(name []string, m mark, in string) {
 		seen, from, to := "", "", ""
-		if m.first+m.second > 0 {
+		if m.First+m.Second > 0 {
 			seen = fig.of(math.Exp(m.seen()))
 		}
-		if m.from != 0 || m.to != 0 {
-			from, to = fig.down(math.Exp(m.from)), fig.up(math.Exp(m.to))
+		if m.lower != 0 || m.upper != 0 {
+			from, to = fig.down(math.Exp(m.lower)), fig.up(math.Exp(m.upper))
 		}
-		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.first), fig.of(share(m.first, m.n1)), fmt.Sprint(m.second), fig.of(share(m.second, m.n0)), seen, from, to, in))
+		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.First), fig.of(share(m.First, m.firstOf)), fmt.Sprint(m.Second), fig.of(share(m.Second, m.secondOf)), seen, from, to, in))
 	}
 	for _, m := range v.marks {
-		name := []string{m.words}
+		name := []string{m.Words}
 		if len(first) == 2 {
 			name = []string{fig.of(m.low), fig.of(m.high)}
 		}
@@ -298,7 +298,7 @@ func (v *outputs) table(fig Figures) Table {
 			name = []string{name[0], ""}
 		}
 		m := e.mark
-		m.from, m.to = 0, 0
+		m.lower, m.upper = 0, 0
 		add(name, m, "yes")
 		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
 			n := len(first)

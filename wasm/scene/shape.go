@@ -157,7 +157,7 @@ func Roughly(words string, size float64) float64 {
 			wide += 0.31
 		case strings.ContainsRune("ftr-()[]/", c):
 			wide += 0.4
-		case strings.ContainsRune("mwMW%@—…", c):
+		case strings.ContainsRune("mwMW%@—…⊥⊤", c):
 			wide += 0.92
 		case c >= 'A' && c <= 'Z' || strings.ContainsRune("=+−±<>≤≥~", c):
 			wide += 0.72

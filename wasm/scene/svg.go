@@ -190,51 +190,36 @@ func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
 }
 
 func (p *svgPainter) shape(s Shape) {
-	clip := s.Clip.W > 0 && s.Clip.H > 0
 	switch s.Kind {
-	case Fill:
-		points := s.Points
-		if clip {
-			points = clipPolygon(points, s.Clip)
+	case Fill, Strip:
+		at, d, crisp := p.filled(s.Paint), "", s.Kind == Fill
+		for _, area := range s.Areas() {
+			d += polygon(area)
+			crisp = crisp && Sharp(area, true)
 		}
-		at := p.filled(s.Paint)
-		if sharp(points) {
+		if crisp {
 			at["shape-rendering"] = "crispEdges"
 		}
-		p.path(at, polygon(points))
-	case Strip:
-		p.path(p.filled(s.Paint), strip(s.Points, s.Clip))
+		p.path(at, d)
 	case Stroke, Segments:
-		step := choose(s.Kind == Segments, 2, 1)
 		at := p.stroked(s.Paint, s.Width)
 		if s.Dash {
 			at["stroke-dasharray"] = fmt.Sprintf("%d %d", dashOn, dashOff)
 		}
-		var d strings.Builder
-		end := Point{math.NaN(), math.NaN()}
-		crisp := true
-		for i := 1; i < len(s.Points); i += step {
-			a, b := s.Points[i-1], s.Points[i]
-			if clip {
-				var in bool
-				if a, b, in = clipSegment(a, b, s.Clip); !in {
-					continue
-				}
+		d, crisp := "", s.Width <= 1
+		for _, line := range s.Lines() {
+			for i, q := range line {
+				d += "ML"[min(i, 1):][:1] + decimal(q.X) + " " + decimal(q.Y)
 			}
-			if a != end || step == 2 {
-				d.WriteString("M" + decimal(a.X) + " " + decimal(a.Y))
-			}
-			d.WriteString("L" + decimal(b.X) + " " + decimal(b.Y))
-			crisp = crisp && (a.X == b.X || a.Y == b.Y)
-			end = b
+			crisp = crisp && Sharp(line, false)
 		}
-		if crisp && s.Width <= 1 {
+		if crisp {
 			at["shape-rendering"] = "crispEdges"
 		}
-		p.path(at, d.String())
+		p.path(at, d)
 	case Dots:
 		for i, at := range s.Points {
-			if clip && !s.Clip.Has(at) {
+			if !s.Shows(at) {
 				continue
 			}
 			paint := s.Paint
@@ -267,59 +252,22 @@ func (p *svgPainter) label(l Label) {
 	p.nodes = append(p.nodes, element("text", at, Node{Text: l.Words}))
 }
 
-// outline is a mark's form as a path; see [Form.has].
+// outline is a mark's form as a path.
 func (f Form) outline(at Point, r float64) string {
-	form := func(x, y float64) Point { return Point{at.X + r*x, at.Y + r*y} }
-	switch f {
-	case Square:
-		return polygon([]Point{form(-0.86, -0.86), form(0.86, -0.86), form(0.86, 0.86), form(-0.86, 0.86)})
-	case Triangle:
-		return polygon([]Point{form(0, -1), form(0.98, 0.75), form(-0.98, 0.75)})
-	case Diamond:
-		return polygon([]Point{form(0, -1.1), form(1.1, 0), form(0, 1.1), form(-1.1, 0)})
+	if corners := f.Corners(at, r); corners != nil {
+		return polygon(corners)
 	}
 	radius, across := hundredths(r), hundredths(2*r)
 	return fmt.Sprintf("M%s %sa%s %s 0 1 0 %s 0a%[3]s %[3]s 0 1 0 -%[5]s 0", decimal(at.X-r), decimal(at.Y), radius, radius, across)
 }
 
-// sharp reports whether all edges of a polygon are upright or level.
-func sharp(points []Point) bool {
-	for i, b := range points {
-		if a := points[(i+len(points)-1)%len(points)]; a.X != b.X && a.Y != b.Y {
-			return false
-		}
-	}
-	return true
-}
-
 func polygon(points []Point) string {
-	if len(points) < 3 {
-		return ""
-	}
 	var b strings.Builder
 	for i, p := range points {
 		b.WriteByte("ML"[min(i, 1)])
 		b.WriteString(decimal(p.X) + " " + decimal(p.Y))
 	}
 	return b.String() + "Z"
-}
-
-// strip is the outline of a strip where it lies in the box, else its parts, cut off.
-func strip(points []Point, clip Rect) string {
-	whole := clip.W <= 0 || clip.H <= 0 || !slices.ContainsFunc(points, func(p Point) bool { return !around(clip, 0.01).Has(p) })
-	if whole {
-		var there, back []Point
-		for i := 1; i < len(points); i += 2 {
-			there, back = append(there, points[i-1]), append(back, points[i])
-		}
-		slices.Reverse(back)
-		return polygon(append(there, back...))
-	}
-	d := ""
-	for i := 3; i < len(points); i += 2 {
-		d += polygon(clipPolygon([]Point{points[i-3], points[i-1], points[i], points[i-2]}, clip))
-	}
-	return d
 }
 
 // decimal is a length in px, to a tenth.

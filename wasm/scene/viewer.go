@@ -7,37 +7,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Place is where one looks: so that a picture that has to begin anew is where it was.
-type Place struct {
-	View, Choice string
-	Camera       Camera
-	Item         int // that is read, -1 for none
-}
-
-// Place is where one looks now.
-func (v *Viewer) Place() Place {
-	p := Place{Choice: v.Chosen(), Camera: v.camera, Item: v.at}
-	if x := v.View(); x != nil {
-		p.View = x.ID
-	}
-	return p
-}
-
-// Return looks there again, as far as there is such a place.
-func (v *Viewer) Return(p Place) {
-	v.Show(p.View)
-	if p.Choice != "" {
-		v.Choose(p.Choice)
-	}
-	within := func(w Window) bool { return w.Lo >= 0 && w.Hi <= 1 && w.Hi-w.Lo >= narrowest*0.999 }
-	if within(p.Camera.X) && within(p.Camera.Y) {
-		v.camera = p.Camera
-	}
-	if v.lay(); v.Scene != nil && p.Item >= 0 && p.Item < len(v.Scene.Items) {
-		v.at = p.Item
-	}
-}
-
 // Viewer is what is shown, and what the hand does with it. Its zero value shows
 // nothing. After each method, Scene is the picture.
 type Viewer struct {

@@ -15,8 +15,7 @@
 //
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
 // by scene.Role), size (px), show (view), choose (choice), point (x, y), leave,
-// pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture,
-// place (json: scene.Place, to look there again). What it hears: laid, read, facts, failed.
+// pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture. What it hears: laid, read, facts, failed.
 package main
 
 import (
@@ -31,7 +30,7 @@ import (
 
 func main() {
 	shell := js.Global().Get("dpscopeViewShell")
-	p := &program{shell: shell, painter: newPainter(shell.Get("scale").Float()), webgl: shell.Get("webgl").Bool()}
+	p := &program{shell: shell, painter: &painter{scale: shell.Get("scale").Float()}, webgl: shell.Get("webgl").Bool()}
 	p.viewer.Measure = remembered(func(words string, size float64) float64 {
 		return shell.Call("measure", words, size).Float()
 	})
@@ -128,13 +127,6 @@ func (p *program) onMessage(args []js.Value) bool {
 		v.Reset()
 	case "step":
 		v.Step(int(at(1)))
-	case "place":
-		var at scene.Place
-		if err := json.Unmarshal([]byte(text(1)), &at); err != nil {
-			return false // it is where it begins
-		}
-		v.Return(at)
-		p.facts()
 	case "picture":
 		p.painter.wanted = func(pixels []byte, width, height int) {
 			bytes := js.Global().Get("Uint8ClampedArray").New(len(pixels))
@@ -151,7 +143,7 @@ func (p *program) onMessage(args []js.Value) bool {
 	return true
 }
 
-// lay hands the picture to the easel, and its words to the document.
+// lay hands the picture to the painter, and its words to the document.
 func (p *program) lay() {
 	s := p.viewer.Scene
 	p.painter.show(s)
@@ -183,8 +175,7 @@ func (p *program) read() {
 	p.json("read", struct {
 		Item  int
 		Words string
-		Place scene.Place
-	}{i, words, p.viewer.Place()})
+	}{i, words})
 	p.schedule()
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hajimehoshi/ebiten/v2"
+	"github.com/hajimehoshi/ebiten/v2/vector"
 
 	"github.com/dpscope/dpscope/wasm/scene"
 )
@@ -16,33 +17,12 @@ type painter struct {
 	scene  *scene.Scene
 	mark   scene.Rect // of what is read
 	static *ebiten.Image
-	stale  bool // still is not the scene's
+	stale  bool // static is not the scene's
 	wanted func(pixels []byte, width, height int)
-	marks  map[mark]*ebiten.Image
-	caches []*pointCache
-	white  *ebiten.Image
-	// Of the marks that are being painted, kept for the next.
-	vertices []ebiten.Vertex
-	indices  []uint32
-}
-
-// mark is a white mark to be tinted.
-type mark struct {
-	form   scene.Form
-	radius float64
-}
-
-func newPainter(scale float64) *painter {
-	white := ebiten.NewImage(3, 3)
-	white.Fill(color.White)
-	return &painter{scale: scale, marks: map[mark]*ebiten.Image{}, white: white}
 }
 
 // wear takes on other colours.
-func (e *painter) wear(theme [][3]uint8) {
-	e.theme = theme
-	e.settle() // no cloud was painted since: all are forgotten
-}
+func (e *painter) wear(theme [][3]uint8) { e.theme = theme }
 
 func (e *painter) show(s *scene.Scene) { e.scene, e.stale = s, true }
 
@@ -69,8 +49,9 @@ func (e *painter) Draw(screen *ebiten.Image) {
 	}
 	if e.stale {
 		e.static.Fill(e.colour(scene.Ink(scene.Panel)))
-		e.paintAll(e.static, e.scene.Shapes)
-		e.settle()
+		for _, s := range e.scene.Shapes {
+			e.paint(e.static, s)
+		}
 		e.stale = false
 	}
 	screen.DrawImage(e.static, nil)
@@ -83,7 +64,8 @@ func (e *painter) Draw(screen *ebiten.Image) {
 	if m := e.mark; m.W > 0 && m.H > 0 {
 		ink := scene.Ink(scene.Text)
 		box := []scene.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
-		e.paintAll(screen, []scene.Shape{{Kind: scene.Fill, Points: box, Paint: ink.At(0.08)}, {Kind: scene.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink}})
+		e.paint(screen, scene.Shape{Kind: scene.Fill, Points: box, Paint: ink.At(0.08)})
+		e.paint(screen, scene.Shape{Kind: scene.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink})
 	}
 }
 
@@ -92,90 +74,73 @@ func (e *painter) colour(p scene.Paint) color.NRGBA {
 	return color.NRGBA{c[0], c[1], c[2], uint8(math.Round(255 * p.Alpha))}
 }
 
-func (e *painter) straight(p scene.Paint) [4]float32 {
-	c := e.colour(p)
-	return [4]float32{float32(c.R) / 255, float32(c.G) / 255, float32(c.B) / 255, float32(c.A) / 255}
+// paint paints a shape. Upright and level edges lie on whole pixels, others are soft.
+func (e *painter) paint(dst *ebiten.Image, s scene.Shape) {
+	switch s.Kind {
+	case scene.Dots:
+		for i, at := range s.Points {
+			if !s.Shows(at) {
+				continue
+			}
+			var path vector.Path
+			if corners := s.Form.Corners(at, s.Radius); corners != nil {
+				e.trace(&path, corners, 0, true)
+			} else {
+				r := float32(s.Radius * e.scale)
+				if s.Form == scene.Ring {
+					r -= float32(e.scale)
+				}
+				path.Arc(float32(at.X*e.scale), float32(at.Y*e.scale), r, 0, 2*math.Pi, vector.Clockwise)
+				path.Close()
+			}
+			paint := s.Paint
+			if s.Paints != nil {
+				paint = s.Paints[i]
+			}
+			e.ink(dst, &path, paint, 2*e.scale, s.Form == scene.Ring)
+		}
+	case scene.Fill, scene.Strip:
+		var path vector.Path
+		for _, area := range s.Areas() {
+			e.trace(&path, area, 0, true)
+		}
+		e.ink(dst, &path, s.Paint, 0, false)
+	default:
+		var path vector.Path
+		width := max(1, math.Round(s.Width*e.scale))
+		for _, line := range s.Dashed() {
+			e.trace(&path, line, width, false)
+		}
+		e.ink(dst, &path, s.Paint, width, true)
+	}
 }
 
-// paintAll paints the shapes in their order.
-func (e *painter) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
-	mesh := scene.NewMesh(e.scale, e.straight)
-	flush := func() {
-		if len(mesh.Indices) == 0 {
-			return
+// trace adds a line, or a closed one. Where all of it is upright or level, its edges lie on
+// whole pixels.
+func (e *painter) trace(path *vector.Path, line []scene.Point, width float64, closed bool) {
+	sharp := scene.Sharp(line, closed)
+	for i, p := range line {
+		x, y := p.X*e.scale, p.Y*e.scale
+		if sharp {
+			x, y = math.Round(x-width/2)+width/2, math.Round(y-width/2)+width/2
 		}
-		vertices := make([]ebiten.Vertex, len(mesh.Vertices))
-		for i, v := range mesh.Vertices {
-			vertices[i] = ebiten.Vertex{DstX: v.X, DstY: v.Y, SrcX: 1, SrcY: 1, ColorR: v.R, ColorG: v.G, ColorB: v.B, ColorA: v.A}
-		}
-		dst.DrawTriangles32(vertices, mesh.Indices, e.white, nil)
-		mesh = scene.NewMesh(e.scale, e.straight)
-	}
-	for _, s := range shapes {
-		if s.Kind == scene.Dots {
-			flush()
-			e.dots(dst, s)
+		if i == 0 {
+			path.MoveTo(float32(x), float32(y))
 		} else {
-			mesh.Add(s)
+			path.LineTo(float32(x), float32(y))
 		}
 	}
-	flush()
+	if closed {
+		path.Close()
+	}
 }
 
-// dots paints marks. A clip cuts off marks whose middle lies beyond it; many marks it cuts
-// where it is.
-func (e *painter) dots(dst *ebiten.Image, s scene.Shape) {
-	if len(s.Points) >= many {
-		e.cacheOf(dst, s)
-		return
+func (e *painter) ink(dst *ebiten.Image, path *vector.Path, paint scene.Paint, width float64, stroke bool) {
+	o := vector.DrawPathOptions{AntiAlias: true}
+	o.ColorScale.ScaleWithColor(e.colour(paint))
+	if stroke {
+		vector.StrokePath(dst, path, &vector.StrokeOptions{Width: float32(width), LineJoin: vector.LineJoinBevel}, &o)
+	} else {
+		vector.FillPath(dst, path, nil, &o)
 	}
-	marks := make([]int32, 0, len(s.Points))
-	for i, p := range s.Points {
-		if s.Clip.W <= 0 || s.Clip.Has(p) {
-			marks = append(marks, int32(i))
-		}
-	}
-	e.stamp(dst, s, marks, scene.Point{})
-}
-
-// stamp paints some marks of a shape as tinted copies of one image, all in one call. The
-// image begins at a place in device pixels.
-func (e *painter) stamp(dst *ebiten.Image, s scene.Shape, marks []int32, from scene.Point) {
-	img := e.markOf(s.Form, s.Radius)
-	size := float32(img.Bounds().Dx())
-	vertices, indices := e.vertices[:0], e.indices[:0]
-	paint := s.Paint
-	c := e.straight(paint)
-	for _, i := range marks {
-		if s.Paints != nil && s.Paints[i] != paint {
-			paint = s.Paints[i]
-			c = e.straight(paint)
-		}
-		x, y := float32(s.Points[i].X*e.scale-from.X)-size/2, float32(s.Points[i].Y*e.scale-from.Y)-size/2
-		n := uint32(len(vertices))
-		for k := range 4 {
-			dx, dy := float32(k&1)*size, float32(k>>1)*size
-			vertices = append(vertices, ebiten.Vertex{DstX: x + dx, DstY: y + dy, SrcX: dx, SrcY: dy, ColorR: c[0], ColorG: c[1], ColorB: c[2], ColorA: c[3]})
-		}
-		indices = append(indices, n, n+1, n+2, n+1, n+2, n+3)
-	}
-	dst.DrawTriangles32(vertices, indices, img, nil)
-	e.vertices, e.indices = vertices, indices
-}
-
-// markOf is the white image of a mark.
-func (e *painter) markOf(form scene.Form, radius float64) *ebiten.Image {
-	k := mark{form, radius}
-	img := e.marks[k]
-	if img == nil {
-		alpha, side := scene.Stamp(form, radius*e.scale)
-		pixels := make([]byte, 0, 4*len(alpha))
-		for _, a := range alpha {
-			pixels = append(pixels, a, a, a, a)
-		}
-		img = ebiten.NewImage(side, side)
-		img.WritePixels(pixels)
-		e.marks[k] = img
-	}
-	return img
 }

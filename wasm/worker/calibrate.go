@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // The tool's own error rate: many whole audits, several at a time, each of which
@@ -23,8 +24,49 @@ const (
 	calibratedEvery = 0.25
 )
 
-func rateOf(c calibration.Count) rate {
-	return rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
+// calibrated is a calibration, under way or at its end.
+type calibrated struct {
+	Cells    []calibratedCell `json:"cells"`
+	All      scene.Rate       `json:"all"`
+	Total    int              `json:"total"` // audits to be done; All.Of are
+	Beta     float64          `json:"beta"`
+	BetaText string           `json:"betaText"`
+	Sentence string           `json:"sentence"`
+	// The rest is of the end only.
+	Judgement string `json:"judgement,omitempty"`
+	Above     bool   `json:"above,omitempty"` // the judgement accuses
+	Stopped   bool   `json:"stopped,omitempty"`
+	Error     string `json:"error,omitempty"` // that ended it
+	CLI       string `json:"cli,omitempty"`
+}
+
+// calibratedCell is one mechanism.
+type calibratedCell struct {
+	Mechanism string `json:"mechanism"`
+	Claim     string `json:"claim"`
+	Met       bool   `json:"met"`
+	Runs      int    `json:"runs"` // to be done; Of are
+	scene.Rate
+	Inconclusive int    `json:"inconclusive,omitempty"`
+	Failed       int    `json:"failed,omitempty"`
+	Note         string `json:"note,omitempty"`
+}
+
+// rates are the rows of its picture: those of all together come last.
+func (v calibrated) rates() (rows []scene.Rate) {
+	for _, c := range v.Cells {
+		c.Name = c.Mechanism
+		rows = append(rows, c.Rate)
+	}
+	if len(rows) > 1 {
+		v.All.Name = "all together"
+		rows = append(rows, v.All)
+	}
+	return rows
+}
+
+func rateOf(c calibration.Count) scene.Rate {
+	return scene.Rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
 
 // calibrate does audits with the default learners, as [calibration.Small] has them but
@@ -173,7 +215,7 @@ func (s *calibrating) now(end bool) calibrated {
 		}
 	}
 	for i, r := range rows {
-		out.Cells[i] = calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, rate: rateOf(r.Count),
+		out.Cells[i] = calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, Rate: rateOf(r.Count),
 			Inconclusive: r.Inconclusive, Failed: r.Failed, Note: r.Note}
 	}
 	return out

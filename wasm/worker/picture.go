@@ -36,42 +36,32 @@ const (
 // widest bounds the width of a picture, in px.
 const widest = 4096
 
-// pictured keeps the report that was drawn last: its pictures are asked for one by
+// pictured keeps the report that was answered with last: its pictures are asked for one by
 // one, and anew when the page changes its width.
 type pictured struct {
 	mu   sync.Mutex
 	text string
 	in   scene.Input
-	// held is the report that was answered with last, and inHeld what is drawn of it.
-	held   *pair.Report
-	inHeld *scene.Input
 }
 
-// hold keeps a report that the page is answered with.
-func (p *pictured) hold(r pair.Report) {
+// hold keeps a report with its text.
+func (p *pictured) hold(text string, in scene.Input) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held, p.inHeld = &r, nil
+	p.text, p.in = text, in
 }
 
 func (p *pictured) report(text string) (scene.Input, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if text == "" && p.held != nil {
-		if p.inHeld == nil {
-			p.inHeld = new(scene.InputOf(*p.held))
-		}
-		return *p.inHeld, nil
-	}
-	if p.text == text && text != "" {
+	if p.text != "" && (text == "" || text == p.text) {
 		return p.in, nil
 	}
 	r, err := pair.ParseReport([]byte(text))
 	if err != nil {
 		return scene.Input{}, err
 	}
-	p.text, p.in = text, scene.InputOf(r)
-	return p.in, nil
+	return scene.InputOf(r), nil
 }
 
 // picture draws what the page shows.

@@ -24,7 +24,7 @@ func TestPictures(t *testing.T) {
 	texts := map[string]string{
 		ofReport:      string(report),
 		ofAccount:     mustJSON(account),
-		ofCalibration: mustJSON(calibrated{Cells: []calibratedCell{{Mechanism: "a", rate: rate{Of: 10, Upper: 0.3}}, {Mechanism: "b"}}, Beta: 0.05}),
+		ofCalibration: mustJSON(calibrated{Cells: []calibratedCell{{Mechanism: "a", Rate: scene.Rate{Of: 10, Upper: 0.3}}, {Mechanism: "b"}}, Beta: 0.05}),
 		ofCanaries:    `{"points": [{"runs": 9, "bounds": [{"interval": "wilson", "epsilon": 0.5}]}], "planned": 20, "claimed": 1, "chosen": "wilson", "intervals": [{"name": "wilson", "letter": "A"}]}`,
 		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,

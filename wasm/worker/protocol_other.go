@@ -107,7 +107,7 @@ func protocol(root string) string {
 	typeFor[reportText](as, "string")
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[train.Preview](names, "TablePreview")
-	typeFor[rate](names, "FalseAlarms")
+	typeFor[scene.Rate](names, "FalseAlarms")
 	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
@@ -123,7 +123,7 @@ func protocol(root string) string {
 		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
 	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
 			field(reported{}, "Report"): anyReport,
 		}}

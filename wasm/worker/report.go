@@ -54,11 +54,12 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 	out := reported{Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
-		c.drawn.hold(p)
-		if v := scene.NewOutputs(scene.InputOf(p).Report); v != nil {
+		in := scene.InputOf(p)
+		c.drawn.hold(out.Text, in)
+		if v := scene.NewOutputs(in.Report); v != nil {
 			out.Say = &v.Said
 		}
-		out.Curves, out.Datasets, out.LinkSummary = pair.ReportCurves(p), datasets(p), new(p.LinkSummary())
+		out.Curves, out.Datasets, out.LinkSummary = in.Curves, datasets(p), new(p.LinkSummary())
 	}
 	if failure != nil {
 		out.Error = failure.Error()

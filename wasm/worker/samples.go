@@ -382,25 +382,3 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 
 // worker executes tasks here.
 func (d *sampleStore) worker() engine.Worker { return pausing{d.pause} }
-
-// pausing executes tasks here, and lets messages in meanwhile.
-type pausing struct{ pause func() }
-
-// Execute implements [engine.Worker].
-func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
-	fresh, last := 0, time.Now()
-	res, err := engine.Execute(t, func(rows int) error {
-		fresh += rows
-		if time.Since(last) >= sliceTime {
-			progress(fresh)
-			fresh = 0
-			w.pause()
-			last = time.Now()
-		}
-		return ctx.Err()
-	}, part)
-	if err == nil {
-		progress(fresh)
-	}
-	return res, err
-}

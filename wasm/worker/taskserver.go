@@ -88,23 +88,28 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 	if err != nil {
 		return nil, err
 	}
-	fresh := 0
-	last := time.Now()
-	tell := func() {
-		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
-		fresh = 0
-	}
-	res, err = engine.Execute(t, func(rows int) error {
+	return pausing{s.pause}.Execute(ctx, t, func(rows int) { s.port.post(message{Type: msgRows, ID: m.ID, Rows: rows}) },
+		func(part any) { s.port.post(message{Type: msgPart, ID: m.ID, JSON: mustJSON(part)}) })
+}
+
+// pausing executes tasks here, and lets messages in meanwhile.
+type pausing struct{ pause func() }
+
+// Execute implements [engine.Worker]. Progress with no rows is still a sign of life.
+func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
+	fresh, last := 0, time.Now()
+	res, err := engine.Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
-			tell() // with no rows it is still a sign of life
-			s.pause()
+			progress(fresh)
+			fresh = 0
+			w.pause()
 			last = time.Now()
 		}
 		return ctx.Err()
-	}, func(part any) { s.port.post(message{Type: msgPart, ID: m.ID, JSON: mustJSON(part)}) })
+	}, part)
 	if err == nil && fresh > 0 {
-		tell()
+		progress(fresh)
 	}
 	return res, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
@@ -118,7 +118,7 @@ func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error)
 	default:
 		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.UserModule), string(audit.UserScript), string(audit.UserPython)})
 	}
-	sum := stream.SHA256(source)
+	sum := sha256.Sum256(source)
 	b := audit.UserMechanism{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
 		return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}

@@ -1,12 +1,12 @@
 package source
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -107,7 +107,7 @@ func (u *Subject) TakeFile(spec Spec, s *Setup, file []byte) error {
 	case !needs && !spec.TakesData:
 		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
 	}
-	sum := stream.SHA256(file)
+	sum := sha256.Sum256(file)
 	found := hex.EncodeToString(sum[:])
 	if *sha != "" && *sha != found {
 		return &audit.InputError{Field: "data", Path: "/data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}

@@ -48,8 +48,8 @@ func (q *problem) climb(x []float64, value func(x []float64) float64, slope func
 
 // fit is a logistic regression without noise, and how it moves.
 type fit struct {
-	w       []float64
-	inverse [][]float64 // of X'WX + n lambda I, the Hessian of the sum of all losses
+	w    []float64
+	chol []float64 // of X'WX + n lambda I, the Hessian of the sum of all losses
 }
 
 func (q *problem) fit(d audit.Dataset) (*fit, error) {
@@ -57,10 +57,9 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := make([][]float64, q.d)
-	for j := range h {
-		h[j] = make([]float64, 2*q.d)
-		h[j][j], h[j][q.d+j] = float64(float64(d.Len())*q.table.Ridge), 1
+	h := make([]float64, q.d*q.d)
+	for j := range q.d {
+		h[j*q.d+j] = float64(float64(d.Len()) * q.table.Ridge)
 	}
 	for i := range d.Len() {
 		x := q.seen(d.Row(i)[:q.d])
@@ -68,40 +67,21 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 		weight := float64(p * (1 - p))
 		for j, v := range x {
 			for k, u := range x {
-				h[j][k] += float64(float64(weight*v) * u)
+				h[j*q.d+k] += float64(float64(weight*v) * u)
 			}
 		}
 	}
-	// Gauss and Jordan; h is positive definite, so that no pivot is 0.
-	for j, row := range h {
-		pivot := row[j]
-		if !(pivot > 0) {
-			return nil, errors.New("the Hessian of the table is not definite")
-		}
-		for k := range row {
-			row[k] /= pivot
-		}
-		for i, other := range h {
-			if f := other[j]; i != j && f != 0 {
-				for k := range other {
-					other[k] -= float64(f * row[k])
-				}
-			}
-		}
+	if !linalg.Cholesky(h, q.d, 0) {
+		return nil, errors.New("the Hessian of the table is not definite")
 	}
-	f := &fit{w: w}
-	for _, row := range h {
-		f.inverse = append(f.inverse, row[q.d:])
-	}
-	return f, nil
+	return &fit{w, h}, nil
 }
 
-// times is the inverse times x.
+// times is the inverse of the Hessian times x.
 func (f *fit) times(x []float64) []float64 {
-	out := make([]float64, len(x))
-	for j, row := range f.inverse {
-		out[j] = linalg.Dot(row, x)
-	}
+	out := slices.Clone(x)
+	linalg.Forward(f.chol, out, len(out))
+	linalg.Back(f.chol, out, len(out))
 	return out
 }
 

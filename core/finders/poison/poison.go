@@ -14,6 +14,7 @@
 package poison
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -103,19 +104,8 @@ var attacks = []attack{
 func (a attack) spec() audit.FinderSpec {
 	return audit.FinderSpec{Name: a.name, Title: a.title, Source: a.source, Attacks: a.of, New: func(p audit.FinderProblem) (audit.Finder, error) {
 		pairs, err := a.pairs(p)
-		return &proposals{pairs}, err
+		return (*audit.PairList)(&pairs), err
 	}}
-}
-
-// proposals is a list of pairs.
-type proposals struct{ pairs []audit.Pair }
-
-// Propose returns the next pairs.
-func (l *proposals) Propose(_ []audit.Trial, budget int) []audit.Pair {
-	n := min(max(budget, 0), len(l.pairs))
-	next := l.pairs[:n:n]
-	l.pairs = l.pairs[n:]
-	return next
 }
 
 // problem is an attack's view of a learner.
@@ -259,26 +249,21 @@ func (q *problem) nearest(distance func(i int) float64) []int {
 	for i := range order {
 		order[i], far[i] = i, distance(i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case far[a] < far[b]:
-			return -1
-		case far[a] > far[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	return order
 }
 
 // alike are row i, and then the rows of its label, the nearest to it first, then the rest.
 func (q *problem) alike(i int) []int {
+	order := q.near(q.x[i], q.y[i])
+	return append([]int{i}, slices.DeleteFunc(order, func(k int) bool { return k == i })...)
+}
+
+// near are the rows of a label, the nearest to features first, then the rest.
+func (q *problem) near(x []float64, y float64) []int {
 	return q.nearest(func(k int) float64 {
-		if k == i {
-			return -1
-		}
-		away := squared(q.x[i], q.x[k])
-		if q.y[k] != q.y[i] {
+		away := squared(q.x[k], x)
+		if q.y[k] != y {
 			away += 1e12
 		}
 		return away

@@ -54,13 +54,7 @@ func cornerMean(q *problem) ([]point, error) {
 		for j := range far {
 			far[j] = q.Domain.Lower[j] + (q.Domain.Upper[j] - near[j])
 		}
-		of, rows := 0, q.nearest(func(i int) float64 {
-			away := squared(q.x[i], near)
-			if q.y[i] != y {
-				away += 1e12
-			}
-			return away
-		})
+		of, rows := 0, q.near(near, y)
 		for _, l := range q.y {
 			if l == y {
 				of++
@@ -121,13 +115,7 @@ func majority(q *problem) ([]point, error) {
 	}
 	points := []point{q.flipped("a row outvoted by its neighbours with its label flipped", outvoted)}
 	join := func(what string, x []float64, y float64) {
-		points = append(points, point{what, poisoned(x, y), q.nearest(func(i int) float64 {
-			far := squared(q.x[i], x)
-			if q.y[i] == y {
-				far += 1e12
-			}
-			return far
-		})})
+		points = append(points, point{what, poisoned(x, y), q.near(x, 1-y)})
 	}
 	for _, y := range []float64{0, 1} {
 		join("a row at the mean of its class", q.mean(y), y)

@@ -43,7 +43,7 @@ type step struct {
 	expected         float64
 }
 
-// steps cuts sorted scores as bestCut does.
+// steps cuts sorted scores into groups whose ends are cutStep apart, at least.
 func steps(s1, s2 []float64) []step {
 	n1, n2 := len(s1), len(s2)
 	total := n1 + n2
@@ -272,21 +272,13 @@ func promise(ratio, share, delta float64, n int, z float64) float64 {
 		return Worthless
 	}
 	m := float64(n)
-	lo, _ := wilsonRate(p1, m, z)
-	_, up := wilsonRate(p0, m, z)
+	lo, _ := wilson(float64(p1*m), m, z)
+	_, up := wilson(float64(p0*m), m, z)
 	if lo <= delta {
 		return Worthless
 	}
 	d1, d0 := stream.Log((p1-delta)/(lo-delta)), stream.Log(up/p0)
 	return stream.Log((p1-delta)/p0) - math.Sqrt(float64(d1*d1)+float64(d0*d0))
-}
-
-// wilsonRate gives the Wilson limits of a rate.
-func wilsonRate(p, n, z float64) (lo, up float64) {
-	z2, x := float64(z*z), float64(p*n)
-	mid := x + float64(z2/2)
-	spread := float64(z * math.Sqrt(float64(x*(1-p))+float64(z2/4)))
-	return max(0, (mid-spread)/(n+z2)), (mid + spread) / (n + z2)
 }
 
 // improves is about the mean by which a normal value exceeds 0, its mean and deviation
@@ -319,7 +311,6 @@ func Choose(s1, s2 []float64, delta, beta float64, samples int) (main Choice, ot
 	value := main.Value
 	if at >= 0 && best > 0 {
 		main = all[at].Choice
-		main.counts = main.CountsOf(s1, s2)
 		main.Value = value
 	}
 	// The alternatives: the safe choice, and what promises most beyond the main event.

@@ -98,20 +98,10 @@ func BinOf(edges []float64, score float64) int {
 	return lo
 }
 
-// BinScores writes the bins of the scores into out. It is binOf written out, for
-// every output passes through here.
+// BinScores writes the bins of the scores into out.
 func BinScores(edges, scores []float64, out []uint16) {
 	for i, s := range scores {
-		lo, hi := 0, len(edges)
-		for lo < hi {
-			mid := int(uint(lo+hi) >> 1)
-			if edges[mid] < s {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		out[i] = uint16(lo)
+		out[i] = uint16(BinOf(edges, s))
 	}
 }
 

@@ -14,7 +14,6 @@ type Choice struct {
 	above     bool // the event is {score > threshold}, else {score <= threshold}
 	reversed  bool // the event is likelier on the second dataset
 	Value     float64
-	counts    bounds.Counts // the likelier side first
 }
 
 // Constants of the search for a threshold. They weigh power only: whatever
@@ -28,61 +27,30 @@ const (
 	cutStep = 0.01
 )
 
-// bestCut sweeps thresholds over the sorted scores s1 of the first and s2 of the
-// second dataset and returns the one whose event shows the largest lower limit for
-// log((p1-delta)/p0), for both events of a threshold and both directions.
-// Limits are Wilson's at cutZ, each side for itself. Only the four operations
-// and the square root decide, so the choice is the same on every platform.
+// bestCut returns the threshold on the sorted scores s1 of the first and s2 of the second
+// dataset whose event shows the largest lower limit for log((p1-delta)/p0), for both events
+// of a threshold and both directions. Limits are Wilson's at cutZ, each side for itself.
+// Only the four operations and the square root decide, so the choice is the same on every
+// platform.
 func bestCut(s1, s2 []float64, delta float64) Choice {
 	n1, n2 := len(s1), len(s2)
-	best := search{n1: n1, n2: n2, delta: delta}
-	total := n1 + n2
-	next := 1
-	for i, j := 0, 0; i+j < total; {
-		u := smallest(s1, s2, i, j)
-		for i < n1 && s1[i] == u {
-			i++
-		}
-		for j < n2 && s2[j] == u {
-			j++
-		}
-		rank := i + j
-		if rank == total || rank < next {
-			continue
-		}
-		threshold := between(u, smallest(s1, s2, i, j))
-		best.try(threshold, true, n1-i, n2-j)
-		best.try(threshold, false, i, j)
-		step := int(cutStep * float64(min(rank, total-rank)))
-		next = rank + max(1, step)
-	}
-	if !(best.ratio > 0) {
-		return Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1]), counts: bounds.Counts{N1: n1, N0: n2}}
-	}
-	best.Value = max(stream.Log(best.ratio), Worthless)
-	return best.Choice
-}
-
-// search keeps the event whose limit of the ratio is largest, of n1 and n2 outputs a
-// side.
-type search struct {
-	n1, n2 int
-	delta  float64
-	Choice
-	ratio float64 // 0: none so far is worth anything
-}
-
-// try tries the event of so many outputs, both ways.
-func (s *search) try(threshold float64, above bool, k1, k2 int) {
-	for _, reversed := range []bool{false, true} {
-		c := bounds.Counts{X: k1, N1: s.n1, Y: k2, N0: s.n2}
-		if reversed {
-			c = bounds.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
-		}
-		if r := ratioLimit(c, s.delta); r > s.ratio {
-			s.ratio, s.Choice = r, Choice{Threshold: threshold, above: above, reversed: reversed, counts: c}
+	best, most := Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1])}, 0.0
+	all := steps(s1, s2)
+	for _, s := range all[:len(all)-1] {
+		for _, above := range []bool{true, false} {
+			c := bounds.Counts{X: s.below[0], N1: n1, Y: s.below[1], N0: n2}
+			if above {
+				c.X, c.Y = n1-c.X, n2-c.Y
+			}
+			for _, reversed := range []bool{false, true} {
+				if r := ratioLimit(c, delta); r > most {
+					best, most = Choice{Threshold: s.threshold, above: above, reversed: reversed, Value: max(stream.Log(r), Worthless)}, r
+				}
+				c = bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1}
+			}
 		}
 	}
+	return best
 }
 
 // smallest is the smaller of s1[i] and s2[j].
@@ -105,14 +73,15 @@ func between(u, v float64) float64 {
 	return u
 }
 
-// wilson gives the Wilson limits of k successes in n at cutZ.
-func Wilson(k, n int) (lo, up float64) {
-	const z2 = cutZ * cutZ
-	x, m := float64(k), float64(n)
+// Wilson gives the Wilson limits of k successes in n at cutZ.
+func Wilson(k, n int) (lo, up float64) { return wilson(float64(k), float64(n), cutZ) }
+
+// wilson gives the limits at z of a rate by x successes, not all of them whole, in n.
+func wilson(x, n, z float64) (lo, up float64) {
+	z2 := float64(z * z)
 	mid := x + float64(z2/2)
-	spread := float64(cutZ * math.Sqrt(float64(x*(m-x))/m+float64(z2/4)))
-	lo, up = max(0, (mid-spread)/(m+z2)), (mid+spread)/(m+z2)
-	return lo, up
+	spread := float64(z * math.Sqrt(float64(x*(n-x))/n+float64(z2/4)))
+	return max(0, (mid-spread)/(n+z2)), (mid + spread) / (n + z2)
 }
 
 // ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.

@@ -71,15 +71,15 @@ func TestBestCutAgainstAllCuts(t *testing.T) {
 		if got.reversed {
 			a, b = b, a
 		}
-		if got.counts.X != a || got.counts.Y != b {
-			t.Fatalf("counts %+v, the event holds %d and %d", got.counts, a, b)
+		if c := got.CountsOf(slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))); c.X != a || c.Y != b {
+			t.Fatalf("counts %+v, the event holds %d and %d", c, a, b)
 		}
 	}
 }
 
 func TestBestCutOnConstantScores(t *testing.T) {
 	got := bestCut([]float64{3, 3, 3}, []float64{3, 3}, 0)
-	if got.Value != Worthless || got.counts.X != 0 || got.counts.Y != 0 {
+	if c := got.CountsOf([]float64{3, 3, 3}, []float64{3, 3}); got.Value != Worthless || c.X != 0 || c.Y != 0 {
 		t.Errorf("constant scores give %+v, want an empty event that is worth nothing", got)
 	}
 }

@@ -51,6 +51,8 @@ type Run struct {
 	// Sentence says in one sentence what tells most, for the brief form of text; nil: the
 	// text is whole.
 	Sentence func(report.View) string
+	// Columns are those of the terminal that shows the brief form; 0: it is none.
+	Columns int
 	// Pictures draws those of a report, for HTML and SVG; nil: none.
 	Pictures func(report.View) ([]Picture, error)
 }
@@ -144,7 +146,7 @@ func (r Run) failed(a Audit) bool {
 func text(run Run) string {
 	write, more := report.Text, ""
 	if run.Sentence != nil {
-		write = func(v report.View) string { return report.Brief(v, run.Sentence(v)) }
+		write = func(v report.View) string { return report.Brief(v, run.Sentence(v), run.Columns) }
 		more = "\nAll bounds and settings: -all. Pictures: -output report.html.\n"
 	}
 	if run.Summary == "" && len(run.Audits) == 1 {

@@ -3,91 +3,74 @@ package format
 import (
 	"bytes"
 	"encoding/xml"
-	"fmt"
+	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// The elements of JUnit XML as Jenkins' junit-10.xsd defines them.
-type junitSuites struct {
-	XMLName  xml.Name   `xml:"testsuites"`
-	Name     string     `xml:"name,attr"`
-	Time     string     `xml:"time,attr"`
-	Tests    int        `xml:"tests,attr"`
-	Failures int        `xml:"failures,attr"`
-	Errors   int        `xml:"errors,attr"`
-	Suite    junitSuite `xml:"testsuite"`
+// element is one of XML.
+type element struct {
+	XMLName xml.Name
+	Attr    []xml.Attr `xml:",any,attr"`
+	Text    string     `xml:",chardata"`
+	Kids    []element
 }
 
-type junitSuite struct {
-	Name       string          `xml:"name,attr"`
-	Tests      int             `xml:"tests,attr"`
-	Failures   int             `xml:"failures,attr"`
-	Errors     int             `xml:"errors,attr"`
-	Skipped    int             `xml:"skipped,attr"`
-	Time       string          `xml:"time,attr"`
-	Properties []junitProperty `xml:"properties>property"`
-	Cases      []junitCase     `xml:"testcase"`
-	Out        string          `xml:"system-out,omitempty"`
+// elementOf has the attributes of names and values in turn.
+func elementOf(name, text string, attributes ...string) element {
+	e := element{XMLName: xml.Name{Local: name}, Text: text}
+	for i := 0; i < len(attributes); i += 2 {
+		e.Attr = append(e.Attr, xml.Attr{Name: xml.Name{Local: attributes[i]}, Value: attributes[i+1]})
+	}
+	return e
 }
 
-type junitProperty struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitProblem `xml:"failure"`
-	Error   *junitProblem `xml:"error"`
-	Skipped *junitProblem `xml:"skipped"`
-	Out     string        `xml:"system-out"`
-}
-
-type junitProblem struct {
-	Type    string `xml:"type,attr"`
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
-// junit is a suite with a case an audit: a violation fails, an inconclusive
-// audit is skipped unless it counts as a failure, a run that failed is an error.
+// junit is a suite with a case an audit, in the elements of Jenkins' junit-10.xsd: a violation
+// fails, an inconclusive audit is skipped unless it counts as a failure, a run that failed is
+// an error.
 func junit(run Run) ([]byte, error) {
-	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits) + len(run.Broken), Out: phrase.Visible(run.Summary)}
-	total := 0.0
-	for i, a := range run.Audits {
+	total, count := 0.0, map[string]int{}
+	var cases []element
+	add := func(name, class string, took float64, kids ...element) {
+		c := elementOf("testcase", "", "name", phrase.Line(name), "classname", class, "time", seconds(took))
+		c.Kids = kids
+		cases = append(cases, c)
+	}
+	problem := func(kind string, v audit.Verdict, words, text string) element {
+		count[kind]++
+		return elementOf(kind, text, "type", string(v), "message", phrase.Visible(words))
+	}
+	for _, a := range run.Audits {
 		r := a.Report.Head()
-		if i == 0 {
-			suite.Properties = []junitProperty{{"generator", phrase.Line(r.Generator.Name + " " + r.Generator.Version)}, {"platform", phrase.Line(r.Generator.GoOS + "/" + r.Generator.GoArch)}}
-		}
-		c := junitCase{Name: phrase.Line(a.Name), Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: phrase.Visible(report.Text(a.Report))}
-		problem := &junitProblem{Type: string(r.Verdict), Message: phrase.Visible(r.Summary), Text: phrase.Visible(details(a))}
+		var kids []element
 		switch {
 		case r.Verdict == audit.Invalid:
-			c.Error = problem
-			suite.Errors++
+			kids = []element{problem("error", r.Verdict, r.Summary, phrase.Visible(details(a)))}
 		case run.failed(a):
-			c.Failure = problem
-			suite.Failures++
+			kids = []element{problem("failure", r.Verdict, r.Summary, phrase.Visible(details(a)))}
 		case r.Verdict == audit.Inconclusive:
-			c.Skipped = &junitProblem{Type: problem.Type, Message: problem.Message}
-			suite.Skipped++
+			kids = []element{problem("skipped", r.Verdict, r.Summary, "")}
 		}
-		suite.Cases = append(suite.Cases, c)
+		add(a.Name, "dpscope."+string(r.Claim.Kind), r.Timing.Total, append(kids, elementOf("system-out", phrase.Visible(report.Text(a.Report))))...)
 		total += r.Timing.Total
 	}
 	for _, b := range run.Broken {
-		suite.Cases = append(suite.Cases, junitCase{Name: phrase.Line(b.Name), Class: "dpscope", Time: seconds(0), Error: &junitProblem{Type: string(audit.Invalid), Message: phrase.Visible(b.Why)}})
-		suite.Errors++
+		add(b.Name, "dpscope", 0, problem("error", audit.Invalid, b.Why, ""), elementOf("system-out", ""))
 	}
-	suite.Time = seconds(total)
-	data, err := xml.MarshalIndent(junitSuites{Name: suite.Name, Time: suite.Time, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Suite: suite}, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("junit: %w", err)
+	suite := elementOf("testsuite", "", "name", "dpscope", "tests", strconv.Itoa(len(cases)), "failures", strconv.Itoa(count["failure"]), "errors", strconv.Itoa(count["error"]), "skipped", strconv.Itoa(count["skipped"]), "time", seconds(total))
+	properties := elementOf("properties", "")
+	if len(run.Audits) > 0 {
+		g := run.Audits[0].Report.Head().Generator
+		properties.Kids = []element{elementOf("property", "", "name", "generator", "value", phrase.Line(g.Name+" "+g.Version)), elementOf("property", "", "name", "platform", "value", phrase.Line(g.GoOS+"/"+g.GoArch))}
 	}
-	return bytes.Join([][]byte{[]byte(xml.Header), data, {'\n'}}, nil), nil
+	suite.Kids = append([]element{properties}, cases...)
+	if run.Summary != "" {
+		suite.Kids = append(suite.Kids, elementOf("system-out", phrase.Visible(run.Summary)))
+	}
+	all := elementOf("testsuites", "", "name", "dpscope", "time", seconds(total), "tests", strconv.Itoa(len(cases)), "failures", strconv.Itoa(count["failure"]), "errors", strconv.Itoa(count["error"]))
+	all.Kids = []element{suite}
+	data, err := xml.MarshalIndent(all, "", "  ")
+	return bytes.Join([][]byte{[]byte(xml.Header), data, {'\n'}}, nil), err
 }

@@ -14,81 +14,12 @@ import (
 // sarifSchema is the address of the schema of SARIF 2.1.0 with errata 01.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// The objects of SARIF 2.1.0 that a run needs (OASIS Standard, section 3).
-type sarifLog struct {
-	Schema  string     `json:"$schema"`
-	Version string     `json:"version"`
-	Runs    []sarifRun `json:"runs"`
-}
+// object is one of SARIF 2.1.0 (OASIS Standard, section 3).
+type object = map[string]any
 
-type sarifRun struct {
-	Tool        sarifTool         `json:"tool"`
-	Invocations []sarifInvocation `json:"invocations"`
-	ColumnKind  string            `json:"columnKind"`
-	Results     []sarifResult     `json:"results"`
-	Properties  map[string]any    `json:"properties"`
-}
-
-type sarifTool struct {
-	Driver sarifDriver `json:"driver"`
-}
-
-type sarifDriver struct {
-	Name            string      `json:"name"`
-	Version         string      `json:"version"`
-	SemanticVersion string      `json:"semanticVersion"`
-	Rules           []sarifRule `json:"rules"`
-}
-
-type sarifRule struct {
-	ID               string         `json:"id"`
-	Name             string         `json:"name"`
-	ShortDescription sarifMessage   `json:"shortDescription"`
-	FullDescription  sarifMessage   `json:"fullDescription"`
-	Help             sarifMessage   `json:"help"`
-	Properties       map[string]any `json:"properties"`
-}
-
-type sarifMessage struct {
-	Text string `json:"text"`
-}
-
-type sarifInvocation struct {
-	ExecutionSuccessful bool                `json:"executionSuccessful"`
-	Notifications       []sarifNotification `json:"toolExecutionNotifications,omitempty"`
-}
-
-type sarifNotification struct {
-	Level   string       `json:"level"`
-	Message sarifMessage `json:"message"`
-}
-
-type sarifResult struct {
-	RuleID              string            `json:"ruleId"`
-	RuleIndex           int               `json:"ruleIndex"`
-	Level               string            `json:"level"`
-	Message             sarifMessage      `json:"message"`
-	Locations           []sarifLocation   `json:"locations,omitempty"`
-	PartialFingerprints map[string]string `json:"partialFingerprints"`
-	Properties          map[string]any    `json:"properties"`
-}
-
-type sarifLocation struct {
-	Physical sarifPhysical `json:"physicalLocation"`
-}
-
-type sarifPhysical struct {
-	Artifact sarifArtifact `json:"artifactLocation"`
-	Region   *sarifRegion  `json:"region,omitempty"`
-}
-
-type sarifArtifact struct {
-	URI  string `json:"uri"`
-	Base string `json:"uriBaseId,omitempty"`
-}
-
-type sarifRegion struct {
-	StartLine int `json:"startLine"`
+// message is the text of one: braces are placeholders otherwise (section 3.11.5).
+func message(s string) object {
+	return object{"text": strings.NewReplacer("{", "{{", "}", "}}").Replace(s)}
 }
 
 // ruleWords say what the rule of a kind of claim is.
@@ -108,75 +39,71 @@ const ruleHelp = "dpscope certified a lower bound on how well the mechanism's ou
 // sarif is one run. Only what somebody should look at is a result: code scanning
 // shows every result as an alert, whatever its kind. The verdicts of all audits
 // are properties of the run; an audit that failed is a notification.
-func sarif(run Run) sarifLog {
-	out := sarifRun{ColumnKind: "unicodeCodePoints", Invocations: []sarifInvocation{{ExecutionSuccessful: true}}, Results: []sarifResult{}}
+func sarif(run Run) object {
 	var kinds []audit.ClaimKind
-	verdicts := []map[string]any{}
-	failed := func(words string) {
-		inv := &out.Invocations[0]
-		inv.ExecutionSuccessful = false
-		inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{message(words)}})
-	}
+	verdicts, results, rules, notes := []object{}, []object{}, []object{}, []object{}
+	failed := func(words string) { notes = append(notes, object{"level": "error", "message": message(words)}) }
 	for _, b := range run.Broken {
 		failed(b.Name + ": " + b.Why)
 	}
 	for _, a := range run.Audits {
 		r := a.Report.Head()
-		verdicts = append(verdicts, map[string]any{"name": a.Name, "verdict": r.Verdict, "summary": r.Summary})
-		if !slices.Contains(kinds, r.Claim.Kind) {
-			kinds = append(kinds, r.Claim.Kind)
+		verdicts = append(verdicts, object{"name": a.Name, "verdict": r.Verdict, "summary": r.Summary})
+		if kind := r.Claim.Kind; !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+			w := ruleWords[kind]
+			rules = append(rules, object{"id": ruleID(kind), "name": w.name,
+				"shortDescription": object{"text": "The mechanism does not keep its claim of " + w.claim},
+				"fullDescription":  object{"text": "Two neighbouring datasets and a test tell the mechanism's outputs apart better than " + w.claim + " allows."},
+				"help":             object{"text": ruleHelp},
+				"properties":       object{"tags": []string{"privacy", "differential-privacy", "security"}, "precision": "very-high", "problem.severity": "error"}})
 		}
 		switch r.Verdict {
 		case audit.NoViolation:
-			continue
 		case audit.Invalid:
 			failed(details(a))
-			continue
+		default:
+			results = append(results, result(run, a, slices.Index(kinds, r.Claim.Kind)))
 		}
-		out.Results = append(out.Results, result(run, a, slices.Index(kinds, r.Claim.Kind)))
 	}
-	out.Properties = map[string]any{"audits": verdicts}
+	invocation, properties := object{"executionSuccessful": len(notes) == 0}, object{"audits": verdicts}
+	if len(notes) > 0 {
+		invocation["toolExecutionNotifications"] = notes
+	}
 	if run.Summary != "" {
-		out.Properties["summary"] = run.Summary
+		properties["summary"] = run.Summary
 	}
-	generator := run.Audits[0].Report.Head().Generator
-	out.Tool.Driver = sarifDriver{Name: "dpscope", Version: generator.Version, SemanticVersion: generator.Version, Rules: []sarifRule{}}
-	for _, k := range kinds {
-		w := ruleWords[k]
-		out.Tool.Driver.Rules = append(out.Tool.Driver.Rules, sarifRule{ID: ruleID(k), Name: w.name,
-			ShortDescription: sarifMessage{"The mechanism does not keep its claim of " + w.claim},
-			FullDescription:  sarifMessage{"Two neighbouring datasets and a test tell the mechanism's outputs apart better than " + w.claim + " allows."},
-			Help:             sarifMessage{ruleHelp},
-			Properties:       map[string]any{"tags": []string{"privacy", "differential-privacy", "security"}, "precision": "very-high", "problem.severity": "error"}})
-	}
-	return sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{out}}
+	version := run.Audits[0].Report.Head().Generator.Version
+	return object{"$schema": sarifSchema, "version": "2.1.0", "runs": []object{{
+		"tool":        object{"driver": object{"name": "dpscope", "version": version, "semanticVersion": version, "rules": rules}},
+		"invocations": []object{invocation}, "columnKind": "unicodeCodePoints", "results": results, "properties": properties}}}
 }
 
 func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 
 // result is one alert.
-func result(run Run, a Audit, rule int) sarifResult {
+func result(run Run, a Audit, rule int) object {
 	r := a.Report.Head()
 	_, seed := a.Report.Chance()
 	level := "note"
 	if run.failed(a) {
 		level = "error"
 	}
-	out := sarifResult{RuleID: ruleID(r.Claim.Kind), RuleIndex: rule, Level: level, Message: sarifMessage{message(details(a))},
-		PartialFingerprints: map[string]string{"dpscopeAudit/v1": fingerprint(a)},
-		Properties:          map[string]any{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": seed, "samples": r.Termination.SamplesUsed}}
+	properties := object{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": seed, "samples": r.Termination.SamplesUsed}
 	if r.LowerBound != nil {
-		out.Properties["lowerBound"], out.Properties["quantity"] = *r.LowerBound, r.Quantity
+		properties["lowerBound"], properties["quantity"] = *r.LowerBound, r.Quantity
 		if row := r.Deciding(); row.Counts != nil {
-			out.Properties["counts"] = row.Counts
+			properties["counts"] = row.Counts
 		}
 	}
+	out := object{"ruleId": ruleID(r.Claim.Kind), "ruleIndex": rule, "level": level, "message": message(details(a)),
+		"partialFingerprints": object{"dpscopeAudit/v1": fingerprint(a)}, "properties": properties}
 	if l := a.Location; l != nil {
-		p := sarifPhysical{Artifact: artifact(l.File)}
+		place := object{"artifactLocation": artifact(l.File)}
 		if l.Line > 0 {
-			p.Region = &sarifRegion{l.Line}
+			place["region"] = object{"startLine": l.Line}
 		}
-		out.Locations = []sarifLocation{{p}}
+		out["locations"] = []object{{"physicalLocation": place}}
 	}
 	return out
 }
@@ -188,14 +115,11 @@ func fingerprint(a Audit) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// message doubles braces, which are placeholders otherwise (section 3.11.5).
-func message(s string) string { return strings.NewReplacer("{", "{{", "}", "}}").Replace(s) }
-
 // artifact is the file's URI: relative to the root of the source, or absolute
 // (section 3.4).
-func artifact(file string) sarifArtifact {
+func artifact(file string) object {
 	if path.IsAbs(file) {
-		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: path.Clean(file)}).String()}
+		return object{"uri": (&url.URL{Scheme: "file", Path: path.Clean(file)}).String()}
 	}
-	return sarifArtifact{URI: (&url.URL{Path: path.Clean(file)}).String(), Base: "%SRCROOT%"}
+	return object{"uri": (&url.URL{Path: path.Clean(file)}).String(), "uriBaseId": "%SRCROOT%"}
 }

@@ -5,4 +5,4 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "Audits in Sphinx"
 extensions = ["dpaudit"]
-dp_audit_site = "https://dpscope.example/"
+dp_audit_site = "/dpscope/"

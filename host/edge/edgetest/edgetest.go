@@ -1,4 +1,4 @@
-// Package edge starts the Worker of the folder edge/ for tests.
+// Package edgetest starts the Worker of the folder host/edge/ for tests.
 package edgetest
 
 import (
@@ -8,45 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// Worker is a Worker that runs on this machine.
-type Worker struct {
-	Base string // its address
-	cmd  *exec.Cmd
-}
-
-// CPU is the processor time that the Worker, and the simulation of the edge around it, used
-// so far. It reads /proc, and is 0 where there is none.
-func (w *Worker) CPU() time.Duration {
-	const tick = time.Second / 100 // the kernel's unit for programs, on every Linux
-	var sum time.Duration
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
-		}
-		_, after, _ := strings.Cut(string(text), ") ")
-		f := strings.Fields(after)
-		if len(f) < 13 || f[2] != strconv.Itoa(w.cmd.Process.Pid) { // its group
-			continue
-		}
-		for _, n := range f[11:13] { // of the program and of the system for it
-			ticks, _ := strconv.ParseInt(n, 10, 64)
-			sum += time.Duration(ticks) * tick
-		}
-	}
-	return sum
-}
-
 // Start starts the Worker on this machine, with the services that it has at the edge, and
-// returns it. What ./build.sh edge made is taken as it is; without that, the test is skipped.
-func Start(t testing.TB) *Worker {
+// returns its address. What ./build.sh edge made is taken as it is; without that, the test is skipped.
+func Start(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	folder := filepath.Dir(filepath.Dir(here))
@@ -91,9 +60,9 @@ func Start(t testing.TB) *Worker {
 	}()
 	select {
 	case <-ready:
-		return &Worker{Base: base, cmd: cmd}
+		return base
 	case <-time.After(time.Minute):
 		t.Fatal("the Worker does not start")
-		return nil
+		return ""
 	}
 }

@@ -4,7 +4,7 @@ In mkdocs.yml:
 
     hooks: [dpaudit.py]
     extra:
-      dp_audit_site: https://dpscope.example/
+      dp_audit_site: /dpscope/
 
 In a page, a fenced block; its lines are the element's attributes:
 
@@ -40,7 +40,7 @@ OPTIONS = ("recorded", "controls", "view", "theme", "autorun", "readonly", "site
 def site_of(config: Any) -> str:
     site = (config["extra"] or {}).get("dp_audit_site", "")
     if not site:
-        raise PluginError("dp_audit_site is absent from extra in mkdocs.yml: set it to the address of your copy of dpscope, such as https://dpscope.example/.")
+        raise PluginError("dp_audit_site is absent from extra in mkdocs.yml: set it to the address of your copy of dpscope, such as /dpscope/.")
     return str(site).rstrip("/") + "/"
 
 

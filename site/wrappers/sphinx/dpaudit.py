@@ -1,6 +1,6 @@
 """Audits with dpscope in Sphinx (5.3 or later).
 
-In conf.py: extensions = ["dpaudit"], dp_audit_site = "https://dpscope.example/".
+In conf.py: extensions = ["dpaudit"], dp_audit_site = "/dpscope/".
 
     .. dp-audit:: svt4
        :epsilon: 1
@@ -55,7 +55,7 @@ class DPAudit(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         if not self.config.dp_audit_site:
-            raise self.error('dp_audit_site is empty in conf.py: set it to the address of your copy of dpscope, such as "https://dpscope.example/".')
+            raise self.error('dp_audit_site is empty in conf.py: set it to the address of your copy of dpscope, such as "/dpscope/".')
         settings = {"mechanism": self.arguments[0], **self.options}
         node = dp_audit(settings=settings, file="", fallback="")
         recorded = settings.get("recorded", "")

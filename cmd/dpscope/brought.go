@@ -1,0 +1,440 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/recordings"
+	"github.com/dpscope/dpscope/internal/training"
+	"github.com/dpscope/dpscope/mechanisms/learners"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/mechanisms/user/module"
+)
+
+// brought is what the user brings to an audit besides its plan.
+type brought struct {
+	pair.External  // outputs, a program (one that trains too), a module or a table
+	training.Flags // how the program is run
+	files          []string
+	parent         bool   // who started this answers for the program
+	after          string // partial that says whether its trainings can be drawn again
+
+	asked  cli.Asked[pair.External]
+	stdin  io.Reader // what the file - of samples is, and where the parent answers
+	stdout io.Writer // requests to the parent
+	stderr io.Writer // notes and progress
+}
+
+// register defines the flags of audits of pairs.
+func (b *brought) register(s *cli.Flags, keys []settings.Key[pair.External]) {
+	b.asked = cli.Settings(s, keys)
+	s.DurationVar(&b.Timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
+	b.registerParent(s)
+}
+
+func (b *brought) registerParent(s *cli.Flags) {
+	s.BoolVar(&b.parent, "exec-parent", false, "the program that started dpscope answers for -exec: requests go to standard output and answers come from standard input, progress and errors go to standard error, and reports go to the files of -output. -exec is then only the name in the report")
+}
+
+// ask takes what the flags ask for. Without a name there is no file.
+func (b *brought) ask() error {
+	err := b.asked.Read(&b.External)
+	files := &b.Recorded.Files
+	for n := len(*files); n > 0 && (*files)[n-1] == ""; n-- {
+		*files = (*files)[:n-1]
+	}
+	return err
+}
+
+// requests is the stream of requests to the program that started this one.
+type requests struct {
+	io.Writer
+	closed bool
+}
+
+// Close ends the requests; the stream itself ends with this program.
+func (r *requests) Close() error { r.closed = true; return nil }
+
+func (r *requests) Write(b []byte) (int, error) {
+	if r.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return r.Writer.Write(b)
+}
+
+// answers is the program that started this one, where it answers; else nil.
+func (b *brought) answers(frames bool) *command.Parent {
+	if !b.parent {
+		return nil
+	}
+	return &command.Parent{Requests: &requests{b.stdout, false}, Answers: b.stdin, Frames: frames}
+}
+
+// userKinds are the flags that bring a mechanism.
+var userKinds = map[audit.UserKind]string{audit.UserModule: "wasm", audit.UserCommand: "exec"}
+
+// userKind is the kind that is brought; "": none.
+func (b *brought) userKind() audit.UserKind {
+	return audit.UserKind(pair.External{User: b.User}.Mechanism())
+}
+
+// namesWithin are the settings that only one kind of a mechanism from outside has.
+func namesWithin(part string) (names []string) {
+	for _, k := range settings.Without(pair.ExternalKeys(), pair.SharedKeys...) {
+		if strings.HasPrefix(k.Field, part+"/") {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// check refuses flags that belong to other mechanisms.
+func (b *brought) check(s *cli.Flags) error {
+	refuse := func(want, remedy string, names ...string) error {
+		for _, name := range names {
+			if s.Given(name) {
+				return &audit.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
+			}
+		}
+		return nil
+	}
+	if by := userKinds[b.userKind()]; by != "" {
+		names := slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"))
+		if by == "exec" {
+			names = append(names, "wasm")
+		} else {
+			names = append(names, "exec", "exec-parent")
+		}
+		return refuse("absent with -"+by, "that audits your own mechanism", names...)
+	}
+	if b.Table.File == "" {
+		if err := refuse("absent without -table", "name the file of labelled examples with -table FILE", namesWithin("table")...); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"wasm", "exec"} {
+		if s.Given(name) {
+			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
+		}
+	}
+	if err := refuse("absent without a mechanism of your own", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
+		return err
+	}
+	switch files := b.Recorded.Files; {
+	case len(files) == 0:
+		return nil
+	case files[0] == "":
+		return &audit.InputError{Field: "-samples-file", Found: audit.Absent, Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
+	}
+	return refuse("absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", append([]string{"mechanism", "param", "relation", "pair", "finder", "trials"}, namesWithin("table")...)...)
+}
+
+// userMechanism is a mechanism from outside that runs.
+type userMechanism interface {
+	audit.Mechanism
+	UserMechanism() audit.UserMechanism
+	Close()
+}
+
+// opening is what a mechanism is opened with.
+type opening struct {
+	pair.UserProgram
+	space audit.Space
+	pair  *audit.Pair
+	// Of a report that is replayed, instead of kinds:
+	columns []audit.Column
+	sha256  string
+}
+
+// catalogue is what is registered, and the mechanism, which runs until it is closed.
+func (b *brought) catalogue(ctx context.Context, p pair.Plan) (audit.Catalogue, func(), error) {
+	space, err := b.User.Space(p.Relation)
+	if err == nil && p.Pair != nil {
+		err = space.Relation.Check(*p.Pair, space.Domain())
+	}
+	if err != nil {
+		return audit.Catalogue{}, nil, err
+	}
+	m, err := b.open(ctx, opening{b.User, space, p.Pair, nil, ""})
+	if err != nil {
+		return audit.Catalogue{}, nil, err
+	}
+	if why := m.UserMechanism().Unseeded; why != "" {
+		fmt.Fprintf(b.stderr, "dpscope: note: %s: a replay of the report recomputes everything from its counts but cannot draw them again\n", why)
+	}
+	return catalogue.With(m.UserMechanism().Spec(m)), m.Close, nil
+}
+
+func (b *brought) open(ctx context.Context, o opening) (userMechanism, error) {
+	if o.Wasm != "" {
+		return openModule(ctx, o)
+	}
+	if b.Timeout <= 0 {
+		return nil, &audit.InputError{Field: "-exec-timeout", Found: b.Timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+	}
+	return command.Open(ctx, command.Options{Parent: b.answers(true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: b.Timeout})
+}
+
+// moduleHost is the command, of no use to others, with which this program runs a
+// module in a process of its own.
+const moduleHost = "host-module"
+
+// openModule reads a module and tries it. For a replay it has to be the report's
+// own.
+func openModule(ctx context.Context, o opening) (userMechanism, error) {
+	if o.NonFinite == "symbol" {
+		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
+	}
+	data, err := readFile(o.Wasm, module.MostBytes)
+	if err != nil {
+		return nil, err
+	}
+	kinds := o.Kinds
+	for _, c := range o.columns {
+		if kinds == nil {
+			kinds = map[string]audit.ColumnKind{}
+		}
+		kinds[c.Name] = c.Kind
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return module.Open(ctx, filepath.Base(o.Wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
+}
+
+// checkOwnClaim wants a claim, as what the user brings has none of its own.
+func checkOwnClaim(c *audit.Claim) error {
+	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
+		return nil
+	}
+	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
+}
+
+// recordedCatalogue is what is registered, and the samples.
+func (b *brought) recordedCatalogue() (audit.Catalogue, error) {
+	files, err := b.readSamples(b.Recorded.Files, b.Recorded.Reading)
+	if err != nil {
+		return audit.Catalogue{}, err
+	}
+	samples, err := recorded.Pair(files, b.Recorded.Reading)
+	if err != nil {
+		return audit.Catalogue{}, err
+	}
+	return catalogue.With(samples.Spec()), nil
+}
+
+// reader reads the files of one audit, and show what it has read of them.
+func (b *brought) reader() (r *recordings.Reader, show *meter) {
+	r, show = &recordings.Reader{}, newMeter(b.stderr, false)
+	if show.w != nil {
+		r.Tell = show.reading
+	}
+	return r, show
+}
+
+// readSamples reads files of outputs; their names are without their folders.
+func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*recorded.File, err error) {
+	r, show := b.reader()
+	defer show.clear()
+	for i, path := range paths {
+		var file *recorded.File
+		switch o := (recorded.Options{Name: path, Reading: reading}); {
+		case path != "-" || b.stdin == nil:
+			file, err = r.Read(path, o)
+		case slices.Contains(paths[i+1:], "-"):
+			err = &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once; save one of the two to a file"}
+		default:
+			o.Name = "standard input"
+			file, err = r.Stream(b.stdin, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+		file.Name = filepath.Base(path)
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// readScores reads one or two files of scores.
+func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*scores.Scores, error) {
+	if len(names) < 1 || len(names) > 2 {
+		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
+	}
+	r, show := b.reader()
+	defer show.clear()
+	var parsed []*recorded.File
+	for _, name := range names {
+		f, err := r.Read(name, recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)}))
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, f)
+	}
+	show.show("putting the scores in order")
+	return scores.ReadScores(parsed, columns)
+}
+
+// openTable is what is registered, with the learners over the table of a file in place
+// of those over the tables that come along: see [learners.In].
+func openTable(path string, reading audit.LabelledReading, was *audit.Labelled) (audit.Catalogue, string, error) {
+	text, err := readFile(path, learners.MostBytes)
+	if err != nil {
+		return audit.Catalogue{}, "", err
+	}
+	return learners.In(catalogue, filepath.Base(path), text, reading, was)
+}
+
+// labelled is the catalogue for an audit of a learner over the table of -table.
+func (b *brought) labelled(p pair.Plan) (audit.Catalogue, error) {
+	cat, _, err := openTable(b.Table.File, b.Table.LabelledReading, nil)
+	if err != nil {
+		return cat, err
+	}
+	var names []string
+	for _, m := range cat.Mechanisms {
+		if m.Labelled != nil {
+			names = append(names, m.Name)
+		}
+	}
+	if p.Mechanism != "" && !slices.Contains(names, p.Mechanism) {
+		return cat, audit.UnknownName("-mechanism with -table", p.Mechanism, names)
+	}
+	return cat, nil
+}
+
+// readOneFile reads the one file that most audits take, nil for none.
+func readOneFile(names []string) ([]byte, error) {
+	switch {
+	case len(names) == 0 || names[0] == "":
+		return nil, nil
+	case len(names) > 1:
+		return nil, &audit.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
+	}
+	return readFile(names[0], mostFile)
+}
+
+// mostFile bounds what is read as a report, or as a file of vectors.
+const mostFile = 64 << 20
+
+// readFile reads a file of at most so many bytes.
+func readFile(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &audit.InputError{Field: name, Found: "a folder", Want: "a file"}
+	}
+	return readAll(name, f, most)
+}
+
+func readAll(name string, in io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if int64(len(data)) > most {
+		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("larger than %d bytes", most), Want: "at most that large", Remedy: "check that it is the file that you mean; of a table take fewer rows"}
+	}
+	return data, nil
+}
+
+// readInput reads a file, or standard input where its name is -.
+func readInput(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" {
+		return readAll(name, stdin, mostFile)
+	}
+	return readFile(name, mostFile)
+}
+
+// The catalogues to replay a report with. Nothing that a report names is run or read: the
+// user says again what to run and where the files are. note says that something has another
+// name now.
+
+func (b *brought) replayUser(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
+	u := r.Inputs.User
+	switch by := userKinds[b.userKind()]; {
+	case u == nil:
+		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
+	case u.Kind.Scripted():
+		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(u.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)"}
+	case userKinds[u.Kind] == "":
+		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(u.Kind), []string{string(audit.UserCommand), string(audit.UserModule)})
+	case by != userKinds[u.Kind]:
+		return cat, nil, "", &audit.InputError{Field: "-" + userKinds[u.Kind], Found: audit.Absent,
+			Want: fmt.Sprintf("it again, if you trust it: this report names %q", u.Name), Remedy: "a replay runs no program that only the report names"}
+	}
+	if err := u.Datasets.Validate(); err != nil {
+		return cat, nil, "", err
+	}
+	again := b.User
+	again.Kinds, again.NonFinite = nil, u.NonFinite
+	m, err := b.open(ctx, opening{again, u.Datasets, r.Plan.Pair, u.Columns, u.SHA256})
+	if err != nil {
+		return cat, nil, "", err
+	}
+	now := m.UserMechanism()
+	if now.Name != u.Name { // it may have moved
+		note = fmt.Sprintf("the report names %q; this replay ran %q", u.Name, now.Name)
+		now.Name = u.Name
+	}
+	return catalogue.With(now.Spec(m)), m.Close, note, nil
+}
+
+func (b *brought) replayLabelled(r pair.Report) (audit.Catalogue, string, error) {
+	was := r.Inputs.Labelled
+	switch {
+	case was == nil:
+		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "given", Want: "absent: the report is not of a user's table", Remedy: "leave the flag out"}
+	case b.Table.File == "":
+		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the table that the report is of: " + was.File.Name, Remedy: "name it with -table FILE"}
+	}
+	return openTable(b.Table.File, was.Reading, was)
+}
+
+func (b *brought) replayRecorded(r pair.Report) (cat audit.Catalogue, note string, err error) {
+	rec, given := r.Inputs.Samples, b.Recorded.Files
+	switch {
+	case rec == nil && len(given) == 0:
+		return catalogue, "", nil
+	case rec == nil:
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
+	case len(rec.Files) == 0 || len(rec.Files) > 2:
+		return cat, "", &audit.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
+	case len(given) != len(rec.Files) || given[0] == "":
+		want := "the file that the report is of: " + rec.Files[0].Name
+		if len(rec.Files) == 2 {
+			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
+		}
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
+	}
+	files, err := b.readSamples(given, rec.Reading)
+	if err != nil {
+		return cat, "", err
+	}
+	samples, err := recorded.Replay(rec, files)
+	if err != nil {
+		return cat, "", err
+	}
+	for i, file := range files {
+		if was := rec.Files[i].Name; file.Name != was { // it may have moved
+			note += fmt.Sprintf("the report names %q; this replay read %q, which holds the same. ", was, file.Name)
+		}
+	}
+	return catalogue.With(samples.Spec()), strings.TrimSpace(note), nil
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report/format"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/internal/training"
+)
+
+// job is one audit of any kind, with what it needs.
+type job struct {
+	plan any // of the kind's type
+	env  core.Env
+	end  func() // ends a program of the user's; nil: there is none
+
+	// Of a file of audits:
+	name  string
+	audit core.Audit // of the plan, once it was checked
+	place *format.Location
+	// broken is why the user's program cannot be audited: the other audits of the file run.
+	broken error
+}
+
+func newJob(plan any, workers int) job {
+	return job{plan: plan, env: core.Env{Catalogue: catalogue, Pool: engine.LocalPool(workers), Generator: cli.Generator(), Now: cli.Clock()}}
+}
+
+func (j *job) close() {
+	if j.end != nil {
+		j.end()
+	}
+}
+
+// read reads the files that the audit is of.
+func (j *job) read(b *brought) (err error) {
+	switch p := j.plan.(type) {
+	case scores.Plan:
+		j.env.Scores, err = b.readScores(b.files, p.ScoreColumns)
+	case pair.Plan:
+		if b.Table.File != "" {
+			j.env.Catalogue, err = b.labelled(p)
+		} else if len(b.Recorded.Files) > 0 {
+			j.env.Catalogue, err = b.recordedCatalogue()
+		}
+	default:
+		j.env.File, err = readOneFile(b.files)
+	}
+	return err
+}
+
+// open starts the user's program or module. One that trains is asked for its first training
+// twice, unless the partial of a search says what came of that.
+func (j *job) open(ctx context.Context, b *brought, show *meter) (err error) {
+	if p, ok := j.plan.(pair.Plan); ok {
+		if b.userKind() != "" {
+			j.env.Catalogue, j.end, err = b.catalogue(ctx, p)
+		}
+		return err
+	}
+	if b.User.Exec == "" {
+		return nil
+	}
+	program, sources, err := training.Open(ctx, b.User.Exec, b.Timeout, b.answers(false))
+	if err != nil {
+		return err
+	}
+	j.env.Sources, j.end = sources, program.Close
+	switch {
+	case j.env.Continue != nil:
+	case b.after != "":
+		err = training.After(j.plan, b.after, shares.Open)
+	case b.Check:
+		err = training.Check(program, j.plan, j.env, show.checking(), b.stderr)
+		show.clear()
+	}
+	return err
+}
+
+// data is what the shares of the audit need besides its plan, see [shares.New].
+func (j *job) data() ([]byte, error) {
+	p, ok := j.plan.(pair.Plan)
+	if !ok {
+		return j.env.File, nil
+	}
+	spec, err := j.env.Catalogue.Mechanism(p.Mechanism)
+	if err != nil || spec.User == nil {
+		return nil, nil // the audit says what is wrong with its name
+	}
+	return json.Marshal(spec.User)
+}
+
+// single are the flags of a command that makes one audit.
+type single struct {
+	*cli.Flags
+	brought
+	workers *int
+	shards  shares.Flags
+	out     formatFlags
+}
+
+// does makes the audit of a plan, or the part of it that is asked for, and returns the exit
+// code. from is the report that it goes on from, nil where it begins.
+func (f *single) does(plan any, from *canary.Parent) int {
+	j := newJob(plan, *f.workers)
+	j.env.Continue = from
+	f.after = f.shards.After
+	if err := j.read(&f.brought); err != nil {
+		return fail(f.stderr, err)
+	}
+	stdout, show := f.stdout, newMeter(f.stderr, f.parent)
+	if f.parent {
+		stdout = io.Discard // it is for requests
+	}
+	ctx, stop := context.Background(), func() {}
+	if _, ok := plan.(scores.Plan); !ok { // which a signal may end at once: it has nothing to tell
+		ctx, stop = untilSignal()
+	}
+	defer stop()
+	err := j.open(ctx, &f.brought, show)
+	defer j.close()
+	if err != nil && ctx.Err() != nil {
+		fail(f.stderr, cli.ErrStopped)
+		return cli.ExitInconclusive
+	}
+	if err != nil {
+		return fail(f.stderr, err)
+	}
+	if f.shards.Given() {
+		data, err := j.data()
+		if err == nil {
+			err = f.shards.Do(ctx, core.KindOf(plan).Name, plan, data, j.env, show.watch)
+		}
+		return endShare(err, show, f.stderr)
+	}
+	a, err := core.Resolve(plan, j.env)
+	if err != nil {
+		return fail(f.stderr, err)
+	}
+	if small := a.TooSmall(); small != "" {
+		fmt.Fprintln(f.stderr, "dpscope: "+small)
+	}
+	show.watch("", plan, &j.env)
+	r, err := a.Run(ctx, j.env)
+	show.clear()
+	name := r.Head().Subject
+	if own, ok := r.(pair.Report); ok && own.Inputs.Samples != nil {
+		name = own.Inputs.Samples.Files[0].Name
+	}
+	return f.out.finish(stdout, f.stderr, name, r, err)
+}
+
+// endShare ends the drawing of a share, and returns the exit code.
+func endShare(err error, show *meter, stderr io.Writer) int {
+	show.clear()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return cli.ExitOK
+}
+
+// mergeCommand is dpscope merge: the report of one machine, of the parts that several
+// drew.
+func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := cli.NewFlags("dpscope merge", stderr)
+	var out formatFlags
+	out.register(s)
+	s.Func("o", "short for -output", func(v string) error { return s.Set("output", v) })
+	names, code, ok := s.ParseNames(args)
+	if !ok {
+		return code
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	g := core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
+	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g)
+	if ctx.Err() != nil {
+		err = cli.ErrStopped
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if audits.File == nil {
+		r := audits.Audited[0].Report
+		return out.finish(stdout, stderr, r.Head().Subject, r, nil)
+	}
+	f := planFlags{file: audits.Name}
+	var places []*format.Location
+	for _, i := range audits.Chosen {
+		place, err := f.placed(audits.File, i)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		places = append(places, place)
+	}
+	return out.finishPlan(stdout, stderr, audits.File, audits.Chosen, audits.Audited, places, nil)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// The commands that audit trainings: dpscope canaries, one-run and scores.
+
+// kindFlags are the flags of a command whose plans are of type P.
+type kindFlags[P any] struct {
+	single
+	asked cli.Asked[P]
+	from  string // report that the audit goes on from
+}
+
+func newKindFlags[P any](name string, keys []settings.Key[P], stdin io.Reader, stdout, stderr io.Writer) *kindFlags[P] {
+	f := &kindFlags[P]{single: single{Flags: cli.NewFlags("dpscope "+name, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}, workers: new(1)}}
+	f.asked = cli.Settings(f.Flags, keys)
+	return f
+}
+
+// trains defines the flags of what trains, on a file of data.
+func (f *kindFlags[P]) trains(data string) {
+	f.files = []string{""}
+	f.StringVar(&f.files[0], "data", "", data)
+	f.brought.Flags.Register(f.Flags, "exec-parent")
+	f.registerParent(f.Flags)
+	f.workers = f.Workers(0, "parallel workers; 0: one per processor, with -exec one. The result does not depend on this")
+	f.Check(func() error {
+		if f.User.Exec = f.Lookup("exec").Value.String(); f.User.Exec != "" && !f.Given("workers") {
+			*f.workers = 1 // a training has the machine to itself unless somebody knows better
+		}
+		return nil
+	})
+	f.shards.Register(f.Flags)
+}
+
+func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
+	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), stdin, stdout, stderr)
+	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
+	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
+	f.trains("CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
+	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`: with the same plan and seed, and -n runs in all")
+	f.out.register(f.Flags)
+	return f
+}
+
+func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newCanaryFlags(stdin, stdout, stderr)
+	if code, ok := f.Parse(args, 0); !ok {
+		return code
+	}
+	plan, from := canary.Plan{Version: canary.PlanVersion}, (*canary.Parent)(nil)
+	var err error
+	if f.from == "" {
+		err = f.asked.Read(&plan)
+	} else {
+		plan, from, err = continued(f)
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return f.does(plan, from)
+}
+
+// continued is the plan of a report that is gone on from, with more runs.
+func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent, err error) {
+	data, err := os.ReadFile(f.from)
+	if err != nil {
+		return plan, nil, err
+	}
+	if from, err = canary.Continue(data); err != nil {
+		return plan, nil, err
+	}
+	// The report says all else.
+	keys, free, given := canary.Keys(), []string{"n", "sequential", "until-refuted"}, settings.Texts{}
+	f.Visit(func(x *flag.Flag) {
+		setting := x.Name == "d" || slices.ContainsFunc(keys, func(k settings.Key[canary.Plan]) bool { return k.Name == x.Name })
+		switch {
+		case setting && slices.Contains(free, x.Name):
+			given[x.Name] = x.Value.String()
+		case setting && err == nil:
+			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n says how many runs there are to be in all"}
+		}
+	})
+	if err != nil {
+		return plan, nil, err
+	}
+	plan = from.Plan()
+	usual := plan.Mode
+	plan.Mode = ""
+	err = settings.Read(slices.DeleteFunc(keys, func(k settings.Key[canary.Plan]) bool { return !slices.Contains(free, k.Name) }), given, &plan)
+	plan.Mode = cmp.Or(plan.Mode, usual)
+	switch t := plan.Trainer; {
+	case err != nil:
+	case f.shards.Given():
+		err = &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"}
+	case t != nil && f.User.Exec == "":
+		err = t.Undrawn()
+	case t == nil && f.User.Exec != "":
+		err = &audit.InputError{Field: "-exec", Found: "given beside -continue", Want: "absent: the report is of the source " + plan.Source}
+	}
+	return plan, from, err
+}
+
+func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
+	f := newKindFlags("one-run", append(canary.OneRunKeys(), canary.TrainerKey()), stdin, stdout, stderr)
+	f.trains("CSV `file` of examples, for dp-sgd")
+	f.out.register(f.Flags)
+	return f
+}
+
+func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newOneRunFlags(stdin, stdout, stderr)
+	if code, ok := f.Parse(args, 0); !ok {
+		return code
+	}
+	plan := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}
+	if err := f.asked.Read(&plan); err != nil {
+		return fail(stderr, err)
+	}
+	return f.does(plan, nil)
+}
+
+func newScoreFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[scores.Plan] {
+	f := newKindFlags("scores", scores.Keys(), stdin, stdout, stderr)
+	f.out.register(f.Flags)
+	return f
+}
+
+// scoresCommand is dpscope scores. Flags may stand before and behind the files.
+func scoresCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	f := newScoreFlags(stdin, stdout, stderr)
+	var code int
+	var ok bool
+	if f.files, code, ok = f.ParseNames(args); !ok {
+		return code
+	}
+	plan := scores.Plan{Version: scores.PlanVersion}
+	if err := f.asked.Read(&plan); err != nil {
+		return fail(stderr, err)
+	}
+	return f.does(plan, nil)
+}

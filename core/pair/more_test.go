@@ -1,0 +1,38 @@
+package pair
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// TestMoreOutputs: what is told of a run that found no violation is the least number of one
+// digit, of outputs like those counted, that refutes the claim; nothing is told where they
+// keep it.
+func TestMoreOutputs(t *testing.T) {
+	for _, c := range []struct{ x, y, n, more, less int }{{30, 10, 100, 4000, 3000}, {3000, 1050, 10_000, 2000, 1000}, {27, 10, 100, 0, 0}, {0, 0, 100, 0, 0}} {
+		counted := bounds.Counts{X: c.x, N1: c.n, Y: c.y, N0: c.n}
+		r := Report{Report: report.Report{Claim: audit.DPClaim(1, 0), Tables: []report.Table{{Rows: []report.Row{{ID: report.Epsilon, Chosen: true, Confidence: 0.95, Counts: &counted}}}}}}
+		got := r.moreWords()
+		if c.more == 0 {
+			if got != "" {
+				t.Errorf("%v: %q", counted, got)
+			}
+			continue
+		}
+		if !strings.Contains(got, "about "+phrase.Grouped(c.more)+" more outputs a side") {
+			t.Errorf("%v: %q, want %d", counted, got, c.more)
+		}
+		for _, more := range []int{c.more, c.less} {
+			n := c.n + more
+			like := bounds.Counts{X: c.x * n / c.n, N1: n, Y: c.y * n / c.n, N0: n}
+			if refutes := bounds.Exact(like, 0, 0.05) > 1; refutes != (more == c.more) {
+				t.Errorf("%v refutes: %v", like, refutes)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package classifier
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// mostRows is how many distinct outputs are learnt from, and mostOutputs how many in all,
+// before no more are; what comes later is only bet on.
+const (
+	mostRows    = 1 << 18
+	mostOutputs = 1 << 22
+)
+
+// Data are the outputs of one pair of datasets that are learnt from.
+type Data struct {
+	columns []audit.Column
+	at      []int // offset of each column in a row
+	width   int
+	rows    []float64           // distinct outputs, flat; all of them where there are numbers
+	count   [][2]float64        // how often each was seen on either dataset
+	fold    [][folds][2]float64 // of these, in each fold; nil where all outputs are distinct
+	known   map[uint64]int32
+	total   [2]int
+}
+
+// NewData holds no outputs yet.
+func NewData(columns []audit.Column) *Data {
+	d := &Data{columns: columns, width: audit.Width(columns)}
+	symbols := true
+	for i, c := range columns {
+		d.at = append(d.at, audit.Width(columns[:i]))
+		symbols = symbols && c.Kind == audit.Symbol
+	}
+	if symbols {
+		d.known = map[uint64]int32{}
+	}
+	return d
+}
+
+// Len is how many outputs a side it was given.
+func (d *Data) Len() int { return min(d.total[0], d.total[1]) }
+
+// Full reports whether it should be given no more outputs.
+func (d *Data) Full() bool { return len(d.count) >= mostRows || d.total[0]+d.total[1] >= mostOutputs }
+
+// Add gives it outputs on one of the datasets; it is to be given as many on the other.
+func (d *Data) Add(side int, rows []float64) {
+	for ; len(rows) >= d.width; rows = rows[d.width:] {
+		d.total[side]++
+		row := rows[:d.width]
+		if d.known != nil {
+			key := uint64(0)
+			for _, v := range row {
+				key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15
+				key ^= key >> 32
+			}
+			// Two outputs with one key would be taken for the same: that costs power only.
+			if at, ok := d.known[key]; ok {
+				d.fold[at][(int(at)+int(d.count[at][0]+d.count[at][1]))%folds][side]++
+				d.count[at][side]++
+				continue
+			}
+			d.known[key] = int32(len(d.count))
+			var f [folds][2]float64
+			f[len(d.count)%folds][side] = 1
+			d.fold = append(d.fold, f)
+		}
+		d.rows = append(d.rows, row...)
+		var n [2]float64
+		n[side] = 1
+		d.count = append(d.count, n)
+	}
+}
+
+func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }
+
+// step is the distance between evenly spaced distinct outputs, at most n of them.
+func (d *Data) step(n int) int { return max(1, (len(d.count)+n-1)/n) }
+
+// folds is how many parts the outputs are learnt without, one after the other, where
+// another learner learns from what is said of them.
+const folds = 4
+
+// inFold is how often distinct output i was seen in a fold.
+func (d *Data) inFold(i, fold int) [2]float64 {
+	if d.fold != nil {
+		return d.fold[i][fold]
+	}
+	if i%folds == fold {
+		return d.count[i]
+	}
+	return [2]float64{}
+}
+
+// oddsOf are the log odds of every distinct output, learnt without each fold.
+type oddsOf [folds][]float64
+
+func newOdds(n int) (o oddsOf) {
+	for f := range o {
+		o[f] = make([]float64, n)
+	}
+	return o
+}
+
+// count adds outputs of either side, each with its log odds, to a table.
+func (t *Table) count(z, n [2]float64) {
+	for side := range n {
+		if n[side] > 0 {
+			t[side][cellOf(z[side])] += int(n[side])
+		}
+	}
+}

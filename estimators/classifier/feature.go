@@ -1,0 +1,378 @@
+package classifier
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+)
+
+// featureKind names a summary of an output.
+type featureKind string
+
+const (
+	isFeature    featureKind = "is"    // 1 where the column shows the symbol
+	shareFeature featureKind = "share" // the share of the columns that show it
+	firstFeature featureKind = "first" // the place, in [0, 1], of the first column that shows it; 1 where none does
+	meanFeature  featureKind = "mean"  // the mean place of those that do; 1/2 where none does
+	// Of a number, z is its distance from a median in units of a quartile range,
+	// between -20 and 20, and 0 where an output has none.
+	valueFeature  featureKind = "value"  // z of the column's number
+	logFeature    featureKind = "log"    // log(1 + |z|) with z's sign
+	squareFeature featureKind = "square" // log(1 + |z|)^2
+	lowFeature    featureKind = "low"    // min(z, 0)
+	leadFeature   featureKind = "lead"   // z of the first number that a symbol carries
+	leadLow       featureKind = "lead-low"
+	leadLog       featureKind = "lead-log"
+	leadPlace     featureKind = "lead-place"     // z times the place of the column that carries it
+	leadLowPlace  featureKind = "lead-low-place" // min(z, 0) times that place
+	totalFeature  featureKind = "total"          // sum over the real columns of log(1 + |z|) with z's sign
+	stepFeature   featureKind = "step"           // the same of each number less the one before
+)
+
+// feature is one summary of an output, less its mean and in units of its deviation. In
+// JSON it is a text of its fields in this order.
+type feature struct {
+	Kind   featureKind
+	Column int
+	Symbol float64
+	Median float64
+	Range  float64
+	Shift  float64 // added after Scale
+	Scale  float64
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (f feature) MarshalText() ([]byte, error) {
+	text := fmt.Appendf(nil, "%s %d", f.Kind, f.Column)
+	for _, v := range []float64{f.Symbol, f.Median, f.Range, f.Shift, f.Scale} {
+		text = strconv.AppendFloat(append(text, ' '), v, 'g', -1, 64)
+	}
+	return text, nil
+}
+
+const (
+	zMost         = 20
+	numberSample  = 2048 // outputs that medians and ranges are taken from
+	symbolsTold   = 3    // symbols with features over all columns
+	indicators    = 40   // of symbols in columns
+	realColumns   = 32   // with features of their own
+	hugeNumber    = 1e300
+	leastSpread   = 1e-6
+	mixedWhole    = 2 // columns with symbols, of which each number has features
+	carriersWhole = 4 // real columns that get all features
+)
+
+// z is a number's place between quartiles.
+func (f *feature) z(v float64) float64 {
+	return min(zMost, max(-zMost, (min(hugeNumber, max(-hugeNumber, v))-f.Median)/f.Range))
+}
+
+func signedLog(z float64) float64 {
+	if z < 0 {
+		return -stream.Log1p(-z)
+	}
+	return stream.Log1p(z)
+}
+
+// shape is what features of an output are read by.
+type shape struct {
+	columns []audit.Column
+	at      []int
+	carrier []float64 // symbols that carry numbers
+	symbols int       // columns with symbols
+}
+
+func newShape(columns []audit.Column, carriers []float64) shape {
+	s := shape{columns: columns, carrier: carriers}
+	for i, c := range columns {
+		s.at = append(s.at, audit.Width(columns[:i]))
+		if c.Kind != audit.Real {
+			s.symbols++
+		}
+	}
+	return s
+}
+
+// number is the number in a column, if the output has one there.
+func (s *shape) number(row []float64, column int) (float64, bool) {
+	switch at := s.at[column]; s.columns[column].Kind {
+	case audit.Real:
+		return row[at], true
+	case audit.Mixed:
+		if slices.Contains(s.carrier, row[at]) {
+			return row[at+1], true
+		}
+	}
+	return 0, false
+}
+
+// lead is the first number that a symbol carries, and its place.
+func (s *shape) lead(row []float64) (v, place float64, ok bool) {
+	k := 0
+	for c, column := range s.columns {
+		if column.Kind == audit.Real {
+			continue
+		}
+		if v, ok := s.number(row, c); ok {
+			return v, float64(k) / float64(s.symbols), true
+		}
+		k++
+	}
+	return 0, 1, false
+}
+
+// read is a feature of an output.
+func (s *shape) read(f *feature, row []float64) float64 {
+	x := 0.0
+	switch f.Kind {
+	case isFeature:
+		if row[s.at[f.Column]] == f.Symbol {
+			x = 1
+		}
+	case shareFeature, firstFeature, meanFeature:
+		x = s.places(f, row)
+	case valueFeature, logFeature, squareFeature, lowFeature:
+		if v, ok := s.number(row, f.Column); ok {
+			x = f.of(f.z(v))
+		}
+	case leadFeature, leadLow, leadLog, leadPlace, leadLowPlace:
+		v, place, ok := s.lead(row)
+		if !ok {
+			break
+		}
+		x = f.of(f.z(v))
+		if f.Kind == leadPlace || f.Kind == leadLowPlace {
+			x = float64(x * place)
+		}
+	case totalFeature, stepFeature:
+		before := 0.0
+		for c, column := range s.columns {
+			if column.Kind != audit.Real {
+				continue
+			}
+			v := row[s.at[c]]
+			if f.Kind == stepFeature {
+				v, before = v-before, v
+			}
+			x += signedLog(f.z(v))
+		}
+	}
+	return float64(x*f.Scale) + f.Shift
+}
+
+// of turns z into what the feature has of it.
+func (f *feature) of(z float64) float64 {
+	switch f.Kind {
+	case lowFeature, leadLow, leadLowPlace:
+		return min(z, 0)
+	case logFeature, leadLog:
+		return signedLog(z)
+	case squareFeature:
+		l := signedLog(z)
+		return float64(l * l)
+	}
+	return z
+}
+
+// places reads what a symbol does over all columns.
+func (s *shape) places(f *feature, row []float64) float64 {
+	k, n, first, sum := 0, 0, -1, 0
+	for c, column := range s.columns {
+		if column.Kind == audit.Real {
+			continue
+		}
+		if row[s.at[c]] == f.Symbol {
+			n++
+			sum += k
+			if first < 0 {
+				first = k
+			}
+		}
+		k++
+	}
+	m := float64(s.symbols)
+	switch {
+	case f.Kind == shareFeature:
+		return float64(n) / m
+	case f.Kind == firstFeature && n > 0:
+		return float64(first) / m
+	case f.Kind == firstFeature:
+		return 1
+	case n > 0:
+		return (float64(sum)/float64(n) + 0.5) / m
+	}
+	return 0.5
+}
+
+// featuresOf lists the features that fit the outputs, and the symbols that carry
+// numbers.
+func featuresOf(d *Data) ([]feature, []float64) {
+	step := d.step(numberSample)
+	frequent, inColumn, carriers := tally(d, step)
+	s := newShape(d.columns, carriers)
+	var list []feature
+	for c := range d.columns {
+		for rank, symbol := range inColumn[c] {
+			if rank > 0 && len(list) < indicators {
+				list = append(list, feature{Kind: isFeature, Column: c, Symbol: symbol})
+			}
+		}
+	}
+	if s.symbols > 1 {
+		for _, symbol := range frequent[:min(symbolsTold, len(frequent))] {
+			for _, kind := range []featureKind{shareFeature, firstFeature, meanFeature} {
+				list = append(list, feature{Kind: kind, Symbol: symbol})
+			}
+		}
+	}
+	numbers := func(of func(row []float64) (float64, bool), column int, kinds ...featureKind) {
+		var pool []float64
+		for i := 0; i < len(d.count); i += step {
+			if v, ok := of(d.row(i)); ok {
+				pool = append(pool, min(hugeNumber, max(-hugeNumber, v)))
+			}
+		}
+		median, width := quartiles(pool)
+		median, width = digits(median), digits(width)
+		if !(width > 0) {
+			return
+		}
+		for _, kind := range kinds {
+			list = append(list, feature{Kind: kind, Column: column, Median: median, Range: width})
+		}
+	}
+	reals := 0
+	for c, column := range d.columns {
+		if column.Kind == audit.Real {
+			reals++
+			continue
+		}
+		if column.Kind == audit.Mixed && s.symbols <= mixedWhole {
+			numbers(func(row []float64) (float64, bool) { return s.number(row, c) }, c, valueFeature, lowFeature)
+		}
+	}
+	if s.symbols > 1 && len(carriers) > 0 {
+		numbers(func(row []float64) (float64, bool) { v, _, ok := s.lead(row); return v, ok }, 0, leadFeature, leadLow, leadLog, leadPlace, leadLowPlace)
+	}
+	told := 0
+	for c, column := range d.columns {
+		if column.Kind != audit.Real || told == realColumns {
+			continue
+		}
+		told++
+		kinds := []featureKind{logFeature, valueFeature, squareFeature}
+		if reals > carriersWhole {
+			kinds = kinds[:1]
+		}
+		numbers(func(row []float64) (float64, bool) { return row[s.at[c]], true }, c, kinds...)
+	}
+	if reals > 1 {
+		for _, kind := range []featureKind{totalFeature, stepFeature} {
+			// One scale for all columns: that of the numbers, or of the steps, of every row in turn.
+			turn := 0
+			numbers(func(row []float64) (float64, bool) {
+				turn++
+				v, before, k := 0.0, 0.0, turn%reals
+				for c, column := range s.columns {
+					if column.Kind == audit.Real {
+						if v = row[s.at[c]]; k == 0 {
+							break
+						}
+						before = v
+						k--
+					}
+				}
+				if kind == stepFeature {
+					v -= before
+				}
+				return v, true
+			}, 0, kind)
+		}
+	}
+	return standardised(d, s, list, step), carriers
+}
+
+// standardised gives the features mean 0 and deviation 1, and drops those that do not
+// vary.
+func standardised(d *Data, s shape, list []feature, step int) []feature {
+	keep := list[:0]
+	for _, f := range list {
+		f.Scale = 1
+		var total, sum, squares float64
+		for i := 0; i < len(d.count); i += step {
+			w := d.count[i][0] + d.count[i][1]
+			x := s.read(&f, d.row(i))
+			total += w
+			sum += float64(w * x)
+			squares += float64(w * float64(x*x))
+		}
+		mean := sum / total
+		spread := math.Sqrt(max(0, squares/total-float64(mean*mean)))
+		if spread > leastSpread {
+			f.Scale = digits(1 / spread)
+			f.Shift = digits(-mean / spread)
+			keep = append(keep, f)
+		}
+	}
+	return keep
+}
+
+// quartiles are the median and the distance of the quartiles, or of the nearest
+// quantiles that differ; 0 where all values are one.
+func quartiles(pool []float64) (median, width float64) {
+	if len(pool) == 0 {
+		return 0, 0
+	}
+	slices.Sort(pool)
+	last := float64(len(pool) - 1)
+	for _, q := range []float64{0.25, 0.05, 0.005, 0} {
+		if width = pool[int((1-q)*last)] - pool[int(q*last)]; width > 0 {
+			break
+		}
+	}
+	return pool[int(last/2)], min(width, hugeNumber)
+}
+
+// tally lists the symbols of all columns, of each column, both the most frequent first,
+// and those that carry numbers.
+func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carriers []float64) {
+	all := map[float64]float64{}
+	value := map[float64]float64{}
+	inColumn = make([][]float64, len(d.columns))
+	for c, column := range d.columns {
+		if column.Kind == audit.Real {
+			continue
+		}
+		for i := 0; i < len(d.count); i += step {
+			row, n := d.row(i), d.count[i]
+			symbol := row[d.at[c]]
+			all[symbol] += n[0] + n[1]
+			if !slices.Contains(inColumn[c], symbol) && len(inColumn[c]) < mostKids {
+				inColumn[c] = append(inColumn[c], symbol)
+			}
+			if column.Kind == audit.Mixed {
+				v := row[d.at[c]+1]
+				if before, seen := value[symbol]; !seen {
+					value[symbol] = v
+				} else if before != v && !slices.Contains(carriers, symbol) {
+					carriers = append(carriers, symbol)
+				}
+			}
+		}
+	}
+	byCount := func(a, b float64) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) }
+	for symbol := range all {
+		frequent = append(frequent, symbol)
+	}
+	slices.SortStableFunc(frequent, byCount)
+	for _, list := range inColumn {
+		slices.SortStableFunc(list, byCount)
+	}
+	slices.Sort(carriers)
+	return frequent, inColumn, carriers
+}

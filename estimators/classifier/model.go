@@ -1,0 +1,506 @@
+package classifier
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// Model is what all candidates learnt from the outputs of one pair. Reports show it as
+// JSON. The log odds that it gives have the same bits on every platform.
+type Model struct {
+	Tree     *tree     `json:"tree,omitempty"`
+	Features []feature `json:"features,omitempty"`
+	Carriers []float64 `json:"carriers,omitempty"` // symbols that carry numbers
+	// Ridge are the weights of the features, the constant's last, under either penalty.
+	Ridge [2][]float64 `json:"ridge,omitzero"`
+	// Knots of the splines, ascending, and their values there under each penalty.
+	Knots  []float64    `json:"knots,omitempty"`
+	Spline [3][]float64 `json:"spline,omitzero"`
+	// Bins of the second ridge's log odds: bin k is at most Cuts[k].
+	Cuts []float64 `json:"cuts,omitempty"`
+	Bins []float64 `json:"bins,omitempty"` // log odds
+	// Stack are the weights of the stacked log odds and of 1.
+	Stack [3]float64 `json:"stack,omitzero"`
+	Best  [2]int     `json:"best,omitzero"` // the candidates that are stacked
+
+	shape shape
+}
+
+// Only is the model with what these candidates need.
+func (m *Model) Only(list []Candidate) *Model {
+	var need [Candidates]bool
+	for _, c := range list {
+		need[c] = true
+		if c == Stacked {
+			need[m.Best[0]], need[m.Best[1]] = true, true
+		}
+	}
+	need[Ridge16] = need[Ridge16] || need[Binned]
+	out := Model{shape: m.shape}
+	if need[Tree4] || need[Tree16] || need[Tree64] {
+		out.Tree = m.Tree
+	}
+	if need[Ridge1] || need[Ridge16] {
+		out.Features, out.Carriers, out.Ridge = m.Features, m.Carriers, m.Ridge
+	}
+	for k := range out.Spline {
+		if need[int(Spline3)+k] {
+			out.Knots, out.Spline[k] = m.Knots, m.Spline[k]
+		}
+	}
+	if need[Binned] {
+		out.Cuts, out.Bins = m.Cuts, m.Bins
+	}
+	if need[Stacked] {
+		out.Stack, out.Best = m.Stack, m.Best
+	}
+	return &out
+}
+
+// onlyReal is the only column, where that is real; else -1.
+func onlyReal(columns []audit.Column) int {
+	if len(columns) == 1 && columns[0].Kind == audit.Real {
+		return 0
+	}
+	return -1
+}
+
+// Score is the candidates' log odds, by cell, of each row: cells[k][i] is that of
+// candidate list[k] for row i. It returns how many rows there are. The model must have the
+// candidates.
+func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
+	width := audit.Width(m.shape.columns)
+	x := make([]float64, len(m.Features)+1)
+	var odds [Candidates]float64
+	var known [Candidates]bool
+	n := len(rows) / width
+	for i := range n {
+		row := rows[i*width : (i+1)*width]
+		known = [Candidates]bool{}
+		leaf, read, place := -1, false, -1.0
+		var of func(c Candidate) float64
+		of = func(c Candidate) float64 {
+			if known[c] {
+				return odds[c]
+			}
+			switch {
+			case c <= Tree64:
+				if leaf < 0 {
+					leaf = m.Tree.find(m.shape.columns, m.shape.at, row)
+				}
+				odds[c] = m.Tree.odds[c][leaf]
+			case c <= Ridge16:
+				if !read {
+					m.read(row, x)
+					read = true
+				}
+				odds[c] = linalg.Dot(m.Ridge[c-Ridge1], x)
+			case c <= Spline300:
+				if place < 0 {
+					place = knotPlace(m.Knots, row[0])
+				}
+				odds[c] = hat(m.Spline[c-Spline3], place)
+			case c == Binned:
+				k, _ := slices.BinarySearch(m.Cuts, of(Ridge16))
+				odds[c] = m.Bins[k]
+			case c == Stacked:
+				odds[c] = stacked(m.Stack, of(Candidate(m.Best[0])), of(Candidate(m.Best[1])))
+			}
+			known[c] = true
+			return odds[c]
+		}
+		for k, c := range list {
+			cells[k][i] = uint16(cellOf(of(c)))
+		}
+	}
+	return n
+}
+
+// read writes the features of a row, and 1.
+func (m *Model) read(row, x []float64) {
+	for j := range m.Features {
+		x[j] = m.shape.read(&m.Features[j], row)
+	}
+	x[len(m.Features)] = 1
+}
+
+func stacked(w [3]float64, a, b float64) float64 {
+	return float64(w[0]*a) + float64(w[1]*b) + w[2]
+}
+
+// knotPlace is the place of v among the knots: k and a part of the way to the next.
+func knotPlace(knots []float64, v float64) float64 {
+	last := len(knots) - 1
+	if !(v > knots[0]) {
+		return 0
+	}
+	if v >= knots[last] {
+		return float64(last)
+	}
+	k, _ := slices.BinarySearch(knots, v) // knots[k-1] < v <= knots[k]
+	low, high := knots[k-1], knots[k]
+	if math.IsInf(high-low, 1) {
+		low, high, v = low/2, high/2, v/2
+	}
+	return float64(k-1) + (v-low)/(high-low)
+}
+
+// hat is the value at a place of a function that is linear between knots.
+func hat(values []float64, place float64) float64 {
+	k := min(int(place), len(values)-2)
+	t := place - float64(k)
+	return float64((1-t)*values[k]) + float64(t*values[k+1])
+}
+
+// Learner goes on learning the outputs of one pair.
+type Learner struct {
+	model  *Model
+	learnt int // outputs a side when features were chosen
+}
+
+const (
+	fitRows      = 4096 // distinct outputs a side that regressions are fitted to, where numbers make all distinct
+	featuresAnew = 3    // times as many outputs after which features are chosen again
+	knotsMost    = 33
+	foldSteps    = 1  // of Newton's method without a fold, from the fit with all
+	placeSteps   = 16 // of a knot's distance, at which spline outputs are pooled
+	binOutputs   = 20 // outputs of a bin of log odds
+	binDepth     = 6
+	binShrink    = 24.0
+	stackRidge   = 4.0
+)
+
+var ridges = [2]float64{1, 16}
+var roughnesses = [3]float64{3, 30, 300}
+
+// Learn fits all candidates to the data, and counts the data by the log odds that each
+// would have given them without having seen them.
+func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
+	old := l.model
+	m := &Model{}
+	l.model = m
+	var tables [Candidates]*Table
+	var leaf []int32
+	m.Tree, leaf = newTree(d)
+	var trees oddsOf
+	if len(m.Tree.Nodes) > 1 {
+		loss := math.Inf(1)
+		for s, shrinkage := range shrinkages {
+			by := [2][]float64{m.Tree.without(shrinkage, 0), m.Tree.without(shrinkage, 1)}
+			t := new(Table)
+			for i, k := range leaf {
+				t.count([2]float64{by[0][k], by[1][k]}, d.count[i])
+			}
+			tables[s] = t
+			if v := logLoss(t); v < loss {
+				loss, m.Best[0] = v, s
+			}
+		}
+		trees = m.Tree.withoutFolds(shrinkages[m.Best[0]], d, leaf)
+	} else {
+		m.Tree = nil
+	}
+	ridges := l.regress(d, m, old, &tables)
+	l.splines(d, m, &tables)
+	if tables[Ridge16] != nil && m.Tree != nil {
+		stack(d, m, trees, ridges, &tables)
+	}
+	return m, tables
+}
+
+// logLoss is the mean loss of a table of log odds.
+func logLoss(t *Table) float64 {
+	sum := 0.0
+	for c := range Cells {
+		if n := t[0][c]; n > 0 {
+			sum += float64(float64(n) * stream.Log1p(stream.Exp(-Logit(c))))
+		}
+		if n := t[1][c]; n > 0 {
+			sum += float64(float64(n) * stream.Log1p(stream.Exp(Logit(c))))
+		}
+	}
+	return sum
+}
+
+// regress fits the ridges and the bins of the second, and returns the second's log odds
+// without each fold.
+func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) oddsOf {
+	if old != nil && d.Len() < featuresAnew*l.learnt {
+		m.Features, m.Carriers = old.Features, old.Carriers
+	} else {
+		m.Features, m.Carriers = featuresOf(d)
+		old, l.learnt = nil, d.Len()
+	}
+	m.shape = newShape(d.columns, m.Carriers)
+	if len(m.Features) == 0 {
+		return oddsOf{}
+	}
+	// Where rows are many, every other or so is fitted.
+	width := len(m.Features) + 1
+	step := 1
+	if d.known == nil {
+		step = max(1, len(d.count)/(2*fitRows))
+	}
+	x := make([]float64, len(d.count)*width)
+	p := &points{width: width}
+	for i := range d.count {
+		m.read(d.row(i), x[i*width:(i+1)*width])
+		if i%step == 0 {
+			p.n = append(p.n, d.count[i])
+			if step > 1 {
+				p.x = append(p.x, x[i*width:(i+1)*width]...)
+			}
+		}
+	}
+	if step == 1 {
+		p.x = x
+	}
+	all := points{width: width, x: x}
+	r := regression{points: p, w: make([]float64, width)}
+	for k, ridge := range ridges {
+		if old != nil {
+			r.w = slices.Clone(old.Ridge[k])
+		} else {
+			r.w = slices.Clone(r.w)
+		}
+		r.penalty = diagonal(width, ridge)
+		r.penalty[width*width-1] = 1e-6 // the constant goes free
+		r.fit(newtonSteps)
+		m.Ridge[k] = rounded(r.w)
+		left := r.without()
+		t := new(Table)
+		for i, n := range d.count {
+			if i%step == 0 {
+				t.count([2]float64{left[0][i/step], left[1][i/step]}, n)
+			} else {
+				z := all.dot(i, r.w)
+				t.count([2]float64{z, z}, n)
+			}
+		}
+		tables[int(Ridge1)+k] = t
+	}
+	m.Best[1] = int(Ridge16)
+	out := newOdds(len(d.count))
+	whole := p.n
+	p.n = make([][2]float64, len(whole))
+	for f := range out {
+		for i, n := range whole {
+			in := d.inFold(i*step, f)
+			p.n[i] = [2]float64{n[0] - in[0], n[1] - in[1]}
+		}
+		r.w = slices.Clone(m.Ridge[1])
+		r.fit(foldSteps)
+		for i := range out[f] {
+			out[f][i] = all.dot(i, r.w)
+		}
+	}
+	tables[Binned] = m.bin(d, &out)
+	return out
+}
+
+// rounded are numbers to a few digits, which a model is written with.
+func rounded(list []float64) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = digits(x)
+	}
+	return out
+}
+
+// digits rounds to six significant digits or so.
+func digits(x float64) float64 {
+	if x == 0 || x-x != 0 {
+		return 0
+	}
+	_, exponent := math.Frexp(x)
+	places := 5 - int(math.Floor(float64(exponent-1)*0.30103))
+	if places > 300 {
+		return 0
+	}
+	if scale := math.Pow10(places); places > 0 {
+		return math.Round(float64(x*scale)) / scale
+	}
+	scale := math.Pow10(-places)
+	return float64(math.Round(x/scale) * scale)
+}
+
+func diagonal(n int, v float64) []float64 {
+	a := make([]float64, n*n)
+	for i := range n {
+		a[i*n+i] = v
+	}
+	return a
+}
+
+// bin counts the log odds of the second ridge in quantile bins, each shrunk to the
+// wider bin that it is half of.
+func (m *Model) bin(d *Data, o *oddsOf) *Table {
+	type seen struct {
+		z float64
+		n [2]float64
+	}
+	var list []seen
+	total := 0.0
+	for f := range o {
+		for i, z := range o[f] {
+			if n := d.inFold(i, f); n[0]+n[1] > 0 {
+				list = append(list, seen{z, n})
+				total += n[0] + n[1]
+			}
+		}
+	}
+	depth := 0
+	for depth < binDepth && total >= float64(binOutputs*int(2<<depth)) {
+		depth++
+	}
+	if depth == 0 {
+		return nil
+	}
+	bins := 1 << depth
+	step := (len(list) + cutSample - 1) / cutSample
+	var pool []seen
+	sum := 0.0
+	for i := 0; i < len(list); i += step {
+		pool = append(pool, list[i])
+		sum += list[i].n[0] + list[i].n[1]
+	}
+	sort.Slice(pool, func(i, j int) bool { return cmp.Less(pool[i].z, pool[j].z) })
+	passed := 0.0
+	for i, s := range pool {
+		if k := len(m.Cuts) + 1; k < bins && passed >= float64(sum*float64(k))/float64(bins) && s.z > pool[i-1].z {
+			if cut := digits(pool[i-1].z); len(m.Cuts) == 0 || cut > m.Cuts[len(m.Cuts)-1] {
+				m.Cuts = append(m.Cuts, cut)
+			}
+		}
+		passed += s.n[0] + s.n[1]
+	}
+	counts := make([][2]float64, len(m.Cuts)+1)
+	at := make([]int, len(list))
+	for i, s := range list {
+		at[i], _ = slices.BinarySearch(m.Cuts, s.z)
+		counts[at[i]][0] += s.n[0]
+		counts[at[i]][1] += s.n[1]
+	}
+	m.Bins = rounded(dyadic(counts, -1))
+	by := [2][]float64{dyadic(counts, 0), dyadic(counts, 1)}
+	t := new(Table)
+	for i, s := range list {
+		t.count([2]float64{by[0][at[i]], by[1][at[i]]}, s.n)
+	}
+	return t
+}
+
+// dyadic are the log odds of bins, each half of a range shrunk to the range's, without
+// an output of that side; of side -1, with all.
+func dyadic(counts [][2]float64, side int) []float64 {
+	out := make([]float64, len(counts))
+	var walk func(lo, hi int, above float64)
+	walk = func(lo, hi int, above float64) {
+		var n [2]float64
+		for _, c := range counts[lo:hi] {
+			n[0] += c[0]
+			n[1] += c[1]
+		}
+		if side >= 0 {
+			n[side] = max(0, n[side]-1)
+		}
+		here := above
+		if hi-lo < len(counts) {
+			here = (n[0] + float64(binShrink*above)) / (n[0] + n[1] + binShrink)
+		}
+		if hi-lo == 1 {
+			out[lo] = here
+			return
+		}
+		mid := (lo + hi) / 2
+		walk(lo, mid, here)
+		walk(mid, hi, here)
+	}
+	walk(0, len(counts), 0.5)
+	return logits(out)
+}
+
+// splines fits the splines of the only real column, on outputs pooled at a sixteenth of
+// a knot's distance.
+func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
+	if onlyReal(d.columns) < 0 {
+		return
+	}
+	step := d.step(numberSample)
+	var pool []float64
+	for i := 0; i < len(d.count); i += step {
+		pool = append(pool, d.rows[i])
+	}
+	slices.Sort(pool)
+	count := 0
+	for count < knotsMost && (count+1)*(count+1)*(count+1) <= 8*d.Len() { // twice the cube root
+		count++
+	}
+	for k := range count {
+		// The outermost knots leave out the last few outputs: beyond them the odds stay.
+		q := (float64(k) + 0.5) / float64(count)
+		v := pool[int(float64(q*float64(len(pool)-1)))]
+		if len(m.Knots) == 0 || v > m.Knots[len(m.Knots)-1] {
+			m.Knots = append(m.Knots, v)
+		}
+	}
+	n := len(m.Knots)
+	if n < 3 {
+		m.Knots = nil
+		return
+	}
+	p := &points{width: n, n: make([][2]float64, (n-1)*placeSteps+1)}
+	p.x = make([]float64, len(p.n)*n)
+	for i := range p.n { // at a place between knots two features are not 0
+		k, t := i/placeSteps, float64(i%placeSteps)/placeSteps
+		p.x[i*n+k] = 1 - t
+		if t > 0 {
+			p.x[i*n+k+1] = t
+		}
+	}
+	for i, c := range d.count {
+		k := int(math.Floor(float64(knotPlace(m.Knots, d.rows[i])*placeSteps) + 0.5))
+		p.n[k][0] += c[0]
+		p.n[k][1] += c[1]
+	}
+	r := regression{points: p, w: make([]float64, n)}
+	for k, roughness := range roughnesses {
+		r.penalty = diagonal(n, 0.5)
+		bend := [3]float64{1, -2, 1}
+		for j := range n - 2 {
+			for a, x := range bend {
+				for b, y := range bend {
+					r.penalty[(j+a)*n+j+b] += float64(roughness * float64(x*y))
+				}
+			}
+		}
+		r.w = slices.Clone(r.w)
+		r.fit(newtonSteps)
+		m.Spline[k] = rounded(r.w)
+		tables[int(Spline3)+k] = r.counted()
+	}
+}
+
+// stack fits two slopes and a constant on the log odds of the best tree and the second
+// ridge.
+func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) {
+	p := &points{width: 3}
+	for f := range trees {
+		for i := range d.count {
+			if n := d.inFold(i, f); n[0]+n[1] > 0 {
+				p.x = append(p.x, trees[f][i], ridges[f][i], 1)
+				p.n = append(p.n, n)
+			}
+		}
+	}
+	r := regression{points: p, w: []float64{0.5, 0.5, 0}, penalty: diagonal(3, stackRidge)}
+	r.fit(newtonSteps)
+	copy(m.Stack[:], rounded(r.w))
+	tables[Stacked] = r.counted()
+}

@@ -1,0 +1,132 @@
+package classifier
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
+)
+
+// points are the rows of a logistic regression: their features, and how often each was
+// seen on either side.
+type points struct {
+	width int
+	x     []float64
+	n     [][2]float64
+}
+
+// dot is w times row i.
+func (p *points) dot(i int, w []float64) float64 {
+	return linalg.Dot(p.x[i*p.width:(i+1)*p.width], w)
+}
+
+// regression is a penalised logistic regression, fitted by Newton's method.
+type regression struct {
+	points  *points
+	penalty []float64 // a positive semidefinite matrix, rows of width
+	w       []float64
+	h       []float64 // Hessian at w, then its Cholesky factor
+	g       []float64
+
+	factored bool // h is the factor at the fit's last step
+}
+
+const (
+	newtonSteps = 12
+	smallStep   = 2e-3 // of any weight, where the fit stops
+	longestStep = 4.0  // of any weight
+)
+
+// fit goes on from w, by so many steps at most.
+func (r *regression) fit(steps int) {
+	n := r.points.width
+	r.h, r.g = make([]float64, n*n), make([]float64, n)
+	for range steps {
+		r.derivatives()
+		if r.factored = linalg.Cholesky(r.h, n, 1e-12); !r.factored {
+			return
+		}
+		linalg.Forward(r.h, r.g, n)
+		linalg.Back(r.h, r.g, n)
+		largest := 0.0
+		for _, v := range r.g {
+			largest = max(largest, math.Abs(v))
+		}
+		scale := 1.0
+		if largest > longestStep {
+			scale = longestStep / largest
+		}
+		for j, v := range r.g {
+			r.w[j] -= float64(scale * v)
+		}
+		if largest < smallStep {
+			return
+		}
+	}
+}
+
+// derivatives computes gradient and Hessian at w.
+func (r *regression) derivatives() {
+	p, n := r.points, r.points.width
+	copy(r.h, r.penalty)
+	for i := range n {
+		r.g[i] = 0
+		for j := range n {
+			r.g[i] += float64(r.penalty[i*n+j] * r.w[j])
+		}
+	}
+	for i := range len(p.n) {
+		count := p.n[i]
+		both := count[0] + count[1]
+		if both == 0 {
+			continue
+		}
+		q := stream.Logistic(p.dot(i, r.w))
+		e := float64(both*q) - count[0]
+		v := float64(float64(both*q) * (1 - q))
+		x := p.x[i*n : (i+1)*n]
+		for j, a := range x {
+			if a == 0 {
+				continue
+			}
+			r.g[j] += float64(e * a)
+			row, va := r.h[j*n:j*n+j+1], float64(v*a)
+			for k := range row {
+				row[k] += float64(va * x[k])
+			}
+		}
+	}
+}
+
+// without are the log odds of every row as they would be, nearly, had one of its outputs
+// of that side not been fitted: one Newton step away (approximate leave-one-out: Rad and
+// Maleki 2020). The fit must have ended. They may be counted, but nothing may be learnt
+// from them: they tell the side that was left out.
+func (r *regression) without() [2][]float64 {
+	p, n := r.points, r.points.width
+	x := make([]float64, n)
+	out := [2][]float64{make([]float64, len(p.n)), make([]float64, len(p.n))}
+	for i := range len(p.n) {
+		z := p.dot(i, r.w)
+		q := stream.Logistic(z)
+		leverage := 0.0
+		if r.factored {
+			copy(x, p.x[i*n:(i+1)*n])
+			linalg.Forward(r.h, x, n)
+			leverage = linalg.Dot(x, x)
+		}
+		rest := max(0.05, 1-float64(float64(leverage*q)*(1-q)))
+		out[0][i] = z - float64(leverage*(1-q))/rest
+		out[1][i] = z + float64(leverage*q)/rest
+	}
+	return out
+}
+
+// counted counts every row by its log odds without one of its outputs.
+func (r *regression) counted() *Table {
+	by, t := r.without(), new(Table)
+	for i, n := range r.points.n {
+		t.count([2]float64{by[0][i], by[1][i]}, n)
+	}
+	return t
+}

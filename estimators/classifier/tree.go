@@ -1,0 +1,348 @@
+package classifier
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+)
+
+// Limits of trees.
+const (
+	leastSplit = 8    // outputs of a node that is divided by symbols,
+	mostLeaves = 128  // and about how many leaves that may give
+	mostKids   = 32   // symbols that a node tells apart; all others go together
+	realBin    = 12   // outputs in a bin of a real column
+	carriedBin = 60   // of a value that a symbol carries
+	realDepth  = 7    // halvings of the numbers of an output
+	mixedDepth = 4    // of those that symbols carry
+	cutSample  = 2048 // outputs that a cut is taken from
+)
+
+// treeNode divides outputs by the symbol in a column, or by a number in it, or not at
+// all.
+type treeNode struct {
+	Column  int       `json:"column,omitempty"`
+	Symbols []float64 `json:"symbols,omitempty"` // one child each, then one for all others
+	Cut     *float64  `json:"cut,omitempty"`     // two children: at most that, and above
+	Kids    []int     `json:"kids,omitempty"`    // places of the children, behind this node's own
+	N       [2]int    `json:"n"`                 // outputs of either dataset
+}
+
+// tree divides outputs by their symbols, column by column, and below that by their
+// numbers at medians. The odds of a node are its counts' and some outputs' worth of the
+// odds of the node above (a Beta prior); the root's are even.
+type tree struct {
+	Nodes []treeNode `json:"nodes"`
+	odds  [3][]float64
+}
+
+var shrinkages = [3]float64{4, 16, 64}
+
+// newTree grows a tree, and says which leaf every distinct output is in.
+func newTree(d *Data) (*tree, []int32) {
+	g := &grower{data: d, tree: &tree{}, leaf: make([]int32, len(d.count)), least: max(leastSplit, (d.total[0]+d.total[1])/mostLeaves)}
+	all := make([]int32, len(d.count))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	g.bySymbols(all, 0)
+	for s, shrinkage := range shrinkages {
+		g.tree.odds[s] = g.tree.without(shrinkage, -1)
+	}
+	return g.tree, g.leaf
+}
+
+type grower struct {
+	data  *Data
+	tree  *tree
+	leaf  []int32
+	least int
+	keys  []float64
+}
+
+// node enters a node of these outputs.
+func (g *grower) node(list []int32) int {
+	var n treeNode
+	for _, i := range list {
+		n.N[0] += int(g.data.count[i][0])
+		n.N[1] += int(g.data.count[i][1])
+	}
+	g.tree.Nodes = append(g.tree.Nodes, n)
+	for _, i := range list {
+		g.leaf[i] = int32(len(g.tree.Nodes) - 1)
+	}
+	return len(g.tree.Nodes) - 1
+}
+
+// bySymbols grows the node of these outputs, from this column on.
+func (g *grower) bySymbols(list []int32, column int) int {
+	d := g.data
+	at := g.node(list)
+	for ; column < len(d.columns); column++ {
+		if n := g.tree.Nodes[at].N; n[0]+n[1] < g.least && d.columns[column].Kind != audit.Real {
+			return at
+		}
+		part := g.part
+		if d.columns[column].Kind == audit.Real {
+			part = g.partAtoms
+		}
+		kids, symbols := part(list, d.at[column])
+		if len(kids) < 2 {
+			continue
+		}
+		places := make([]int, len(kids))
+		for k, kid := range kids {
+			places[k] = g.bySymbols(kid, column+1)
+		}
+		n := &g.tree.Nodes[at]
+		n.Column, n.Symbols, n.Kids = column, symbols, places
+		return at
+	}
+	g.byNumbers(at, list)
+	return at
+}
+
+// part divides outputs by the symbol at this place of a row; the frequent ones each,
+// then all others, if any.
+func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) {
+	d := g.data
+	same := true
+	first := d.rows[int(list[0])*d.width+at]
+	for _, i := range list {
+		if d.rows[int(i)*d.width+at] != first {
+			same = false
+			break
+		}
+	}
+	if same {
+		return nil, nil
+	}
+	of := map[float64][]int32{}
+	for _, i := range list {
+		s := d.rows[int(i)*d.width+at]
+		of[s] = append(of[s], i)
+		symbols = append(symbols, s)
+	}
+	slices.Sort(symbols)
+	symbols = slices.Compact(symbols)
+	var rest []int32
+	if len(symbols) > mostKids {
+		slices.SortStableFunc(symbols, func(a, b float64) int { return len(of[b]) - len(of[a]) })
+		for _, s := range symbols[mostKids:] {
+			rest = append(rest, of[s]...)
+		}
+		slices.Sort(rest)
+		symbols = symbols[:mostKids]
+		slices.Sort(symbols)
+	}
+	for _, s := range symbols {
+		kids = append(kids, of[s])
+	}
+	if len(rest) > 0 {
+		kids = append(kids, rest)
+	}
+	return kids, slices.Clone(symbols)
+}
+
+// partAtoms takes the numbers at this place of a row that repeat exactly, where few do: each
+// has a node of its own, as a symbol has. None where most repeat, as whole numbers do.
+func (g *grower) partAtoms(list []int32, at int) (kids [][]int32, atoms []float64) {
+	d := g.data
+	value := func(i int32) float64 { return d.rows[int(i)*d.width+at] }
+	seen := make(map[float64]int32, len(list))
+	repeats := 0
+	for _, i := range list {
+		v := value(i)
+		n := seen[v] + 1
+		if seen[v] = n; n == 2 {
+			atoms = append(atoms, v)
+			repeats++
+		}
+		if n > 1 {
+			repeats++
+		}
+	}
+	if len(atoms) == 0 || 2*repeats > len(list) {
+		return nil, nil
+	}
+	slices.SortFunc(atoms, func(a, b float64) int { return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a, b)) })
+	atoms = slices.Clone(atoms[:min(len(atoms), mostKids)])
+	slices.Sort(atoms)
+	kids = make([][]int32, len(atoms)+1)
+	for _, i := range list {
+		k, ok := slices.BinarySearch(atoms, value(i))
+		if !ok {
+			k = len(atoms)
+		}
+		kids[k] = append(kids[k], i)
+	}
+	return kids, atoms
+}
+
+// byNumbers divides the node of these outputs at medians of their numbers, one column
+// after the other.
+func (g *grower) byNumbers(at int, list []int32) {
+	d := g.data
+	var places []int // columns with numbers that vary
+	bin, depth := carriedBin, mixedDepth
+	for c, column := range d.columns {
+		offset := d.at[c]
+		switch column.Kind {
+		case audit.Symbol:
+			continue
+		case audit.Mixed:
+			offset++
+		case audit.Real:
+			bin, depth = realBin, realDepth
+		}
+		first := d.rows[int(list[0])*d.width+offset]
+		if slices.ContainsFunc(list, func(i int32) bool { return d.rows[int(i)*d.width+offset] != first }) {
+			places = append(places, c)
+		}
+	}
+	if len(places) > 0 {
+		g.halve(at, list, places, 0, depth, 2*bin)
+	}
+}
+
+// halve divides the node of these outputs, if there are enough.
+func (g *grower) halve(at int, list []int32, columns []int, turn, depth, least int) {
+	d := g.data
+	if depth == 0 || len(list) < least {
+		return
+	}
+	for k := range columns {
+		column := columns[(turn+k)%len(columns)]
+		offset := d.at[column]
+		if d.columns[column].Kind == audit.Mixed {
+			offset++
+		}
+		value := func(i int32) float64 { return d.rows[int(i)*d.width+offset] }
+		g.keys = g.keys[:0]
+		step := (len(list) + cutSample - 1) / cutSample
+		for i := 0; i < len(list); i += step {
+			g.keys = append(g.keys, value(list[i]))
+		}
+		slices.Sort(g.keys)
+		cut := g.keys[(len(g.keys)-1)/2]
+		if cut == g.keys[len(g.keys)-1] { // the upper half is one value: the cut is below it
+			below, _ := slices.BinarySearch(g.keys, cut)
+			if below == 0 {
+				continue
+			}
+			cut = g.keys[below-1]
+		}
+		low, high := make([]int32, 0, len(list)), make([]int32, 0, len(list)/2)
+		for _, i := range list {
+			if value(i) <= cut {
+				low = append(low, i)
+			} else {
+				high = append(high, i)
+			}
+		}
+		kids := []int{g.node(low), 0}
+		g.halve(kids[0], low, columns, turn+k+1, depth-1, least)
+		kids[1] = g.node(high)
+		g.halve(kids[1], high, columns, turn+k+1, depth-1, least)
+		n := &g.tree.Nodes[at]
+		n.Column, n.Cut, n.Kids = column, &cut, kids
+		return
+	}
+}
+
+// without are the log odds of every leaf as they would be without one of its outputs of
+// that side, or, of side -1, as they are.
+func (t *tree) without(shrinkage float64, side int) []float64 {
+	return t.oddsOf(shrinkage, func(k int) [2]int {
+		n := t.Nodes[k].N
+		if side >= 0 {
+			n[side] = max(0, n[side]-1)
+		}
+		return n
+	})
+}
+
+// oddsOf are the log odds of all nodes with these counts.
+func (t *tree) oddsOf(shrinkage float64, count func(k int) [2]int) []float64 {
+	odds := make([]float64, len(t.Nodes))
+	for i := range odds {
+		odds[i] = 0.5
+	}
+	for i, n := range t.Nodes {
+		for _, k := range n.Kids {
+			kid := count(k)
+			odds[k] = (float64(kid[0]) + float64(shrinkage*odds[i])) / (float64(kid[0]+kid[1]) + shrinkage)
+		}
+	}
+	return logits(odds)
+}
+
+// withoutFolds are the log odds of every distinct output, by the leaf that it is in,
+// without the outputs of each fold.
+func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {
+	parent := make([]int, len(t.Nodes))
+	for i, n := range t.Nodes {
+		for _, k := range n.Kids {
+			parent[k] = i
+		}
+	}
+	out := newOdds(len(leaf))
+	for f := range out {
+		in := make([][2]int, len(t.Nodes))
+		for i, k := range leaf {
+			n := d.inFold(i, f)
+			in[k][0] += int(n[0])
+			in[k][1] += int(n[1])
+		}
+		for k := len(in) - 1; k > 0; k-- { // children stand behind their parents
+			in[parent[k]][0] += in[k][0]
+			in[parent[k]][1] += in[k][1]
+		}
+		odds := t.oddsOf(shrinkage, func(k int) [2]int {
+			n := t.Nodes[k].N
+			return [2]int{n[0] - in[k][0], n[1] - in[k][1]}
+		})
+		for i, k := range leaf {
+			out[f][i] = odds[k]
+		}
+	}
+	return out
+}
+
+// logits turns probabilities into log odds, in place.
+func logits(p []float64) []float64 {
+	for i, v := range p {
+		p[i] = stream.Log(v / (1 - v))
+	}
+	return p
+}
+
+// find is the leaf of an output.
+func (t *tree) find(columns []audit.Column, at []int, row []float64) int {
+	i := 0
+	for len(t.Nodes[i].Kids) > 0 {
+		n := &t.Nodes[i]
+		v := row[at[n.Column]]
+		if n.Cut == nil {
+			k := slices.Index(n.Symbols, v)
+			if k < 0 {
+				if k = len(n.Symbols); k == len(n.Kids) {
+					return i // a symbol that was not seen here
+				}
+			}
+			i = n.Kids[k]
+			continue
+		}
+		if columns[n.Column].Kind == audit.Mixed {
+			v = row[at[n.Column]+1]
+		}
+		if v <= *n.Cut {
+			i = n.Kids[0]
+		} else {
+			i = n.Kids[1]
+		}
+	}
+	return i
+}

@@ -1,0 +1,49 @@
+// The search over docs: passages of search.json that have every word, best first.
+import { beside, html } from "./element.js";
+
+const MOST = 12;
+const AROUND = 70; // characters of a passage before and after the word that was found
+
+/** @typedef {{page: string, heading: string, link: string, text: string}} Passage */
+
+/** How well a passage fits: titles before headings before text. 0: a word is missing. @param {Passage} passage @param {string[]} words */
+function fit({ page, heading, text }, words) {
+  let sum = 0;
+  for (const word of words) {
+    const starts = new RegExp(`(?<![\\p{L}\\d])${word.replace(/[^\p{L}\d]/gu, "\\$&")}`, "giu");
+    const fits = 20 * Number(starts.test(page)) + 10 * (heading.match(starts) ?? []).length + Math.min(5, (text.match(starts) ?? []).length);
+    if (!fits) return 0;
+    sum += fits;
+  }
+  return sum;
+}
+
+/** @param {string} text @param {string} word */
+function snippet(text, word) {
+  const at = Math.max(0, text.toLowerCase().indexOf(word)), from = Math.max(0, at - AROUND);
+  const found = text.slice(at, at + word.length);
+  return [from ? "… " : "", text.slice(from, at), found.toLowerCase() === word ? html("mark", {}, found) : found, text.slice(at + word.length, at + AROUND), " …"];
+}
+
+const field = /** @type {HTMLInputElement} */ (document.getElementById("search"));
+const found = /** @type {HTMLElement} */ (document.getElementById("found"));
+/** @type {Promise<Passage[]> | undefined} */
+let passages;
+
+async function search() {
+  const words = field.value.toLowerCase().split(/\s+/).filter((word) => word.length > 1);
+  if (words.length === 0) return found.replaceChildren();
+  try {
+    passages ??= fetch(beside("search.json")).then((answer) => answer.ok ? answer.json() : Promise.reject(new Error(`search.json: ${answer.status}`)));
+    const best = (await passages).map((p) => ({ p, fits: fit(p, words) })).filter(({ fits }) => fits).sort((a, b) => b.fits - a.fits).slice(0, MOST);
+    found.replaceChildren(best.length ? html("ol", {}, best.map(({ p }) => html("li", {},
+      html("a", { href: beside(p.link) }, p.heading ? `${p.page}: ${p.heading}` : p.page), html("p", { class: "hint" }, snippet(p.text, words[0])))))
+      : html("p", {}, "Nothing has all of these words."));
+  } catch (error) {
+    passages = undefined;
+    found.replaceChildren(html("p", {}, `The search cannot be loaded (${error.message}). Type again once you are connected.`));
+  }
+}
+
+field.addEventListener("input", search);
+/** @type {HTMLElement} */ (field.parentElement).hidden = false;

@@ -1,0 +1,430 @@
+package scene
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Mark is a part of a plot. Areas lie under lines, and lines under points. Of two lines
+// the one that comes first in the legend lies above, of points the last.
+type Mark interface {
+	key() key // without words: it has none in the legend
+	draw(canvas)
+}
+
+// Layers of marks.
+const (
+	under = iota // the grid
+	areas
+	lines
+	points
+)
+
+// draw draws the marks of some layers.
+func (c canvas) draw(marks []Mark, layers ...int) {
+	for _, layer := range layers {
+		for i, m := range marks {
+			if layer == lines {
+				m = marks[len(marks)-1-i]
+			}
+			if layerOf(m) == layer {
+				m.draw(c)
+			}
+		}
+	}
+}
+
+func layerOf(m Mark) int {
+	switch m := m.(type) {
+	case Bars:
+		return choose(m.Form == keyRegion || m.Under, under, areas)
+	case Band, Over:
+		return areas
+	case Line, Rule:
+		return lines
+	case Crosses:
+		return choose(m.Under, lines, points)
+	}
+	return points
+}
+
+// Line is a line through points, or of a function of the level axis.
+type Line struct {
+	Key    string
+	Paint  Paint
+	Points [][2]float64
+	Of     func(x float64) float64 // instead
+	Width  float64                 // 0: 2
+	Dash   bool
+	Bend   bool // straight in values, where axes are logarithmic
+}
+
+func (l Line) key() key {
+	form := choose(l.Width > 3, keyThick, keyLine)
+	return key{words: l.Key, paint: l.Paint, form: choose(l.Dash, keyDash, form)}
+}
+
+func (l Line) draw(c canvas) {
+	points := c.all(l.Points)
+	switch {
+	case l.Bend:
+		points = c.bend(l.Points)
+	case l.Of != nil:
+		for px := c.box.X; px <= c.box.Right()+0.5; px += 2 {
+			points = append(points, Point{px, c.y.At(l.Of(c.x.Value(px)))})
+		}
+	}
+	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: choose(l.Dash, c.box, around(c.box, 5))})
+}
+
+// bend places a line that is straight in values, pixel by pixel.
+func (c canvas) bend(line [][2]float64) []Point {
+	var out []Point
+	for i, b := range line {
+		end := c.at(b)
+		if i > 0 {
+			a := line[i-1]
+			for px := max(c.at(a).X, c.box.X) + 1; px < min(end.X, c.box.Right()); px++ {
+				out = append(out, Point{px, c.y.At(a[1] + (b[1]-a[1])*(c.x.Value(px)-a[0])/(b[0]-a[0]))})
+			}
+		}
+		out = append(out, end)
+	}
+	return out
+}
+
+// outline is the line over the shares of a side in bins, and down where there is none.
+func outline(l Line, bins []Bin, side int) Line {
+	for i, b := range bins {
+		p := b.share(side)
+		if i == 0 || bins[i-1].To != b.From {
+			if i > 0 {
+				l.Points = append(l.Points, [2]float64{bins[i-1].To, 0})
+			}
+			l.Points = append(l.Points, [2]float64{b.From, 0})
+		}
+		l.Points = append(l.Points, [2]float64{b.From, p}, [2]float64{b.To, p})
+	}
+	l.Points = append(l.Points, [2]float64{bins[len(bins)-1].To, 0})
+	return l
+}
+
+// Rule is a dashed line across a plot: level, or upright.
+type Rule struct {
+	Key     string
+	Paint   Paint
+	At      float64
+	Upright bool
+}
+
+func (r Rule) key() key { return key{words: r.Key, paint: r.Paint, form: keyDash} }
+
+func (r Rule) draw(c canvas) {
+	line := []Point{{c.box.X, c.y.At(r.At)}, {c.box.Right(), c.y.At(r.At)}}
+	if r.Upright {
+		line = []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}
+	}
+	c.dash(line, 1.8, r.Paint, c.box)
+}
+
+// Points are marks at values.
+type Points struct {
+	Key    string
+	Paint  Paint
+	At     [][2]float64
+	Form   Form
+	Radius float64
+	Paints []Paint // of each, where they differ
+}
+
+func (p Points) key() key { return key{words: p.Key, paint: p.Paint.At(1), form: keyDot, mark: p.Form} }
+
+func (p Points) draw(c canvas) {
+	c.add(Shape{Kind: Dots, Points: c.all(p.At), Radius: p.Radius, Form: p.Form, Paint: p.Paint, Paints: p.Paints, Clip: around(c.box, 6)})
+}
+
+// Band is what lies between the limits of a curve of which points lie within rectangles:
+// those at its left and at its right bound it from below and above, or where it falls from
+// above and below.
+type Band struct {
+	Key    string
+	Paint  Paint
+	Within []Box
+	Falls  bool
+	Edge   bool // its edges are drawn
+}
+
+func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: keyBand} }
+
+// limits are its heights at a place of the level axis.
+func (b Band) limits(x float64) (lower, upper float64) {
+	upper = 1
+	for _, w := range b.Within {
+		left, right := w.X1 <= x, w.X0 >= x
+		if b.Falls {
+			left, right = right, left
+		}
+		if left {
+			lower = max(lower, w.Y0)
+		}
+		if right {
+			upper = min(upper, w.Y1)
+		}
+	}
+	return lower, upper
+}
+
+func (b Band) draw(c canvas) {
+	edges := []float64{0, 1}
+	for _, w := range b.Within {
+		edges = append(edges, w.X0, w.X1)
+	}
+	// Of edges at one pixel the last remains: a report may have any number of them.
+	slices.SortFunc(edges, func(a, b float64) int { return cmp.Compare(b, a) })
+	edges = slices.CompactFunc(edges, func(a, b float64) bool { return decimal(c.x.At(a)) == decimal(c.x.At(b)) })
+	slices.Reverse(edges)
+	var region, up, low []Point
+	for i := 1; i < len(edges); i++ {
+		lower, upper := b.limits((edges[i-1] + edges[i]) / 2)
+		for _, at := range edges[i-1 : i+1] {
+			above, below := c.at([2]float64{at, upper}), c.at([2]float64{at, lower})
+			up, low, region = append(up, above), append(low, below), append(region, above, below)
+		}
+	}
+	c.add(Shape{Kind: Strip, Points: region, Paint: b.Paint.At(0.18), Clip: c.box})
+	if b.Edge {
+		for _, line := range [][]Point{up, low} {
+			c.add(Shape{Kind: Stroke, Points: line, Width: 1, Paint: b.Paint.At(0.55), Clip: c.box})
+		}
+	}
+}
+
+// Over is barred wherever one height lies above another: a region in which the claim is
+// refuted.
+type Over struct {
+	Key string
+	Of  func(x float64) (above, below float64)
+}
+
+func (o Over) key() key { return key{words: o.Key, paint: Ink(Bad), form: keyBarred} }
+
+func (o Over) draw(c canvas) {
+	const step = 5
+	var region, bars []Point
+	for px := math.Ceil(c.box.X); px <= c.box.Right()+1; px++ {
+		above, below := o.Of(c.x.Value(px))
+		if !(above > below) || px > c.box.Right() {
+			c.add(Shape{Kind: Strip, Points: region, Paint: Ink(Bad).At(0.16), Clip: c.box})
+			region = nil
+			continue
+		}
+		from, to := Point{px, c.y.At(above)}, Point{px, c.y.At(below)}
+		region = append(region, from, to)
+		if int(px-c.box.X)%step == 0 {
+			bars = append(bars, from, to)
+		}
+	}
+	c.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Ink(Bad), Clip: c.box})
+}
+
+// Bars are boxes between values, by default filled.
+type Bars struct {
+	Key   string
+	Paint Paint
+	Boxes []Box
+	Form  int  // of the legend's samples
+	Under bool // the grid
+	Tight bool // nothing is left between neighbours
+}
+
+func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: cmp.Or(b.Form, keyBox)} }
+
+func (b Bars) draw(c canvas) {
+	for _, v := range b.Boxes {
+		r, clip := c.rectangle(v), c.box
+		if math.IsInf(v.X0, 0) {
+			clip = c.whole
+		}
+		if !b.Tight && !b.Under && r.W > 3 {
+			r = Rect{r.X + 0.5, r.Y, r.W - 1, r.H}
+		}
+		if shown := intersect(r, clip); shown.W > 0 && shown.H > 0 {
+			c.boxed(cmp.Or(b.Form, keyBox), r, b.Paint, clip)
+		}
+	}
+}
+
+// Crosses are marks at values: oblique ones, or upright.
+type Crosses struct {
+	Key     string
+	Paint   Paint
+	At      [][2]float64
+	Upright bool
+	Under   bool // points lie above them
+}
+
+func (x Crosses) key() key {
+	return key{words: x.Key, paint: x.Paint, form: choose(x.Upright, keyCross, keyOblique)}
+}
+
+func (x Crosses) draw(c canvas) {
+	for _, p := range c.all(x.At) {
+		c.cross(p, choose(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
+	}
+}
+
+// Arrow points from a value towards one that is infinite.
+type Arrow struct {
+	Paint    Paint
+	From, To [2]float64
+}
+
+func (Arrow) key() key { return key{} }
+
+func (a Arrow) draw(c canvas) {
+	from, to := c.at(a.From), c.at(a.To)
+	dx, dy := to.X-from.X, to.Y-from.Y
+	n := hypot(dx, dy)
+	if n == 0 {
+		return
+	}
+	dx, dy = dx/n, dy/n
+	c.add(Shape{Kind: Stroke, Points: []Point{from, to}, Width: 1.5, Paint: a.Paint, Clip: c.box})
+	c.add(Shape{Kind: Fill, Points: []Point{{to.X - 7*dx + 4*dy, to.Y - 7*dy - 4*dx}, to, {to.X - 7*dx - 4*dy, to.Y - 7*dy + 4*dx}}, Paint: a.Paint, Clip: c.box})
+}
+
+// Note is words beside a place where nothing else is. Where nothing is free it is not
+// written, unless it must be.
+type Note struct {
+	At    [2]float64
+	Words string
+	Role  Role
+	Bold  bool
+	Must  bool
+	Lit   bool // on the colour of what is proven
+	Box   bool
+}
+
+func (Note) key() key { return key{} }
+
+func (n Note) draw(c canvas) {
+	p := c.at(n.At)
+	if !around(c.box, 6).Has(p) {
+		return
+	}
+	pad := choose(n.Box, 7.0, 1)
+	w, h := c.wide(n.Words)*choose(n.Bold, 1.13, 1)+2*pad, 13+2*(pad-1)
+	var places []Rect
+	for _, off := range []float64{8, 26, 60, 110} {
+		for _, d := range [][2]float64{{1, 0}, {-1, 0}, {1, -1}, {-1, -1}, {0, -1}, {1, 1}, {-1, 1}, {0, 1}} {
+			places = append(places, Rect{p.X - w/2 + d[0]*(off+w/2), p.Y - h/2 + d[1]*(off+h/2), w, h})
+		}
+		if !n.Must {
+			break
+		}
+	}
+	i := slices.IndexFunc(places, func(r Rect) bool { return c.free(r, true) })
+	if i < 0 && !n.Must {
+		return
+	}
+	if i < 0 {
+		i = max(0, slices.IndexFunc(places, func(r Rect) bool { return c.free(r, false) }))
+	}
+	r := places[i]
+	r.X, r.Y = min(max(r.X, c.box.X), c.box.Right()-w), min(max(r.Y, c.box.Y), c.box.Bottom()-h)
+	if n.Box {
+		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text), Rect{})
+		c.rect(r, Ink(choose(n.Lit, Lit, Panel)), Rect{})
+		c.hollow(r, 1.2, Ink(choose(n.Lit, LitInk, Text)))
+	}
+	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, choose(n.Lit, LitInk, n.Role)).Bold = n.Bold
+}
+
+// free reports whether no words lie in a box of the plot, and if none should no shapes but
+// those of the grid.
+func (c canvas) free(r Rect, none bool) bool {
+	if r.X < c.box.X || r.Y < c.box.Y || r.Right() > c.box.Right() || r.Bottom() > c.box.Bottom() {
+		return false
+	}
+	crosses := func(o Rect) bool { both := intersect(r, o); return both.W > 0 && both.H > 0 }
+	for _, l := range c.Labels {
+		w := c.measure(l.Words, l.Size) * 1.1
+		if crosses(Rect{l.X - w*float64(l.Align)/2, l.Y - l.Size, w, l.Size + 2}) {
+			return false
+		}
+	}
+	for _, s := range c.Shapes {
+		switch {
+		case !none:
+		case s.Kind == Dots:
+			for _, p := range s.Points {
+				if around(r, s.Radius).Has(p) {
+					return false
+				}
+			}
+		case s.Kind == Stroke:
+			for i := 1; i < len(s.Points) && s.Paint.Role != Grid; i++ {
+				if _, _, in := clipSegment(s.Points[i-1], s.Points[i], r); in {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// Ends are words at the right of a plot, each at the height of what it names and apart from
+// the others.
+type Ends struct {
+	Words []string
+	At    [][2]float64
+	Paint []Paint
+	Bold  []bool
+	Item  bool // each can be read
+}
+
+func (Ends) key() key { return key{} }
+
+func (e Ends) draw(c canvas) {
+	const apart = 14.0 // px
+	order := make([]int, len(e.At))
+	last := 0.0
+	for i, v := range e.At {
+		order[i], last = i, max(last, c.x.At(v[0]))
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.At[j][1], e.At[i][1]) })
+	places := make([]float64, len(order))
+	for k, i := range order {
+		if places[k] = max(c.box.Y, c.y.At(e.At[i][1])); k > 0 {
+			places[k] = max(places[k], places[k-1]+apart)
+		}
+	}
+	for k, floor := len(places)-1, c.box.Bottom(); k >= 0; k-- {
+		places[k] = min(places[k], floor)
+		floor = places[k] - apart
+	}
+	rects := make([]Rect, len(order))
+	for k, i := range order {
+		end := c.at(e.At[i])
+		c.line(end.X, end.Y, last+10, places[k], 0.8, Ink(AxisLine), Rect{})
+		c.label(last+13, places[k]+4, e.Words[i], Start, e.Paint[i].Role).Bold = e.Bold[i]
+		rects[i] = Rect{last + 8, places[k] - 7, 20, 14}
+	}
+	for _, r := range rects {
+		if e.Item {
+			c.Items = append(c.Items, Item{Box: r, Mark: r})
+		}
+	}
+}
+
+// stairs hold each height until the next point.
+func stairs(points [][2]float64) (out [][2]float64) {
+	for i, p := range points {
+		if i > 0 {
+			out = append(out, [2]float64{p[0], points[i-1][1]})
+		}
+		out = append(out, p)
+	}
+	return out
+}
