@@ -271,7 +271,7 @@ func readPlan(name string, only []string) (shares.Several, error) {
 // canariesCommand is dpscope-beam canaries.
 func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
-	asked := cli.Settings(f.Flags, canary.TrainerKeys())
+	asked := cli.Settings(f.Flags, append(canary.Keys(), canary.TrainerKey()))
 	f.exec.Register(f.Flags)
 	f.Check(func() error {
 		f.trainer = trainer{f.Lookup("exec").Value.String(), f.exec.Timeout}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -78,31 +77,22 @@ func (s store) write(ctx context.Context, name string, data []byte) error {
 
 // open is a [shares.Opener].
 func (s store) open(ctx context.Context) shares.Opener {
-	return func(name string) (io.ReadCloser, error) {
-		var out io.ReadCloser
-		err := s.use(ctx, func(fs filesystem.Interface) error {
+	return func(name string) (data []byte, err error) {
+		err = s.use(ctx, func(fs filesystem.Interface) error {
 			f, err := fs.OpenRead(ctx, name)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			data, err := io.ReadAll(f)
-			out = io.NopCloser(bytes.NewReader(data))
+			data, err = io.ReadAll(f)
 			return err
 		})
-		return out, err
+		return data, err
 	}
 }
 
 // read reads a file.
-func (s store) read(ctx context.Context, name string) ([]byte, error) {
-	f, err := s.open(ctx)(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
+func (s store) read(ctx context.Context, name string) ([]byte, error) { return s.open(ctx)(name) }
 
 // drawn are the shares that are there, and of how many the audit has they are, 0 for none.
 func (s store) drawn(ctx context.Context) (there map[int]bool, of int, err error) {

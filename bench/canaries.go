@@ -173,7 +173,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 	type job struct {
 		cell canaryCell
 		seed int
-		res  map[canaryWay]canary.Judged
+		res  map[canaryWay]judged
 	}
 	var jobs []*job
 	for _, c := range cells {
@@ -212,7 +212,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 	return nil
 }
 
-func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]canary.Judged, error) {
+func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]judged, error) {
 	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
 		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
@@ -222,14 +222,14 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[ca
 	if err != nil {
 		return nil, err
 	}
-	s, err := canary.Simulate(a)
+	s, err := simulate(a)
 	if err != nil {
 		return nil, err
 	}
-	out := map[canaryWay]canary.Judged{}
+	out := map[canaryWay]judged{}
 	for _, way := range ways {
 		if c.k >= way.kind.Order() {
-			out[way] = s.Judge(way.kind, way.quantile)
+			out[way] = s.judge(way.kind, way.quantile)
 		}
 		runtime.Gosched()
 	}

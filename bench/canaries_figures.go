@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 )
 
@@ -110,7 +109,7 @@ func (b *canaryBench) byQuantile() (*canaryTable, error) {
 		for _, q := range quantiles {
 			ways = append(ways, canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q})
 		}
-		audits, err := results(b.ctx, b.workers, b.seeds(c), func(_ context.Context, seed int) (map[canaryWay]canary.Judged, error) {
+		audits, err := results(b.ctx, b.workers, b.seeds(c), func(_ context.Context, seed int) (map[canaryWay]judged, error) {
 			return b.simulate(c, seed, ways)
 		})
 		if err != nil {

@@ -52,7 +52,7 @@ func (c lidpCell) String() string {
 
 // lidpMeasured are the scores of its trainings, and how well the models did.
 type lidpMeasured struct {
-	*canary.Simulation
+	*simulation
 	accuracy []float64
 }
 
@@ -253,7 +253,7 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 			Mode: canary.Fixed, Runs: b.Trials, K: cells[i].k, Beta: canaryBeta, Seed: b.Seed}
 		a, err := plan.Resolve([]source.Spec{spec}, nil)
 		if err == nil {
-			m.Simulation, err = canary.Simulate(a)
+			m.simulation, err = simulate(a)
 		}
 		b.say("%s: done", cells[i])
 		return m, err
@@ -272,9 +272,9 @@ func (b *lidpBench) bound(c lidpCell, way canaryWay, n int) canaryFigure {
 	}
 	var all []float64
 	for first := 0; first+n <= b.Trials; first += n {
-		part := b.cells[c].Part(first, n)
-		for _, s := range []*canary.Simulation{part, part.Swapped()} {
-			all = append(all, math.Max(0, s.Judge(way.kind, way.quantile).Epsilon))
+		part := b.cells[c].part(first, n)
+		for _, s := range []*simulation{part, part.swapped()} {
+			all = append(all, math.Max(0, s.judge(way.kind, way.quantile).Epsilon))
 		}
 	}
 	return meanFigure(all)

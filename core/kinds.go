@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -22,7 +21,7 @@ type Env struct {
 	Catalogue audit.Catalogue // what is known, the user's own among it
 	Sources   []source.Spec   // of canaries; nil: all
 	Pool      *engine.Pool
-	File      []byte         // of an audit with canaries, of many runs or of one; nil: it has none
+	File      []byte         // of an audit with canaries; nil: it has none
 	Scores    *scores.Scores // of an audit of scores; of a replay nil: bounds are computed again from the report's counts
 	Continue  *canary.Parent // that an audit with canaries goes on from; nil: it begins
 
@@ -42,7 +41,7 @@ func (g Env) sources() []source.Spec {
 // Codecs read the tasks of every kind of audit: of the mechanisms and with canaries of the
 // sources that are given.
 func (g Env) Codecs() engine.Codecs {
-	return append(append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...), onerun.Codecs(g.sources())...)
+	return append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...)
 }
 
 // Audit is an audit of any kind: a plan that was checked and whose defaults are filled in.
@@ -111,21 +110,15 @@ func Kinds() []Kind {
 					return nil, err
 				}
 				p = a.Plan
-				return audited(a, p, Cost{(p.Runs + p.Explore) * (p.K + p.M), 8 * p.Explore * (p.K + p.M)}, func(g Env) func(canary.Progress) { return g.Canaries }), nil
+				size := p.K + p.M
+				return audited(a, p, Cost{(p.Runs + p.Explore) * size, 8 * max(1, p.Explore) * size}, func(g Env) func(canary.Progress) { return g.Canaries }), nil
 			},
-			func(ctx context.Context, r canary.Report, g Env, whole bool) (engine.Verification, error) {
-				return canary.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
-			}),
-		kind(onerun.Kind, onerun.ParseReport, onerun.ParsePlan, func(r onerun.Report) onerun.Plan { return r.Plan },
-			func(p onerun.Plan, g Env) (Audit, error) {
-				a, err := p.Resolve(g.sources(), g.File)
+			func(ctx context.Context, r canary.Report, g Env, whole bool) (v engine.Verification, err error) {
+				a, err := r.Plan.Resolve(g.sources(), g.File)
 				if err != nil {
-					return nil, err
+					return v, err
 				}
-				return audited(a, a.Plan, Cost{a.Plan.Canaries, 8 * a.Plan.Canaries}, nil), nil
-			},
-			func(ctx context.Context, r onerun.Report, g Env, whole bool) (engine.Verification, error) {
-				return onerun.Verify(ctx, g.sources(), g.Pool, r, g.File, whole)
+				return report.Verify(ctx, a, &engine.Runner{Pool: g.Pool}, r, whole)
 			}),
 		kind(scores.Kind, scores.ParseReport, scores.ParsePlan, func(r scores.Report) scores.Plan { return r.Plan },
 			func(p scores.Plan, g Env) (Audit, error) {

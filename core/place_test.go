@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -70,9 +69,9 @@ func TestRefusalsSayWhere(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	one := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}, Canaries: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
-	placed(t, one, onerun.Keys(), func(data []byte) error {
-		p, err := onerun.ParsePlan(data)
+	one := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}, Runs: 1, K: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
+	placed(t, one, canary.OneRunKeys(), func(data []byte) error {
+		p, err := canary.ParsePlan(data)
 		if err == nil {
 			_, err = p.Resolve(source.Sources(), nil)
 		}

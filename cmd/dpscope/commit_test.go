@@ -62,7 +62,7 @@ func TestCommit(t *testing.T) {
 	write("plan.json", `{"version": 1, "beta": 0.05, "audits": [
 		{"name": "first", "mechanism": "svt5", "claim": {"epsilon": 1}, "samples": 500, "trials": 1},
 		{"name": "third", "canaries": {"source": "gaussian-sum", "claim": {"epsilon": 2}, "runs": 64, "k": 5}},
-		{"name": "fourth", "oneRun": {"source": "gaussian-sum", "claim": {"epsilon": 2}, "canaries": 64}}]}`)
+		{"name": "fourth", "canaries": {"mode": "one-run", "source": "gaussian-sum", "claim": {"epsilon": 2}, "k": 64}}]}`)
 	text := committed(at("plan.json"))
 	said(t, 1, "audit", "-plan", at("plan.json"), "-output", "json="+at("whole"))
 	said(t, 0, "verify", "-commitment", text, at("whole"))

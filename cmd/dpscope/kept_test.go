@@ -17,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -54,12 +53,10 @@ func (r keptReport) counts() string {
 			return "sequential"
 		}
 	case canary.Report:
-		if x.Evidence != nil && x.Evidence.Certified.Table != nil {
-			return "evidence.certified"
-		}
-	case onerun.Report:
-		if x.Evidence != nil {
-			return "evidence.guesses"
+		if x.Evidence != nil && x.Evidence.OneRun != nil {
+			return "evidence.oneRun"
+		} else if x.Evidence != nil && x.Evidence.Runs.Certified.Table != nil {
+			return "evidence.runs"
 		}
 	case scores.Report:
 		return "evidence.guesses"

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -47,7 +46,7 @@ func (f *kindFlags[P]) trains(data string) {
 }
 
 func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
-	f := newKindFlags("canaries", canary.TrainerKeys(), stdin, stdout, stderr)
+	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), stdin, stdout, stderr)
 	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	f.trains("CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
@@ -114,8 +113,8 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 	return plan, from, err
 }
 
-func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[onerun.Plan] {
-	f := newKindFlags("one-run", onerun.TrainerKeys(), stdin, stdout, stderr)
+func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
+	f := newKindFlags("one-run", append(canary.OneRunKeys(), canary.TrainerKey()), stdin, stdout, stderr)
 	f.trains("CSV `file` of examples, for dp-sgd")
 	f.out.register(f.Flags)
 	return f
@@ -126,7 +125,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	plan := onerun.Plan{Version: onerun.PlanVersion}
+	plan := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -52,8 +51,6 @@ func (m *meter) watch(_ string, plan any, g *core.Env) {
 		g.Pair = m.pair
 	case canary.Plan:
 		g.Canaries = m.canaries(p)
-	case onerun.Plan:
-		m.show("training")
 	case scores.Plan:
 		m.show("auditing the scores")
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
@@ -341,8 +340,6 @@ func needsPlan(r report.View) error {
 	case pair.Report:
 		missing = r.Inputs.Samples != nil || r.Inputs.User != nil
 	case canary.Report:
-		missing = missing || r.Plan.Data != ""
-	case onerun.Report:
 		missing = missing || r.Plan.Data != ""
 	}
 	if missing {

@@ -26,7 +26,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -343,10 +342,10 @@ func TestReproduceOneRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
-			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
+			K: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
-		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.K)
 		var file []byte
 		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
 			p.Parameters = drawParams(t, s.Params)
@@ -360,17 +359,17 @@ func TestReproduceOneRun(t *testing.T) {
 			return
 		}
 		valid++
-		resolve := func(p onerun.Plan) (onerun.Plan, error) {
+		resolve := func(p canary.Plan) (canary.Plan, error) {
 			b, err := p.Resolve(source.Sources(), file)
 			if err != nil {
 				return p, err
 			}
 			return b.Plan, nil
 		}
-		asksAgain(t, a.Reproduce(), onerun.Plan{Version: onerun.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
+		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
 			f := newOneRunFlags(nil, nil, io.Discard)
 			return f.Flags, f.asked
-		}, onerun.Keys(), resolve, a.Plan)
+		}, canary.OneRunKeys(), resolve, a.Plan)
 	})
 	enough(t, valid, tried)
 }

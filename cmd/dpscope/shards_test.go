@@ -119,7 +119,7 @@ func TestMergeRefuses(t *testing.T) {
 	// Another program's counts: as drawn by shares of the wrong index.
 	forged := with(t, "forged", resealed(t, read("part-1"), `"rows":16384`, `"rows":16383`))
 	aged := with(t, "aged", resealed(t, whole, `"product":"`, `"product":"0.0.`))
-	future := with(t, "future", resealed(t, whole, `"version":3,`, `"version":9,`))
+	future := with(t, "future", resealed(t, whole, `"version":4,`, `"version":9,`))
 	for name, c := range map[string]struct {
 		parts []string
 		says  []string

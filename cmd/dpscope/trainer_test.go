@@ -267,7 +267,7 @@ func TestTrainedPlan(t *testing.T) {
 	claim := map[string]any{"epsilon": 1, "delta": 1e-5}
 	text, _ := json.Marshal(map[string]any{"version": 1, "audits": []any{
 		map[string]any{"name": "many", "canaries": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "runs": 60, "k": 8}},
-		map[string]any{"name": "one", "oneRun": map[string]any{"source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "canaries": 300}},
+		map[string]any{"name": "one", "canaries": map[string]any{"mode": "one-run", "source": "trainer", "trainer": own, "relation": "add-remove", "claim": claim, "k": 300}},
 	}})
 	must.Do(t, os.WriteFile(plan, text, 0o600))
 	file := audited(t, cli.ExitViolation, "audit", "-plan", plan)

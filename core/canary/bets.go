@@ -108,27 +108,22 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 	if err != nil {
 		return nil, err
 	}
-	ev := &Evidence{Sequential: b, Membership: membership.OfRuns(p.K, p.M, scores, p.Beta)}
-	ev.ScoreSample = membership.Portray(p.K, p.M, scores)
-	ev.Threshold, ev.Certified = b.Epochs[len(b.Epochs)-1].Threshold, membership.Counted{Table: t, Diverged: diverged}
-	ev.Ties = len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1]
-	return ev, nil
+	return &Evidence{Sequential: b, Membership: membership.OfRuns(p.K, p.M, scores, p.Beta), Runs: &membership.Gathered{
+		Threshold: b.Epochs[len(b.Epochs)-1].Threshold, Certified: membership.Counted{Table: t, Diverged: diverged},
+		Ties: len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1], ScoreSample: membership.Portray(p.K, p.M, scores)}}, nil
 }
 
 // replayed is the evidence that follows from scores. The count of trainings that
 // diverged is the report's own.
 func replayed(p Plan, packed []byte, diverged int) (*leader, *Evidence, error) {
 	scores := source.UnpackFloats(packed)
-	l := newLeader(p)
-	for size := p.K + p.M; len(scores) >= size*(l.trained()+1); {
-		run := scores[size*l.trained():][:size]
-		for _, x := range run {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, nil, &audit.InputError{Field: "report: evidence.sequential.scores", Found: fmt.Sprint(x), Want: "finite"}
-			}
+	for _, x := range scores {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, nil, &audit.InputError{Field: "report: evidence.sequential.scores", Found: fmt.Sprint(x), Want: "finite"}
 		}
-		l.take(run)
 	}
+	l := newLeader(p)
+	l.takeAll(scores)
 	ev, err := l.evidence(p, scores, diverged)
 	return l, ev, err
 }

@@ -30,27 +30,31 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	r := Report{Report: report.New(Kind, p.Source, p.StatedClaim(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
 	r.Quantity, r.Termination, r.Power = string(report.Epsilon), end, power(p)
 	r.Reproduce, r.Limitations, r.References = a.Reproduce(), limitations(p), references(p)
-	if ev != nil && ev.Sequential != nil {
-		r.Evidence = ev
-		r.boundSequential()
-	} else if ev != nil && ev.Explored.Table != nil {
-		r.Evidence = ev
-		if t := ev.Certified.Table; t != nil {
-			r.Termination.SamplesUsed = t.Runs()
-			r.In, r.Out = side(t.In()), side(t.Out())
-			if end.Reason == audit.Completed {
-				r.bound(*t)
-			}
+	basis, method := membership.FixedRuns, bounds.Method(p.Interval)
+	switch {
+	case ev == nil || ev.Runs != nil && ev.Sequential == nil && ev.Runs.Explored.Table == nil:
+		ev = nil
+	case ev.OneRun != nil:
+		basis = membership.OneTraining
+		r.boundOneRun(ev.OneRun.Guessed)
+	case ev.Sequential != nil:
+		basis = membership.OpenRuns
+		r.boundSequential(ev)
+	case ev.Runs.Certified.Table != nil:
+		t := *ev.Runs.Certified.Table
+		r.Termination.SamplesUsed = t.Runs()
+		r.In, r.Out = side(t.In()), side(t.Out())
+		if end.Reason == audit.Completed {
+			r.bound(ev.Runs)
 		}
 	}
-	if r.Evidence != nil && ev.Membership != nil && len(r.Tables) > 0 {
-		basis := membership.FixedRuns
-		if p.sequential() {
-			basis = membership.OpenRuns
-		}
+	if r.Evidence = ev; ev != nil && ev.Membership != nil && len(r.Tables) > 0 {
 		r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Relation, basis, p.Beta))
 	}
-	r.Choose(bounds.Method(p.Interval))
+	if p.Mode == OneRun {
+		method = report.MethodOneRun
+	}
+	r.Choose(method)
 	if a.from != nil {
 		r.Continued = a.from.parts()
 	}
@@ -59,9 +63,17 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	return r, nil
 }
 
+// boundOneRun computes what the methods make of guesses, and what follows from that.
+func (r *Report) boundOneRun(made membership.Guessed) {
+	g := r.Plan.guessing()
+	r.Termination.SamplesUsed = r.Plan.K
+	r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(r.Plan.Beta), Rows: g.Rows(made, r.Claim.Epsilon)}}
+	r.PValue = new(g.PValue(made, r.Claim.Epsilon))
+}
+
 // bound computes what all intervals make of the counts, and what follows from that.
-func (r *Report) bound(t bounds.CanaryTable) {
-	ev, eps, delta, beta := r.Evidence, r.Claim.Epsilon, r.Claim.Delta, r.Plan.Beta
+func (r *Report) bound(ev *membership.Gathered) {
+	t, eps, delta, beta := *ev.Certified.Table, r.Claim.Epsilon, r.Claim.Delta, r.Plan.Beta
 	rows := ev.Rows(eps, delta, beta, func(kind bounds.CanaryInterval) float64 {
 		return bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, beta)
 	})
@@ -73,18 +85,17 @@ func (r *Report) bound(t bounds.CanaryTable) {
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: r.Plan.title(), Rows: rows}}
 	r.LowerBound = new(float64) // where the plan's interval bounds nothing, too
-	pv := bounds.CanaryPValue(t, eps, delta, ev.Stakes)
-	r.PValue = &pv
+	r.PValue = new(bounds.CanaryPValue(t, eps, delta, ev.Stakes))
 }
 
 // boundSequential computes what the bets came to, which holds however the run ended.
-func (r *Report) boundSequential() {
-	p, ev := r.Plan, r.Evidence
+func (r *Report) boundSequential(ev *Evidence) {
+	p := r.Plan
 	s, err := ev.Sequential.follow(p, nil)
 	if err != nil {
 		panic("canary: evidence that was not checked: " + err.Error())
 	}
-	if t := ev.Certified.Table; t != nil {
+	if t := ev.Runs.Certified.Table; t != nil {
 		r.In, r.Out = side(t.In()), side(t.Out())
 	}
 	row := membership.NewRow(p.Interval, p.Claim.Epsilon)
@@ -95,8 +106,7 @@ func (r *Report) boundSequential() {
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: p.title(), Rows: []report.Row{row}}}
 	r.LowerBound = new(float64)
-	pv := s.PValue()
-	r.PValue = &pv
+	r.PValue = new(s.PValue())
 	r.Termination.SamplesUsed = s.Runs()
 }
 
@@ -119,6 +129,9 @@ func side(e bounds.Exchangeable) *Side {
 // canaries inside were in the event and no fresh one was is about log(n/3) at the 95 %
 // level, whatever K is.
 func power(p Plan) *report.Power {
+	if p.Mode == OneRun {
+		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}
+	}
 	return &report.Power{Largest: math.Max(0, p.ceiling(p.Runs)), Unit: unit, Needed: report.Least(1, source.MaxRuns, func(n int) bool {
 		return (p.sequential() || p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil) && p.ceiling(n) > p.Claim.Epsilon
 	})}

@@ -51,7 +51,7 @@ func Continue(data []byte) (*Parent, error) {
 	p := &Parent{report: r, scores: source.UnpackFloats(b.Scores)}
 	sum := sha256.Sum256(data)
 	p.sha = hex.EncodeToString(sum[:])
-	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Certified.Diverged)
+	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +97,4 @@ func (p *Parent) check(is Plan) error {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(is.Runs), Want: fmt.Sprintf("more than the %d trainings that the report has: it is their number in all", n)}
 	}
 	return nil
-}
-
-// resume gives a run what it goes on from.
-func (p *Parent) resume(s *state) {
-	for size := s.Plan.K + s.Plan.M; len(p.scores) >= size*(s.leader.trained()+1); {
-		s.leader.take(p.scores[size*s.leader.trained():][:size])
-	}
-	s.scores, s.diverged = slices.Clone(p.scores), p.report.Evidence.Certified.Diverged
 }

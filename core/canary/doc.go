@@ -1,11 +1,13 @@
 // Package canary audits with canaries: records that an auditor plants, several a
 // run of the mechanism, and whose presence it then tests for (Pillutla et al.
-// 2023, LiDP, algorithm 1).
+// 2023, LiDP, algorithm 1), or of which fair coins decide who is in one run, and whose
+// coins it guesses (Steinke, Nasr and Jagielski 2023).
 //
 //	Plan -> Task(explore) x shards -> scores -> threshold, stakes
 //	     -> Task(certify) x shards -> counts -> bounds -> Report
+//	Plan -> Task(one-run) -> guesses -> bounds -> Report
 //
-// A run draws K canaries that are put into the dataset and M fresh ones that are
+// One of many runs draws K canaries that are put into the dataset and M fresh ones that are
 // not. A canary is in the event if its score, a function of the canary and the
 // output, exceeds a threshold. If the canaries inside and any fresh one are
 // exchangeable, each canary inside is in the event with the same probability p1,
@@ -15,7 +17,7 @@
 // is for the intervals of bounds to say.
 //
 // The threshold and the stakes of the betting intervals are chosen on runs of
-// their own, of which a [membership.Portrait] may be looked at. A [Task] is a pure function
+// their own, of which a [membership.ScoreSample] may be looked at. A [Task] is a pure function
 // of itself and each run has a random stream of its own, so that a [Report] does
 // not depend on where or how many at once runs were drawn.
 //

@@ -8,21 +8,23 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/report"
 )
 
-// A sum that adds a fifth of the noise it should.
-func ExampleRun() {
+// A sum that adds a fifth of the noise it should, in many runs and in one.
+func ExamplePlan() {
 	claim := audit.DPClaim(1, 1e-5)
-	sources := source.Sources()
-	report, err := canary.Run{
-		Plan:    canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}, Runs: 256, Seed: 1},
-		Sources: sources,
-		Pool:    engine.LocalPool(1),
-	}.Do(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
+	of := source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
+	for _, plan := range []canary.Plan{{Version: canary.PlanVersion, Subject: of, Runs: 256, Seed: 1}, {Version: canary.PlanVersion, Mode: canary.OneRun, Subject: of, K: 1000, Seed: 1}} {
+		a, err := plan.Resolve(source.Sources(), nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		r, err := report.Do(context.Background(), a, &engine.Runner{Pool: engine.LocalPool(1)}, nil, audit.Generator{})
+		fmt.Println(err, r.Verdict, r.Plan.K, *r.LowerBound > 1)
 	}
-	fmt.Println(report.Verdict, report.Plan.K, *report.LowerBound > 1)
-	// Output: violation 16 true
+	// Output:
+	// <nil> violation 16 true
+	// <nil> violation 1000 true
 }

@@ -63,6 +63,13 @@ func (l *leader) take(scores []float64) {
 	}
 }
 
+// takeAll takes the scores of trainings, one after the other.
+func (l *leader) takeAll(scores []float64) {
+	for size := l.k + l.m; len(scores) >= size; scores = scores[size:] {
+		l.take(scores[:size])
+	}
+}
+
 // What an epoch's event is chosen by.
 const (
 	leaderRanks = 60 // thresholds
@@ -125,18 +132,18 @@ type candidate struct {
 // candidates are thresholds halfway below quantiles of the scores inside; never none.
 func (l *leader) candidates() []candidate {
 	size := l.k + l.m
-	var in, all []float64
 	for ; l.learnt < l.trained(); l.learnt++ {
 		for i, x := range l.runs[l.learnt*size:][:size] {
 			if membership.Unscored(x) {
 				continue
 			}
-			if all = append(all, x); i < l.k {
-				in = append(in, x)
+			if l.pooled = append(l.pooled, x); i < l.k {
+				l.in = append(l.in, x)
 			}
 		}
 	}
-	l.in, l.pooled = merged(l.in, in), merged(l.pooled, all)
+	slices.Sort(l.in)
+	slices.Sort(l.pooled)
 	var list []candidate
 	for q := range leaderRanks {
 		if len(l.in) == 0 {
@@ -170,18 +177,4 @@ func (l *leader) candidates() []candidate {
 		}
 	}
 	return list
-}
-
-// merged is a sorted list with more numbers.
-func merged(sorted, more []float64) []float64 {
-	slices.Sort(more)
-	out := make([]float64, 0, len(sorted)+len(more))
-	for len(sorted) > 0 && len(more) > 0 {
-		if sorted[0] <= more[0] {
-			out, sorted = append(out, sorted[0]), sorted[1:]
-		} else {
-			out, more = append(out, more[0]), more[1:]
-		}
-	}
-	return append(append(out, sorted...), more...)
 }

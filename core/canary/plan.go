@@ -1,9 +1,11 @@
 package canary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -11,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of the statistics that its
@@ -31,6 +34,9 @@ const (
 	// Fixed: some runs choose the threshold, others certify; every interval bounds
 	// epsilon, and none before all runs are there.
 	Fixed Mode = "fixed"
+	// OneRun: one run with K canaries, each of which a fair coin of its own puts in or leaves
+	// out, and right guesses of who was in (Steinke, Nasr and Jagielski 2023).
+	OneRun Mode = "one-run"
 )
 
 // Plan says what to audit with canaries and how. Zero values mean the documented
@@ -38,24 +44,26 @@ const (
 type Plan struct {
 	Version int `json:"version"`
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
-	// audit alone has (explore, interval, quantile), else [Sequential].
+	// audit alone has (explore, interval, quantile), else [Sequential]; never [OneRun].
 	Mode Mode `json:"mode,omitempty"`
 	source.Subject
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
 	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
-	// there will be. Default: the source's, twice that where all count.
+	// there will be. Default: the source's, twice that where all count. Of one run 1.
 	Runs    int `json:"runs,omitempty"`
-	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n)
-	M       int `json:"m,omitempty"`       // fresh canaries; default K
+	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n); of one run all, default the source's
+	M       int `json:"m,omitempty"`       // fresh canaries; default K; none of one run
 	Explore int `json:"explore,omitempty"` // exploration runs of a fixed audit; default n
 
 	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
 	// Quantile q limits the threshold to the range between the q and the 1-q
 	// quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5).
 	Quantile float64 `json:"quantile,omitempty"`
-	Beta     float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
-	Seed     uint64  `json:"seed"`           // at most audit.MaxSeed
+	// Guesses of one run; sides by default are both.
+	membership.GuessPlan
+	Beta float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
+	Seed uint64  `json:"seed"`           // at most audit.MaxSeed
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
@@ -95,16 +103,20 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 	if a.Spec, err = a.Plan.Subject.Spec(sources); err != nil {
 		return nil, err
 	}
-	if a.Setup, err = a.Plan.Setup(a.Spec, a.Spec.Designs, p.Pool); err != nil {
+	if p.Mode == OneRun {
+		switch {
+		case a.Spec.OneRun == nil:
+			return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
+		case p.Relation == audit.Replace:
+			return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+		}
+		a.Spec.Relations, a.Spec.Designs = []audit.Relation{audit.AddRemove}, a.Spec.OneRun.Designs
+	}
+	if a.Setup, err = a.Plan.Setup(a.Spec, p.Pool); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.resolveMode, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
+	for _, step := range []func() error{func() error { return audit.At("/mode", a.resolveMode()) }, a.resolveCounts, a.resolveBound, func() error { return take(a) }, a.check} {
 		if err := step(); err != nil {
-			return nil, err
-		}
-	}
-	if a.Spec.Check != nil {
-		if err := a.Spec.Check(&a.Setup); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +126,17 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		a.Plan.Pool = &pool
 	}
 	return a, nil
+}
+
+// check asks the source whether it can.
+func (a *Audit) check() error {
+	if a.Plan.Mode == OneRun {
+		return a.Spec.OneRun.Check(&a.Setup, a.Plan.Parameters)
+	}
+	if a.Spec.Check == nil {
+		return nil
+	}
+	return a.Spec.Check(&a.Setup)
 }
 
 // sequential reports whether all trainings are bet on.
@@ -132,23 +155,22 @@ func UsualRuns(s source.Spec) int {
 	return 2 * s.Runs
 }
 
-// usualMode is that of a plan that names none.
-func (a *Audit) usualMode() Mode {
-	if a.Spec.Cheap || a.Plan.twoStaged() {
-		return Fixed
-	}
-	return Sequential
-}
-
 // resolveMode checks what the audit is after.
 func (a *Audit) resolveMode() error {
-	p := &a.Plan
+	p, all := &a.Plan, []Mode{Sequential, UntilRefuted, Fixed, OneRun}
 	if p.Mode == "" {
-		p.Mode = a.usualMode()
+		if p.Mode = Sequential; a.Spec.Cheap || p.twoStaged() {
+			p.Mode = Fixed
+		}
 	}
+	guesses := p.Sides != "" || len(p.Guesses)+len(p.GDPGuesses) > 0
 	switch {
-	case !slices.Contains([]Mode{Sequential, UntilRefuted, Fixed}, p.Mode):
-		return audit.UnknownName("mode", string(p.Mode), report.Texts([]Mode{Sequential, UntilRefuted, Fixed}))
+	case !slices.Contains(all, p.Mode):
+		return audit.UnknownName("mode", string(p.Mode), report.Texts(all))
+	case p.Mode == OneRun && (p.Runs != 0 && p.Runs != 1 || p.M != 0 || p.Pool != nil || p.twoStaged()):
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with runs, m, pool, explore, interval or quantile", p.Mode), Want: "without them", Remedy: "one run has k canaries, of which a coin puts each in"}
+	case p.Mode != OneRun && guesses:
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with sides or guesses", p.Mode), Want: "without them", Remedy: "canaries are guessed in one run: dpscope one-run"}
 	case p.sequential() && p.twoStaged():
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
 			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings are of -fixed"}
@@ -158,47 +180,50 @@ func (a *Audit) resolveMode() error {
 
 func (a *Audit) resolveCounts() error {
 	p := &a.Plan
-	if p.Runs == 0 {
-		if p.Runs = a.Spec.Runs; p.sequential() {
-			p.Runs *= 2 // a fixed audit explores with as many
-		}
-	}
-	if p.K == 0 {
-		p.K = int(math.Ceil(math.Sqrt(float64(max(1, p.Runs)))))
-	}
-	if p.M == 0 {
-		p.M = p.K
-	}
 	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
 		return err
+	}
+	if p.Mode == OneRun {
+		p.Runs, p.K = 1, cmp.Or(p.K, a.Spec.OneRun.Canaries)
+	} else {
+		if p.Runs == 0 {
+			if p.Runs = a.Spec.Runs; p.sequential() {
+				p.Runs *= 2 // a fixed audit explores with as many
+			}
+		}
+		p.K = cmp.Or(p.K, int(math.Ceil(math.Sqrt(float64(max(1, p.Runs))))))
+		p.M = cmp.Or(p.M, p.K)
 	}
 	if err := p.checkNumbers(); err != nil {
 		return err
 	}
-	most := p.mostExplored()
-	if p.sequential() {
-		if p.Runs > most {
-			return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at most %d with k = %d and m = %d", most, p.K, p.M), Remedy: "so many scores fit into memory; use -fixed for more runs"}
-		}
-		a.Setup.K, a.Setup.M = p.K, p.M
-		return nil
-	}
-	if p.Explore == 0 {
-		p.Explore = min(p.Runs, most)
-	}
-	if p.Explore < 1 || p.Explore > most {
-		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
-	}
 	a.Setup.K, a.Setup.M = p.K, p.M
+	most := p.mostExplored()
+	if p.sequential() && p.Runs > most {
+		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at most %d with k = %d and m = %d", most, p.K, p.M), Remedy: "so many scores fit into memory; use -fixed for more runs"}
+	}
+	if p.Mode == Fixed {
+		if p.Explore = cmp.Or(p.Explore, min(p.Runs, most)); p.Explore < 1 || p.Explore > most {
+			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
+		}
+	}
 	return nil
 }
 
+// mostOneRun bounds the canaries of one run.
+const mostOneRun = 1 << 20
+
 // checkNumbers refuses numbers that no audit has.
 func (p Plan) checkNumbers() error {
-	for _, n := range []struct {
+	type number struct {
 		name, path, what string
 		value, most      int
-	}{{"runs", "n", "", p.Runs, source.MaxRuns}, {"k", "", ": the number of canaries inside", p.K, source.MaxCanaries}, {"m", "", ": the number of fresh canaries", p.M, source.MaxCanaries}} {
+	}
+	numbers := []number{{"runs", "n", "", p.Runs, source.MaxRuns}, {"k", "", ": the number of canaries inside", p.K, source.MaxCanaries}, {"m", "", ": the number of fresh canaries", p.M, source.MaxCanaries}}
+	if p.Mode == OneRun {
+		numbers = []number{{"runs", "n", "", p.Runs, 1}, {"k", "m", ": the number of canaries", p.K, mostOneRun}}
+	}
+	for _, n := range numbers {
 		if n.value < 1 || n.value > n.most {
 			return &audit.InputError{Field: n.name, Path: n.path, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]%s", n.most, n.what)}
 		}
@@ -211,9 +236,10 @@ func (p Plan) checkNumbers() error {
 
 func (a *Audit) resolveBound() error {
 	p := &a.Plan
-	if p.Interval == "" {
-		p.Interval = bounds.CanaryPairedBetting
+	if p.Mode == OneRun {
+		return p.GuessPlan.Resolve(p.K, p.rule())
 	}
+	p.Interval = cmp.Or(p.Interval, bounds.CanaryPairedBetting)
 	if !slices.Contains(bounds.CanaryIntervals(), p.Interval) {
 		return audit.UnknownName("interval", string(p.Interval), report.Texts(bounds.CanaryIntervals()))
 	}
@@ -228,6 +254,16 @@ func (a *Audit) resolveBound() error {
 		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
 	}
 	return nil
+}
+
+// rule decides how many canaries of one run are guessed.
+func (p Plan) rule() membership.Rule {
+	return membership.Rule{Usual: membership.UsualOfRun, Claim: *p.Claim, Beta: p.Beta}
+}
+
+// guessing is how the canaries of one run are guessed.
+func (p Plan) guessing() membership.Guessing {
+	return membership.Guessing{GuessPlan: p.GuessPlan, M: p.K, Rule: p.rule()}
 }
 
 // ceiling is the largest bound that n runs can give.
@@ -257,9 +293,7 @@ func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
 // Keys are the settings of an audit with canaries, in the order in which a report
 // names them.
 func Keys() []settings.Key[Plan] {
-	keys := []settings.Key[Plan]{source.SourceKey(subject, func(source.Spec) bool { return true })}
-	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted },
-		"; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0")...)
+	keys := firstKeys(false, "; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0")
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "neighbouring relation of the claim: add-remove or replace; default: the source's first",
@@ -277,7 +311,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "use no vector of the file twice in a run",
 			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
 	}...)
-	keys = append(keys, source.CSVKeys(subject, "a file of examples")...)
+	keys = append(keys, csvKeys("a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
 			Usage: "runs to certify, or all runs of a sequential audit; default: the source's",
@@ -306,37 +340,93 @@ func Keys() []settings.Key[Plan] {
 		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
 			Usage: "some runs choose the threshold and -n others certify, by every interval; the default if runs are cheap",
 			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "some runs choose the threshold, others certify"}},
-	}...), source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
+	}...), lastKeys()...)
 }
 
-// TrainerKeys are those of [Keys] and the program that trains, which only a command runs.
-func TrainerKeys() []settings.Key[Plan] {
-	return append(Keys(), source.TrainerKey(subject))
+// OneRunKeys are those of an audit in one run.
+func OneRunKeys() []settings.Key[Plan] {
+	keys := append(firstKeys(true, "", "0 is a claim of pure differential privacy"), []settings.Key[Plan]{
+		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
+			Usage: "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is included"},
+		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
+			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
+	}...)
+	keys = append(keys, csvKeys("the file")...)
+	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, mostOneRun),
+		Usage: "number of canaries, each included by a fair coin; default: the source's",
+		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
+	return append(append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...), lastKeys()...)
 }
 
-func subject(p *Plan) *source.Subject { return &p.Subject }
+// firstKeys are the source, the first of those is preset, and the claim.
+func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
+	var names []string
+	for _, s := range source.Sources() {
+		if !oneRun || s.OneRun != nil {
+			names = append(names, s.Name)
+		}
+	}
+	return append([]settings.Key[Plan]{{Name: "source", Always: true, At: settings.Word(func(p *Plan) *string { return &p.Source }), Preset: names[0],
+		Usage: "what is audited: " + strings.Join(names, ", "),
+		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}},
+		source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, epsilon, delta)...)
+}
+
+// csvKeys say how a file of examples is read.
+func csvKeys(file string) []settings.Key[Plan] {
+	return []settings.Key[Plan]{
+		{Name: "label", Field: "csv/label", At: settings.Text(func(p *Plan) *string { return &p.csv().Label }),
+			Usage: "column of the labels in " + file + ", its name or number; default the last",
+			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
+		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *Plan) (*float64, *float64) { return &p.csv().Lower, &p.csv().Upper }),
+			Usage: "declared bounds of all features of " + file + ", as LOW,HIGH; default -1,1",
+			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not taken from the data: LOW,HIGH", Empty: "-1,1"}},
+		{Name: "scaling", Field: "csv/scaling", At: settings.Word(func(p *Plan) *string { return &p.csv().Scaling }),
+			Usage: "of " + file + ": box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box",
+			Form:  &settings.Form{Place: "file", Label: "Scaling"}},
+	}
+}
+
+func lastKeys() []settings.Key[Plan] {
+	return source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })
+}
+
+// TrainerKey is the program that trains, which only a command runs.
+func TrainerKey() settings.Key[Plan] {
+	return settings.Key[Plan]{Name: "exec", Field: "trainer/command", At: settings.Text(func(p *Plan) *string {
+		p.Trainer = cmp.Or(p.Trainer, &source.Trainer{})
+		return &p.Trainer.Command
+	}).Then(func(p *Plan, _ string) { p.Source = source.TrainerName }),
+		Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
+}
+
+// csv is how the plan reads a file, to be set.
+func (p *Plan) csv() *train.CSV {
+	p.CSV = cmp.Or(p.CSV, &train.CSV{})
+	return p.CSV
+}
 
 // pool is that of the plan, to be set.
 func (p *Plan) pool() *source.Pool {
-	if p.Pool == nil {
-		p.Pool = &source.Pool{}
-	}
+	p.Pool = cmp.Or(p.Pool, &source.Pool{})
 	return p.Pool
 }
 
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
-	p := a.Plan
-	otherwise := Plan{Subject: source.Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
-	if (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted {
+	p, keys, command := a.Plan, Keys(), "canaries"
+	otherwise := Plan{Subject: source.Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	switch {
+	case p.Mode == OneRun:
+		keys, command, otherwise.GuessPlan = OneRunKeys(), "one-run", p.guessing().Otherwise()
+	case (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted:
 		otherwise.Mode = p.Mode // it goes without saying
 	}
-	if p.sequential() {
-		otherwise.Explore = 0
+	if p.Mode == Fixed {
+		otherwise.Explore = p.Runs
 	}
-	keys := Keys()
 	if p.Trainer != nil {
-		keys = settings.Without(TrainerKeys(), "source")
+		keys = append(settings.Without(keys, "source"), TrainerKey())
 	}
-	return p.Again("canaries", settings.Written(keys, p, otherwise), a.Spec, a.Setup)
+	return p.Again(command, settings.Written(keys, p, otherwise), a.Spec, a.Setup)
 }

@@ -1,13 +1,13 @@
 package canary
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -27,6 +27,27 @@ type Report struct {
 	Evidence *Evidence `json:"evidence,omitempty"`
 	In       *Side     `json:"in,omitempty" same:"near"`  // canaries that were inside
 	Out      *Side     `json:"out,omitempty" same:"near"` // fresh canaries
+}
+
+// Evidence is what the bounds are computed from.
+type Evidence struct {
+	// Runs are absent of one run. Of a sequential audit Certified counts the trainings that
+	// were bet on, each by the event of its epoch, and Threshold is the last; nothing is
+	// explored, and the portrait is of the first trainings.
+	Runs *membership.Gathered `json:"runs,omitempty"`
+	// Sequential is what a sequential audit bet, and came to.
+	Sequential *Bets  `json:"sequential,omitempty"`
+	OneRun     *Coins `json:"oneRun,omitempty"` // of one run
+	// Membership is of all explored scores; of a sequential audit, and of one run, of all.
+	// Absent where all canaries were in, or none.
+	Membership *membership.Evidence `json:"membership,omitempty"`
+}
+
+// Coins are what one run came to.
+type Coins struct {
+	In       int  `json:"in"` // canaries that were in
+	Diverged bool `json:"diverged"`
+	membership.Guessed
 }
 
 // Chance implements [report.View].
@@ -56,97 +77,119 @@ func (r Report) check() error {
 		}
 		least = c.Runs
 	}
-	if r.Evidence != nil {
-		if err := r.Evidence.check(r.Plan); err != nil {
-			return fmt.Errorf("report: evidence: %w", err)
-		}
+	if r.Evidence == nil {
+		return nil
+	}
+	if err := r.Evidence.check(r.Plan); err != nil {
+		return fmt.Errorf("report: evidence: %w", err)
 	}
 	return nil
 }
 
-// Verify replays a report, see [report.Verify]. With whole it draws every run again and
-// chooses the threshold again; of a fixed audit that was stopped only what follows from its
-// counts is checked. file is the user's file, if the audit had one.
-func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (v engine.Verification, err error) {
-	if err := r.check(); err != nil {
-		return v, err
+// check refuses what no audit of this plan gathers.
+func (e Evidence) check(p Plan) error {
+	for _, x := range []struct {
+		name      string
+		is, asked bool
+	}{{"sequential", e.Sequential != nil, p.sequential()}, {"oneRun", e.OneRun != nil, p.Mode == OneRun}, {"runs", e.Runs != nil, p.Mode != OneRun}} {
+		if x.is != x.asked {
+			return &audit.InputError{Field: x.name, Found: fmt.Sprint(x.is), Want: fmt.Sprintf("there where the mode has it, and else not; the mode is %q", p.Mode)}
+		}
 	}
-	if whole, err = r.Plan.Replayed(sources, whole); err != nil {
-		return v, err
+	if one := e.OneRun; one != nil {
+		if one.In < 0 || one.In > p.K {
+			return &audit.InputError{Field: "in", Found: fmt.Sprint(one.In), Want: fmt.Sprintf("in [0, %d]", p.K)}
+		}
+		if err := p.guessing().Check(one.Guessed); err != nil || e.Membership == nil {
+			return err
+		}
+		return e.Membership.Check(one.In, p.K-one.In)
 	}
-	a, err := r.Plan.Resolve(sources, file)
-	if err != nil {
-		return v, err
+	if e.Sequential != nil {
+		if e.Runs.ScoreSample == nil {
+			return &audit.InputError{Field: "portrait", Found: audit.Absent, Want: "scores of the first trainings"}
+		}
+		t, err := e.Sequential.table(p)
+		if err != nil {
+			return err
+		}
+		if !audit.EqualJSON(t, e.Runs.Certified.Table) {
+			return &audit.InputError{Field: "certified.table", Found: "other counts than the epochs'", Want: "their sum"}
+		}
+		p.Explore = p.Runs // that the portrait is of
 	}
-	return report.Verify(ctx, a, &engine.Runner{Pool: pool}, r, whole)
+	if err := e.Runs.Check(p.Explore, p.Runs, p.K, p.M); err != nil {
+		return err
+	}
+	if err := e.Runs.ScoreSample.Check(p.Explore, p.K, p.M); err != nil || e.Membership == nil {
+		return err
+	}
+	n := e.Membership.ROC.In / p.K
+	if n > p.Explore {
+		return &audit.InputError{Field: "membership", Found: fmt.Sprintf("scores of %d runs", n), Want: fmt.Sprintf("of at most %d", p.Explore)}
+	}
+	return e.Membership.Check(0, n*p.M)
 }
 
-// Replay implements [report.Audit].
+// Replay implements [report.Audit]. With whole it draws every run that the report counts
+// again, and chooses the threshold again. Without, and of a fixed audit that was stopped,
+// what follows from its counts is made again: of a sequential audit the events, bets and
+// counts from the scores, where the report has them.
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
-	if r.Plan.sequential() && r.Evidence != nil {
-		return a.replaySequential(v, r, whole)
-	}
-	again := report.Replay[*Evidence]{Found: r.Evidence}
-	if r.Evidence == nil || r.Evidence.Certified.Table == nil {
-		return again, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
-	}
-	complete := r.Termination.Reason == audit.Completed
-	if n := r.Evidence.Certified.Table.Runs(); complete && (n != r.Plan.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
-		return again, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Termination.Reason), Want: "all runs and a bound if it completed, and no bound else",
-			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
-	}
-	if r.Evidence.ScoreSample == nil {
-		return again, &audit.InputError{Field: "report: evidence.portrait", Found: audit.Absent, Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
-	}
-	// A replay draws as many runs as the report counts, and no more.
-	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore) {
-		return again, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs", r.Plan.Explore)}
-	}
-	if whole && complete {
-		again.Draw = a.again
-		return again, nil
-	}
-	v.Recomputed, again.Taken = true, []string{"evidence"}
-	v.Skip(r.Plan.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), again.Taken...)
-	return again, nil
-}
-
-// again draws all runs.
-func (a *Audit) again(ctx context.Context, on *engine.Runner) (*Evidence, error) {
-	s := newState(a, on, nil)
-	err := s.do(ctx)
-	return s.evidence, err
-}
-
-// replaySequential replays a sequential audit: with whole it trains as often as the
-// report counts. Without, the events, bets and counts are made again from the scores,
-// where the report has them, and the bound from the counts.
-func (a *Audit) replaySequential(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
-	again := report.Replay[*Evidence]{Found: r.Evidence}
-	b := r.Evidence.Sequential
-	s, err := b.follow(r.Plan, nil)
-	if err != nil {
+	p, ev, reason := r.Plan, r.Evidence, r.Termination.Reason
+	again, drawn := report.Replay[*Evidence]{Found: ev, Taken: []string{"evidence"}}, *a
+	if err := r.check(); err != nil {
 		return again, err
 	}
-	reason := r.Termination.Reason
-	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || complete != (reason == audit.Completed) || reason == audit.Refuted {
-		return again, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), r.Plan.Runs), Want: "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some"}
+	bad := func(field, found, want, remedy string) (report.Replay[*Evidence], error) {
+		return again, &audit.InputError{Field: "report" + field, Found: found, Want: want, Remedy: remedy}
 	}
-	if whole {
-		part := *a
-		part.most = s.Runs()
-		again.Draw = part.again
-		return again, nil
-	}
-	v.Recomputed, again.Taken = true, []string{"evidence"}
-	if b.Scores != nil {
-		if _, again.Found, err = replayed(r.Plan, b.Scores, r.Evidence.Certified.Diverged); err != nil {
+	complete := reason == audit.Completed
+	switch {
+	case ev == nil || ev.OneRun != nil && !complete:
+		return bad("", "without counts", "a report of a run that got as far as to certify", "a run that ended before has nothing to replay")
+	case ev.OneRun != nil:
+	case ev.Sequential != nil:
+		s, err := ev.Sequential.follow(p, nil)
+		if err != nil {
 			return again, err
 		}
-		again.Taken = []string{"evidence.sequential.scores", "evidence.certified.diverged"}
-	} else {
-		again.Taken = append(again.Taken, "evidence.certified.diverged")
+		if all := s.Runs() == p.Runs || p.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || all != complete || reason == audit.Refuted {
+			return bad(": termination.reason", fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), p.Runs), "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some", "")
+		}
+		drawn.most = s.Runs()
+	case ev.Runs.Certified.Table == nil:
+		return bad("", "without counts", "a report of a run that certified", "a run that ended before certification has nothing to replay")
+	default:
+		if n := ev.Runs.Certified.Table.Runs(); complete && (n != p.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
+			return bad(": evidence", fmt.Sprintf("%d runs of %d in a run that ended as %q", n, p.Runs, reason), "all runs and a bound if it completed, and no bound else",
+				"a bound for a fixed number of runs does not hold for a run that was ended while looking at it")
+		}
+		if ev.Runs.ScoreSample == nil {
+			return bad(": evidence.portrait", audit.Absent, "scores of explored runs, which a report of this version has", "run the audit again")
+		}
+		// A replay draws as many runs as the report counts, and no more.
+		if t := ev.Runs.Explored.Table; complete && (t == nil || t.Runs() != p.Explore) {
+			return bad(": evidence", "other runs than the plan's", fmt.Sprintf("%d exploration runs", p.Explore), "")
+		}
+		whole = whole && complete
 	}
-	v.Skip(r.Plan.Trainer.Taken("that trainings of this seed give it is shown only by replaying the run"), again.Taken...)
+	if whole && p.Trainer.DrawnAgain() {
+		if a.Spec.New == nil {
+			return again, p.Trainer.Undrawn()
+		}
+		return report.Replay[*Evidence]{Found: ev, Draw: drawn.again}, nil
+	}
+	v.Recomputed = true
+	if b := ev.Sequential; b != nil {
+		if again.Taken = append(again.Taken, "evidence.runs.certified.diverged"); b.Scores != nil {
+			_, found, err := replayed(p, b.Scores, ev.Runs.Certified.Diverged)
+			if err != nil {
+				return again, err
+			}
+			again.Found, again.Taken = found, []string{"evidence.sequential.scores", "evidence.runs.certified.diverged"}
+		}
+	}
+	v.Skip(p.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), again.Taken...)
 	return again, nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
@@ -42,29 +43,6 @@ type LiveBound struct {
 // Looks is about how often a run computes the bounds of its progress.
 const Looks = 40
 
-// Run is one audit to be done.
-type Run struct {
-	Plan      Plan
-	File      []byte // the user's, nil if there is none
-	Sources   []source.Spec
-	Pool      *engine.Pool // of workers that know the sources
-	Generator audit.Generator
-	Progress  func(Progress) // may be nil; called one at a time
-	Now       func() float64 // seconds of a clock; nil: no timing
-	// Continue is the report that the run goes on from, see [Report.Continue]; nil: none.
-	Continue *Parent
-}
-
-// Do runs the audit, see [report.Do]. A run that is stopped has a bound only where the
-// audit is sequential.
-func (r Run) Do(ctx context.Context) (Report, error) {
-	a, err := r.Plan.Resume(r.Sources, r.File, r.Continue)
-	if err != nil {
-		return Report{}, err
-	}
-	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, r.Progress, r.Generator)
-}
-
 // state is a run under way.
 type state struct {
 	*Audit
@@ -76,31 +54,52 @@ type state struct {
 	looked   int // certified runs at the last look
 	pace     engine.Pace
 
-	sum bounds.CanaryTable // of a fixed audit
+	sum      Drawn // of the runs that certify; of a sequential audit their scores
+	diverged int   // of them
 
-	leader   *leader // of a sequential one
-	scores   []float64
-	diverged int
-	waiting  map[int]*Drawn // by their first training, until those before them are there
+	leader  *leader        // of a sequential audit
+	waiting map[int]*Drawn // by their first training, until those before them are there
 }
 
-func newState(a *Audit, on *engine.Runner, tell func(Progress)) *state {
-	s := &state{Audit: a, on: on, told: tell, pace: engine.Pace{Even: a.Plan.Trainer != nil}, sum: bounds.NewCanaryTable(a.Plan.K, a.Plan.M), waiting: map[int]*Drawn{}}
+func newState(a *Audit, on *engine.Runner, tell func(Progress), ev *Evidence) *state {
+	s := &state{Audit: a, on: on, told: tell, evidence: ev, pace: engine.Pace{Even: a.Plan.Trainer != nil}, waiting: map[int]*Drawn{}}
 	s.progress.Total, s.progress.Claimed = a.Plan.Explore+a.Plan.Runs, a.Plan.Claim.Epsilon
-	if !a.Plan.sequential() {
-		s.evidence = &Evidence{}
-	} else if s.leader = newLeader(a.Plan); a.from != nil {
-		a.from.resume(s)
+	if a.Plan.sequential() {
+		s.leader = newLeader(a.Plan)
+	}
+	if a.from != nil {
+		s.sum.Scores, s.diverged = slices.Clip(a.from.scores), a.from.report.Evidence.Runs.Certified.Diverged
+		s.leader.takeAll(a.from.scores)
 	}
 	return s
 }
 
 // Run implements [report.Audit].
 func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, audit.Termination, error) {
-	s := newState(a, on, tell)
+	s := newState(a, on, tell, nil)
 	err := s.do(ctx)
 	end, err := report.Ended(ctx, err)
 	return s.evidence, end, err
+}
+
+// again draws all runs.
+func (a *Audit) again(ctx context.Context, on *engine.Runner) (*Evidence, error) {
+	s := newState(a, on, nil, nil)
+	err := s.do(ctx)
+	return s.evidence, err
+}
+
+func (s *state) do(ctx context.Context) error {
+	spent := &s.on.Timing.Certify
+	switch {
+	case s.leader != nil:
+		spent = &s.on.Timing.Bet
+	case s.Plan.Mode == Fixed:
+		if err := s.on.Timed(&s.on.Timing.Explore, func() error { return s.explore(ctx) }); err != nil {
+			return err
+		}
+	}
+	return s.on.Timed(spent, func() error { return s.certify(ctx) })
 }
 
 func (s *state) tell() {
@@ -113,75 +112,20 @@ func (s *state) tell() {
 	}
 }
 
-func (s *state) do(ctx context.Context) error {
-	if s.Plan.sequential() {
-		return s.bet(ctx)
-	}
-	if err := s.on.Timed(&s.on.Timing.Explore, func() error { return s.explore(ctx) }); err != nil {
-		return err
-	}
-	return s.on.Timed(&s.on.Timing.Certify, func() error {
-		_, err := s.draw(ctx, Certifying, 0, s.Plan.Runs, s.Plan.Explore, s.certified)
-		return s.counted(err)
-	})
-}
-
-// explore draws runs, and chooses the threshold by them.
+// explore draws runs of a fixed audit, and chooses the threshold by them.
 func (s *state) explore(ctx context.Context) error {
 	p := s.Plan
+	s.evidence = &Evidence{Runs: &membership.Gathered{}}
 	all, err := s.draw(ctx, Exploring, 0, p.Explore, 0, nil)
 	if err != nil {
 		return err
 	}
-	drawn, ev := joined(all), &s.evidence.Gathered
-	scores, diverged := drawn.Scores, drawn.Diverged
-	e := membership.NewExplored(p.K, p.M, scores)
-	if e.Runs() != p.Explore {
-		return fmt.Errorf("explored %d runs of %d", e.Runs(), p.Explore)
-	}
-	*ev = e.Choose(p.aim())
-	ev.Explored.Diverged = diverged
-	ev.ScoreSample, s.evidence.Membership = membership.Portray(p.K, p.M, scores), membership.OfRuns(p.K, p.M, scores, p.Beta)
+	drawn, e := joined(all), s.evidence
+	*e.Runs = membership.NewExplored(p.K, p.M, drawn.Scores).Choose(p.aim())
+	e.Runs.Explored.Diverged, e.Runs.ScoreSample = len(drawn.Diverged), membership.Portray(p.K, p.M, drawn.Scores)
+	e.Membership = membership.OfRuns(p.K, p.M, drawn.Scores, p.Beta)
 	return ctx.Err()
 }
-
-// certified takes runs that certify.
-func (s *state) certified(d *Drawn) {
-	s.sum.Merge(*d.Table)
-	s.evidence.Certified.Diverged += d.Diverged
-	s.look()
-}
-
-// counted puts what certified into the evidence, after a certification that ended with err.
-func (s *state) counted(err error) error {
-	if s.sum.Runs() > 0 {
-		s.evidence.Certified.Table = &s.sum
-	}
-	if err == nil && s.sum.Runs() != s.Plan.Runs {
-		err = fmt.Errorf("certified %d runs of %d", s.sum.Runs(), s.Plan.Runs)
-	}
-	return err
-}
-
-// look computes the live bounds, now and then.
-func (s *state) look() {
-	p, n := s.Plan, s.sum.Runs()
-	s.progress.Certified, s.progress.Diverged = n, s.evidence.Certified.Diverged
-	if s.told == nil || n < p.Runs && n-s.looked < p.Runs/Looks {
-		return
-	}
-	s.looked = n
-	s.progress.Bounds = nil
-	delta := p.Claim.Delta
-	for _, kind := range bounds.CanaryIntervals() {
-		if kind.Check(p.K, p.M, n, delta, p.Beta) == nil {
-			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, s.sum, delta, p.Beta, s.evidence.Stakes))})
-		}
-	}
-}
-
-// fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
-const fewRuns = 16
 
 // errRefuted ends the drawing of an audit until refuted.
 var errRefuted = errors.New("the claim is refuted")
@@ -189,10 +133,14 @@ var errRefuted = errors.New("the claim is refuted")
 // over reports whether the claim of an audit until it is refuted is.
 func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.sequence.Refuted() }
 
-// bet draws trainings, bets on them in their order, and learns from each. Those beyond
-// the one that ended the run are not counted, wherever they were under way.
-func (s *state) bet(ctx context.Context) error {
-	first, most := s.leader.trained(), s.Plan.Runs
+// certify draws the runs that certify, and counts them. Trainings beyond the one that
+// refuted a claim are not counted, wherever they were under way.
+func (s *state) certify(ctx context.Context) error {
+	first, most, before := 0, s.Plan.Runs, s.Plan.Explore
+	if s.leader != nil {
+		first = s.leader.trained()
+		before = first
+	}
 	if s.most > 0 {
 		most = s.most
 	}
@@ -201,22 +149,23 @@ func (s *state) bet(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := s.on.Timed(&s.on.Timing.Bet, func() error {
-		_, err := s.draw(ctx, Betting, first, most, first, func(d *Drawn) {
-			s.trained(d)
-			if s.over() {
-				cancel(errRefuted)
-			}
-		})
-		return err
+	_, err := s.draw(ctx, s.Plan.Mode.phase(), first, most, before, func(d *Drawn) {
+		if s.take(d); s.over() {
+			cancel(errRefuted)
+		}
 	})
-	return s.betted(most, err)
+	return s.counted(most, err)
 }
 
-// trained takes trainings to bet on, once those before them are there.
-func (s *state) trained(d *Drawn) {
-	size := s.Plan.K + s.Plan.M
-	for s.waiting[d.first] = d; !s.over(); {
+// take takes runs that certify, to bet on once those before them are there.
+func (s *state) take(d *Drawn) {
+	if s.leader != nil {
+		s.waiting[d.First] = d
+	} else {
+		s.sum.add(d)
+		s.diverged += len(d.Diverged)
+	}
+	for size := s.Plan.K + s.Plan.M; s.leader != nil && !s.over(); {
 		n := s.leader.trained()
 		d := s.waiting[n]
 		if d == nil {
@@ -225,48 +174,77 @@ func (s *state) trained(d *Drawn) {
 		delete(s.waiting, n)
 		for i := 0; i < d.Runs && !s.over(); i++ {
 			run := d.Scores[i*size:][:size]
-			s.scores = append(s.scores, run...)
-			if i < len(d.Worst) && d.Worst[i] {
-				s.diverged++
+			s.sum.Scores = append(s.sum.Scores, run...)
+			if len(d.Diverged) > 0 && d.Diverged[0] == n+i {
+				s.diverged, d.Diverged = s.diverged+1, d.Diverged[1:]
 			}
 			s.leader.take(run)
 		}
 	}
-	s.lookSequential()
+	s.look()
 }
 
-// betted is the evidence of the bets, of a run of so many trainings at most that ended with
+// certified is how many runs are counted.
+func (s *state) certified() int {
+	if s.leader != nil {
+		return s.leader.trained()
+	}
+	return s.sum.Runs
+}
+
+// counted puts what certified into the evidence, of at most so many runs, which ended with
 // err.
-func (s *state) betted(most int, err error) error {
-	if s.leader.trained() > 0 {
-		ev, bad := s.leader.evidence(s.Plan, s.scores, s.diverged)
+func (s *state) counted(most int, err error) error {
+	n := s.certified()
+	switch {
+	case n == 0:
+	case s.leader != nil:
+		ev, bad := s.leader.evidence(s.Plan, s.sum.Scores, s.diverged)
 		if bad != nil {
 			return bad
 		}
 		s.evidence = ev
+	case s.Plan.Mode == OneRun:
+		s.evidence = s.sum.OneRun
+	default:
+		s.evidence.Runs.Certified = membership.Counted{Table: s.sum.Table, Diverged: s.diverged}
 	}
-	if s.over() || s.leader.trained() == s.Plan.Runs {
+	if n == s.Plan.Runs || s.over() {
 		return nil // whoever stops it then comes too late
 	}
-	if err == nil && s.leader.trained() != most {
-		err = fmt.Errorf("%d trainings of %d", s.leader.trained(), most)
+	if err == nil && n != most {
+		err = fmt.Errorf("%d runs of %d", n, most)
 	}
 	return err
 }
 
-// lookSequential tells the bound so far, which holds: after every training, of many now
-// and then.
-func (s *state) lookSequential() {
-	q := s.leader.sequence
-	s.progress.Certified, s.progress.Diverged = q.Runs(), s.diverged
-	if n := q.Runs(); s.told == nil || n == s.looked || n < s.Plan.Runs && n-s.looked < s.Plan.Runs/(8*Looks) {
+// look computes the live bounds: of many runs now and then, and after every training.
+func (s *state) look() {
+	p, n, step := s.Plan, s.certified(), s.Plan.Runs/Looks
+	if s.leader != nil {
+		step /= 8
+	}
+	s.progress.Certified, s.progress.Diverged = n, s.diverged
+	if s.told == nil || p.Mode == OneRun || n == s.looked || n < p.Runs && n-s.looked < step {
 		return
 	}
-	s.looked = q.Runs()
-	s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(q.LowerBound()))}}
+	s.looked = n
+	if s.leader != nil {
+		s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(s.leader.sequence.LowerBound()))}}
+		return
+	}
+	s.progress.Bounds = nil
+	for _, kind := range bounds.CanaryIntervals() {
+		if kind.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil {
+			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, *s.sum.Table, p.Claim.Delta, p.Beta, s.evidence.Runs.Stakes))})
+		}
+	}
 }
 
-// draw spreads the runs in [first, end) over the pool, and returns what the tasks returned,
+// fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
+const fewRuns = 16
+
+// draw draws the runs in [first, end), in tasks of the source's grain, and returns them
 // in their order; done, which may be nil, is told of each as soon as it is there. before is
 // how many runs of the audit were drawn before.
 func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
@@ -279,7 +257,7 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 	for ; first < end; first += grain {
 		t := Task{Plan: s.Plan, Data: s.Setup.Data, Phase: phase, First: first, Runs: min(grain, end-first), audit: s.Audit}
 		if phase == Certifying {
-			t.Cut = s.evidence.Threshold
+			t.Cut = s.evidence.Runs.Threshold
 		}
 		tasks = append(tasks, t)
 	}
@@ -289,8 +267,7 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 	drawn, err := engine.Do(ctx, s.on.Pool, tasks, engine.Events[Drawn]{
 		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
 		Done: func(i int, d *Drawn) {
-			d.first = tasks[i].First
-			if err := d.check(tasks[i]); err != nil {
+			if err := d.check(s.Plan, phase, tasks[i].First, tasks[i].Runs); err != nil {
 				bad = err
 				cancel(err)
 			} else if done != nil && bad == nil {
@@ -310,17 +287,74 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 	return drawn, err
 }
 
-// check refuses what no task of this plan returns.
-func (d Drawn) check(t Task) error {
-	p, runs := t.Plan, t.Runs
-	ok := d.Runs == runs && d.Diverged >= 0 && d.Diverged <= runs
-	if t.Phase != Certifying {
-		ok = ok && len(d.Scores) == runs*(p.K+p.M) && len(d.Worst) <= runs
-	} else {
-		ok = ok && d.Table != nil && d.Table.Validate() == nil && d.Table.K == p.K && d.Table.M == p.M && d.Table.Runs() == runs
+// joined is what one task of all the runs would have returned.
+func joined(all []*Drawn) *Drawn {
+	sum := &Drawn{First: all[0].First}
+	for _, d := range all {
+		sum.add(d)
 	}
-	if !ok {
-		return fmt.Errorf("a %s task of %d runs returned something else", t.Phase, runs)
+	return sum
+}
+
+// Search implements [report.Shared]: it explores, where the audit is fixed, and does all
+// of one run.
+func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, error) {
+	s := newState(a, on, tell, nil)
+	var err error
+	switch a.Plan.Mode {
+	case Fixed:
+		err = s.explore(ctx)
+	case OneRun:
+		err = s.certify(ctx)
 	}
-	return nil
+	return s.evidence, err
+}
+
+// Pieces implements [report.Shared]: they are runs. A sequential audit has one fixed
+// allocation, all of the plan's runs, as who draws a part does not know what the bets on
+// others came to; runs beyond its end are not counted.
+func (a *Audit) Pieces(ev *Evidence) (int, error) {
+	p := a.Plan
+	switch {
+	case (ev == nil) != p.sequential() || ev != nil && ev.Runs != nil && ev.Runs.Certified.Table != nil:
+		return 0, &audit.InputError{Field: "search", Found: "of another audit", Want: "explored runs of a fixed audit, the one run of one in one run, nothing of a sequential audit"}
+	case ev == nil:
+		return p.Runs, nil
+	case p.Mode == OneRun:
+		return 0, ev.check(p)
+	}
+	return p.Runs, ev.check(p)
+}
+
+// Draw implements [report.Shared].
+func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), ev *Evidence, first, end int) (any, error) {
+	all, err := newState(a, on, tell, ev).draw(ctx, a.Plan.Mode.phase(), first, end, a.Plan.Explore, nil)
+	if err != nil {
+		return nil, err
+	}
+	return joined(all), nil
+}
+
+// Join implements [report.Shared].
+func (a *Audit) Join(ev *Evidence, parts iter.Seq2[report.Part, error]) (*Evidence, audit.Termination, error) {
+	s := newState(a, &engine.Runner{}, nil, ev)
+	end := audit.Termination{Reason: audit.Completed}
+	for part, err := range parts {
+		var d Drawn
+		if err == nil {
+			err = audit.DecodeStrict(part.Result, "partial: runs", &d)
+		}
+		if err == nil {
+			err = d.check(a.Plan, a.Plan.Mode.phase(), part.First, part.End-part.First)
+		}
+		if err != nil {
+			return ev, end, err
+		}
+		s.take(&d)
+	}
+	if a.Plan.Mode == OneRun {
+		return ev, end, nil
+	}
+	err := s.counted(a.Plan.Runs, nil)
+	return s.evidence, end, err
 }

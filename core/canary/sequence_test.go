@@ -196,7 +196,7 @@ func TestSequentialReplays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
+			v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%s, whole %v: %v, %q", p.Source, whole, err, v.Differences)
 			}
@@ -207,7 +207,7 @@ func TestSequentialReplays(t *testing.T) {
 		}
 		bare, _ := a.Conclude(&ev, audit.Termination{Reason: audit.Completed})
 		bare.Generator = r.Generator
-		if v, err := Verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
+		if v, err := verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
 			t.Errorf("without scores: %v, %q", err, v.Differences)
 		}
 		data, err := audit.Canonical(bare)
@@ -233,7 +233,7 @@ func TestSequentialForged(t *testing.T) {
 			c := slices.Clone(b.Epochs[4].Counts)
 			c[0] = (c[0] + 1) % 9
 			b.Epochs[4].Counts = c
-			ev.Certified.Table, _ = b.table(good.Plan)
+			ev.Runs.Certified.Table, _ = b.table(good.Plan)
 		},
 		"a threshold": func(ev *Evidence, b *Bets) { b.Epochs[4].Threshold++ },
 		"what was learnt": func(ev *Evidence, b *Bets) {
@@ -244,18 +244,18 @@ func TestSequentialForged(t *testing.T) {
 		"a score that is none": func(ev *Evidence, b *Bets) {
 			b.Scores = slices.Concat(source.PackFloats([]float64{math.NaN()}), b.Scores[8:])
 		},
-		"the last threshold": func(ev *Evidence, b *Bets) { ev.Threshold++ },
+		"the last threshold": func(ev *Evidence, b *Bets) { ev.Runs.Threshold++ },
 		"bets of no run":     func(ev *Evidence, b *Bets) { b.Epochs = nil },
 		"counts too many":    func(ev *Evidence, b *Bets) { b.Epochs[1].Counts = []byte{9, 0} },
 		"half a count":       func(ev *Evidence, b *Bets) { b.Epochs[1].Counts = []byte{1} },
 	} {
 		r := good
-		ev, b := *good.Evidence, *good.Evidence.Sequential
+		ev, b, runs := *good.Evidence, *good.Evidence.Sequential, *good.Evidence.Runs
 		b.Epochs = slices.Clone(b.Epochs)
-		ev.Sequential, r.Evidence = &b, &ev
+		ev.Sequential, ev.Runs, r.Evidence = &b, &runs, &ev
 		forge(&ev, &b)
 		for _, whole := range []bool{true, false} {
-			if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole); err == nil && v.OK() {
+			if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole); err == nil && v.OK() {
 				t.Errorf("%s, whole %v: passes", name, whole)
 			}
 		}
@@ -281,7 +281,7 @@ func TestContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := parent.Plan()
-		run := Run{Sources: source.Sources(), Pool: engine.LocalPool(3), Generator: r.Generator, Continue: parent}
+		run := testRun{Sources: source.Sources(), Pool: engine.LocalPool(3), Generator: r.Generator, Continue: parent}
 		for _, change := range []func(*Plan){func(p *Plan) {}, func(p *Plan) { p.Runs, p.Seed = n, 2 }, func(p *Plan) { p.Runs, p.Beta = n, .1 }, func(p *Plan) { p.Runs, p.Mode = n, Fixed }} {
 			run.Plan = p
 			change(&run.Plan)
@@ -302,7 +302,7 @@ func TestContinue(t *testing.T) {
 	if len(r.Continued) != 2 || !strings.Contains(report.Text(r), "Continued    from 90 trainings") {
 		t.Errorf("%+v", r.Continued)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
+	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	r.Continued, r.Timing = nil, one.Timing
@@ -358,15 +358,15 @@ func TestContinuedForgeries(t *testing.T) {
 	plan := parent.Plan()
 	plan.Runs = 310
 	pool := engine.LocalPool(2)
-	on, err := Run{Plan: plan, Sources: source.Sources(), Pool: pool, Continue: parent}.Do(t.Context())
+	on, err := testRun{Plan: plan, Sources: source.Sources(), Pool: pool, Continue: parent}.Do(t.Context())
 	if err != nil || on.Verdict != audit.Violation {
 		t.Fatalf("the forgery shows nothing: %v, %s", err, on.Headline)
 	}
 	for _, r := range []Report{forged, on} {
-		if v, err := Verify(t.Context(), source.Sources(), pool, r, nil, true); err != nil || v.OK() {
+		if v, err := verify(t.Context(), source.Sources(), pool, r, nil, true); err != nil || v.OK() {
 			t.Errorf("a replay finds nothing: %v", err)
 		}
-		if v, err := Verify(t.Context(), source.Sources(), pool, r, nil, false); err != nil || !slices.Contains(v.NotCompared, "evidence.sequential.scores") {
+		if v, err := verify(t.Context(), source.Sources(), pool, r, nil, false); err != nil || !slices.Contains(v.NotCompared, "evidence.sequential.scores") {
 			t.Errorf("%v, %v", err, v.NotCompared)
 		}
 	}
@@ -389,7 +389,7 @@ func TestWhyASequentialRunEnded(t *testing.T) {
 	for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed, "proved private", ""} {
 		r := good
 		r.Termination.Reason = reason
-		v, err := Verify(t.Context(), source.Sources(), nil, r, nil, false)
+		v, err := verify(t.Context(), source.Sources(), nil, r, nil, false)
 		if ok := err == nil && v.OK(); ok != (reason == audit.Completed) {
 			t.Errorf("%q: %v, %v", reason, err, v.Differences)
 		}
@@ -421,7 +421,7 @@ func TestUntilRefuted(t *testing.T) {
 	if n := r.Termination.SamplesUsed; !audit.EqualJSON(r, other) || r.Verdict != audit.Violation || n < 10 || n > 200 || r.Termination.Reason != audit.Completed {
 		t.Errorf("%s after %d", r.Summary, n)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
+	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	data, err := audit.Canonical(r)
@@ -432,7 +432,7 @@ func TestUntilRefuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	further, err := Run{Plan: parent.Plan(), Sources: source.Sources(), Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
+	further, err := testRun{Plan: parent.Plan(), Sources: source.Sources(), Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || further.Termination.SamplesUsed != 400 || *further.LowerBound <= *r.LowerBound {
 		t.Errorf("%v, %s", err, further.Summary)
 	}
@@ -460,7 +460,7 @@ func TestSequentialStopped(t *testing.T) {
 	sources := f.Sources()
 	p := Plan{Version: PlanVersion, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
-	r, err := Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
+	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
 			t.Errorf("%+v", g)
 		}
@@ -472,11 +472,11 @@ func TestSequentialStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := r.Termination.SamplesUsed
-	if r.Termination.Reason != audit.Stopped || n < 40 || n >= 300 || r.LowerBound == nil || !strings.Contains(r.Summary, "stopped after") || r.Evidence.Certified.Diverged != n {
+	if r.Termination.Reason != audit.Stopped || n < 40 || n >= 300 || r.LowerBound == nil || !strings.Contains(r.Summary, "stopped after") || r.Evidence.Runs.Certified.Diverged != n {
 		t.Errorf("%d: %s", n, r.Summary)
 	}
 	for _, whole := range []bool{true, false} {
-		if v, err := Verify(context.Background(), sources, engine.LocalPool(2), r, nil, whole); err != nil || !v.OK() {
+		if v, err := verify(context.Background(), sources, engine.LocalPool(2), r, nil, whole); err != nil || !v.OK() {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
 	}
@@ -488,8 +488,8 @@ func TestSequentialStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Run{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
-	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Certified.Diverged != 300 {
+	whole, err := testRun{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
+	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Runs.Certified.Diverged != 300 {
 		t.Errorf("%v, %s", err, whole.Summary)
 	}
 }

@@ -39,7 +39,7 @@ func TestTrained(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Error("the evidence depends on the number of workers")
 		}
-		if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
+		if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 			t.Errorf("%v, %q", err, v.Differences)
 		}
 	}
@@ -57,11 +57,11 @@ func TestTrainedOnFile(t *testing.T) {
 	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := Run{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := testRun{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
+	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {

@@ -1,4 +1,4 @@
-package canary_test
+package canary
 
 import (
 	"context"
@@ -7,10 +7,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 )
 
@@ -34,11 +32,11 @@ func TestTrainerCoverage(t *testing.T) {
 	})}
 	claim := audit.DPClaim(eps, 1e-9)
 	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
-		for _, mode := range []canary.Mode{canary.Sequential, canary.Fixed} {
+		for _, mode := range []Mode{Sequential, Fixed} {
 			n := gear.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
-				r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+				r, err := testRun{Plan: Plan{Version: PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
 					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
 				if err != nil {
 					t.Fatal(err)
@@ -48,7 +46,7 @@ func TestTrainerCoverage(t *testing.T) {
 					wrong++
 				}
 			}
-			if wrong > canarytest.MostFailures(n, 0.05) {
+			if wrong > gear.Most(n, 0.05, 4e-6) {
 				t.Errorf("%s, %s: %d of %d bounds are above %v", relation, mode, wrong, n, eps)
 			}
 			t.Logf("%s, %s: %d of %d bounds are above %v, the largest is %.3f", relation, mode, wrong, n, eps, most)

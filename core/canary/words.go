@@ -26,6 +26,10 @@ func (p Plan) title() string {
 // Reword puts the verdict into words.
 func (r *Report) Reword() {
 	p := r.Plan
+	if p.Mode == OneRun {
+		r.SayByMethod(p.StatedClaim(), "one run with "+phrase.Grouped(p.K)+" canaries")
+		return
+	}
 	eps, title := p.Claim.Epsilon, membership.IntervalTitle(p.Interval)
 	claimed, at := "claimed "+phrase.Number(eps), p.StatedClaim().At()
 	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
@@ -76,23 +80,31 @@ func (r Report) furtherWords() string {
 func (r Report) cautions() []string {
 	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
-	p, e := r.Plan, r.Evidence
+	p := r.Plan
+	if p.Mode == OneRun {
+		if r.Evidence != nil && r.Evidence.OneRun.Diverged {
+			add("the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
+		}
+		if r.Power.Largest == 0 {
+			w = append(w, membership.Blind(p.K, p.rule()))
+		}
+		return w
+	}
 	if most := p.mostExplored(); !p.sequential() && p.Explore == most && most < p.Runs {
 		add("explored with %d runs, the most whose scores fit into memory, instead of %d", most, p.Runs)
 	}
-	if e == nil {
+	if r.Evidence == nil {
 		return w
 	}
+	e, bets := r.Evidence.Runs, r.Evidence.Sequential
 	if p.Claim.Delta == 0 {
 		add("no Gaussian noise keeps a claim at delta = 0: a violation of it is true of every noise of that kind")
 	}
-	if p.sequential() && e.Sequential.Scores == nil {
+	if bets != nil && bets.Scores == nil {
 		add("the scores of %s trainings are more than a report keeps: it cannot be gone on from", phrase.Grouped(r.Termination.SamplesUsed))
 	}
-	if e.Ties && p.sequential() {
-		add("all scores are the same: no threshold separates anything")
-	} else if e.Ties {
-		add("all scores of the exploration runs are the same: no threshold separates anything")
+	if e.Ties {
+		add("all scores%s are the same: no threshold separates anything", map[bool]string{true: " of the exploration runs"}[bets == nil])
 	}
 	if n := e.Explored.Diverged; n > 0 {
 		add("%s of %s exploration runs diverged; their scores are the worst there are", phrase.Grouped(n), phrase.Grouped(p.Explore))
@@ -121,6 +133,18 @@ func (p Plan) counted() string {
 }
 
 func limitations(p Plan) []string {
+	var more []string
+	if p.Trainer != nil {
+		more = p.Trainer.Limitations()
+	}
+	if p.Mode == OneRun {
+		return append([]string{
+			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
+			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
+			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
+			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+		}, more...)
+	}
 	l := []string{
 		"A lower bound from canaries of one distribution and one score. Other canaries, other scores and other datasets may show more; nothing here proves privacy.",
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
@@ -134,9 +158,7 @@ func limitations(p Plan) []string {
 	} else {
 		l = append(l, "Both rates come from the same runs; the bound is of replace: one record replaced by another.")
 	}
-	if p.Trainer != nil {
-		l = append(l, p.Trainer.Limitations()...)
-	}
+	l = append(l, more...)
 	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
 		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer; who releases only the final model, or counts on nobody knowing the batches, claims less.")
 	}
@@ -145,6 +167,9 @@ func limitations(p Plan) []string {
 
 // references are the papers that an audit of this plan stands on.
 func references(p Plan) []string {
+	if p.Mode == OneRun {
+		return report.OneRunReferences
+	}
 	l := slices.Clone(membership.References)
 	switch p.Design {
 	case source.TailSingular:
@@ -158,9 +183,48 @@ func references(p Plan) []string {
 // Facts are the report's facts in words, the most important first.
 func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
-	add := rows.Add
+	r.Plan.AddFacts(&rows, r.Source)
+	if r.Plan.Mode == OneRun {
+		r.oneRunFacts(&rows)
+	} else {
+		r.runsFacts(&rows)
+	}
+	for _, c := range r.Continued {
+		rows.Add("Continued", "from %s trainings, report with SHA-256 %s", phrase.Grouped(c.Runs), c.Report)
+	}
+	if r.Plan.Data != "" {
+		rows.Add("File", "SHA-256 %s", r.Plan.Data)
+	}
+	rows.Add("Seed", "%d", r.Plan.Seed)
+	if t := r.Timing; t.Total > 0 {
+		stages := ""
+		if r.Plan.Mode == Fixed {
+			stages = fmt.Sprintf("(explore %.2f, certify %.2f) ", t.Explore, t.Certify)
+		}
+		rows.Add("Time", "%.2f s %swith %s", t.Total, stages, phrase.Count(t.Workers, "worker"))
+	}
+	return rows
+}
+
+// oneRunFacts are those of one run alone.
+func (r Report) oneRunFacts(rows *report.FactRows) {
 	p := r.Plan
-	p.AddFacts(&rows, r.Source)
+	rows.Add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.K), p.Design)
+	if r.Evidence != nil {
+		one := r.Evidence.OneRun
+		rows.Add("In", "%s of %s", phrase.Grouped(one.In), phrase.Grouped(p.K))
+		p.guessing().Facts(rows.Add, one.Guessed, "; the score is the "+r.Source.Score)
+		if one.Diverged {
+			rows.Add("Diverged", "yes")
+		}
+	}
+	rows.Bounded(r.Report, "")
+	rows.Add("Power", "%s", r.Power.Fact("", p.Claim.Epsilon))
+}
+
+// runsFacts are those of many runs alone.
+func (r Report) runsFacts(rows *report.FactRows) {
+	p, add := r.Plan, rows.Add
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"
@@ -183,65 +247,49 @@ func (r Report) Facts() []audit.FactRow {
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}
-	if r.Evidence != nil && p.sequential() {
-		add("Event", "score > %s at last; the score is the %s; each event was learnt from the trainings before it, %s in all", phrase.Number(r.Evidence.Threshold), r.Source.Score, phrase.Count(len(r.Evidence.Sequential.Epochs), "epoch"))
-	} else if r.Evidence != nil {
-		add("Event", "score > %s; the score is the %s", phrase.Number(r.Evidence.Threshold), r.Source.Score)
+	if e := r.Evidence; e != nil {
+		at, learnt := "", ""
+		if b := e.Sequential; b != nil {
+			at, learnt = " at last", fmt.Sprintf("; each event was learnt from the trainings before it, %s in all", phrase.Count(len(b.Epochs), "epoch"))
+		}
+		add("Event", "score > %s%s; the score is the %s%s", phrase.Number(e.Runs.Threshold), at, r.Source.Score, learnt)
 	}
 	if r.In != nil && r.Out != nil {
-		counted, first := r.Evidence.Certified.Table.Runs(), ""
+		counted, first := r.Evidence.Runs.Certified.Table.Runs(), ""
 		if n := r.Termination.SamplesUsed - counted; n > 0 {
 			first = fmt.Sprintf("; by the first %d the first event was learnt", n)
 		}
 		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs%s", r.In.Rate, r.Out.Rate, phrase.Grouped(counted), first)
-		for _, s := range []struct {
-			name string
-			side *Side
-		}{{"Inside", r.In}, {"Fresh", r.Out}} {
-			text := make([]string, len(s.side.Moments))
-			for i, m := range s.side.Moments {
-				text[i] = fmt.Sprintf("mu%d = %.6g", i+1, m)
-			}
-			for _, c := range []struct {
-				name string
-				v    *float64
-			}{{"|mu2 - mu1^2|", s.side.Second}, {"|mu4 - mu2^2|", s.side.Fourth}} {
-				if c.v != nil {
-					text = append(text, fmt.Sprintf("%s = %.3g", c.name, *c.v))
-				}
-			}
-			add(s.name, "%s", strings.Join(text, ", "))
-		}
+		add("Inside", "%s", r.In.words())
+		add("Fresh", "%s", r.Out.words())
 	}
 	add("Power", "%s", r.Power.Fact("of "+phrase.Grouped(p.Runs)+" runs ", math.Inf(1)))
-	if r.Evidence != nil && p.sequential() {
-		add("Diverged", "%d of %s trainings", r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))
-	} else if r.Evidence != nil {
-		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, phrase.Grouped(p.Explore), r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))
-	}
-	if !p.sequential() {
-		add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), quantileWords(p.Quantile))
-	}
-	for _, c := range r.Continued {
-		add("Continued", "from %s trainings, report with SHA-256 %s", phrase.Grouped(c.Runs), c.Report)
-	}
-	if p.Data != "" {
-		add("File", "SHA-256 %s", p.Data)
-	}
-	add("Seed", "%d", p.Seed)
-	if t := r.Timing; t.Total > 0 {
-		stages := fmt.Sprintf("(explore %.2f, certify %.2f) ", t.Explore, t.Certify)
-		if p.sequential() {
-			stages = ""
+	if e := r.Evidence; e != nil {
+		explored := ""
+		if p.Mode == Fixed {
+			explored = fmt.Sprintf("%d of %s exploration and ", e.Runs.Explored.Diverged, phrase.Grouped(p.Explore))
 		}
-		add("Time", "%.2f s %swith %s", t.Total, stages, phrase.Count(t.Workers, "worker"))
+		add("Diverged", "%s%d of %s %s", explored, e.Runs.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed), p.counted())
 	}
-	return rows
+	if p.Mode == Fixed {
+		between := ""
+		if q := p.Quantile; q > 0 {
+			between = fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
+		}
+		add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), between)
+	}
 }
 
-func quantileWords(q float64) string {
-	if q == 0 {
-		return ""
+func (s *Side) words() string {
+	var text []string
+	for i, m := range s.Moments {
+		text = append(text, fmt.Sprintf("mu%d = %.6g", i+1, m))
 	}
-	return fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
+	if s.Second != nil {
+		text = append(text, fmt.Sprintf("|mu2 - mu1^2| = %.3g", *s.Second))
+	}
+	if s.Fourth != nil {
+		text = append(text, fmt.Sprintf("|mu4 - mu2^2| = %.3g", *s.Fourth))
+	}
+	return strings.Join(text, ", ")
 }

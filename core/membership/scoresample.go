@@ -3,6 +3,7 @@ package membership
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -122,35 +123,22 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 	return out, count
 }
 
-// Check refuses a portrait that no exploration of so many runs gives.
-func (p ScoreSample) Check(runs, k, m int) error {
-	bad := func(found string, want string, args ...any) error {
-		return &audit.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
+// Check refuses a portrait that no exploration of so many runs gives; it may be nil.
+func (p *ScoreSample) Check(runs, k, m int) error {
+	if p == nil {
+		return nil
 	}
-	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
-	if most := min(runs, portrayedRuns); len(p.In) < 1 || len(p.In) > most || len(p.Out) != len(p.In) {
-		return bad(fmt.Sprintf("of %d and %d runs", len(p.In), len(p.Out)), "of as many inside as out, and at most %d", most)
-	}
-	for i := range p.In {
-		if len(p.In[i]) != a || len(p.Out[i]) != b {
-			return bad(fmt.Sprintf("of %d and %d canaries", len(p.In[i]), len(p.Out[i])), "of %d and %d in every run", a, b)
-		}
-	}
-	if most := min(runs, correlatedRuns); p.Correlated < 0 || p.Correlated > most || (len(p.Correlations) > 0) != (p.Correlated > 1) {
-		return bad(fmt.Sprintf("with correlations over %d runs", p.Correlated), "with some over 2 to %d, or none", most)
-	}
-	if n := len(p.Correlations); n != 0 && n != a+b {
-		return bad(fmt.Sprintf("with %d rows of correlations", n), "with %d", a+b)
+	a, b, rows := min(k, portrayedCanaries), min(m, portrayedCanaries), len(p.Correlations)
+	ok := len(p.In) >= 1 && len(p.In) <= min(runs, portrayedRuns) && len(p.Out) == len(p.In) &&
+		p.Correlated >= 0 && p.Correlated <= min(runs, correlatedRuns) && (rows > 0) == (p.Correlated > 1) && (rows == 0 || rows == a+b)
+	for i := range min(len(p.In), len(p.Out)) {
+		ok = ok && len(p.In[i]) == a && len(p.Out[i]) == b
 	}
 	for i, row := range p.Correlations {
-		if len(row) != i {
-			return bad(fmt.Sprintf("with %d correlations in row %d", len(row), i+1), "with %d, those with the canaries before", i)
-		}
-		for _, r := range row {
-			if r != nil && !(math.Abs(*r) <= 1) {
-				return bad(fmt.Sprintf("with a correlation of %v", *r), "in [-1, 1]")
-			}
-		}
+		ok = ok && len(row) == i && !slices.ContainsFunc(row, func(r *float64) bool { return r != nil && !(math.Abs(*r) <= 1) })
+	}
+	if !ok {
+		return &audit.InputError{Field: "portrait", Found: "such as no exploration gives", Want: fmt.Sprintf("%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))}
 	}
 	return nil
 }

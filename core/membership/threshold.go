@@ -3,7 +3,6 @@ package membership
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
@@ -77,8 +76,8 @@ func AboveSorted[T bounds.ScoreOrRank](side []T, cut T) int {
 }
 
 // Cut is a chosen threshold.
-type Cut struct {
-	At    float64
+type Cut[T bounds.ScoreOrRank] struct {
+	At    T
 	Value float64 // about what it is predicted to certify; -Inf: nothing
 	Ties  bool    // all scores are the same
 }
@@ -110,23 +109,10 @@ func (e *Explored) Choose(a Aim) Gathered {
 	if len(e.pooled) > 0 {
 		least, most = e.rankRange(a.Quantile)
 	}
-	c := SweepCuts(sorted(e.pooled), least, most, func(at float64) (float64, float64, float64) { return e.value(a, at) })
+	c := SweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(a, at) })
 	t := e.Table(c.At)
 	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}
 }
-
-// Sorted are scores, or numbers in their place, in ascending order.
-type Sorted interface {
-	Len() int
-	At(i int) float64
-	Above(cut float64) int // how many are larger
-}
-
-type sorted []float64
-
-func (s sorted) Len() int              { return len(s) }
-func (s sorted) At(i int) float64      { return s[i] }
-func (s sorted) Above(cut float64) int { return AboveSorted(s, cut) }
 
 // SweepCuts sweeps thresholds through the pooled scores by ranks that grow
 // by cutRatio from both ends, and returns the one whose neighbourhood has the
@@ -134,33 +120,35 @@ func (s sorted) Above(cut float64) int { return AboveSorted(s, cut) }
 // rates most. The event is score > threshold, so equal scores fall on one side, and
 // only ranks where the score changes count. of gives a threshold's value, -Inf where
 // it certifies nothing, its standard error and the difference of the rates.
-func SweepCuts(pooled Sorted, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
-	n := pooled.Len()
-	if n == 0 || pooled.At(0) == pooled.At(n-1) {
-		at := 0.0
-		if n > 0 {
-			at = pooled.At(0)
+func SweepCuts[T bounds.ScoreOrRank](pooled []T, least, most int, of func(at T) (value, caution, gap float64)) Cut[T] {
+	best := Cut[T]{Value: math.Inf(-1)}
+	n := len(pooled)
+	if n == 0 || pooled[0] == pooled[n-1] {
+		if best.Ties = true; n > 0 {
+			best.At = pooled[0]
 		}
-		return Cut{At: at, Value: math.Inf(-1), Ties: true}
+		return best
 	}
-	type point struct{ at, place, value, caution, gap float64 }
+	type point struct {
+		at                         T
+		place, value, caution, gap float64
+	}
 	var points []point
-	largest := pooled.At(n - 1)
 	for _, rank := range sweepRanks(n, least, most) {
-		at := pooled.At(n - 1 - rank)
-		if at == largest { // ties: none is above
-			at = pooled.At(sort.Search(n, func(i int) bool { return pooled.At(i) >= at }) - 1)
+		at := pooled[n-1-rank]
+		if at == pooled[n-1] { // ties: none is above
+			i, _ := slices.BinarySearch(pooled, at)
+			at = pooled[i-1]
 		}
 		if len(points) > 0 && points[len(points)-1].at == at {
 			continue
 		}
 		x := point{at: at}
 		x.value, x.caution, x.gap = of(at)
-		above := float64(pooled.Above(at))
+		above := float64(AboveSorted(pooled, at))
 		x.place = stream.Log(above / (float64(n) - above))
 		points = append(points, x)
 	}
-	best := Cut{Value: math.Inf(-1)}
 	bestGap := math.Inf(-1)
 	for _, x := range points {
 		if math.IsInf(best.Value, -1) && x.gap > bestGap {

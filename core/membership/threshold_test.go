@@ -41,13 +41,3 @@ func TestTableOfScores(t *testing.T) {
 		t.Error("pooled scores hold diverged runs or are not sorted")
 	}
 }
-
-// BenchmarkPortray: what a portrait adds to an audit of 4096 exploration runs.
-func BenchmarkPortray(b *testing.B) {
-	st := stream.New(stream.Key{Seed: 1, Purpose: "portrait"})
-	scores := make([]float64, 4096*64)
-	st.Gaussian(scores, 1)
-	for b.Loop() {
-		Portray(32, 32, scores)
-	}
-}

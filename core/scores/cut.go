@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -44,42 +43,57 @@ func (p Plan) split(r *ranks.Ranks, class int) (explore, certify []uint32) {
 	return shuffled[:n], shuffled[n:]
 }
 
+// side is one half of the scores by rank, x of the class in which an event is likelier and y
+// of the other: an event is a rank above another. Below a threshold canaries that were out
+// are likelier, so there the ranks count down, from the largest.
+type side struct{ x, y []uint32 }
+
+func (p Plan) sides(r *ranks.Ranks, below bool) (explore, certify side) {
+	exploreIn, certifyIn := p.split(r, recorded.In)
+	exploreOut, certifyOut := p.split(r, recorded.Out)
+	if !below {
+		return side{exploreIn, exploreOut}, side{certifyIn, certifyOut}
+	}
+	for _, list := range [][]uint32{exploreIn, certifyIn, exploreOut, certifyOut} {
+		for i, k := range list {
+			list[i] = uint32(r.Distinct()-1) - k
+		}
+	}
+	return side{exploreOut, exploreIn}, side{certifyOut, certifyIn}
+}
+
 // events chooses the events of the methods for single trainings on the half that explores,
 // and then counts them in the other.
 func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	out := []ScoreEvent{
-		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}, Side: Above},
-		{Methods: []report.Method{report.MethodPaired}, Side: Above},
-		{Methods: []report.Method{report.MethodGaussian}, Side: Above},
+		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
+		{Methods: []report.Method{report.MethodPaired}},
+		{Methods: []report.Method{report.MethodGaussian}},
 	}
-	chosen := make([]event, len(out))
-	h := p.explore(r)
-	for i := range out {
-		e, method := &out[i], out[i].Methods[0]
-		c := h.choose(false, method, delta, beta)
-		if below := h.choose(true, method, delta, beta); below.Value > c.Value {
-			c, chosen[i].below, e.Side = below, true, Below
-		}
-		chosen[i] = eventOf(chosen[i].below, c.At)
-		e.Threshold, e.Ties, e.Explored = r.Value(chosen[i].t), c.Ties, h.counts(chosen[i])
-		n1, n0 := h.certify(chosen[i].below)
-		switch method {
-		case report.MethodExact:
-			e.Split = roundTo(bounds.TuneSplit(e.Explored, n1, n0, delta, beta), 1e-6)
-		case report.MethodPaired:
-			stakes := bounds.TuneCanary(h.pairTable(chosen[i]), min(n1, n0), delta, beta)
-			e.Stakes = &stakes
-		}
-	}
-	h = nil // memory need not hold both halves
-	_, in := p.split(r, recorded.In)
-	_, absent := p.split(r, recorded.Out)
-	for i, c := range chosen {
-		x, y := c.likelier(in, absent)
-		out[i].Certified = bounds.Counts{X: c.count(x), N1: len(x), Y: c.count(y), N0: len(y)}
-		if out[i].Stakes != nil {
-			out[i].Pairs = pairTable(c, x, y)
+	best := make([]float64, len(out))
+	for _, name := range []string{Above, Below} {
+		explore, certify := p.sides(r, name == Below)
+		h := newHalf(explore, len(certify.x), len(certify.y))
+		for i := range out {
+			e, method := &out[i], out[i].Methods[0]
+			c := h.choose(method, delta, beta)
+			if name == Below && c.Value <= best[i] {
+				continue
+			}
+			best[i] = c.Value
+			*e = ScoreEvent{Methods: e.Methods, Side: name, Threshold: r.Value(c.At), Ties: c.Ties, Explored: h.counts(c.At),
+				Certified: bounds.Counts{X: above(certify.x, c.At), N1: len(certify.x), Y: above(certify.y, c.At), N0: len(certify.y)}}
+			if name == Below {
+				e.Threshold = r.Value(uint32(r.Distinct()-1) - c.At)
+			}
+			switch method {
+			case report.MethodExact:
+				e.Split = roundTo(bounds.TuneSplit(e.Explored, h.n1, h.n0, delta, beta), 1e-6)
+			case report.MethodPaired:
+				stakes := bounds.TuneCanary(h.pairs(c.At), min(h.n1, h.n0), delta, beta)
+				e.Stakes, e.Pairs = &stakes, certify.pairs(c.At)
+			}
 		}
 	}
 	return out
@@ -87,52 +101,21 @@ func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
-// event is a score above a rank, which is likelier of canaries that were in, or one below
-// it, which is likelier of those out.
-type event struct {
-	below bool
-	t     uint32
-}
-
-// eventOf is the event beyond a cut: of events below, cuts are ranks with the other sign, so
-// that they rise as the event becomes rarer.
-func eventOf(below bool, cut float64) event { return event{below, uint32(math.Abs(cut))} }
-
-// likelier are the lists of the class in which the event is likelier, and of the other.
-func (e event) likelier(in, out []uint32) (x, y []uint32) {
-	if e.below {
-		return out, in
-	}
-	return in, out
-}
-
-func (e event) has(rank uint32) bool { return rank != e.t && rank < e.t == e.below }
-
-// count counts the ranks, in any order, that are in the event.
-func (e event) count(ranks []uint32) int {
+// above counts the ranks, in any order, above the cut.
+func above(ranks []uint32, cut uint32) int {
 	n := 0
-	for _, x := range ranks {
-		if e.has(x) {
-			n++
-		}
+	for _, k := range ranks {
+		n += one(k > cut)
 	}
 	return n
 }
 
-// countSorted is count of ranks in ascending order.
-func (e event) countSorted(ranks []uint32) int {
-	if !e.below {
-		return membership.AboveSorted(ranks, e.t)
-	}
-	return sort.Search(len(ranks), func(i int) bool { return ranks[i] >= e.t })
-}
-
-// pairTable pairs the first of x with the first of y and so on, which are in random
-// order, and counts events.
-func pairTable(e event, x, y []uint32) *bounds.CanaryTable {
+// pairs counts events in pairs of the first of x with the first of y and so on, which are
+// in random order.
+func (s side) pairs(cut uint32) *bounds.CanaryTable {
 	var cells [2][2]int
-	for i := range min(len(x), len(y)) {
-		cells[one(e.has(x[i]))][one(e.has(y[i]))]++
+	for i := range min(len(s.x), len(s.y)) {
+		cells[one(s.x[i] > cut)][one(s.y[i] > cut)]++
 	}
 	return tableOf(cells)
 }
@@ -154,93 +137,43 @@ func one(b bool) int {
 	return 0
 }
 
-// half is the exploration half of the scores, by rank and sorted.
+// half is the exploration half, sorted: both classes, all together, and of pairs in random
+// order, as many as the smaller class has, each class and the lower of every pair.
 type half struct {
-	in, out []uint32
-	// Pairs of one of each class, in random order, as many as the smaller class has: their
-	// scores by class, and the lower ones of all pairs.
-	pairedIn, pairedOut, lower []uint32
-	certifyIn, certifyOut      int
+	side
+	pooled []uint32
+	paired side
+	lower  []uint32
+	n1, n0 int // that certify, of each class
 }
 
-func (p Plan) explore(r *ranks.Ranks) *half {
-	h := &half{}
-	of := func(class int) (explore []uint32, certify int) {
-		explore, rest := p.split(r, class)
-		return slices.Clone(explore), len(rest)
-	}
-	h.in, h.certifyIn = of(recorded.In)
-	h.out, h.certifyOut = of(recorded.Out)
-	n := min(len(h.in), len(h.out))
-	h.lower = make([]uint32, n)
+func newHalf(s side, n1, n0 int) *half {
+	n := min(len(s.x), len(s.y))
+	h := &half{side{slices.Clone(s.x), slices.Clone(s.y)}, slices.Concat(s.x, s.y), side{slices.Clone(s.x[:n]), slices.Clone(s.y[:n])}, make([]uint32, n), n1, n0}
 	for i := range h.lower {
-		h.lower[i] = min(h.in[i], h.out[i])
+		h.lower[i] = min(s.x[i], s.y[i])
 	}
-	h.pairedIn, h.pairedOut = h.in, h.out
-	for _, x := range []*[]uint32{&h.pairedIn, &h.pairedOut} {
-		if len(*x) > n {
-			*x = slices.Clone((*x)[:n])
-			slices.Sort(*x)
-		}
-	}
-	for _, x := range [][]uint32{h.in, h.out, h.lower} {
-		slices.Sort(x)
+	for _, list := range [][]uint32{h.x, h.y, h.pooled, h.paired.x, h.paired.y, h.lower} {
+		slices.Sort(list)
 	}
 	return h
 }
 
-// certify is how many scores of the class in which an event is likelier certify, and how
-// many of the other.
-func (h *half) certify(below bool) (n1, n0 int) {
-	if below {
-		return h.certifyOut, h.certifyIn
-	}
-	return h.certifyIn, h.certifyOut
+func (h *half) counts(cut uint32) bounds.Counts {
+	return bounds.Counts{X: membership.AboveSorted(h.x, cut), N1: len(h.x), Y: membership.AboveSorted(h.y, cut), N0: len(h.y)}
 }
 
-func (h *half) counts(e event) bounds.Counts {
-	x, y := e.likelier(h.in, h.out)
-	return bounds.Counts{X: e.countSorted(x), N1: len(x), Y: e.countSorted(y), N0: len(y)}
-}
-
-// pairTable is [pairTable] of the pairs, by what counts of sorted lists tell.
-func (h *half) pairTable(e event) bounds.CanaryTable {
-	x, y := e.likelier(h.pairedIn, h.pairedOut)
-	nx, ny, both := e.countSorted(x), e.countSorted(y), e.countSorted(h.lower)
-	if e.below { // the lower of two is in the event where one is
-		both = nx + ny - both
-	}
-	return *tableOf([2][2]int{{len(x) - nx - ny + both, ny - both}, {nx - both, both}})
-}
-
-// cuts are the scores of both classes as cuts of events, in ascending order.
-type cuts struct {
-	*half
-	below bool
-}
-
-func (c cuts) Len() int { return len(c.in) + len(c.out) }
-
-func (c cuts) At(i int) float64 {
-	if c.below {
-		return -float64(ranks.Nth(c.Len()-1-i, c.in, c.out))
-	}
-	return float64(ranks.Nth(i, c.in, c.out))
-}
-
-func (c cuts) Above(cut float64) int {
-	e := eventOf(c.below, cut)
-	return e.countSorted(c.in) + e.countSorted(c.out)
+// pairs is [side.pairs], by what counts of sorted lists tell.
+func (h *half) pairs(cut uint32) bounds.CanaryTable {
+	x, y, both := membership.AboveSorted(h.paired.x, cut), membership.AboveSorted(h.paired.y, cut), membership.AboveSorted(h.lower, cut)
+	return *tableOf([2][2]int{{len(h.lower) - x - y + both, y - both}, {x - both, both}})
 }
 
 // choose sweeps thresholds by what the certification half would certify by a method
 // if it repeated the exploration.
-func (h *half) choose(below bool, m report.Method, delta, beta float64) membership.Cut {
-	pooled := cuts{h, below}
-	certify1, certify0 := h.certify(below)
-	return membership.SweepCuts(pooled, 1, pooled.Len()-1, func(at float64) (value, caution, gap float64) {
-		e := eventOf(below, at)
-		c := h.counts(e)
+func (h *half) choose(m report.Method, delta, beta float64) membership.Cut[uint32] {
+	return membership.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(cut uint32) (value, caution, gap float64) {
+		c := h.counts(cut)
 		n1, n0 := float64(c.N1), float64(c.N0)
 		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 		if p1 <= delta || p1 <= p0 {
@@ -249,11 +182,11 @@ func (h *half) choose(below bool, m report.Method, delta, beta float64) membersh
 		// Half a score, where there was none.
 		y0 := math.Max(p0, 0.5/n0)
 		caution = math.Min(membership.MostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
-		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(certify1)))), N1: certify1, Y: int(math.Round(float64(p0 * float64(certify0)))), N0: certify0}
+		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
 		switch m {
 		case report.MethodPaired:
 			// The margins with independent sides.
-			value = bounds.CanaryValue(h.pairTable(e), min(certify1, certify0), delta, beta)
+			value = bounds.CanaryValue(h.pairs(cut), min(h.n1, h.n0), delta, beta)
 		case report.MethodGaussian:
 			// mu, which epsilon grows with. Its limits are cautious by themselves.
 			if value, caution = bounds.GaussianMu(expected, beta), 0; value == 0 {

@@ -129,10 +129,8 @@ func (ev Evidence) check(p Plan) error {
 		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
-		if e.ScoreSample != nil {
-			if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
-				return err
-			}
+		if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
+			return err
 		}
 		if err := e.Check(explore, certify, tk, tm); err != nil {
 			return err
@@ -146,44 +144,25 @@ func (ev Evidence) check(p Plan) error {
 		return bad("events", len(ev.Events), len(want))
 	}
 	for i, e := range ev.Events {
-		if !slices.Equal(e.Methods, want[i]) {
-			return bad("events: methods", e.Methods, want[i])
-		}
-		if e.Side != Above && e.Side != Below {
-			return audit.UnknownName("events: side", e.Side, []string{Above, Below})
-		}
 		n1, n0 := h.In, h.Out
 		if e.Side == Below {
 			n1, n0 = n0, n1
 		}
-		for _, x := range []struct {
-			c      bounds.Counts
-			n1, n0 int
-		}{{e.Explored, n1 / 2, n0 / 2}, {e.Certified, n1 - n1/2, n0 - n0/2}} {
-			if err := x.c.Validate(); err != nil {
-				return fmt.Errorf("events: %w", err)
+		fits := func(c bounds.Counts, n1, n0 int) bool { return c.Validate() == nil && c.N1 == n1 && c.N0 == n0 }
+		paired := e.Pairs == nil && e.Stakes == nil
+		if i == 1 {
+			paired = e.Pairs != nil && e.Stakes != nil && e.Pairs.Validate() == nil && e.Stakes.Validate() == nil &&
+				e.Pairs.K == 1 && e.Pairs.M == 1 && e.Pairs.Runs() == min(n1-n1/2, n0-n0/2)
+		}
+		for _, part := range []struct {
+			name string
+			ok   bool
+		}{{"methods", slices.Equal(e.Methods, want[i])}, {"side", e.Side == Above || e.Side == Below},
+			{"explored", fits(e.Explored, n1/2, n0/2)}, {"certified", fits(e.Certified, n1-n1/2, n0-n0/2)},
+			{"split", (i == 0) == (e.Split > 0 && e.Split < 1)}, {"pairs", paired}} {
+			if !part.ok {
+				return bad(fmt.Sprintf("events[%d].%s", i, part.name), "such as no scores give", "that of an unchanged report")
 			}
-			if x.c.N1 != x.n1 || x.c.N0 != x.n0 {
-				return bad("events: counts", fmt.Sprintf("of %d and %d", x.c.N1, x.c.N0), fmt.Sprintf("of %d and %d, half of the scores", x.n1, x.n0))
-			}
-		}
-		if (i == 0) != (e.Split > 0 && e.Split < 1) {
-			return bad("events: split", e.Split, "in (0, 1) for the first, absent else")
-		}
-		if (i == 1) != (e.Pairs != nil) || (i == 1) != (e.Stakes != nil) {
-			return bad("events: pairs", "of another method", "those of "+string(report.MethodPaired))
-		}
-		if e.Pairs == nil {
-			continue
-		}
-		if err := e.Pairs.Validate(); err != nil {
-			return fmt.Errorf("events: pairs: %w", err)
-		}
-		if err := e.Stakes.Validate(); err != nil {
-			return fmt.Errorf("events: stakes: %w", err)
-		}
-		if e.Pairs.K != 1 || e.Pairs.M != 1 || e.Pairs.Runs() != min(e.Certified.N1, e.Certified.N0) {
-			return bad("events: pairs", e.Pairs.Runs(), min(e.Certified.N1, e.Certified.N0))
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Audits of the other kinds, whose reports have parts in common with those of scores.
@@ -20,25 +20,27 @@ func canaryPlan(n, k int) canary.Plan {
 
 func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
-	r, err := canary.Run{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return planted(t, p, source.Sources(), nil, workers)
 }
 
-func oneRunPlan(eps float64, m int, params audit.Params) onerun.Plan {
+func oneRunPlan(eps float64, m int, params audit.Params) canary.Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, Canaries: m, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
 }
 
-func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report {
+// planted is the report of an audit with canaries.
+func planted(t *testing.T, p canary.Plan, sources []source.Spec, now func() float64, workers int) canary.Report {
 	t.Helper()
-	r, err := onerun.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	a := must.Get(p.Resolve(sources, nil))(t)
+	return must.Get(report.Do(t.Context(), a, &engine.Runner{Pool: engine.LocalPool(workers), Now: now}, nil, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
+}
+
+func verifyPlanted(sources []source.Spec, r canary.Report, whole bool) (v engine.Verification, err error) {
+	a, err := r.Plan.Resolve(sources, nil)
 	if err != nil {
-		t.Fatal(err)
+		return v, err
 	}
-	return r
+	return report.Verify(context.Background(), a, &engine.Runner{Pool: engine.LocalPool(2)}, r, whole)
 }
 
 // rowOf is the row of a method, nil if there is none.

@@ -1,7 +1,6 @@
 package scores
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/mutate"
@@ -26,7 +24,6 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := engine.LocalPool(1)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
@@ -42,10 +39,13 @@ func TestMutations(t *testing.T) {
 	}
 	clock := 0.0
 	now := func() float64 { clock++; return clock }
-	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6},
-		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
-	once := text(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, Canaries: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}},
-		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
+	own := func(p canary.Plan) []byte {
+		r := planted(t, p, source.Sources(), now, 1)
+		r.Generator = generator
+		return text(r, nil)
+	}
+	canaries := own(canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6})
+	once := own(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, K: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}})
 	type verify = func([]byte) (engine.Verification, error)
 	verifyCanaries := func(whole bool) verify {
 		return func(data []byte) (engine.Verification, error) {
@@ -53,16 +53,7 @@ func TestMutations(t *testing.T) {
 			if err != nil {
 				return engine.Verification{}, err
 			}
-			return canary.Verify(context.Background(), source.Sources(), pool, r, nil, whole)
-		}
-	}
-	verifyOnce := func(whole bool) verify {
-		return func(data []byte) (engine.Verification, error) {
-			r, err := onerun.ParseReport(data)
-			if err != nil {
-				return engine.Verification{}, err
-			}
-			return onerun.Verify(context.Background(), source.Sources(), pool, r, nil, whole)
+			return verifyPlanted(source.Sources(), r, whole)
 		}
 	}
 	verifyScores := func(s *Scores) verify {
@@ -83,9 +74,9 @@ func TestMutations(t *testing.T) {
 		p := Plan{Version: PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
 		return text(Run(p, s, generator))
 	}
-	own := []string{"generator", "timing"}
-	quick := append([]string{"evidence"}, own...)
-	named := append([]string{"files[].name"}, own...)
+	free := []string{"generator", "timing"}
+	quick := append([]string{"evidence"}, free...)
+	named := append([]string{"files[].name"}, free...)
 	total := 0
 	for _, c := range []struct {
 		name   string
@@ -93,14 +84,14 @@ func TestMutations(t *testing.T) {
 		verify verify
 		passes []string // what the verification says that it does not compare
 	}{
-		{"canaries", canaries, verifyCanaries(true), own},
+		{"canaries", canaries, verifyCanaries(true), free},
 		{"canaries, quick", canaries, verifyCanaries(false), quick},
-		{"one run", once, verifyOnce(true), own},
-		{"one run, quick", once, verifyOnce(false), quick},
+		{"one run", once, verifyCanaries(true), free},
+		{"one run, quick", once, verifyCanaries(false), quick},
 		{"scores", scores(audit.AddRemove, report.MethodPaired, flat), verifyScores(&flat), named},
 		{"scores, quick", scores(audit.Replace, report.MethodExact, flat), verifyScores(nil), append([]string{"evidence", "notes"}, named...)},
 		{"runs", scores(audit.Replace, "", matrix), verifyScores(&matrix), named},
-		{"runs by coins", scores(audit.AddRemove, "", coins), verifyScores(&coins), own},
+		{"runs by coins", scores(audit.AddRemove, "", coins), verifyScores(&coins), free},
 	} {
 		v, err := c.verify(c.report)
 		if err != nil || !v.OK() {
@@ -137,12 +128,8 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := engine.LocalPool(1)
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := planted(t, canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, source.Sources(), nil, 1)
 	sources := source.Sources()
 	for i := range sources {
 		sources[i].New = func(source.Setup) (source.Source, error) {
@@ -150,18 +137,21 @@ func TestForgedSizes(t *testing.T) {
 			return nil, fmt.Errorf("a run is drawn")
 		}
 	}
-	idle := engine.LocalPool(1)
 	for name, forge := range map[string]func(r *canary.Report){
-		"explored":   func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
-		"runs":       func(r *canary.Report) { r.Plan.Runs = 1 << 24 },
-		"more runs":  func(r *canary.Report) { r.Plan.Runs = 1 << 60 },
-		"canaries":   func(r *canary.Report) { r.Plan.K = 1 << 40 },
-		"unexplored": func(r *canary.Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
+		"explored":  func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
+		"runs":      func(r *canary.Report) { r.Plan.Runs = 1 << 24 },
+		"more runs": func(r *canary.Report) { r.Plan.Runs = 1 << 60 },
+		"canaries":  func(r *canary.Report) { r.Plan.K = 1 << 40 },
+		"unexplored": func(r *canary.Report) {
+			e, x := *r.Evidence, *r.Evidence.Runs
+			x.Explored.Table, e.Runs = nil, &x
+			r.Evidence = &e
+		},
 	} {
 		forged := r
 		forge(&forged)
 		for _, whole := range []bool{true, false} {
-			if _, err := canary.Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !audit.IsInput(err) {
+			if _, err := verifyPlanted(sources, forged, whole); err == nil || !audit.IsInput(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -10,10 +10,9 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -27,7 +26,6 @@ func laplaceSums(trial, runs, canaries int) Scores {
 	st.Laplace(noise, 1)
 	sign := func(k int) float64 { return float64(1 - 2*(k%2)) }
 	for _, sum := range noise {
-		first := len(s.Member)
 		for k := range canaries {
 			in := st.Uint64()>>63 == 1
 			if in {
@@ -35,14 +33,8 @@ func laplaceSums(trial, runs, canaries int) Scores {
 			}
 			s.Member = append(s.Member, in)
 		}
-		for k, in := range s.Member[first:] {
-			x := sign(k) * sum
-			s.Score = append(s.Score, x)
-			if in {
-				s.In = append(s.In, x)
-			} else {
-				s.Out = append(s.Out, x)
-			}
+		for k := range canaries {
+			s.Score = append(s.Score, sign(k)*sum)
 		}
 	}
 	return s
@@ -86,7 +78,7 @@ func TestRelationOfRuns(t *testing.T) {
 			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
-		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {
+		if most := gear.Most(audits, .05, 4e-6); int(added) > most || int(twice) > most {
 			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
 		}
 		if canaries == 2 && replacedMean < 1 {
@@ -163,13 +155,8 @@ func TestRelationRefused(t *testing.T) {
 		s := Scores{Runs: 200, Canaries: 4}
 		for i := range s.Runs {
 			for k := range s.Canaries {
-				in, x := c.member(i, k, st), st.Float64()
-				s.Member, s.Score = append(s.Member, in), append(s.Score, x)
-				if in {
-					s.In = append(s.In, x)
-				} else {
-					s.Out = append(s.Out, x)
-				}
+				s.Member = append(s.Member, c.member(i, k, st))
+				s.Score = append(s.Score, st.Float64())
 			}
 		}
 		r := checkScores(t, samplePlan(1, 1e-5, ""), s)
@@ -191,7 +178,7 @@ func TestCoinsAreFair(t *testing.T) {
 	nativetest.Only(t)
 	for i := range 4000 {
 		s := tossedRuns(i, 30, 1)
-		if why := s.shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
+		if why := must.Get(s.ranked())(t).shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
 			t.Error(why)
 		}
 	}
@@ -215,12 +202,11 @@ func TestClaims(t *testing.T) {
 		`{"version":1,"deltaDefaulted":true,"claim":{"epsilon":1,"delta":0}}`: {0, true},
 	} {
 		runs, err1 := canary.ParsePlan([]byte(text))
-		one, err2 := onerun.ParsePlan([]byte(text))
-		scores, err3 := ParsePlan([]byte(text))
-		if err1 != nil || err2 != nil || err3 != nil {
-			t.Fatal(text, err1, err2, err3)
+		scores, err2 := ParsePlan([]byte(text))
+		if err1 != nil || err2 != nil {
+			t.Fatal(text, err1, err2)
 		}
-		for _, got := range []report.StatedClaim{runs.StatedClaim(), one.StatedClaim(), scores.statedClaim()} {
+		for _, got := range []report.StatedClaim{runs.StatedClaim(), scores.statedClaim()} {
 			if got.Delta != want.delta || got.Defaulted != want.defaulted {
 				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.Defaulted)
 			}
@@ -251,7 +237,7 @@ func TestClaims(t *testing.T) {
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
 		t.Error(report.Text(r))
 	}
-	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
+	if h := runCanaries(t, oneRunPlan(2, 400, nil), 1); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
 		t.Error(h.Summary, h.Reproduce.CLI)
 	}
 	once := oneRunPlan(2, 400, nil)

@@ -13,7 +13,7 @@ import (
 const Kind = "scores"
 
 // Report is all that came out of an audit of scores. The scores are not in
-// it, only the SHA-256 of their files, and of a matrix a [membership.Portrait].
+// it, only the SHA-256 of their files, and of a matrix a [membership.ScoreSample].
 type Report struct {
 	report.Report
 	Plan     Plan        `json:"plan"` // every default written out

@@ -20,8 +20,8 @@ import (
 // Scores are membership scores that another program made, as package mechanisms/recorded
 // reads them: the higher the likelier the canary was in.
 type Scores struct {
-	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
-	// Ranks are the same, as files give them, in the place of In and Out: list recorded.In
+	In, Out []float64 // of canaries that were in and that were out, finite; absent of a matrix
+	// Ranks are all scores, as files give them, in the place of the others: list recorded.In
 	// and list recorded.Out.
 	Ranks *ranks.Ranks
 	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
@@ -63,48 +63,42 @@ func sums(files []ScoreFile) []string {
 	return out
 }
 
-// check refuses scores that are none.
-func (s Scores) check() error {
-	for class, name := range []string{recorded.In: "in", recorded.Out: "out"} {
-		if s.size(class) == 0 {
-			return &audit.InputError{Field: "scores", Path: "/data", Found: "of one class: all canaries were " + []string{recorded.In: "out", recorded.Out: "in"}[class], Want: "of canaries that were in and of such that were out"}
+// ranked has the ranks of the scores. It refuses scores that are none.
+func (s Scores) ranked() (*Scores, error) {
+	bad := func(field, found, want, remedy string) error {
+		return &audit.InputError{Field: field, Path: "/data", Found: found, Want: want, Remedy: remedy}
+	}
+	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score)) {
+		return nil, bad("scores: matrix", fmt.Sprintf("%d scores", len(s.Score)), fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries), "")
+	}
+	if s.Ranks == nil {
+		lists := [][]float64{recorded.In: s.In, recorded.Out: s.Out}
+		if s.Runs > 0 {
+			lists[recorded.In], lists[recorded.Out] = membership.Split(s.Score, s.Member)
 		}
-		for i, v := range [][]float64{recorded.In: s.In, recorded.Out: s.Out}[class] {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, name), Path: "/data", Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+		for class, name := range []string{recorded.In: "in", recorded.Out: "out"} {
+			if i := slices.IndexFunc(lists[class], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
+				return nil, bad(fmt.Sprintf("score number %d of those %s", i+1, name), fmt.Sprint(lists[class][i]), "finite", "a training that diverged counts with the lowest score; to leave it out would bias the bound")
 			}
 		}
+		s.Ranks = ranks.Rank(lists...)
 	}
-	n := s.size(recorded.In) + s.size(recorded.Out)
-	if n > mostScores {
-		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
+	in, out := s.Ranks.Len(recorded.In), s.Ranks.Len(recorded.Out)
+	switch {
+	case in == 0 || out == 0:
+		return nil, bad("scores", "of one class: all canaries were "+map[bool]string{true: "out", false: "in"}[in == 0], "of canaries that were in and of such that were out", "")
+	case in+out > mostScores:
+		return nil, bad("scores", fmt.Sprint(in+out), fmt.Sprintf("at most %d", mostScores), "")
+	case s.Runs > 0 && in+out != len(s.Score):
+		return nil, bad("scores: matrix", fmt.Sprintf("%d scores", len(s.Score)), fmt.Sprintf("the %d that there are", in+out), "")
 	}
-	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || n != len(s.Score)) {
-		return &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
-	}
-	return nil
+	return &s, nil
 }
 
-// size is how many scores a class has.
-func (s Scores) size(class int) int {
-	if s.Ranks != nil {
-		return s.Ranks.Len(class)
-	}
-	return len([][]float64{recorded.In: s.In, recorded.Out: s.Out}[class])
-}
-
-// ranks are the scores by rank.
-func (s Scores) ranks() *ranks.Ranks {
-	if s.Ranks != nil {
-		return s.Ranks
-	}
-	return ranks.Rank(s.In, s.Out)
-}
-
-// shape finds sizes, and of a matrix how many canaries of each class a run gives:
+// shape finds the sizes of ranked scores, and of a matrix how many canaries of each class a run gives:
 // as many as nine runs of ten have, by class. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
-	h := Shape{In: s.size(recorded.In), Out: s.size(recorded.Out), Runs: s.Runs}
+	h := Shape{In: s.Ranks.Len(recorded.In), Out: s.Ranks.Len(recorded.Out), Runs: s.Runs}
 	if s.Runs == 0 {
 		return h
 	}
@@ -152,14 +146,15 @@ type Audit struct {
 
 // Resolve checks a plan against scores, and fills in its defaults.
 func (p Plan) Resolve(s *Scores) (*Audit, error) {
-	if err := s.check(); err != nil {
+	s, err := s.ranked()
+	if err != nil {
 		return nil, err
 	}
 	if len(p.Data) == 0 {
 		p.Data = sums(s.Files)
 	}
 	h := s.shape(p)
-	p, err := p.resolve(h, s.Files)
+	p, err = p.resolve(h, s.Files)
 	return &Audit{p, h, s, slices.Clone(s.Files), s.Notes}, err
 }
 
@@ -175,7 +170,7 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 // Run implements [report.Audit].
 func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence, audit.Termination, error) {
 	p, s, h := a.Plan, a.scores, a.shape
-	ev, ranks := &Evidence{Shape: h}, s.ranks()
+	ev, ranks := &Evidence{Shape: h}, s.Ranks
 	drawn := p // by the scores alone
 	drawn.Data = []string{content(ranks)}
 	ev.Guessed = drawn.guesses(ranks, h)

@@ -2,8 +2,6 @@ package scores_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,15 +11,11 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 )
@@ -44,7 +38,6 @@ type reportSchema struct {
 
 var reportSchemas = []reportSchema{
 	{canary.Kind, "dpscope canary report", "What an audit with canaries found", jsonschema.For[canary.Report]},
-	{onerun.Kind, "dpscope one-run report", "What an audit in one run found", jsonschema.For[onerun.Report]},
 	{scores.Kind, "dpscope scores report", "What an audit of membership scores found", jsonschema.For[scores.Report]},
 }
 
@@ -66,7 +59,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
 		reflect.TypeFor[report.Quantity]():         words(report.Epsilon, report.AUROC, report.TPR),
 		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
-		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed),
+		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed, canary.OneRun),
 		reflect.TypeFor[[]byte]():                  {Type: "string"},
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
@@ -85,132 +78,21 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	return data
 }
 
-// compiled checks that the schema in docs is that of the Go types.
-func (x reportSchema) compiled(t *testing.T) *check.Schema {
-	t.Helper()
-	file := filepath.Join("..", "..", "docs", report.SchemaName(x.kind))
-	want := x.schema(t)
-	if *update {
-		if err := os.WriteFile(file, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%v: %s is not the schema of the Go types; go test ./core/scores -run TestSchema -update writes it anew", err, file)
-	}
-	var doc any
-	if err := json.Unmarshal(want, &doc); err != nil {
-		t.Fatal(err)
-	}
-	c := check.NewCompiler()
-	if err := c.AddResource("report.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := c.Compile("report.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return compiled
-}
-
-// fits checks a report against its schema and returns it as JSON.
-func fits(t *testing.T, s *check.Schema, report any) []byte {
-	t.Helper()
-	text, err := audit.Canonical(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(v); err != nil {
-		t.Error(err)
-	}
-	return text
-}
-
-// TestSchemaOfScores: reports of one run and of scores fit their schemas: those
-// with a bound, those without, those of runs.
-func TestSchemaOfScores(t *testing.T) {
-	if runtime.GOOS == "js" {
-		t.Skip("needs files")
-	}
-	claim := audit.DPClaim(2, 1e-5)
-	compiled := reportSchemas[1].compiled(t)
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-			Pool: engine.LocalPool(1)}.Do(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := onerun.ParseReport(fits(t, compiled, r)); err != nil {
-			t.Error(err)
-		}
-	}
-	compiled = reportSchemas[2].compiled(t)
-	flat := scores.Scores{In: []float64{2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9}, Out: []float64{1, 2, 3, 1, 2, 3, 1, 2, 1, 1, 1, 1}, Files: []scores.ScoreFile{{Name: "a.csv", SHA256: "0a"}}, Notes: []string{"a note"}}
-	matrix := scores.Scores{Runs: 40, Canaries: 3}
-	for i := range 120 {
-		matrix.Score, matrix.Member = append(matrix.Score, float64(i%3)), append(matrix.Member, i%3 == 2)
-		if i%3 == 2 {
-			matrix.In = append(matrix.In, 2)
-		} else {
-			matrix.Out = append(matrix.Out, float64(i%3))
-		}
-	}
-	for _, x := range []struct {
-		s scores.Scores
-		m report.Method
-		r audit.Relation
-	}{{flat, "", audit.AddRemove}, {flat, report.MethodClopperPearson, audit.Replace}, {matrix, "", audit.Replace}, {matrix, "", audit.AddRemove}, {matrix, report.MethodOneRun, audit.AddRemove}} {
-		r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := scores.ParseReport(fits(t, compiled, r)); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestSchema: the schema in docs is that of the Go types, and reports fit it:
-// those that completed, were stopped, and of every source.
+// TestSchema: the schemas in docs are those of the Go types. That reports fit them is held
+// of all that are kept, see cmd/dpscope.
 func TestSchema(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("needs files")
 	}
-	compiled := reportSchemas[0].compiled(t)
-	claim := audit.DPClaim(2, 1e-5)
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	for _, x := range []struct {
-		ctx  context.Context
-		plan canary.Plan
-		file string
-	}{
-		{context.Background(), canary.Plan{Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
-		{context.Background(), canary.Plan{Subject: source.Subject{Source: "gaussian-sum", Design: source.Vectors}, Runs: 64, K: 2}, "1,2\n2,1\n"},
-		{context.Background(), canary.Plan{Subject: source.Subject{Source: "dp-sgd", Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, Runs: 12, K: 1}, ""},
-		{stopped, canary.Plan{Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
-		{context.Background(), canary.Plan{Mode: canary.UntilRefuted, Subject: source.Subject{Source: "gaussian-sum"}, Runs: 64}, ""},
-	} {
-		x.plan.Version, x.plan.Claim = canary.PlanVersion, &claim
-		var data []byte
-		if x.file != "" {
-			data = []byte(x.file)
+	for _, x := range reportSchemas {
+		file, want := filepath.Join("..", "..", "docs", report.SchemaName(x.kind)), x.schema(t)
+		if *update {
+			if err := os.WriteFile(file, want, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
-		pool := engine.LocalPool(2)
-		r, err := canary.Run{Plan: x.plan, File: data, Sources: source.Sources(), Pool: pool}.Do(x.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := fits(t, compiled, r)
-		if _, err := canary.ParseReport(text); err != nil {
-			t.Errorf("%+v: %v", x.plan, err)
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: %s is not the schema of the Go types; go test ./core/scores -run TestSchema -update writes it anew", err, file)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package scores
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
 )
@@ -65,7 +63,7 @@ func TestPortrait(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
-		got := r.Evidence.ScoreSample
+		got := r.Evidence.Runs.ScoreSample
 		runs := exploredAgain(t, r.Plan, source.Sources())
 		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
 		for i, x := range runs {
@@ -117,10 +115,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		return false, nil
 	})
 	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
-	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: engine.LocalPool(3)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := planted(t, p, odd.Sources(), nil, 3)
 	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +123,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 	if _, err := canary.ParseReport(data); err != nil {
 		t.Error(err)
 	}
-	got := r.Evidence.ScoreSample
+	got := r.Evidence.Runs.ScoreSample
 	whole := 0
 	for i, x := range exploredAgain(t, r.Plan, odd.Sources()) {
 		ok := true
@@ -165,44 +160,10 @@ func TestPortraitOfOddScores(t *testing.T) {
 	}
 }
 
-// TestPortraitReplays: a report without portrait, and a changed one, does
-// not verify; a portrait that no exploration gives is refused.
-func TestPortraitReplays(t *testing.T) {
-	r := runCanaries(t, canaryPlan(200, 6), 2)
-	verify := func(r canary.Report, whole bool) []string {
-		t.Helper()
-		v, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, whole)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v.Differences
-	}
-	copied := func() canary.Report {
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := canary.ParseReport(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	for _, whole := range []bool{true, false} {
-		without := copied()
-		without.Evidence.ScoreSample = nil
-		if _, err := canary.Verify(context.Background(), source.Sources(), engine.LocalPool(2), without, nil, whole); !audit.IsInput(err) {
-			t.Errorf("without portrait: %v", err)
-		}
-		if d := verify(copied(), whole); len(d) > 0 {
-			t.Errorf("whole %v: %q", whole, d)
-		}
-	}
-	forged := copied()
-	*forged.Evidence.ScoreSample.Out[3][2] += 0.001
-	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "evidence.portrait.out[3][2]: ") {
-		t.Errorf("a forged score: %q", d)
-	}
+// TestPortraitChecks: a portrait that no exploration gives is refused.
+func TestPortraitChecks(t *testing.T) {
+	scores := make([]float64, 200*12)
+	stream.New(stream.Key{Seed: 2}).Gaussian(scores, 1)
 	two := 2.
 	for name, forge := range map[string]func(p *membership.ScoreSample){
 		"no run":             func(p *membership.ScoreSample) { p.In, p.Out = nil, nil },
@@ -217,14 +178,9 @@ func TestPortraitReplays(t *testing.T) {
 		"over too many runs": func(p *membership.ScoreSample) { p.Correlated = 201 },
 		"none":               func(p *membership.ScoreSample) { p.Correlations = nil },
 	} {
-		bad := copied()
-		forge(bad.Evidence.ScoreSample)
-		data, err := audit.Canonical(bad)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := canary.ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
-			t.Errorf("%s: %v", name, err)
+		p := membership.Portray(6, 6, scores)
+		if forge(p); !audit.IsInput(p.Check(200, 6, 6)) {
+			t.Errorf("%s: taken", name)
 		}
 	}
 }
@@ -235,14 +191,6 @@ func TestPortraitOfScores(t *testing.T) {
 	s := sharedRuns(3, 90, 2)
 	for i := range s.Score { // a score names its run and canary
 		s.Score[i] = float64(i)
-	}
-	s.In, s.Out = nil, nil
-	for i, in := range s.Member {
-		if in {
-			s.In = append(s.In, s.Score[i])
-		} else {
-			s.Out = append(s.Out, s.Score[i])
-		}
 	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
 	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
@@ -259,25 +207,6 @@ func TestPortraitOfScores(t *testing.T) {
 			}
 		}
 	}
-	early := r
-	ev, runs := *r.Evidence, *r.Evidence.Runs
-	runs.ScoreSample = nil
-	ev.Runs = &runs
-	early.Evidence = &ev
-	if _, err := Verify(early, &s); !audit.IsInput(err) {
-		t.Errorf("without portrait: %v", err)
-	}
-	forged := *got
-	forged.In = slices.Clone(got.In)
-	forged.In[0] = slices.Concat(got.In[0][1:], got.In[0][:1])
-	runs.ScoreSample = &forged
-	if v, err := Verify(early, &s); err != nil || v.OK() {
-		t.Errorf("a forged score: %v, %q", err, v.Differences)
-	}
-	forged.Out = nil
-	if _, err := Verify(early, nil); !audit.IsInput(err) {
-		t.Errorf("half a portrait: %v", err)
-	}
 }
 
 // TestSameBitsOfPortraits pins portraits, so that platforms are held to the same.
@@ -288,7 +217,7 @@ func TestSameBitsOfPortraits(t *testing.T) {
 	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
 	var got []string
 	for _, p := range []canary.Plan{canaryPlan(100, 20), replace, trained} {
-		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.ScoreSample))
+		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.Runs.ScoreSample))
 	}
 	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.ScoreSample))
 	if s := strings.Join(got, " "); s != goldenPortraits {

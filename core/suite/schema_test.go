@@ -76,7 +76,7 @@ func planSchema(t *testing.T) []byte {
 	files := e.Properties["recorded"].Properties["files"]
 	two := 2
 	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", &least, &two
-	for _, kind := range []string{"canaries", "oneRun", "scores"} {
+	for _, kind := range []string{"canaries", "scores"} {
 		own := e.Properties[kind]
 		own.Types, own.Type = nil, "object"
 		if !slices.Contains(own.Required, "claim") {
@@ -90,9 +90,9 @@ func planSchema(t *testing.T) []byte {
 	}
 	given := e.Properties["scores"].Properties["files"]
 	given.Types, given.Type, given.MinItems, given.MaxItems = nil, "array", &least, &two
-	e.Properties["data"].Description = "the file of vectors or examples of canaries or oneRun"
+	e.Properties["data"].Description = "the file of vectors or examples of canaries"
 	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}, {Required: []string{"brought", "claim"}},
-		{Required: []string{"canaries"}}, {Required: []string{"oneRun"}}, {Required: []string{"scores"}}}
+		{Required: []string{"canaries"}}, {Required: []string{"scores"}}}
 	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)

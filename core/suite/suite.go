@@ -29,8 +29,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 )
 
@@ -69,9 +69,8 @@ type Entry struct {
 	User     *pair.UserProgram `json:"brought,omitempty"`  // instead of a mechanism
 	// An audit of another kind, instead of a mechanism and all that belongs to it.
 	Canaries *canary.Plan `json:"canaries,omitempty"`
-	OneRun   *onerun.Plan `json:"oneRun,omitempty"`
 	Scores   *Scores      `json:"scores,omitempty"`
-	// Data is the file of vectors or examples of an audit with canaries or in one run;
+	// Data is the file of vectors or examples of an audit with canaries;
 	// a relative name is relative to the folder of the plan.
 	Data string `json:"data,omitempty"`
 	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
@@ -80,7 +79,7 @@ type Entry struct {
 
 // Trains reports whether a program of the user's trains for the audit.
 func (e Entry) Trains() bool {
-	return e.Canaries != nil && e.Canaries.Trainer != nil || e.OneRun != nil && e.OneRun.Trainer != nil
+	return e.Canaries != nil && e.Canaries.Trainer != nil
 }
 
 // Scores is an audit of membership scores that another program made.
@@ -108,7 +107,7 @@ func Parse(data []byte, what string) (*File, error) {
 	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
-	if err := f.readKinds(data, what); err != nil {
+	if err := f.readDeltas(data); err != nil {
 		return nil, err
 	}
 	if err := f.check(what); err != nil {
@@ -118,30 +117,20 @@ func Parse(data []byte, what string) (*File, error) {
 	return f, nil
 }
 
-// readKinds reads the plans of other kinds again, each by its own reader, which knows
-// what a claim without delta means.
-func (f *File) readKinds(data []byte, what string) error {
+// readDeltas finds out which claims of other kinds name no delta.
+func (f *File) readDeltas(data []byte) error {
 	var raw struct {
 		Audits []map[string]json.RawMessage `json:"audits"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	for i := range f.Audits {
-		e, err := &f.Audits[i], error(nil)
-		switch own := raw.Audits[i]; {
-		case e.Canaries != nil:
-			*e.Canaries, err = canary.ParsePlan(own["canaries"])
-		case e.OneRun != nil:
-			*e.OneRun, err = onerun.ParsePlan(own["oneRun"])
-		case e.Scores != nil:
-			rest := object(own["scores"])
-			delete(rest, "files")
-			plan, _ := json.Marshal(rest)
-			e.Scores.Plan, err = scores.ParsePlan(plan)
+	for i, own := range raw.Audits {
+		if p := f.Audits[i].Canaries; p != nil {
+			report.ReadDefaultDelta(own["canaries"], p.Claim, &p.DeltaDefaulted)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: audits[%d] (%s): %w", what, i, e.Name, err)
+		if p := f.Audits[i].Scores; p != nil {
+			report.ReadDefaultDelta(own["scores"], p.Claim, &p.DeltaDefaulted)
 		}
 	}
 	return nil
@@ -168,25 +157,21 @@ func checkFields(data []byte, what string) error {
 	for i, raw := range audits {
 		entry := object(raw)
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
-		for _, part := range []string{"", "canaries", "oneRun", "scores"} {
-			fields, within := entry, at
-			if part != "" {
-				fields, within = object(entry[part]), at+"."+part
-			}
-			for _, x := range wholePlan {
-				if _, ok := fields[x[0]]; ok {
-					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
-				}
-			}
-		}
-		if err := known(entry, at, audit.FieldNames(Entry{})); err != nil {
-			return err
-		}
 		for _, part := range []struct {
 			name string
 			of   any
-		}{{"recorded", pair.Recorded{}}, {"brought", pair.UserProgram{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
-			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
+			plan bool // of a single audit
+		}{{"", Entry{}, true}, {"canaries", canary.Plan{}, true}, {"scores", Scores{}, true}, {"recorded", pair.Recorded{}, false}, {"brought", pair.UserProgram{}, false}, {"claim", audit.Claim{}, false}} {
+			fields, within := entry, at
+			if part.name != "" {
+				fields, within = object(entry[part.name]), at+"."+part.name
+			}
+			for _, x := range wholePlan {
+				if _, given := fields[x[0]]; given && part.plan {
+					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+				}
+			}
+			if err := known(fields, within, audit.FieldNames(part.of)); err != nil {
 				return err
 			}
 		}
@@ -272,20 +257,20 @@ func (f *File) check(what string) error {
 			name  string
 			given bool
 		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.User != nil},
-			{"canaries", e.Canaries != nil}, {"oneRun", e.OneRun != nil}, {"scores", e.Scores != nil}} {
+			{"canaries", e.Canaries != nil}, {"scores", e.Scores != nil}} {
 			if x.given {
 				sources = append(sources, x.name)
 			}
 		}
 		if len(sources) != 1 {
-			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries, oneRun and scores", "")
+			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries and scores", "")
 		}
-		other := e.Canaries != nil || e.OneRun != nil || e.Scores != nil
+		other := e.Canaries != nil || e.Scores != nil
 		if other && !audit.EqualJSON(e.Plan, pair.Plan{}) {
 			return bad(at, "with settings beside "+sources[0], "with its settings within "+sources[0], "")
 		}
-		if e.Data != "" && e.Canaries == nil && e.OneRun == nil {
-			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries or in one run")
+		if e.Data != "" && e.Canaries == nil {
+			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries")
 		}
 		if e.Scores != nil {
 			if n := len(e.Scores.Files); n < 1 || n > 2 || slices.Contains(e.Scores.Files, "") {
@@ -330,35 +315,19 @@ func checkName(name string) string {
 	return ""
 }
 
-// lines are the numbers of the lines in which the audits begin.
+// lines are the numbers of the lines in which the audits begin. Each is found by its own
+// text, in that of all of them.
 func lines(data []byte) []int {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.Token() // {
-	var out []int
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return out
-		}
-		var skipped json.RawMessage
-		if key != "audits" {
-			if dec.Decode(&skipped) != nil {
-				return out
-			}
-			continue
-		}
-		dec.Token() // [
-		for dec.More() {
-			at := int(dec.InputOffset())
-			for at < len(data) && data[at] != '{' {
-				at++
-			}
-			out = append(out, bytes.Count(data[:at], []byte{'\n'})+1)
-			if dec.Decode(&skipped) != nil {
-				return out
-			}
-		}
-		dec.Token() // ]
+	var raw struct{ Audits json.RawMessage }
+	var audits []json.RawMessage
+	if json.Unmarshal(data, &raw) != nil || json.Unmarshal(raw.Audits, &audits) != nil {
+		return nil
+	}
+	out, at := make([]int, len(audits)), bytes.Index(data, raw.Audits)
+	for i, text := range audits {
+		at += bytes.Index(data[at:], text)
+		out[i] = bytes.Count(data[:at], []byte{'\n'}) + 1
+		at += len(text)
 	}
 	return out
 }
@@ -393,10 +362,6 @@ func (f *File) Audit(i int) any {
 	case e.Canaries != nil:
 		p := *e.Canaries
 		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return p
-	case e.OneRun != nil:
-		p := *e.OneRun
-		p.Version, p.Beta, p.Seed = onerun.PlanVersion, beta, seed
 		return p
 	case e.Scores != nil:
 		p := e.Scores.Plan

@@ -5,7 +5,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // Scripted is a source for tests.
@@ -21,7 +20,3 @@ func (f Scripted) Sources() []source.Spec {
 	return []source.Spec{{Name: "scripted", Title: "a test", Score: "number", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere}, ShardRuns: 3, Runs: 64,
 		New: func(source.Setup) (source.Source, error) { return f, nil }}}
 }
-
-// MostFailures of n audits whose bounds may fail with probability beta: exceeded
-// with probability below 4e-6.
-func MostFailures(n int, beta float64) int { return gear.Most(n, beta, 4e-6) }

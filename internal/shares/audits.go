@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
@@ -66,45 +65,46 @@ func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch
 		if watch != nil {
 			watch(t.name, t.Plan(), &own)
 		}
-		d, err := s.draw(ctx, own, t, k, known, index, of)
+		var found json.RawMessage
+		if known {
+			found = s.Found[k]
+		} else if found, err = t.Search(ctx, own); err == nil {
+			s.Found = append(s.Found, found)
+		}
+		var d drawn
+		if err == nil {
+			d, err = t.draw(ctx, own, found, index, of)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, 0, context.Cause(ctx)
-		case err != nil && audits.File != nil:
-			return nil, 0, fmt.Errorf("audit %s: %w", t.name, err)
 		case err != nil:
-			return nil, 0, err
+			return nil, 0, audits.of(t, err)
 		}
-		if !known {
-			s.Found = append(s.Found, d.found)
-		}
-		most = max(most, d.Pieces)
-		if of > 0 {
-			out.Drawn = append(out.Drawn, d.drawn)
+		if most = max(most, d.Pieces); of > 0 {
+			out.Drawn = append(out.Drawn, d)
 		}
 	}
 	data, err = out.encode(s)
 	return data, most, err
 }
 
-// draw searches, unless that is known, and draws a share of one audit, number k.
-func (s Search) draw(ctx context.Context, g core.Env, t todo, k int, known bool, index, of int) (d struct {
-	drawn
-	found json.RawMessage
-}, err error) {
-	if known {
-		d.found = s.Found[k]
-	} else if d.found, err = t.Search(ctx, g); err != nil {
-		return d, err
-	}
-	after, err := t.Shared(d.found)
-	if d.Pieces = after.Pieces; err != nil || of == 0 {
-		return d, err
-	}
-	if d.First, d.End = share(d.Pieces, index, of); d.First < d.End {
-		d.Result, err = after.Draw(ctx, g, d.First, d.End)
+// draw draws a share of one audit, after a search that found this.
+func (t todo) draw(ctx context.Context, g core.Env, found json.RawMessage, index, of int) (d drawn, err error) {
+	after, err := t.Shared(found)
+	d.Pieces = after.Pieces
+	if first, end := share(d.Pieces, index, max(1, of)); err == nil && of > 0 && first < end {
+		d.Result, err = after.Draw(ctx, g, first, end)
 	}
 	return d, err
+}
+
+// of is an error of one of the audits.
+func (a *Audits) of(t todo, err error) error {
+	if a.File == nil {
+		return err
+	}
+	return fmt.Errorf("audit %s: %w", t.name, err)
 }
 
 // share is the range of pieces that share i of n has: all shares are contiguous, and
@@ -116,7 +116,7 @@ func share(pieces, i, n int) (first, end int) {
 
 // Single reads the plan of a single audit.
 func (s Search) Single() (any, error) {
-	names := []string{report.Pair, canary.Kind, onerun.Kind}
+	names := []string{report.Pair, canary.Kind}
 	for _, k := range core.Kinds() {
 		if k.Name == s.Kind && slices.Contains(names, s.Kind) {
 			return k.ParsePlan(s.Plan)

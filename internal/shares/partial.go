@@ -8,10 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -36,16 +34,14 @@ type partial struct {
 
 // drawn is the share of one audit.
 type drawn struct {
-	Pieces int             `json:"pieces"` // of all shares
-	First  int             `json:"first"`
-	End    int             `json:"end"`              // the first piece that is not of this share
-	Result json.RawMessage `json:"result,omitempty"` // what they came to; absent of none
+	Pieces int             `json:"pieces"`           // of all shares
+	Result json.RawMessage `json:"result,omitempty"` // what those of this share came to; absent of none
 }
 
 const (
-	version = 3
+	version = 4
 	schema  = "dpscope-partial"
-	largest = 1 << 30 // bytes of a partial
+	largest = 1 << 30 // bytes of a file
 )
 
 // sum is the SHA-256 of the JSON of v, and that JSON.
@@ -69,19 +65,14 @@ func (p partial) encode(s Search) ([]byte, error) {
 	return fmt.Appendf(data, "\n%s\n", end), err
 }
 
-// Opener opens the file of a name; who reads it closes it.
-type Opener func(name string) (io.ReadCloser, error)
+// Opener reads the file of a name whole.
+type Opener func(name string) ([]byte, error)
 
-// read reads a partial whole. Partials of one share are equal if their digests are.
+// read reads a partial. Partials of one share are equal if their digests are.
 func read(name string, open Opener) (p partial, digest string, err error) {
-	f, err := open(name)
+	data, err := open(name)
 	if err != nil {
 		return p, "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, largest))
-	if err != nil {
-		return p, "", fmt.Errorf("%s: %w", name, err)
 	}
 	body, end, _ := bytes.Cut(data, []byte("\n"))
 	h := sha256.Sum256(body)
@@ -115,8 +106,8 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 		}
 	}
 	for _, d := range p.Drawn {
-		if first, end := share(d.Pieces, p.Index, max(1, p.Of)); d.Pieces < 0 || d.First != first || d.End != end || (d.Result == nil) != (first == end) {
-			return refuse(fmt.Sprintf("pieces %d to %d of %d", d.First, d.End, d.Pieces), fmt.Sprintf("%d to %d, those of share %d of %d", first, end, p.Index, p.Of), "draw this share again")
+		if first, end := share(d.Pieces, p.Index, max(1, p.Of)); d.Pieces < 0 || (d.Result == nil) != (first == end) {
+			return refuse(fmt.Sprintf("without what pieces %d to %d of %d came to", first, end, d.Pieces), fmt.Sprintf("share %d of %d whole", p.Index, p.Of), "draw this share again")
 		}
 	}
 	return p, digest, nil
@@ -169,11 +160,8 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 		if err == nil {
 			r, err = after.Merge(g, m.parts(k, after.Pieces))
 		}
-		if err != nil && audits.File != nil {
-			err = fmt.Errorf("audit %s: %w", t.name, err)
-		}
 		if err != nil {
-			return nil, err
+			return nil, audits.of(t, err)
 		}
 		audits.Audited = append(audits.Audited, suite.Audited{Name: t.name, Report: r})
 	}
@@ -181,23 +169,20 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 }
 
 // held is what a merge remembers of a partial.
-type held struct {
-	name, digest string
-	index        int
-}
+type held struct{ name, digest string }
 
 // merge is an audit that is put together of partials.
 type merge struct {
 	search Search
 	of     int
-	shares []held // sorted by index, each once
+	shares map[int]held // by index
 	open   Opener
 }
 
 // newMerge reads all partials once, one at a time, and refuses those that do not make one
-// audit. Of each it remembers its name and its SHA-256.
+// audit. Of equal ones, as a share that was tried again leaves two, it keeps one.
 func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) (*merge, error) {
-	m := &merge{open: open}
+	m := &merge{open: open, shares: map[int]held{}}
 	whose, search := "", ""
 	for name, err := range names {
 		if ctx.Err() != nil {
@@ -213,78 +198,62 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 		if whose == "" {
 			whose, search = name, p.Search
 		}
-		if p.Search != search {
-			return nil, &audit.InputError{Field: name, Found: "of another audit (its plan or its data) or another search than " + whose, Want: "partials of one audit", Remedy: "merge those together that were drawn with the same flags"}
-		}
 		if p.Searched != nil {
 			m.search = *p.Searched
 		}
-		if p.Of == 0 {
+		m.of = cmp.Or(m.of, p.Of)
+		twin, twice := m.shares[p.Index]
+		switch {
+		case p.Search != search:
+			return nil, &audit.InputError{Field: name, Found: "of another audit (its plan or its data) or another search than " + whose, Want: "partials of one audit", Remedy: "merge those together that were drawn with the same flags"}
+		case p.Of == 0:
 			continue
-		}
-		if m.of == 0 {
-			m.of = p.Of
-		}
-		if p.Of != m.of {
+		case p.Of != m.of:
 			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("one of %d shares", p.Of), Want: fmt.Sprintf("one of %d, as others are", m.of), Remedy: "draw all shares with the same number after the slash"}
+		case twice && twin.digest != digest:
+			return nil, &audit.InputError{Field: fmt.Sprintf("share %d", p.Index), Found: fmt.Sprintf("other counts in %s than in %s", name, twin.name), Want: "the same counts each time", Remedy: "one of the machines is faulty or runs another program: draw the share a third time"}
 		}
-		m.shares = append(m.shares, held{name, digest, p.Index})
+		m.shares[p.Index] = held{name, digest}
 	}
-	if whose == "" {
+	switch missing := m.of - len(m.shares); {
+	case whose == "":
 		return nil, &audit.InputError{Field: "what was given", Found: "empty", Want: "the partials of all shares, or the folder that has them"}
+	case m.of == 0:
+		return nil, &audit.InputError{Field: "what was given", Found: "the search alone", Want: "the partials of all shares too"}
+	case missing > 0:
+		return nil, &audit.InputError{Field: "what was given", Found: fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.of)}
 	}
-	slices.SortStableFunc(m.shares, func(a, b held) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), strings.Compare(a.name, b.name))
-	})
-	return m, m.once()
+	return m, nil
 }
 
 // gapsNamed is how many missing ranges an error names.
 const gapsNamed = 20
 
-// once keeps one of equal partials of a share, as one that was tried again leaves two; and
-// refuses different ones, and gaps.
-func (m *merge) once() error {
-	kept := m.shares[:0]
-	for _, s := range m.shares {
-		if n := len(kept); n > 0 && kept[n-1].index == s.index {
-			if kept[n-1].digest != s.digest {
-				return &audit.InputError{Field: fmt.Sprintf("share %d", s.index), Found: fmt.Sprintf("other counts in %s than in %s", s.name, kept[n-1].name), Want: "the same counts each time", Remedy: "one of the machines is faulty or runs another program: draw the share a third time"}
-			}
-			continue
-		}
-		kept = append(kept, s)
-	}
-	m.shares = kept
-	if len(kept) == 0 {
-		return &audit.InputError{Field: "what was given", Found: "the search alone", Want: "the partials of all shares too"}
-	}
+// gaps name the shares that are missing.
+func (m *merge) gaps() string {
 	var gaps []string
-	next, missing := 0, 0
-	for _, s := range append(slices.Clone(kept), held{index: m.of}) {
-		switch n := s.index - next; {
-		case n == 1:
-			gaps = append(gaps, fmt.Sprint(next))
-		case n > 1:
-			gaps = append(gaps, fmt.Sprintf("%d to %d", next, s.index-1))
+	for i := 0; i < m.of; i++ {
+		first := i
+		for _, there := m.shares[i]; !there && i < m.of; _, there = m.shares[i] {
+			i++
 		}
-		missing += s.index - next
-		next = s.index + 1
-	}
-	if missing > 0 {
-		words := strings.Join(gaps[:min(len(gaps), gapsNamed)], ", ")
-		if len(gaps) > gapsNamed {
-			words += " and more"
+		switch {
+		case i > first && len(gaps) == gapsNamed:
+			return strings.Join(gaps, ", ") + " and more"
+		case i == first+1:
+			gaps = append(gaps, fmt.Sprint(first))
+		case i > first:
+			gaps = append(gaps, fmt.Sprintf("%d to %d", first, i-1))
 		}
-		return &audit.InputError{Field: "what was given", Found: fmt.Sprintf("without %d of %d shares: %s", missing, m.of, words), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.of)}
 	}
-	return nil
+	return strings.Join(gaps, ", ")
 }
 
 // parts are those of audit number k, which has so many pieces.
 func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 	return func(yield func(report.Part, error) bool) {
-		for _, s := range m.shares {
+		for i := range m.of {
+			s := m.shares[i]
 			p, digest, err := read(s.name, m.open)
 			switch {
 			case err != nil:
@@ -297,7 +266,7 @@ func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 				yield(report.Part{}, err)
 				return
 			}
-			if d := p.Drawn[k]; d.First < d.End && !yield(report.Part{First: d.First, End: d.End, Result: d.Result}, nil) {
+			if first, end := share(pieces, i, m.of); first < end && !yield(report.Part{First: first, End: end, Result: p.Drawn[k].Result}, nil) {
 				return
 			}
 		}

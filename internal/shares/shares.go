@@ -85,8 +85,19 @@ func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g co
 	return nil
 }
 
-// Open is a [Opener] of files.
-func Open(name string) (io.ReadCloser, error) { return os.Open(name) }
+// Open is an [Opener] of files.
+func Open(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, largest))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return data, err
+}
 
 // Names are the files that arguments name: a file, all files of a folder, or, for -, the
 // lines of standard input.

@@ -31,7 +31,7 @@ def test_enough_noise_is_not():
 
 def test_one_run():
     r = dpscope.one_run(mechanisms.train_loud, epsilon=1, canaries=300, progress=False)
-    assert r.violation and r.report["evidence"]["in"] > 100
+    assert r.violation and r.report["evidence"]["oneRun"]["in"] > 100
     assert r.verify(mechanisms.train_loud)
     assert not dpscope.one_run(mechanisms.train_quiet, epsilon=1, canaries=300, confidence=0.99, progress=False).violation
 
@@ -60,7 +60,7 @@ def test_numbers_of_other_kinds():
         assert r.violation and r.verify()
     # A model that diverged has scores that are not finite.
     r = dpscope.canaries(lambda members, rng: np.full(len(members), np.nan) if rng.random() < 0.5 else rng.normal(size=len(members)), epsilon=1, **small)
-    assert not r.violation and 5 < r.report["evidence"]["certified"]["diverged"] <= 60
+    assert not r.violation and 5 < r.report["evidence"]["runs"]["certified"]["diverged"] <= 60
 
 
 def test_noise_of_its_own_is_said():

@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 )
@@ -35,7 +34,7 @@ func keysScript() ([]byte, error) {
 	}{
 		{"AUDIT", settings.Describe(pair.Keys())},
 		{"CANARIES", settings.Describe(canary.Keys())},
-		{"ONE_RUN", settings.Describe(onerun.Keys())},
+		{"ONE_RUN", settings.Describe(canary.OneRunKeys())},
 		{"SCORES", settings.Describe(scores.Keys())},
 		{"ACCOUNT", settings.Describe(slices.DeleteFunc(accounting.Keys(), func(k settings.Key[accounting.Query]) bool { return k.Form == nil }))},
 		{"CALIBRATION", settings.Describe(slices.DeleteFunc(calibration.Keys(), func(k settings.Key[calibration.Plan]) bool { return k.Form == nil }))},
@@ -190,7 +189,7 @@ func pythonSettings() []byte {
 	}{
 		{"Audit", slices.Concat(settings.Describe(pair.Keys()), outside), []string{"mechanism", "param", "pair", "epsilon", "delta", "relation", "samples", "trials", "beta", "until-refuted", "seed", "domain", "rows", "integer"}},
 		{"Canaries", settings.Describe(settings.Without(canary.Keys(), "source", "data", "label", "bounds")), []string{"param", "n", "k", "m", "epsilon", "delta", "relation", "beta", "until-refuted", "seed"}},
-		{"OneRun", settings.Describe(settings.Without(onerun.Keys(), "source", "data", "label", "bounds")), []string{"param", "m", "epsilon", "delta", "relation", "beta", "seed"}},
+		{"OneRun", settings.Describe(settings.Without(canary.OneRunKeys(), "source", "data", "label", "bounds")), []string{"param", "m", "epsilon", "delta", "relation", "beta", "seed"}},
 		{"Scores", settings.Describe(scores.Keys()), []string{"epsilon", "delta", "relation", "beta"}},
 	} {
 		fmt.Fprintf(&b, "\n\nclass %s(TypedDict, total=False):\n", f.name)

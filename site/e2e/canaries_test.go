@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,10 +10,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -44,13 +43,18 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := source.Sources()
-	return must.Get(canary.Run{Plan: p, Sources: sources, Pool: engine.LocalPool(workers)}.Do(context.Background()))(t)
+	return nativeCanaries(t, p, core.Env{Sources: sources, Pool: engine.LocalPool(workers)})
+}
+
+func nativeCanaries(t *testing.T, p canary.Plan, g core.Env) canary.Report {
+	t.Helper()
+	return must.Get(must.Get(core.Resolve(p, g))(t).Run(t.Context(), g))(t).(canary.Report)
 }
 
 // sameEvidence compares what was drawn and chosen, bit by bit.
 func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 	t.Helper()
-	if a, b := got.Evidence, want.Evidence; a.Threshold != b.Threshold || !reflect.DeepEqual(a.Explored, b.Explored) || !reflect.DeepEqual(a.Certified, b.Certified) {
+	if a, b := got.Evidence.Runs, want.Evidence.Runs; a.Threshold != b.Threshold || !reflect.DeepEqual(a.Explored, b.Explored) || !reflect.DeepEqual(a.Certified, b.Certified) {
 		t.Errorf("%s: the evidence differs: threshold %v and %v", what, a.Threshold, b.Threshold)
 	}
 	if got.Verdict != want.Verdict || got.Summary != want.Summary {
@@ -114,9 +118,9 @@ func TestCanaries(t *testing.T) {
 	set(t, tab, "k-beta", "0.1")
 	click(t, tab, "#canaries-one")
 	until(t, tab, canaryReport+`.kind === "one-run" && `+canaryIdle, time.Minute)
-	one := must.Get(onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
-	want := must.Get(onerun.Run{Plan: one.Plan, Sources: source.Sources(), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
-	if one.Plan.Canaries != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
+	one := must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
+	want := nativeCanaries(t, one.Plan, core.Env{Pool: engine.LocalPool(1)})
+	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
 		t.Errorf("the page has %+v, %q, natively %+v, %q", one.Plan, one.Summary, want.Evidence, want.Summary)
 	}
 	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a fair coin of its own")
@@ -168,7 +172,7 @@ func TestCanariesStop(t *testing.T) {
 	}
 	pressKey(t, tab, kb.Escape)
 	r := planted(t, tab, 30*time.Second)
-	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
+	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Runs.Certified.Table.Runs() == 0 {
 		t.Errorf("%s, %s", r.Termination.Reason, r.Summary)
 	}
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-run" {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/must"
@@ -164,7 +164,7 @@ func TestForgedReports(t *testing.T) {
 	many := natively(t, canary.Plan{Version: canary.PlanVersion, Subject: subject, Runs: 60, K: 3, Seed: 5}, 1)
 	many.Generator = ours
 	subject.Design = source.Orthogonal
-	one := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: subject, Canaries: 600, Seed: 4}, Sources: source.Sources(), Pool: engine.LocalPool(1), Generator: ours}.Do(t.Context()))(t)
+	one := nativeCanaries(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: subject, K: 600, Seed: 4}, core.Env{Pool: engine.LocalPool(1), Generator: ours})
 	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)

@@ -66,7 +66,7 @@ export const ONE_RUN = [
   {"name":"label","fields":["/csv/label"],"type":"text","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
   {"name":"bounds","fields":["/csv/lower","/csv/upper"],"type":"limits","form":{"place":"file","label":"Bounds of all features","hint":"declared, not taken from the data: LOW,HIGH","empty":"-1,1"}},
   {"name":"scaling","fields":["/csv/scaling"],"type":"word","form":{"place":"file","label":"Scaling"}},
-  {"name":"m","fields":["/canaries"],"type":"whole","range":{"min":1,"max":1048576},"form":{"place":"one","label":"Canaries, m","hint":"of one run"}},
+  {"name":"m","fields":["/k"],"type":"whole","range":{"min":1,"max":1048576},"form":{"place":"one","label":"Canaries, m","hint":"of one run"}},
   {"name":"sides","fields":["/sides"],"type":"word"},
   {"name":"guesses","fields":["/guesses"],"type":"wholes"},
   {"name":"gdp-guesses","fields":["/gdpGuesses"],"type":"wholes"},

@@ -114,7 +114,7 @@ const deciding = (report) => report.tables?.[0]?.rows.find((row) => row.chosen);
 const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []].find((row) => row?.counts) ?? deciding(report);
 
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
-export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.certified.table : evidence);
+export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.runs?.certified.table ?? evidence?.oneRun : evidence);
 
 /** The picture of the two output distributions. */
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });

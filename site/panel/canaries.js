@@ -95,7 +95,7 @@ export class Canaries extends Bar {
 
   /** The files that a report is replayed with. */
   replays({ kind, plan }) {
-    this.#how = kind === "scores" ? "scores" : kind === "one-run" ? "one" : "run";
+    this.#how = kind === "scores" ? "scores" : plan.mode === "one-run" ? "one" : "run";
     this.#form.clear();
     return kind === "scores" ? this.#files.of("scores") : plan.data ? this.#files.of("file") : [];
   }

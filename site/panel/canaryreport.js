@@ -6,7 +6,7 @@ import { Picture } from "../page/picture.js";
 import { background, factsOf, showHead, showNothing } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 
-const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
+const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" }; // by kind, or by mode
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a look after each", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
 /** Intervals with their letters, as a picture wants them. */
 export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
@@ -22,11 +22,11 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, int
   showNothing();
   showHead(answer, standing);
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report), { plan } = report; // of the other kinds, less of it
-  const letters = report.kind === "canary" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
+  const letters = report.kind === "canary" && plan.mode !== "one-run" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
   const tables = all.filter(({ name }) => name !== "membership"), scored = all.filter(({ name }) => name === "membership");
   const chart = course.length > 0 && html("div", {}), holds = ["sequential", "until-refuted"].includes(plan.mode ?? "");
   byId("planted").hidden = false;
-  byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[report.kind], plan.source].filter(Boolean).join(" of ")),
+  byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[plan.mode] ?? titles[report.kind], plan.source].filter(Boolean).join(" of ")),
     chart && section("The bounds as the runs came", html("p", { class: "hint" }, holds ? "Each holds, whoever looks and whenever the run ends." : "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart),
     tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters)),
     scored.length > 0 && membership(answer.text, scored),
@@ -57,8 +57,8 @@ function moments(report) {
 }
 
 /** @param {import("../worker/protocol").CanaryReport} report */
-function counts({ evidence }) {
-  const t = evidence?.certified?.table;
+function counts({ kind, evidence }) {
+  const t = kind === "canary" && evidence?.runs?.certified.table;
   if (!t?.cells?.length) return null;
   const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
   return html("details", {}, html("summary", {}, title),

@@ -44,7 +44,7 @@ export type ToCoordinator = Call | Stop | Attach | Detach | Lost;
 export type FromCoordinator = ReadyMessage | ProgressMessage | Answer | Refused | Replace | Dead;
 
 /** A report of any kind. */
-export type AnyReport = Report | CanaryReport | OneRunReport | ScoresReport;
+export type AnyReport = Report | CanaryReport | ScoresReport;
 
 /** An element of a picture: its name, attributes and children; or text. */
 export type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];
@@ -436,6 +436,15 @@ export interface CanaryBets {
   scores?: string;
 }
 
+/** Coins are what one run came to. */
+export interface CanaryCoins {
+  /** canaries that were in */
+  in: number;
+  diverged: boolean;
+  guesses: MembershipGuess[];
+  gdpGuesses: MembershipGuess[];
+}
+
 /** CanaryCourse are the bounds of a canary audit over the number of runs, as they came: each as if the audit had been planned to end there. */
 export interface CanaryCourse {
   points: CanaryMoment[];
@@ -465,18 +474,13 @@ export interface CanaryEpoch {
 
 /** Evidence is what the bounds are computed from. */
 export interface CanaryEvidence {
-  /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
-  threshold: number;
-  /** all explored scores were the same */
-  ties?: boolean;
-  stakes: BoundsCanaryStakes;
-  explored: MembershipCounted;
-  certified: MembershipCounted;
-  /** ScoreSample are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
-  portrait?: MembershipScoreSample;
-  /** Sequential is what a sequential audit bet, and came to: of it Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
+  /** Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
+  runs?: MembershipGathered;
+  /** Sequential is what a sequential audit bet, and came to. */
   sequential?: CanaryBets;
-  /** Membership is of all explored scores; of a sequential audit, of all trainings. */
+  /** of one run */
+  oneRun?: CanaryCoins;
+  /** Membership is of all explored scores; of a sequential audit, and of one run, of all. Absent where all canaries were in, or none. */
   membership?: MembershipEvidence;
 }
 
@@ -487,7 +491,7 @@ export interface CanaryLiveBound {
 }
 
 /** Mode says when a bound holds. */
-export type CanaryMode = "sequential" | "until-refuted" | "fixed";
+export type CanaryMode = "sequential" | "until-refuted" | "fixed" | "one-run";
 
 /** CanaryMoment are the bounds after so many runs. */
 export interface CanaryMoment {
@@ -514,12 +518,12 @@ export interface CanaryPart {
 }
 
 /** Phase is what runs are drawn for. */
-export type CanaryPhase = "explore" | "certify" | "bet";
+export type CanaryPhase = "explore" | "certify" | "bet" | "one-run";
 
 /** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential. */
+  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential; never OneRun. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
@@ -540,11 +544,11 @@ export interface CanaryPlan {
   data?: string;
   /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
-  /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. */
+  /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. Of one run 1. */
   runs?: number;
-  /** canaries inside; default ceil(sqrt n) */
+  /** canaries inside; default ceil(sqrt n); of one run all, default the source's */
   k?: number;
-  /** fresh canaries; default K */
+  /** fresh canaries; default K; none of one run */
   m?: number;
   /** exploration runs of a fixed audit; default n */
   explore?: number;
@@ -552,6 +556,11 @@ export interface CanaryPlan {
   interval?: BoundsCanaryInterval;
   /** Quantile q limits the threshold to the range between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
   quantile?: number;
+  sides?: MembershipSides;
+  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
+  guesses?: number[];
+  /** of the f-DP method; default: Guesses where given */
+  gdpGuesses?: number[];
   /** allowed error of the bound, in [1e-9, 0.5]; default 0.05 */
   beta?: number;
   /** at most audit.MaxSeed */
@@ -1138,90 +1147,6 @@ export interface Noise {
   source: string;
 }
 
-/** Evidence is what the bounds of one run are computed from. */
-export interface OneRunEvidence {
-  /** canaries that were in */
-  in: number;
-  diverged: boolean;
-  guesses: MembershipGuess[];
-  gdpGuesses: MembershipGuess[];
-  /** Membership is of all scores; absent where all canaries were in, or none. */
-  membership?: MembershipEvidence;
-}
-
-/** Plan says what to audit in one run and how. Zero values mean the documented defaults. Neighbours differ by one canary that is there or not. */
-export interface OneRunPlan {
-  version: number;
-  /** gaussian-sum, ... */
-  source: string;
-  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
-  trainer?: CanaryTrainer;
-  parameters?: Record<string, number | string>;
-  /** Claim of kind approximate or pure; no default. */
-  claim?: Claim;
-  /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
-  deltaDefaulted?: boolean;
-  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
-  relation: Relation;
-  /** default: the source's first */
-  design?: CanaryDesign;
-  /** CSV says how a file of examples is read, for dp-sgd. */
-  csv?: CSV;
-  /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
-  data?: string;
-  /** m; default: the source's */
-  canaries?: number;
-  sides?: MembershipSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
-  guesses?: number[];
-  /** of the f-DP method; default: Guesses where given */
-  gdpGuesses?: number[];
-  /** default 0.05 */
-  beta?: number;
-  seed: number;
-}
-
-/** Report is all that came out of an audit in one run, and all that is needed to run it again, but for the user's file. */
-export interface OneRunReport {
-  "$schema": string;
-  kind: string;
-  schemaVersion: number;
-  generator: Generator;
-  /** what was audited, by name: a mechanism, a source, files of scores */
-  subject: string;
-  claim: Claim;
-  /** the claim in words, with all that it depends on */
-  promise: string;
-  verdict: Verdict;
-  /** the verdict in a sentence */
-  headline: string;
-  /** the headline, and what else there is to say of the verdict */
-  summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
-  lowerBound?: number;
-  quantity?: string;
-  /** of the bound: 1 - beta */
-  confidence: number;
-  /** of the claim, by the method of the bound where it has one */
-  pValue?: number;
-  /** of bounds; the row that decides is in the first */
-  tables: BoundTable[];
-  /** of an audit of a pair absent where the claim is refuted, or nothing was certified */
-  power?: Power;
-  /** what the reader of these numbers should know */
-  warnings: string[];
-  termination: Termination;
-  timing: Timing;
-  reproduce: Reproduce;
-  limitations: string[];
-  references: string[];
-  /** every default written out */
-  plan: OneRunPlan;
-  source: CanaryNote;
-  /** absent in a run that did not complete */
-  evidence?: OneRunEvidence;
-}
-
 /** Outcome is the range of an event's probability on a neighbouring dataset. */
 export interface Outcome {
   /** its probability on one dataset */
@@ -1721,7 +1646,7 @@ export interface ScoresPlan {
   seed: number;
 }
 
-/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.Portrait. */
+/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.ScoreSample. */
 export interface ScoresReport {
   "$schema": string;
   kind: string;

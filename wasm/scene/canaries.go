@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -21,8 +20,7 @@ type CanaryReport struct {
 		Beta     float64        `json:"beta"`
 	} `json:"plan"`
 	Evidence *struct {
-		membership.Gathered
-		Runs       *membership.Gathered `json:"runs"` // of a matrix of scores, instead
+		Runs       *membership.Gathered `json:"runs"`
 		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
 }
@@ -30,11 +28,11 @@ type CanaryReport struct {
 // canaryViews are the pictures of a canary report.
 func canaryViews(r *CanaryReport) []*View {
 	var out []*View
-	if r.Evidence != nil {
-		e := cmp.Or(r.Evidence.Runs, &r.Evidence.Gathered)
+	if r.Evidence != nil && r.Evidence.Runs != nil {
+		e := r.Evidence.Runs
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
-			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
+			v.coins = r.Kind == "scores" && r.Plan.Relation == audit.AddRemove
 			out = append(out, v.view())
 		}
 		if p := newScoreSample(e.ScoreSample, e.Threshold); p != nil {

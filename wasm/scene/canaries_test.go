@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -14,16 +13,22 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 )
+
+// plantedReport is the report of an audit with canaries.
+func plantedReport(t *testing.T, p canary.Plan, sources []source.Spec) canary.Report {
+	t.Helper()
+	a := must.Get(p.Resolve(sources, nil))(t)
+	return must.Get(report.Do(t.Context(), a, &engine.Runner{Pool: engine.LocalPool(2)}, nil, audit.Generator{}))(t)
+}
 
 // canaryAudit audits a small Gaussian sum.
 func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := source.Sources()
-	r := must.Get(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5},
-		Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background()))(t)
+	r := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5}, sources)
 	return r, canaryInput(t, r).Canary
 }
 
@@ -42,7 +47,7 @@ func TestCanaryViews(t *testing.T) {
 		t.Fatalf("%d views", len(views))
 	}
 	everyChoice(t, "", views...)
-	v := newCanaryRuns(*in.Evidence.Certified.Table)
+	v := newCanaryRuns(*in.Evidence.Runs.Certified.Table)
 	a, b := membership.Shares(v.table)
 	if math.Abs(a-r.In.Rate) > 1e-12 || math.Abs(b-r.Out.Rate) > 1e-12 || v.runs != 300 {
 		t.Errorf("rates %v and %v of %d runs, want %v and %v", a, b, v.runs, r.In.Rate, r.Out.Rate)
@@ -68,8 +73,7 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run := must.Get(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, Sources: source.Sources(),
-		Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
+	run := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, source.Sources())
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
 	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {

@@ -88,8 +88,8 @@ func TestPrincipal(t *testing.T) {
 // TestCanarySpace: what it says is what the report holds.
 func TestCanarySpace(t *testing.T) {
 	r, in := canaryAudit(t)
-	p := r.Evidence.ScoreSample
-	space := newCanarySpace(newScoreSample(in.Evidence.ScoreSample, in.Evidence.Threshold))
+	p := r.Evidence.Runs.ScoreSample
+	space := newCanarySpace(newScoreSample(in.Evidence.Runs.ScoreSample, in.Evidence.Runs.Threshold))
 	v := space.view()
 	choices := v.Choices
 	if len(choices) != 3 || choices[0].ID != inPlane || space.used != 64 {
@@ -110,7 +110,7 @@ func TestCanarySpace(t *testing.T) {
 		for run := range p.In {
 			x := *scores(run)
 			sum, least, most = sum+x, min(least, x), max(most, x)
-			if x > r.Evidence.Threshold {
+			if x > r.Evidence.Runs.Threshold {
 				above++
 			}
 		}
@@ -178,7 +178,7 @@ func TestOddPortraits(t *testing.T) {
 	}
 	no := math.NaN()
 	views := func(p *membership.ScoreSample, threshold float64) []*View {
-		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
+		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"runs": map[string]any{"threshold": threshold, "portrait": p}}}))
 		everyChoice(t, "", all...)
 		return all
 	}
@@ -232,9 +232,6 @@ func TestScoresOfAMatrix(t *testing.T) {
 		for _, k := range st.Perm(s.Canaries) {
 			if k < 3 {
 				row[k] += 2
-				s.In = append(s.In, row[k])
-			} else {
-				s.Out = append(s.Out, row[k])
 			}
 			s.Score, s.Member = append(s.Score, row[k]), append(s.Member, k < 3)
 		}

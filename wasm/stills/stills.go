@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
@@ -117,8 +116,6 @@ func read(kept []byte) (report.View, error) {
 		return of[pair.Report](kept)
 	case canary.Kind:
 		return of[canary.Report](kept)
-	case onerun.Kind:
-		return of[onerun.Report](kept)
 	case scores.Kind:
 		return of[scores.Report](kept)
 	}

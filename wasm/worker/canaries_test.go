@@ -1,17 +1,18 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -37,11 +38,8 @@ func TestCanariesThroughMessages(t *testing.T) {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		run := canary.Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
-		want, err := run.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := core.Env{File: c.file, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		want := must.Get(must.Get(core.Resolve(c.plan, g))(t).Run(t.Context(), g))(t).(canary.Report)
 		for _, workers := range []int{1, 3} {
 			p := newPage(t, cat, workers)
 			answer := answerTo[reported](p, "run", c.plan, filesFor(c.file)...)

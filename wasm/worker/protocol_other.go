@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
@@ -124,12 +123,12 @@ func protocol(root string) string {
 		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
 	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/onerun": "OneRun", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
 			field(reported{}, "Report"): anyReport,
 		}}
 	var kinds []string
-	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
+	for _, v := range []any{pair.Report{}, canary.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
 	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {

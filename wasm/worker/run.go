@@ -9,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -28,12 +27,12 @@ func (w wanted) plan() (any, error) {
 		return pairPlan(w.Settings)
 	case canary.Kind:
 		return read(canary.Keys(), w.Settings, canary.Plan{Version: canary.PlanVersion})
-	case onerun.Kind:
-		return read(onerun.Keys(), w.Settings, onerun.Plan{Version: onerun.PlanVersion})
+	case string(canary.OneRun):
+		return read(canary.OneRunKeys(), w.Settings, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun})
 	case scores.Kind:
 		return read(scores.Keys(), w.Settings, scores.Plan{Version: scores.PlanVersion})
 	}
-	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, onerun.Kind, scores.Kind})
+	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, string(canary.OneRun), scores.Kind})
 }
 
 // given is what there is for an audit, or for a replay of it, with the user's files. That
@@ -97,7 +96,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	if err != nil {
 		return reported{}, err
 	}
-	if r.asked.Kind == onerun.Kind || r.asked.Kind == scores.Kind { // they have one step, of which they tell nothing
+	if r.asked.Kind == string(canary.OneRun) || r.asked.Kind == scores.Kind { // they have one step
 		c.tell(r.id, canaryProgress{canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, 1})
 	}
 	given, err := c.given(plan, r.files, false)

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 )
 
 // Reports of trainings by a program open and are recomputed from their counts, and say
@@ -30,7 +29,7 @@ func TestReportsOfTrainings(t *testing.T) {
 	g := core.Env{Sources: sources}
 	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
-	for name, plan := range map[string]any{"runs": runs, "one run": onerun.Plan{Version: onerun.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Canaries: 300, Seed: 3}} {
+	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
 		a, err := core.Resolve(plan, g)
 		if err != nil {
 			t.Fatal(err)

@@ -40,9 +40,8 @@ func (u Subject) StatedClaim() report.StatedClaim {
 }
 
 // Setup checks claim, parameters, relation and design, fills in their defaults, and says
-// what a source is to be made of, but for K, M and the file. designs are those of this kind
-// of audit, the first is the default; pool is nil where none was given.
-func (u *Subject) Setup(spec Spec, designs []Design, pool *Pool) (Setup, error) {
+// what a source is to be made of, but for K, M and the file. pool is nil where none was given.
+func (u *Subject) Setup(spec Spec, pool *Pool) (Setup, error) {
 	claim, err := report.ResolveClaim(u.Claim, u.DeltaDefaulted)
 	if err != nil {
 		return Setup{}, err
@@ -59,10 +58,10 @@ func (u *Subject) Setup(spec Spec, designs []Design, pool *Pool) (Setup, error) 
 		return Setup{}, err
 	}
 	if u.Design == "" {
-		u.Design = designs[0]
+		u.Design = spec.Designs[0]
 	}
-	if !slices.Contains(designs, u.Design) {
-		return Setup{}, audit.UnknownName("design", string(u.Design), report.Texts(designs))
+	if !slices.Contains(spec.Designs, u.Design) {
+		return Setup{}, audit.UnknownName("design", string(u.Design), report.Texts(spec.Designs))
 	}
 	if u.CSV != nil && !spec.TakesData {
 		return Setup{}, &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + spec.Name, Want: "absent: it takes no file of examples"}

@@ -147,6 +147,9 @@ func (s Setup) orthogonalNeed() int {
 
 func newSum(s Setup) (Source, error) {
 	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients}
+	if s.M == 0 {
+		return sumOneRun{g, s.Design == Sphere}, nil
+	}
 	switch s.Design {
 	case Orthogonal:
 		return orthogonalSum{g}, nil
@@ -319,9 +322,6 @@ func sumOneRunSpec() *OneRunSpec {
 			}
 			s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
 			return nil
-		},
-		New: func(s Setup) (OneRunSource, error) {
-			return sumOneRun{&gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s)}, s.Design == Sphere}, nil
 		},
 	}
 }

@@ -363,15 +363,3 @@ func TestOneRunSphere(t *testing.T) {
 }
 
 // BenchmarkRun is one run of the Gaussian sum: O(K^2 + M), whatever d is.
-func BenchmarkRun(b *testing.B) {
-	for _, c := range []struct{ d, k int }{{1000, 16}, {1000, 64}, {1_000_000, 64}, {1_000_000, 256}} {
-		b.Run(fmt.Sprintf("d=%d,k=%d", c.d, c.k), func(b *testing.B) {
-			g := &gaussianSum{D: c.d, Sigma: 2.149, Relation: audit.AddRemove}
-			st := stream.New(stream.Key{Purpose: "bench"})
-			in, out := make([]float64, c.k), make([]float64, c.k)
-			for b.Loop() {
-				g.Run(st, in, out)
-			}
-		})
-	}
-}

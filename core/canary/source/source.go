@@ -15,9 +15,10 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// OneRunSource is run once with canaries of which a fair coin of its own puts each
+// OneRunSource is a source that can be run once with canaries of which a fair coin of its own puts each
 // into the dataset or leaves it out.
 type OneRunSource interface {
+	Source
 	// OneRun fills in a score and the membership of each of len(scores) canaries.
 	// Scores are computed without the membership; the larger the likelier the
 	// canary was in. Where the output is no use all are -MaxFloat64 and diverged is
@@ -32,7 +33,6 @@ type OneRunSpec struct {
 	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
 	// are the parameters that the user set.
 	Check func(s *Setup, given audit.Params) error
-	New   func(s Setup) (OneRunSource, error)
 }
 
 // Limits of a plan.
@@ -162,7 +162,7 @@ type Spec struct {
 	// It sees the prepared data.
 	Check func(s *Setup) error
 	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
-	// OneRun says how it is audited in one run; nil: it is not.
+	// OneRun says how it is audited in one run, by a [OneRunSource]; nil: it is not.
 	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
 	Facts func(s Setup) []audit.FactRow
@@ -176,7 +176,7 @@ type Setup struct {
 	Claim    audit.Claim
 	Relation audit.Relation
 	Design   Design
-	K, M     int
+	K, M     int        // of one run K canaries, and M is 0
 	Pool     Pool       // where the design draws from vectors
 	CSV      *train.CSV // how a file of examples is read
 	Data     []byte     // prepared
@@ -239,21 +239,6 @@ func (u Subject) Again(command string, args []audit.Argument, spec Spec, setup S
 	return r
 }
 
-// Settings that the kinds of audits with canaries share.
-
-// SourceKey is which source is audited; the first of those is preset.
-func SourceKey[P any](at func(*P) *Subject, can func(Spec) bool) settings.Key[P] {
-	var names []string
-	for _, s := range Sources() {
-		if can(s) {
-			names = append(names, s.Name)
-		}
-	}
-	return settings.Key[P]{Name: "source", Always: true, At: settings.Word(func(p *P) *string { return &at(p).Source }), Preset: names[0],
-		Usage: "what is audited: " + strings.Join(names, ", "),
-		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}
-}
-
 // ClaimKeys are the claim, whose delta is [report.DefaultDelta] where none is named.
 func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilon, delta string) []settings.Key[P] {
 	claim := func(p *P) *audit.Claim {
@@ -274,28 +259,6 @@ func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilo
 			}),
 			Usage: "claimed delta, in [0, 1); " + delta,
 			Form:  &settings.Form{Place: "claim", Label: "Claimed delta", Empty: "0.00001"}},
-	}
-}
-
-// CSVKeys say how a file of examples is read.
-func CSVKeys[P any](at func(*P) *Subject, file string) []settings.Key[P] {
-	csv := func(p *P) *train.CSV {
-		u := at(p)
-		if u.CSV == nil {
-			u.CSV = &train.CSV{}
-		}
-		return u.CSV
-	}
-	return []settings.Key[P]{
-		{Name: "label", Field: "csv/label", At: settings.Text(func(p *P) *string { return &csv(p).Label }),
-			Usage: "column of the labels in " + file + ", its name or number; default the last",
-			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
-		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *P) (*float64, *float64) { return &csv(p).Lower, &csv(p).Upper }),
-			Usage: "declared bounds of all features of " + file + ", as LOW,HIGH; default -1,1",
-			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not taken from the data: LOW,HIGH", Empty: "-1,1"}},
-		{Name: "scaling", Field: "csv/scaling", At: settings.Word(func(p *P) *string { return &csv(p).Scaling }),
-			Usage: "of " + file + ": box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box",
-			Form:  &settings.Form{Place: "file", Label: "Scaling"}},
 	}
 }
 

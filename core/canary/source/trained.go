@@ -34,13 +34,6 @@ func trainedOneRunSpec() *OneRunSpec {
 			}
 			return audit.At("m", model.CheckCanaries(s.K))
 		},
-		New: func(s Setup) (OneRunSource, error) {
-			model, err := newTrained(s)
-			if err == nil {
-				err = model.CheckCanaries(s.K)
-			}
-			return model, err
-		},
 	}
 }
 
@@ -131,11 +124,18 @@ func newTrained(s Setup) (trained, error) {
 		return trained{}, err
 	}
 	model, err := train.New(c, data)
+	if err == nil && s.M == 0 {
+		err = model.CheckCanaries(s.K)
+	}
 	return trained{model}, err
 }
 
-// InterruptedBy makes the training ask check now and then whether to go on.
+// InterruptedBy is for [Interrupt].
 func (t trained) InterruptedBy(check func() error) { t.Check = check }
 
-// Interruptible is a source whose runs take long.
-type Interruptible interface{ InterruptedBy(check func() error) }
+// Interrupt has a source whose runs take long ask hook now and then whether to go on.
+func Interrupt(src any, hook func(rows int) error) {
+	if x, ok := src.(interface{ InterruptedBy(check func() error) }); ok {
+		x.InterruptedBy(func() error { return hook(0) })
+	}
+}

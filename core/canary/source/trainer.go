@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
@@ -94,7 +93,6 @@ func TrainerSpec(train Training) Spec {
 	}
 	if train != nil {
 		s.New = func(s Setup) (Source, error) { return &trainer{train: train, relation: s.Relation}, nil }
-		s.OneRun.New = func(Setup) (OneRunSource, error) { return &trainer{train: train}, nil }
 	}
 	return s
 }
@@ -154,19 +152,6 @@ func (u Subject) Training() *Trainer { return u.Trainer }
 // can be drawn again.
 func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
 
-// Replayed reports whether a replay draws the trainings of a plan again; whole asks for it.
-func (u Subject) Replayed(sources []Spec, whole bool) (bool, error) {
-	t := u.Trainer
-	if t == nil || !whole {
-		return whole, nil
-	}
-	spec, err := u.Spec(sources)
-	if err == nil && t.DrawnAgain() && spec.New == nil {
-		err = t.Undrawn()
-	}
-	return t.DrawnAgain(), err
-}
-
 // Taken says why something is not held against trainings that are drawn again; otherwise
 // is why of those that could be.
 func (t *Trainer) Taken(otherwise string) string {
@@ -174,20 +159,6 @@ func (t *Trainer) Taken(otherwise string) string {
 		otherwise = "trainings cannot be drawn again, because the same request gave different scores"
 	}
 	return "taken from the report; " + otherwise
-}
-
-// TrainerKey is the setting of a trainer in a plan.
-func TrainerKey[P any](at func(*P) *Subject) settings.Key[P] {
-	command := func(p *P) *string {
-		u := at(p)
-		if u.Trainer == nil {
-			u.Trainer = &Trainer{}
-		}
-		return &u.Trainer.Command
-	}
-	return settings.Key[P]{Name: "exec", Field: "trainer/command", At: settings.Text(command).Then(func(p *P, _ string) {
-		at(p).Source = TrainerName
-	}), Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
 }
 
 // trainer draws runs by a program.
@@ -201,7 +172,7 @@ type trainer struct {
 	scores  []float64
 }
 
-// InterruptedBy implements [Interruptible].
+// InterruptedBy is for [Interrupt].
 func (t *trainer) InterruptedBy(check func() error) { t.check = check }
 
 // Run implements [Source].

@@ -134,9 +134,9 @@ func TestTrainerDiverges(t *testing.T) {
 		}
 	}
 	var all []asked
-	src, _ := TrainerSpec(recording(&all, func(int) bool { return true })).OneRun.New(Setup{})
+	src, _ := TrainerSpec(recording(&all, func(int) bool { return true })).New(Setup{})
 	scores, member := make([]float64, 40), make([]bool, 40)
-	if diverged, err := src.OneRun(stream.New(stream.Key{Seed: 1}), scores, member); err != nil || !diverged || !worst(scores) {
+	if diverged, err := src.(OneRunSource).OneRun(stream.New(stream.Key{Seed: 1}), scores, member); err != nil || !diverged || !worst(scores) {
 		t.Errorf("one run: %v %v %v", diverged, err, scores)
 	}
 	if n := count(member); n < 8 || n > 32 || !slices.Equal(member, all[0].members) {
@@ -172,7 +172,7 @@ func TestFirstTraining(t *testing.T) {
 func TestNamed(t *testing.T) {
 	own := &Trainer{Command: "python3 train.py"}
 	u := Subject{Trainer: own}
-	if s, err := u.Spec(Sources()); err != nil || u.Source != TrainerName || s.New != nil || s.OneRun.New != nil {
+	if s, err := u.Spec(Sources()); err != nil || u.Source != TrainerName || s.New != nil {
 		t.Errorf("%v %q %v", s.Name, u.Source, err)
 	}
 	var all []asked
