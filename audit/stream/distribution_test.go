@@ -108,15 +108,6 @@ func TestContinuousDistributions(t *testing.T) {
 	}
 }
 
-// The first number of each of many streams: shards are independent.
-func TestAcrossShards(t *testing.T) {
-	x := make([]float64, 20000)
-	for i := range x {
-		x[i] = New(Key{Purpose: "across", Shard: i}).Float64()
-	}
-	requireKS(t, "across shards", x, func(x float64) float64 { return x })
-}
-
 // The two halves of a Gaussian pair are independent: the angle between them is
 // uniform and so is exp(-r^2/2).
 func TestGaussianPairs(t *testing.T) {

@@ -46,32 +46,6 @@ func TestKeysAreDistinct(t *testing.T) {
 	}
 }
 
-// Streams of keys that differ in one field must not agree in more bits than
-// chance allows: of n = 64000 bits about half, within 5.5 standard deviations,
-// false-alarm rate 4e-8 a pair.
-func TestKeysAreUncorrelated(t *testing.T) {
-	base := Key{Seed: 1, Purpose: "explore"}
-	for _, other := range []Key{
-		{Seed: 2, Purpose: "explore"},
-		{Seed: 1, Purpose: "certify"},
-		{Seed: 1, Purpose: "explore", Trial: 1},
-		{Seed: 1, Purpose: "explore", Side: 1},
-		{Seed: 1, Purpose: "explore", Shard: 1},
-	} {
-		a, b := New(base), New(other)
-		const words = 1000
-		agree := 0
-		for range words {
-			for x := ^(a.Uint64() ^ b.Uint64()); x != 0; x &= x - 1 {
-				agree++
-			}
-		}
-		if z := (float64(agree) - words*32) / math.Sqrt(words*16); math.Abs(z) > 5.5 {
-			t.Errorf("%+v: %v standard deviations of agreement", other, z)
-		}
-	}
-}
-
 // The generator is the standard library's, word for word.
 func TestWordsAreChaCha8(t *testing.T) {
 	for i := range 20 {

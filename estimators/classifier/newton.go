@@ -75,8 +75,7 @@ func (r *regression) derivatives() {
 			r.g[i] += float64(r.penalty[i*n+j] * r.w[j])
 		}
 	}
-	for i := range len(p.n) {
-		count := p.n[i]
+	for i, count := range p.n {
 		both := count[0] + count[1]
 		if both == 0 {
 			continue
@@ -106,7 +105,7 @@ func (r *regression) without() [2][]float64 {
 	p, n := r.points, r.points.width
 	x := make([]float64, n)
 	out := [2][]float64{make([]float64, len(p.n)), make([]float64, len(p.n))}
-	for i := range len(p.n) {
+	for i := range p.n {
 		z := p.dot(i, r.w)
 		q := stream.Logistic(z)
 		leverage := 0.0
