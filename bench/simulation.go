@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
-
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
-	"github.com/dpscope/dpscope/core/report"
 )
 
 // simulation is a fixed audit with canaries whose scores are all kept, so that it can be
@@ -62,9 +57,4 @@ func (s *simulation) judge(kind bounds.CanaryInterval, quantile float64) judged 
 	j := judged{Threshold: c.Threshold, Table: s.certified.Table(c.Threshold)}
 	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, c.Stakes)
 	return j
-}
-
-// auditCanaries is the report of an audit with canaries, made in one thread.
-func auditCanaries(ctx context.Context, a *canary.Audit) (canary.Report, error) {
-	return report.Do(ctx, a, &engine.Runner{Pool: engine.LocalPool(1)}, nil, audit.Generator{})
 }
