@@ -67,7 +67,7 @@ func TestCommandEndsWithUs(t *testing.T) {
 		{"killed", "wait", syscall.SIGKILL, -1, 1, ""},
 		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0, "dpscope: "},
 		{"its own end", "exit 3", 0, cli.ExitUsage, 0, "exit code 3"},
-		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0, ""},
+		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n":[0-9]+/); n = substr($0, RSTART + 4, RLENGTH - 4) + 0; match($0, /"seed":[0-9]+/); srand(substr($0, RSTART + 7, RLENGTH - 7) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -134,15 +134,15 @@ func (r Report) powerWords() string {
 
 // moreWords say about how many more outputs would refute the claim, by the bound that
 // decides, if all came with the frequencies that were counted; empty where they keep the
-// claim, and where it takes more than anybody draws.
+// claim, or are so near to it that it takes more than nearMiss times what was counted.
 func (r Report) moreWords() string {
 	row, limit := r.Deciding(), r.Claim.Limit()
 	if row == nil || row.Counts == nil || row.Counts.N1 == 0 || row.Group > 1 {
 		return ""
 	}
-	counted, beta := *row.Counts, cmp.Or(row.Beta, 1-row.Confidence)
+	const nearMiss, sizes = 10, 9 * 8 // sizes of one digit, below 10^8
+	counted, beta := *row.Counts, 1-r.Confidence
 	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) }
-	const sizes = 9 * 8 // of one digit, below 10^8
 	i := sort.Search(sizes, func(i int) bool {
 		more := float64(size(i)) / float64(counted.N1)
 		n := counted.Add(bounds.Counts{X: int(more * float64(counted.X)), N1: size(i), Y: int(math.Ceil(more * float64(counted.Y))), N0: size(i)})
@@ -151,7 +151,7 @@ func (r Report) moreWords() string {
 		}
 		return row.ID == report.Epsilon && bounds.Exact(n, row.Delta, beta) > limit
 	})
-	if i == sizes {
+	if i == sizes || size(i) > nearMiss*min(counted.N1, counted.N0) {
 		return ""
 	}
 	return fmt.Sprintf(" What was observed is above the claim, within chance: if it is the truth, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))

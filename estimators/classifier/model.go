@@ -458,7 +458,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	p := &points{width: n, n: make([][2]float64, (n-1)*placeSteps+1)}
 	p.x = make([]float64, len(p.n)*n)
 	for i := range p.n { // at a place between knots two features are not 0
-		k, t := i/placeSteps, float64(i%placeSteps)/placeSteps
+		k, t := i/placeSteps, float64(float64(i%placeSteps)/placeSteps)
 		p.x[i*n+k] = 1 - t
 		if t > 0 {
 			p.x[i*n+k+1] = t
