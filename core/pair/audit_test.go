@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,6 +147,35 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 	validate(t, data)
 }
 
+// holding does not end the first shard before the run is stopped, which it is at the fourth.
+type holding struct {
+	engine.LocalWorker
+	stop func()
+}
+
+func (w holding) Execute(ctx context.Context, t engine.Task, progress func(int), part func(any)) (any, error) {
+	switch c, _ := t.(pair.Certify); {
+	case t.Kind() != c.Kind():
+	case c.Shard == 0:
+		<-ctx.Done()
+	case c.Shard == 3:
+		w.stop()
+	}
+	return w.LocalWorker.Execute(ctx, t, progress, part)
+}
+
+// TestStopKeepsTheOrder: shards that were done before an earlier one do not count where the
+// run is stopped, as no replay draws them alone.
+func TestStopKeepsTheOrder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w := holding{stop: cancel}
+	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.NewPool(w, w),
+		Plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 4 * pair.ShardRows, Explore: 2_000, Trials: 2}}.Do(ctx))(t)
+	if r.Termination.Reason != audit.Stopped || r.Termination.SamplesUsed != 0 {
+		t.Errorf("without its first shard: %+v", r.Termination)
+	}
+}
+
 // TestLive: what a run shows on its way is the chart of what it has counted, and
 // in the end the report's.
 func TestLive(t *testing.T) {
@@ -247,6 +277,33 @@ func TestFaultyMechanisms(t *testing.T) {
 				t.Errorf("error %v, want one that says %q", err, c.says)
 			}
 		})
+	}
+}
+
+// TestNothingIsDrawnTwice: what certifies was never looked at before. No output of a run is
+// one of another task, stage or side, and no stage of it has the error of another.
+func TestNothingIsDrawnTwice(t *testing.T) {
+	var mu sync.Mutex
+	seen, twice := map[float64]bool{}, 0
+	m := faulty{[]audit.Column{{Name: "x", Kind: audit.Real}}, func(out []float64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, v := range out {
+			if seen[v] {
+				twice++
+			}
+			seen[v] = true
+		}
+		return nil
+	}}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "uniform", Samples: 40_000, Explore: 5_000, Trials: 3, Learner: "histogram", Beta: 0.05}
+	r := must.Get(pair.Run{Catalogue: of("uniform", 1, m), Pool: engine.LocalPool(2), Plan: plan}.Do(t.Context()))(t)
+	if twice > 0 || len(seen) != r.Termination.Outputs {
+		t.Errorf("%d outputs came twice, %d once, of %d", twice, len(seen), r.Termination.Outputs)
+	}
+	rows := r.Rows(report.Bounds)
+	if both := 2 - rows[0].Confidence - rows[1].Confidence; rows[1].Method != pair.MethodSequential || math.Abs(both-plan.Beta) > 1e-12 {
+		t.Errorf("%s and %s err with %v together, want %v", rows[0].Method, rows[1].Method, both, plan.Beta)
 	}
 }
 

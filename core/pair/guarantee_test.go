@@ -66,6 +66,40 @@ func runShift(t *testing.T, laplace bool, shift float64, p pair.Plan) pair.Repor
 	return r
 }
 
+// turning is a shift whose outputs have the other sign from so many calls on.
+type turning struct {
+	shifted
+	calls *int
+	from  int
+}
+
+func (m turning) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	err := m.shifted.Sample(d, s, out)
+	if *m.calls++; *m.calls > m.from {
+		for i := range out {
+			out[i] = -out[i]
+		}
+	}
+	return err
+}
+
+// TestBetsComeBefore: what an epoch bets does not depend on what it draws.
+func TestBetsComeBefore(t *testing.T) {
+	epochs := func(from int) []pair.Epoch {
+		plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: "turning", Claim: &audit.Claim{Epsilon: 0.5}, Finder: "candidates", Samples: 1_000, Trials: 1, Seed: 1}
+		r := must.Get(pair.Run{Plan: plan, Catalogue: of("turning", 1, turning{shifted{true}, new(int), from}), Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
+		return r.Sequential.Epochs
+	}
+	one, other := epochs(math.MaxInt), epochs(60)
+	at := 0
+	for at < len(one)-1 && audit.EqualJSON(one[at].Counts, other[at].Counts) {
+		at++
+	}
+	if at == len(one)-1 || len(one[at].Bets) == 0 || !audit.EqualJSON(one[at].Bets, other[at].Bets) {
+		t.Errorf("epoch %d of %d bets %v or %v", at, len(one), one[at].Bets, other[at].Bets)
+	}
+}
+
 // laplaceRenyi is D_alpha of unit Laplace laws a distance of 1 apart (Mironov
 // 2017, proposition 6).
 func laplaceRenyi(a float64) float64 {

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -33,6 +34,18 @@ func TestMoreOutputs(t *testing.T) {
 			if refutes := bounds.Exact(like, 0, 0.05) > 1; refutes != (more == c.more) {
 				t.Errorf("%v refutes: %v", like, refutes)
 			}
+		}
+	}
+}
+
+// TestStageSharesItsError: limits below the claim and all others refute by chance with the
+// error of the sequential stage, together.
+func TestStageSharesItsError(t *testing.T) {
+	for _, mode := range []Mode{VerdictAndBound, UntilRefuted} {
+		a := &Audit{Plan: Plan{Mode: mode, Beta: 0.05}}
+		both := math.Exp(-a.sequentialThreshold()) + math.Exp(-a.belowThreshold())
+		if most := a.Plan.sequentialBeta(); both > most || both < most*(1-1e-6) {
+			t.Errorf("mode %q: %v, want just below %v", mode, both, most)
 		}
 	}
 }

@@ -56,5 +56,9 @@ func TestRacedChart(t *testing.T) {
 			*c = kept
 			copy(c.Chart.First, first)
 		}
+		c.Chart.First[0] += drawn[c.Pair] - counted + 1
+		if _, err := pair.Verify(t.Context(), catalogue, nil, r, false); !audit.IsInput(err) {
+			t.Errorf("%s: more outputs in the chart than were drawn: %v", name, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package format_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -137,6 +138,24 @@ func TestSARIF(t *testing.T) {
 		}
 		if n := strings.Count(out, `"level": "error"`); n != errors {
 			t.Errorf("strict %v: %d errors, want %d", strict, n, errors)
+		}
+		var log struct {
+			Runs []struct {
+				Tool struct {
+					Driver struct{ Rules []struct{ ID string } }
+				}
+				Results []struct {
+					RuleID    string
+					RuleIndex int
+				}
+			}
+		}
+		must.Do(t, json.Unmarshal([]byte(out), &log))
+		rules := log.Runs[0].Tool.Driver.Rules
+		for _, r := range log.Runs[0].Results {
+			if r.RuleIndex >= len(rules) || rules[r.RuleIndex].ID != r.RuleID {
+				t.Errorf("rule %d is to be %s, of %v", r.RuleIndex, r.RuleID, rules)
+			}
 		}
 	}
 	// The alert stays the same alert when the seed and so the counts change.
