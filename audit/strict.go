@@ -146,15 +146,24 @@ func JsonError(data []byte, what string, err error) error {
 	case errors.As(err, &typed):
 		line, col := position(data, typed.Offset)
 		field := what
-		if typed.Field != "" {
-			field += ": field " + typed.Field
+		name := jsonPath(typed.Field)
+		if name != "" {
+			field += ": field " + name
 		}
-		return &InputError{Field: field, Path: "/" + strings.ReplaceAll(typed.Field, ".", "/"), Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
+		return &InputError{Field: field, Path: "/" + strings.ReplaceAll(name, ".", "/"), Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return &InputError{Field: what + ": field " + name, Path: "/" + strings.Trim(name, `"`), Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
 	}
 	return &InputError{Field: what, Path: "/", Found: err.Error(), Want: "as this version writes it", Remedy: "save or copy the file again"}
+}
+
+// jsonPath is a field of encoding/json's errors without the names of embedded Go types,
+// which no file has: they begin with a capital letter.
+func jsonPath(field string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(field, "."), func(s string) bool {
+		return s != "" && s[0] >= 'A' && s[0] <= 'Z'
+	}), ".")
 }
 
 // jsonType says what JSON a Go type is read from.

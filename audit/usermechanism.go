@@ -155,7 +155,7 @@ func (s Space) Validate() error {
 		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows)}
 	}
 	if s.Relation == AddRemove && s.MinRows == most {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("always %d", most), Want: "a range, because add-remove changes the number of rows", Remedy: "for example 0:5; or use -relation replace"}
+		return &InputError{Field: "rows", Found: fmt.Sprintf("always %d", most), Want: "a range, because add-remove changes the number of rows", Remedy: "for example 0:5; if the number of rows is public, use -relation replace"}
 	}
 	if s.Relation != AddRemove && s.MinRows == 0 {
 		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}

@@ -114,6 +114,7 @@ func TestErrors(t *testing.T) {
 		audits(`{"name": "a", "recorded": {"files": ["x"]}}`):                                                               "audits[0] (a).claim is missing",
 		audits(`{"name": "a", "recorded": {"files": []}, "claim": {"epsilon": 1}}`):                                         "recorded.files is 0 names",
 		audits(`{"name": "a", "recorded": {"files": ["x"]}, "claim": {"epsilon": 1}, "trials": 3}`):                         "trials is given, must be absent with recorded",
+		audits(`{"name": "a", "brought": {"exec": "x", "domain": [0, 1]}}`):                                                 "field audits.brought.domain is of type array",
 		audits(`{"name": "a", "mechanism": "svt1", "samples": "many"}`):                                                     "samples is of type string",
 		audits(`{"name": "a", "Name": "b", "mechanism": "svt1"}`):                                                           `"Name"`,
 		`{"version": 1, "beta": 0.1, "confidence": 0.9, "audits": [{"name": "a", "mechanism": "svt1"}]}`:                    "confidence is given beside beta",
