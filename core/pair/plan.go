@@ -150,7 +150,7 @@ func Keys() []settings.Key[Plan] {
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
 		{Name: "explore", Option: "Explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
 			Usage: "exploration outputs a side, over all pairs; 0: one and a half times -samples, up to 2^24 numbers a side; at most 2^26",
-			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, of all pairs; 0: one and a half times as many as above"}},
+			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, over all pairs; 0: 1.5 times the number above"}},
 		{Name: "trials", Option: "Trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",
 			Form:  &settings.Form{Place: "more", Label: "Pairs to explore", Empty: "10"}},
