@@ -108,7 +108,7 @@ func Keys() []settings.Key[Plan] {
 			Form:  &settings.Form{Place: "claim", Label: "Order alpha"}},
 		{Name: "epsilon", Field: "claim/epsilon", Range: settings.Above(0), Claims: []audit.ClaimKind{"", audit.Pure, audit.Approximate, audit.Renyi},
 			At:    number(func(c *audit.Claim) *float64 { return &c.Epsilon }),
-			Usage: "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. A parameter epsilon of the mechanism, which scales its noise, follows it where the claims are of one kind, unless -param sets it",
+			Usage: "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. If the mechanism has a parameter epsilon, which scales its noise, it takes this value where the claims are of one kind, unless -param sets it",
 			Form:  &settings.Form{Place: "claim", Label: "Claimed epsilon"}},
 		{Name: "delta", Field: "claim/delta", Range: settings.From(0, 1), Claims: []audit.ClaimKind{"", audit.Approximate},
 			At: number(func(c *audit.Claim) *float64 { return &c.Delta }).Then(func(p *Plan, _ string) {
@@ -149,7 +149,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
 		{Name: "explore", Option: "Explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "exploration outputs a side, over all pairs; 0: one and a half times -samples, up to 2^24 numbers a side; at most 2^26",
+			Usage: "exploration outputs a side, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26",
 			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, over all pairs; 0: 1.5 times the number above"}},
 		{Name: "trials", Option: "Trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",
