@@ -147,7 +147,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	complete := reason == audit.Completed
 	switch {
 	case ev == nil || ev.OneRun != nil && !complete:
-		return bad("", "without counts", "a report of a run that got as far as to certify", "a run that ended before has nothing to replay")
+		return bad("", "without counts", "a report of a run that reached certification", "a run that ended before has nothing to replay")
 	case ev.OneRun != nil:
 	case ev.Sequential != nil:
 		s, err := ev.Sequential.follow(p, nil)
@@ -190,6 +190,6 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 			again.Found, again.Taken = found, []string{"evidence.sequential.scores", "evidence.runs.certified.diverged"}
 		}
 	}
-	v.Skip(p.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), again.Taken...)
+	v.Skip(p.Trainer.Taken("only a replay of a completed run shows that runs of this seed give it"), again.Taken...)
 	return again, nil
 }
