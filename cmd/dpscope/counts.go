@@ -49,7 +49,7 @@ func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set.Float64Var(&p.Beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	set.Float64Var(&claimed, "epsilon", 0, "claimed epsilon, above 0; exit code 1 when it is refuted")
 	set.TextOrJSON(&format)
-	strict := set.Bool("strict", false, "exit with 3 when no counts of as many trainings could refute the claim")
+	strict := set.Bool("strict", false, "exit with 3 when no counts of this many trainings could refute the claim")
 	if code, ok := set.Parse(args, 0); !ok {
 		return code
 	}

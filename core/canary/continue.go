@@ -91,7 +91,7 @@ func (p *Parent) check(is Plan) error {
 	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode
 	if !is.sequential() || !audit.EqualJSON(was, is) {
-		return &audit.InputError{Field: "continue", Found: "another plan than the report's", Want: "the same but for -n and -until-refuted", Remedy: "begin another audit for other settings"}
+		return &audit.InputError{Field: "continue", Found: "a plan that differs from the report's", Want: "the same except for -n and -until-refuted", Remedy: "start a new audit for other settings"}
 	}
 	if n := p.leader.trained(); is.Runs <= n {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(is.Runs), Want: fmt.Sprintf("more than the %d trainings that the report has: it is their number in all", n)}

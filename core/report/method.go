@@ -183,7 +183,7 @@ func (r Report) CheckByMethod(claim *audit.Claim) error {
 	case r.Power == nil:
 		return &audit.InputError{Field: "report: field power", Found: audit.Absent, Want: "what an audit of this size can show"}
 	case len(r.Tables) != min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) || len(r.Tables) > 0 && r.Tables[0].Name != Bounds:
-		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "one with rows, of the name " + Bounds + ", another of the name " + Membership + " after it if there is one, or no table at all"}
+		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "the table " + Bounds + " with rows, then " + Membership + " if there is one; or no table"}
 	case r.Deciding() == nil && (r.LowerBound != nil || len(r.Tables) > 0):
 		return &audit.InputError{Field: "report: tables", Found: "without a chosen row", Want: "the method of the plan among them"}
 	}

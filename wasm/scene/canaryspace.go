@@ -141,7 +141,7 @@ func (v *canarySpace) tooltip(item int) string {
 		if r := v.of.matrix[i][k]; !math.IsNaN(r) {
 			return fmt.Sprintf("%s and %s: correlation %s", a.words(), b.words(), Short(r))
 		}
-		return fmt.Sprintf("%s and %s: no correlation, one's scores are all the same", a.words(), b.words())
+		return fmt.Sprintf("%s and %s: no correlation, because all scores of one are the same", a.words(), b.words())
 	}
 	c := v.of.canaries[item]
 	above, n, mean, least, most := c.figures(v.of.threshold)
