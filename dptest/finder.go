@@ -70,7 +70,7 @@ func proposals(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) ([]au
 	for left := p.Trials; left > 0; left = p.Trials - len(history) {
 		proposed := f.Propose(append([]audit.Trial{}, history...), left)
 		if len(proposed) > left {
-			t.Errorf("%s proposes %d pairs where %d may be tried", spec.Name, len(proposed), left)
+			t.Errorf("%s proposes %d pairs, but at most %d may be tried", spec.Name, len(proposed), left)
 		}
 		if len(proposed) == 0 || len(proposed) > left {
 			break

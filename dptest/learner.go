@@ -161,10 +161,10 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 		}
 	}
 	if _, err := spec.Decode(data[:len(data)/2], o.columns); err == nil {
-		t.Errorf("%s: half of a model reads", what)
+		t.Errorf("%s: it reads half of a model without an error", what)
 	}
 	if _, err := spec.Learn(o.exploration(10, 0, func() error { return nil })); err == nil {
-		t.Errorf("%s: it learns from 10 outputs on one side and none on the other", what)
+		t.Errorf("%s: it learns without an error from 10 outputs on one side and none on the other", what)
 	}
 	if thorough {
 		if _, again := learn(); string(again) != string(data) {

@@ -60,7 +60,7 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 	case err != nil:
 		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
 	default:
-		t.Fatalf("dptest: a violation of %s was expected, and none found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
+		t.Fatalf("dptest: a violation of %s was expected, but none was found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
 	}
 }
 

@@ -204,7 +204,7 @@ func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model,
 // bin, and an outcome seen once on one side and never on the other outranks what is
 // well known.
 var histogramTester = settable([]audit.ParamSpec{
-	{Name: "bins", Doc: "m, bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
+	{Name: "bins", Doc: "m, the bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Name:   "histogram-tester",

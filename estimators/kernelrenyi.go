@@ -19,7 +19,7 @@ import (
 // strongly on lambda and on the bandwidth (RényiTester, section B.6 and figure 2).
 func kernelRenyi() audit.LearnerSpec {
 	return settable([]audit.ParamSpec{
-		{Name: "outputs", Doc: "of a side, of which the operators are", Default: 100, Min: 1, Max: landmarksMost, Integer: true},
+		{Name: "outputs", Doc: "outputs a side in the operators", Default: 100, Min: 1, Max: landmarksMost, Integer: true},
 		{Name: "lambda", Doc: "the regularisation", Default: 0.001, Min: 1e-9, Max: 1},
 		{Name: "bandwidth", Doc: "of the kernel, in median distances", Default: 0.5, Max: 100, Open: true},
 	}, func(p audit.Params) audit.LearnerSpec {

@@ -33,7 +33,7 @@ type mlpOptions struct {
 	hidden   [2]int  // units of the two hidden layers; default 32 and 32
 	bound    float64 // C: witnesses are C tanh(x/C); at most 700/alpha with the Rényi objective; default 8, or half of that if less
 	loss     trainedFor
-	epochs   int     // passes over the training outputs, at most; default 12
+	epochs   int     // largest number of passes over the training outputs; default 12
 	rate     float64 // first step of Adam; default 0.001
 	batch    int     // outputs of each side in one step; default 128
 	patience int     // epochs in a row without gain on the held-out outputs that end training; default 3
@@ -78,15 +78,15 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 // perceptron is the learner of these options, which can be set, under what spec says of
 // it already.
 func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
-	bound := audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie; 0: 8, or half of 700/alpha if less", Max: boundMost}
+	bound := audit.ParamSpec{Name: "cap", Doc: "C: scores lie in [-C, C]; 0: 8, or half of 700/alpha if less", Max: boundMost}
 	if o.perEpsilon > 0 {
-		bound = audit.ParamSpec{Name: "cap", Doc: "C, between which and -C scores lie, in units of the claimed epsilon", Default: o.perEpsilon, Max: boundMost, Open: true}
+		bound = audit.ParamSpec{Name: "cap", Doc: "C: scores lie in [-C, C], in units of the claimed epsilon", Default: o.perEpsilon, Max: boundMost, Open: true}
 	}
 	return settable([]audit.ParamSpec{
-		{Name: "units", Doc: "units of either hidden layer", Default: float64(o.hidden[0]), Min: 1, Max: unitsMost, Integer: true},
-		{Name: "epochs", Doc: "passes over the training outputs, at most", Default: 12, Min: 1, Max: epochsMost, Integer: true},
-		{Name: "patience", Doc: "epochs without gain on held-out outputs that end training", Default: 3, Min: 1, Max: epochsMost, Integer: true},
-		{Name: "batch", Doc: "outputs of either side in a step", Default: float64(o.batch), Min: 1, Max: batchMost, Integer: true},
+		{Name: "units", Doc: "units in each hidden layer", Default: float64(o.hidden[0]), Min: 1, Max: unitsMost, Integer: true},
+		{Name: "epochs", Doc: "largest number of passes over the training outputs", Default: 12, Min: 1, Max: epochsMost, Integer: true},
+		{Name: "patience", Doc: "epochs without gain on held-out outputs before training stops", Default: 3, Min: 1, Max: epochsMost, Integer: true},
+		{Name: "batch", Doc: "outputs a side in a step", Default: float64(o.batch), Min: 1, Max: batchMost, Integer: true},
 		{Name: "rate", Doc: "first step of Adam", Default: 0.001, Max: 1, Open: true},
 		bound,
 	}, func(p audit.Params) audit.LearnerSpec {

@@ -78,7 +78,7 @@ func hockeyStickTester() audit.LearnerSpec {
 // one at the median distance.
 func mmdTester() audit.LearnerSpec {
 	return settable([]audit.ParamSpec{
-		{Name: "landmarks", Doc: "training outputs of a side that the witness is made of", Default: 256, Min: 1, Max: landmarksMost, Integer: true},
+		{Name: "landmarks", Doc: "training outputs a side in the witness", Default: 256, Min: 1, Max: landmarksMost, Integer: true},
 		{Name: "bandwidth", Doc: "of the kernel, in median distances", Default: 1, Max: 100, Open: true},
 	}, func(p audit.Params) audit.LearnerSpec {
 		spec := published("mmd-tester", "Witness of MMDTester",

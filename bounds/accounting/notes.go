@@ -64,7 +64,7 @@ func (w *worksheet) notes(a Account) []string {
 		}
 	}
 	if w.curve == nil && len(w.q.Event)+len(w.q.Odds) > 0 {
-		say("Without a curve nothing is said of events and odds.")
+		say("Without a curve, events and odds cannot be bounded.")
 	}
 	if a.Epsilon == nil {
 		say("No finite epsilon holds at this delta.")

@@ -581,9 +581,9 @@ func Keys() []settings.Key[Query] {
 		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: also compute the least noise with which all steps together have this epsilon at delta; -sigma or -scale may then be left out",
 			settings.Form{Label: "Target epsilon", Hint: "also compute the least noise that meets it; empty: no"}),
 		{Name: "event", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Event }), Usage: "probabilities of a bad outcome on one dataset, such as `0.5,0.001`: asks for the range of its probability on a neighbour",
-			Form: &settings.Form{Label: "Bad outcome", Hint: "its probability on one dataset, or several: asks for the range on a neighbour"}},
+			Form: &settings.Form{Label: "Bad outcome", Hint: "probabilities on one dataset; gives their ranges on a neighbour"}},
 		{Name: "odds", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Odds }), Usage: "factors above 1, such as `2,10`: asks how probable it is that posterior odds over prior odds exceed them (Bayes factor)",
-			Form: &settings.Form{Label: "Odds factor", Hint: "above 1: how probably do odds of one dataset over the other grow by more?"}},
+			Form: &settings.Form{Label: "Odds factor", Hint: "above 1: gives the probability that the odds grow by more"}},
 		{Name: "profile", At: settings.Switch(func(q *Query) *bool { return &q.Profile }), Usage: "also give points of the curve of delta over epsilon; dpscope audit -claim-file reads them from the JSON"},
 		{Name: "orders", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Orders }), Usage: "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512"},
 	}

@@ -25,7 +25,7 @@ type auditFlags struct {
 func newAuditFlags(stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
 	f := newSettingsFlags("dpscope audit", stdin, stdout, stderr)
 	s := f.Flags
-	s.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check which outputs the report rests on; raise -samples, or give -until-refuted and the largest -samples that you can spend")
+	s.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check the outputs behind the report; raise -samples, or give -until-refuted and the largest -samples that you can spend")
 	f.workers = s.Workers(0, "parallel workers; 0: one per processor. The result does not depend on this")
 	f.suite.register(s)
 	f.shards.Register(s)

@@ -195,7 +195,7 @@ const moduleHost = "host-module"
 // own.
 func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	if o.NonFinite == "symbol" {
-		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
+		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "make the module return another number instead of NaN and infinities"}
 	}
 	data, err := readFile(o.Wasm, module.MostBytes)
 	if err != nil {
@@ -284,7 +284,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 		}
 		parsed = append(parsed, f)
 	}
-	show.show("putting the scores in order")
+	show.show("sorting the scores")
 	return scores.ReadScores(parsed, columns)
 }
 
@@ -349,7 +349,7 @@ func readAll(name string, in io.Reader, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(data)) > most {
-		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("larger than %d bytes", most), Want: "at most that large", Remedy: "check that it is the file that you mean; of a table take fewer rows"}
+		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("larger than %d bytes", most), Want: "at most that large", Remedy: "check that it is the right file; if it is a table, keep fewer rows"}
 	}
 	return data, nil
 }

@@ -44,12 +44,12 @@ func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	var claimed float64
 	var format string
 	set.Var(&in, "in", "how many of the trainings with the canary are in the event, as `K/N`, such as 40/50")
-	set.Var(&out, "out", "the same of the trainings without it, as `K/N`")
+	set.Var(&out, "out", "the same for the trainings without it, as `K/N`")
 	set.Float64Var(&p.Delta, "delta", report.DefaultDelta, "delta at which epsilon is bounded, in [0, 1)")
 	set.Float64Var(&p.Beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	set.Float64Var(&claimed, "epsilon", 0, "claimed epsilon, above 0; exit code 1 when it is refuted")
 	set.TextOrJSON(&format)
-	strict := set.Bool("strict", false, "exit with 3 when no counts of as many trainings could refute the claim")
+	strict := set.Bool("strict", false, "exit with 3 when no counts of this many trainings could refute the claim")
 	if code, ok := set.Parse(args, 0); !ok {
 		return code
 	}

@@ -50,7 +50,7 @@ func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary
 	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	f.trains("CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
-	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`: with the same plan and seed, and -n runs in all")
+	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`, with the same plan and seed; -n is then the total number of runs")
 	f.out.register(f.Flags)
 	return f
 }
@@ -90,7 +90,7 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 		case setting && slices.Contains(free, x.Name):
 			given[x.Name] = x.Value.String()
 		case setting && err == nil:
-			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n says how many runs there are to be in all"}
+			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n is the total number of runs"}
 		}
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 	switch t := plan.Trainer; {
 	case err != nil:
 	case f.shards.Given():
-		err = &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "go on from a report on one machine"}
+		err = &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "continue from a report on one machine"}
 	case t != nil && f.User.Exec == "":
 		err = t.Undrawn()
 	case t == nil && f.User.Exec != "":

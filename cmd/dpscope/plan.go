@@ -343,7 +343,7 @@ func needsPlan(r report.View) error {
 		missing = missing || r.Plan.Data != ""
 	}
 	if missing {
-		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files of its audits and what you brought"}
+		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files and programs of its audits"}
 	}
 	return nil
 }

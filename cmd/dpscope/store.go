@@ -125,7 +125,7 @@ func near(peer string) bool {
 func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope share", stderr)
 	base := flags.String("host", "", "`address` of the host that stores it")
-	forget := flags.String("delete", "", "`token` that was printed when it was shared: the report is deleted there")
+	forget := flags.String("delete", "", "`token` that dpscope share printed; with it, the report is deleted from the host")
 	if code, ok := flags.Parse(args, 1); !ok {
 		return code
 	}

@@ -26,11 +26,11 @@ const differs = "Not replayed: the report does not match its own settings."
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
-	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts: this runs and draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")
+	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts. This draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")
 	set.Gone("counts", "-quick does the same")
 	workers := set.Workers(0, "parallel workers; 0: one per processor")
 	b := brought{stdin: stdin, stdout: stdout, stderr: stderr}
-	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
+	set.Func("data", "the data `file` of an audit with canaries or of scores; repeat it for two files of scores", func(v string) error {
 		b.files = append(b.files, v)
 		return nil
 	})

@@ -99,7 +99,7 @@ func (r *Report) boundSequential(ev *Evidence) {
 		r.In, r.Out = side(t.In()), side(t.Out())
 	}
 	row := membership.NewRow(p.Interval, p.Claim.Epsilon)
-	row.Title, row.Assumption = "paired betting, after every training", "none: the mean of each training's X/K - e^epsilon Y/M - delta is bet against, with an event and a stake that those before it showed"
+	row.Title, row.Assumption = "paired betting, after every training", "none: bets against the mean of each training's X/K - e^epsilon Y/M - delta, with event and stake learnt from the trainings before it"
 	row.Largest = report.Finite(p.ceiling(p.Runs))
 	if row.LowerBound = report.Finite(bounds.RoundDown(s.LowerBound())); row.LowerBound == nil {
 		row.Note = "bounds nothing on these counts"

@@ -42,11 +42,11 @@ func Continue(data []byte) (*Parent, error) {
 		return nil, &audit.InputError{Field: "continue", Found: "a report of a fixed audit", Want: "one of a sequential audit", Remedy: "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential"}
 	}
 	if r.Evidence == nil {
-		return nil, &audit.InputError{Field: "continue", Found: "a report without a training", Want: "one of a run that got as far as that", Remedy: "run the audit again"}
+		return nil, &audit.InputError{Field: "continue", Found: "a report without a training", Want: "one of a run with trainings", Remedy: "run the audit again"}
 	}
 	b := r.Evidence.Sequential
 	if b.Scores == nil {
-		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot go on, so begin with as many runs as you want", mostScores>>20)}
+		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20)}
 	}
 	p := &Parent{report: r, scores: source.UnpackFloats(b.Scores)}
 	sum := sha256.Sum256(data)
@@ -91,7 +91,7 @@ func (p *Parent) check(is Plan) error {
 	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode
 	if !is.sequential() || !audit.EqualJSON(was, is) {
-		return &audit.InputError{Field: "continue", Found: "another plan than the report's", Want: "the same but for -n and -until-refuted", Remedy: "begin another audit for other settings"}
+		return &audit.InputError{Field: "continue", Found: "a plan that differs from the report's", Want: "the same except for -n and -until-refuted", Remedy: "start a new audit for other settings"}
 	}
 	if n := p.leader.trained(); is.Runs <= n {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(is.Runs), Want: fmt.Sprintf("more than the %d trainings that the report has: it is their number in all", n)}

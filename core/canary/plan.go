@@ -168,12 +168,12 @@ func (a *Audit) resolveMode() error {
 	case !slices.Contains(all, p.Mode):
 		return audit.UnknownName("mode", string(p.Mode), report.Texts(all))
 	case p.Mode == OneRun && (p.Runs != 0 && p.Runs != 1 || p.M != 0 || p.Pool != nil || p.twoStaged()):
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with runs, m, pool, explore, interval or quantile", p.Mode), Want: "without them", Remedy: "one run has k canaries, of which a coin puts each in"}
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with runs, m, pool, explore, interval or quantile", p.Mode), Want: "without them", Remedy: "one run has k canaries, each included by a fair coin"}
 	case p.Mode != OneRun && guesses:
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with sides or guesses", p.Mode), Want: "without them", Remedy: "canaries are guessed in one run: dpscope one-run"}
 	case p.sequential() && p.twoStaged():
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
-			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings are of -fixed"}
+			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings belong to -fixed"}
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (a *Audit) resolveBound() error {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
-		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
+		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 allows any threshold"}
 	}
 	return nil
 }
@@ -303,9 +303,9 @@ func Keys() []settings.Key[Plan] {
 			Form:  &settings.Form{Place: "run", Label: "Canaries", Hint: "their distribution"}},
 		{Name: "tail", Field: "pool/tail", At: settings.Whole(func(p *Plan) *int { return &p.pool().Tail }), Range: settings.In(1, source.MaxCells),
 			Usage: "how many singular vectors; default: half of all",
-			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "how many singular vectors, those of the smallest values", Empty: "half of all"}},
+			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "number of singular vectors, from the smallest values", Empty: "half of all"}},
 		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
-			Usage: "norm of vectors from a file and of singular vectors: unit, median (of the rows) or own; default unit",
+			Usage: "norm of vectors from a file and of singular vectors: unit, median (of the rows) or own (unchanged); default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
 		{Name: "distinct", Field: "pool/distinct", At: settings.Switch(func(p *Plan) *bool { return &p.pool().Distinct }),
 			Usage: "use no vector of the file twice in a run",
@@ -321,7 +321,7 @@ func Keys() []settings.Key[Plan] {
 			Form:  &settings.Form{Place: "run", Label: "Canaries inside, K", Hint: "a run", Empty: "√n"}},
 		{Name: "m", At: settings.Whole(func(p *Plan) *int { return &p.M }), Range: settings.In(1, source.MaxCanaries),
 			Usage: "fresh canaries a run; default: as many as -k",
-			Form:  &settings.Form{Place: "run", Label: "Fresh canaries, M", Hint: "a run; they cost little", Empty: "K"}},
+			Form:  &settings.Form{Place: "run", Label: "Fresh canaries, M", Hint: "per run; they are cheap", Empty: "K"}},
 		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(1, source.MaxScores),
 			Usage: "exploration runs of a fixed audit, for the threshold; default: as many as -n",
 			Form:  &settings.Form{Place: "more", Label: "Exploration runs", Hint: "for the threshold", Empty: "n"}},

@@ -114,7 +114,7 @@ func (e Evidence) check(p Plan) error {
 			return err
 		}
 		if !audit.EqualJSON(t, e.Runs.Certified.Table) {
-			return &audit.InputError{Field: "certified.table", Found: "other counts than the epochs'", Want: "their sum"}
+			return &audit.InputError{Field: "certified.table", Found: "counts that differ from the epochs'", Want: "their sum"}
 		}
 		p.Explore = p.Runs // that the portrait is of
 	}
@@ -147,7 +147,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	complete := reason == audit.Completed
 	switch {
 	case ev == nil || ev.OneRun != nil && !complete:
-		return bad("", "without counts", "a report of a run that got as far as to certify", "a run that ended before has nothing to replay")
+		return bad("", "without counts", "a report of a run that reached certification", "a run that ended before has nothing to replay")
 	case ev.OneRun != nil:
 	case ev.Sequential != nil:
 		s, err := ev.Sequential.follow(p, nil)
@@ -155,14 +155,14 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 			return again, err
 		}
 		if all := s.Runs() == p.Runs || p.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || all != complete || reason == audit.Refuted {
-			return bad(": termination.reason", fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), p.Runs), "completed if and only if these are all, or refute the claim of an audit until it is refuted; else stopped or failed after some", "")
+			return bad(": termination.reason", fmt.Sprintf("%q after %d trainings of %d", reason, s.Runs(), p.Runs), "completed exactly if these are all, or refute the claim of an audit until it is refuted; otherwise stopped or failed", "")
 		}
 		drawn.most = s.Runs()
 	case ev.Runs.Certified.Table == nil:
 		return bad("", "without counts", "a report of a run that certified", "a run that ended before certification has nothing to replay")
 	default:
 		if n := ev.Runs.Certified.Table.Runs(); complete && (n != p.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
-			return bad(": evidence", fmt.Sprintf("%d runs of %d in a run that ended as %q", n, p.Runs, reason), "all runs and a bound if it completed, and no bound else",
+			return bad(": evidence", fmt.Sprintf("%d runs of %d in a run that ended as %q", n, p.Runs, reason), "all runs and a bound if it completed; otherwise no bound",
 				"a bound for a fixed number of runs does not hold for a run that was ended while looking at it")
 		}
 		if ev.Runs.ScoreSample == nil {
@@ -170,7 +170,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		}
 		// A replay draws as many runs as the report counts, and no more.
 		if t := ev.Runs.Explored.Table; complete && (t == nil || t.Runs() != p.Explore) {
-			return bad(": evidence", "other runs than the plan's", fmt.Sprintf("%d exploration runs", p.Explore), "")
+			return bad(": evidence", "runs that differ from the plan's", fmt.Sprintf("%d exploration runs", p.Explore), "")
 		}
 		whole = whole && complete
 	}
@@ -190,6 +190,6 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 			again.Found, again.Taken = found, []string{"evidence.sequential.scores", "evidence.runs.certified.diverged"}
 		}
 	}
-	v.Skip(p.Trainer.Taken("that runs of this seed give it is shown only by replaying a whole run that completed"), again.Taken...)
+	v.Skip(p.Trainer.Taken("only a replay of a completed run shows that runs of this seed give it"), again.Taken...)
 	return again, nil
 }

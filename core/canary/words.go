@@ -71,9 +71,9 @@ func (r Report) furtherWords() string {
 	case e == nil || e.Sequential == nil:
 		return ""
 	case e.Sequential.Scores == nil:
-		return "The bound holds however often it was looked at."
+		return "The bound is valid however often you look."
 	}
-	return "The bound holds however often it was looked at, and more trainings can be added: dpscope canaries -continue."
+	return "The bound is valid however often you look, and more trainings can be added: dpscope canaries -continue."
 }
 
 // cautions are what the reader of these numbers should know.
@@ -83,7 +83,7 @@ func (r Report) cautions() []string {
 	p := r.Plan
 	if p.Mode == OneRun {
 		if r.Evidence != nil && r.Evidence.OneRun.Diverged {
-			add("the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
+			add("the run diverged; all scores are the lowest possible and guesses are no better than chance. It counts: leaving it out and running again would bias the bound")
 		}
 		if r.Power.Largest == 0 {
 			w = append(w, membership.Blind(p.K, p.rule()))
@@ -98,28 +98,28 @@ func (r Report) cautions() []string {
 	}
 	e, bets := r.Evidence.Runs, r.Evidence.Sequential
 	if p.Claim.Delta == 0 {
-		add("no Gaussian noise keeps a claim at delta = 0: a violation of it is true of every noise of that kind")
+		add("no Gaussian noise keeps a claim at delta = 0: every amount of such noise violates it")
 	}
 	if bets != nil && bets.Scores == nil {
-		add("the scores of %s trainings are more than a report keeps: it cannot be gone on from", phrase.Grouped(r.Termination.SamplesUsed))
+		add("the scores of %s trainings are more than a report keeps: the audit cannot be continued from it", phrase.Grouped(r.Termination.SamplesUsed))
 	}
 	if e.Ties {
 		add("all scores%s are the same: no threshold separates anything", map[bool]string{true: " of the exploration runs"}[bets == nil])
 	}
 	if n := e.Explored.Diverged; n > 0 {
-		add("%s of %s exploration runs diverged; their scores are the worst there are", phrase.Grouped(n), phrase.Grouped(p.Explore))
+		add("%s of %s exploration runs diverged; their scores are the lowest possible", phrase.Grouped(n), phrase.Grouped(p.Explore))
 	}
 	if n := e.Certified.Diverged; n > 0 {
-		add("%s of %s %s have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Termination.SamplesUsed), p.counted())
+		add("%s of %s %s have a side that diverged, or a score that is not finite; they count: a canary without a score is not in the event. On the fresh side this favours the bound, validly, because it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Termination.SamplesUsed), p.counted())
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
-		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
+		add("a fraction %s of the canaries inside is in the event, not more than delta = %s: such an event shows nothing about epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
 		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", membership.IntervalTitle(p.Interval), bounds.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
-		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
+		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run) uses one training with many canaries instead; its limit is about log(r/3) with r guesses", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
 	}
 	return w
 }
@@ -140,27 +140,27 @@ func limitations(p Plan) []string {
 	if p.Mode == OneRun {
 		return append([]string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
-			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
-			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
-			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+			"The bound is for add-remove: a separate fair coin put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
+			"The f-DP bound is for mechanisms whose trade-off is Gaussian; for others it says nothing about epsilon.",
+			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was chosen in advance.",
 		}, more...)
 	}
 	l := []string{
 		"A lower bound from canaries of one distribution and one score. Other canaries, other scores and other datasets may show more; nothing here proves privacy.",
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
-		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was named before.",
+		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was chosen in advance.",
 	}
 	if p.sequential() {
-		l[2] = "The bound holds after every training, whoever stops the run and why. It does not where several audits, or several that go on from one report, are made and the best is told."
+		l[2] = "The bound is valid after every training, whatever the reason for stopping. It is not valid if you make several audits, or several continuations of one report, and publish only the best."
 	}
 	if p.Relation == audit.AddRemove {
-		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of add-remove.")
+		l = append(l, "Runs with all canaries and runs with one fewer are drawn separately; the bound is for add-remove.")
 	} else {
-		l = append(l, "Both rates come from the same runs; the bound is of replace: one record replaced by another.")
+		l = append(l, "Both rates come from the same runs; the bound is for replace: one record replaced by another.")
 	}
 	l = append(l, more...)
 	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
-		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer; who releases only the final model, or counts on nobody knowing the batches, claims less.")
+		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer. A claim for the final model only, or for secret batches, is weaker.")
 	}
 	return l
 }
@@ -227,7 +227,7 @@ func (r Report) runsFacts(rows *report.FactRows) {
 	p, add := r.Plan, rows.Add
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
-		neighbours = "K canaries on both sides, one of them another"
+		neighbours = "K canaries on both sides, one of them replaced"
 	}
 	add("Neighbours", "%s: %s", p.Relation, neighbours)
 	design := string(p.Design)
@@ -257,7 +257,7 @@ func (r Report) runsFacts(rows *report.FactRows) {
 	if r.In != nil && r.Out != nil {
 		counted, first := r.Evidence.Runs.Certified.Table.Runs(), ""
 		if n := r.Termination.SamplesUsed - counted; n > 0 {
-			first = fmt.Sprintf("; by the first %d the first event was learnt", n)
+			first = fmt.Sprintf("; the first event was learnt from the first %d", n)
 		}
 		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs%s", r.In.Rate, r.Out.Rate, phrase.Grouped(counted), first)
 		add("Inside", "%s", r.In.words())

@@ -361,7 +361,7 @@ func GuessKeys[P any](at func(*P) *GuessPlan) []settings.Key[P] {
 		{Name: "sides", At: settings.Word(func(p *P) *Sides { return &at(p).Sides }),
 			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, their number), both (as many large scores guessed in as small ones out), in, out; default both, and chosen for scores without -guesses"},
 		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).Guesses }),
-			Usage: "how many canaries are guessed: `numbers` separated by commas, of which the best decides and which share -beta; default: chosen, or from the claim and the number of canaries"},
+			Usage: "how many canaries are guessed: `numbers` separated by commas; they share -beta, and the best decides; default: chosen, or from the claim and the number of canaries"},
 		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { return &at(p).GDPGuesses }),
 			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
 	}

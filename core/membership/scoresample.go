@@ -138,7 +138,7 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 		ok = ok && len(row) == i && !slices.ContainsFunc(row, func(r *float64) bool { return r != nil && !(math.Abs(*r) <= 1) })
 	}
 	if !ok {
-		return &audit.InputError{Field: "portrait", Found: "such as no exploration gives", Want: fmt.Sprintf("%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))}
+		return &audit.InputError{Field: "portrait", Found: "impossible for any exploration", Want: fmt.Sprintf("%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))}
 	}
 	return nil
 }

@@ -209,7 +209,7 @@ func (a *Audit) resolveMode() error {
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}
 	}
 	if p.Mode == UntilRefuted && p.Explore != 0 {
-		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: "absent in an audit until the claim is refuted, which explores as it goes on"}
+		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: "absent in an audit until the claim is refuted, which explores as it runs"}
 	}
 	return nil
 }
@@ -263,12 +263,12 @@ func (a *Audit) resolveExplore() error {
 	switch {
 	case p.Explore == 0 && want > usual:
 		p.Explore = usual
-		a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side, the most that is held in memory unless the plan asks for up to %d, instead of %d", usual, most, want))
+		a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side, the most held in memory by default (the plan may ask for up to %d), instead of %d", usual, most, want))
 	case p.Explore == 0:
 		p.Explore = want
 	case p.Explore < MinSamples || p.Explore > most:
 		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)),
-			Remedy: "0 means one and a half times as many as samples, up to that"}
+			Remedy: "0 means 1.5 times samples, up to that"}
 	}
 	return nil
 }

@@ -228,7 +228,7 @@ func (c certificate) tradeoff() []bounds.TradeoffPoint {
 	return points
 }
 
-const katzDeltaFault = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; its error exceeds the nominal one near p = delta; none where the second side was never seen"
+const katzDeltaFault = "certifies nothing: Katz' interval, extended to delta by the delta method; its error exceeds the nominal one near p = delta; no interval if the event never occurred on the second side"
 
 // published computes the published forms beside what certifies.
 func (c certificate) published() []report.Row {
@@ -244,7 +244,7 @@ func (c certificate) published() []report.Row {
 	}
 	katz := report.Row{ID: report.Epsilon, Delta: delta, Method: published.MethodKatzDelta, Note: katzDeltaFault}
 	if delta == 0 {
-		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
+		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; no interval if the event never occurred on the second side"
 	}
 	add(katz, published.Katz(c.prepared.Event.Counts(c.table), delta, c.beta))
 	var d *DirectedPlan
@@ -260,17 +260,17 @@ func (c certificate) published() []report.Row {
 			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
 				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, lowerBound(v))
 		}
-		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
+		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "corrected, and far looser than the bound that certifies"},
 			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 	}
 	if n := t.Pairs(); n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
 		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
-			add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Note: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+			add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Note: "its bias is not below eta: with many bins it reports a violation for equal distributions"},
 				lowerBound(published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
-		add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogram, Note: "mended; its slack grows with the root of the number of bins"},
+		add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogram, Note: "corrected; its slack grows with the square root of the number of bins"},
 			published.HistogramDelta(t.First(), t.Second(), eps, c.beta))
 	}
 	return out

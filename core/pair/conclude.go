@@ -13,10 +13,10 @@ import (
 
 // limitations stand in every report.
 var limitations = []string{
-	"A lower bound shows what leaks at least, on one pair of datasets and one test. It never shows that a mechanism is private: another pair or another test may show more.",
+	"A lower bound shows the least that leaks, on one pair of datasets and with one test. It never shows that a mechanism is private: another pair or another test may show more.",
 	"The certificate holds for independent runs of the mechanism as it was given here, parameters and randomness included. Other parameters, versions or data domains are other mechanisms.",
-	"The confidence is that of one audit. Of many audits of private mechanisms, a share of up to beta may report a violation by chance.",
-	"The verdict rests on the first result. Each further result holds with its own confidence; that all of them hold together is less sure.",
+	"The confidence is for one audit. If you audit many mechanisms that keep their claims, a fraction of up to beta may report a violation by chance.",
+	"The verdict rests on the first result. Each further result holds with its own confidence; the confidence that all hold together is lower.",
 }
 
 // Found is what a run found: all that its report follows from, besides the plan and why
@@ -72,7 +72,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		r.Limitations = slices.Concat(r.Limitations, spec.User.Limitations())
 	}
 	if spec.Unseeded != "" {
-		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
+		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that everything else follows from them.")
 	}
 	r.Termination.Outputs = f.outputs()
 	if e != nil && e.Table != nil {

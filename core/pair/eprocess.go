@@ -397,7 +397,7 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 		}
 		if steps > max(1, f.Group) {
 			f.Group = steps
-			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", steps)
+			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is tested at the claim for groups of its size (lemma 3.4 of Lu et al. 2022)", steps)
 		}
 	}
 	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))

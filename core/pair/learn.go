@@ -23,7 +23,7 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	var half [2][2]audit.Samples // side, then train and validate
 	for side := range half {
 		if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
-			return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "some that memory holds"}
+			return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "few enough for memory"}
 		}
 		purpose := purposeExplore
 		if t.Round > 0 {

@@ -100,7 +100,7 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	case curve && point == nil:
 		return &audit.InputError{Field: "prepared.point", Found: audit.Absent, Want: "the point of the claim's curve that exploration chose"}
 	case point != nil && !curve:
-		return &audit.InputError{Field: "prepared.point", Found: "there", Want: fmt.Sprintf("absent but for a claim of kind %q", audit.Profile)}
+		return &audit.InputError{Field: "prepared.point", Found: "there", Want: fmt.Sprintf("absent except for a claim of kind %q", audit.Profile)}
 	case point != nil && !slices.Contains(p.Claim.Profile.Points, *point):
 		return &audit.InputError{Field: "prepared.point", Found: audit.DPClaim(point.Epsilon, point.Delta).String(), Want: "a point of the claim's curve"}
 	}

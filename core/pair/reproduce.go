@@ -74,11 +74,11 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
 	switch b := a.Spec.User; {
 	case a.Spec.Recording != nil:
-		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
+		r.Note = "It needs the same file: the report's inputs give its SHA-256."
 	case b != nil && b.Kind.Scripted():
 		r = audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
 	case b != nil && b.SHA256 != "":
-		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
+		r.Note = "It needs the same file: the report's inputs give its SHA-256."
 	case b != nil:
 		r.Note = "It needs the same program in the same place."
 	case a.Spec.Unseeded != "":

@@ -73,7 +73,7 @@ func newState(a *Audit, on *engine.Runner, tell func(Progress)) *state {
 }
 
 // runsFailed begins the warning about runs of a mechanism that failed.
-const runsFailed = "Runs of the mechanism failed, which counts as an outcome of theirs, called error: "
+const runsFailed = "Some runs of the mechanism failed. A failure counts as an outcome, called error: "
 
 // ended is what was found, and how a run ended that returned err.
 func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination, error) {

@@ -47,7 +47,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		s := rankMMD(t, e.Explored, a.Plan.Seed)
 		v := published.TightMMDDelta(s, eps, beta)
 		return []report.Row{row(published.MethodMMDPublished, math.NaN(), published.MMDDelta(s, eps, beta), "squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance)),
-			{ID: report.Delta, Epsilon: eps, Method: published.MethodMMD, Claimed: &delta, Value: &v, Note: "mended, with the largest discrepancy that the claim allows"}}
+			{ID: report.Delta, Epsilon: eps, Method: published.MethodMMD, Claimed: &delta, Value: &v, Note: "corrected, with the largest discrepancy that the claim allows"}}
 	}
 	return nil
 }

@@ -128,9 +128,9 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 	recording := a.named && a.Spec.Recording != nil
 	switch {
 	case recording:
-		skip("what was audited is the report's own word, as no file was read and nothing ran", "inputs.samples")
+		skip("only the report says what was audited, because no file was read and nothing ran", "inputs.samples")
 	case a.named:
-		skip("what was audited is the report's own word, as no file was read and nothing ran", "inputs.brought")
+		skip("only the report says what was audited, because no file was read and nothing ran", "inputs.brought")
 	}
 	var fields []string
 	switch {
@@ -170,12 +170,12 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 	switch {
 	case fields == nil:
 	case a.Spec.Unseeded != "":
-		skip("the counts are as the report has them: they cannot be drawn again from the seed: "+a.Spec.Unseeded, fields...)
+		skip("the counts are taken from the report, because they cannot be drawn again from the seed: "+a.Spec.Unseeded, fields...)
 	default:
-		skip("the counts are as the report has them and were not drawn again", fields...)
+		skip("the counts are taken from the report and were not drawn again", fields...)
 	}
 	if r.Certified() && recording && slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Kind != audit.Real }) {
-		skip("symbols have their words in the file", "tables[].rows[].event.words", "tables[].rows[].event.where.words", "evidence.chart.labels")
+		skip("the file has the names of the symbols", "tables[].rows[].event.words", "tables[].rows[].event.where.words", "evidence.chart.labels")
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (r Report) chosen() bool {
 func (r Report) failures(v *engine.Verification) []string {
 	said := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.HasPrefix(w, runsFailed) })
 	if len(said) > 0 {
-		v.Notes = append(v.Notes, "warnings about runs that failed are as the report has them")
+		v.Notes = append(v.Notes, "warnings about runs that failed are taken from the report")
 	}
 	return said
 }
@@ -242,7 +242,7 @@ func checkUncertified(r Report) error {
 		want = []audit.TerminationReason{audit.Completed}
 	}
 	if !slices.Contains(want, reason) {
-		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), Want: fmt.Sprintf("one of %v, as these and whether they refute the claim have it", want)}
+		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), Want: fmt.Sprintf("one of %v, given these outputs and whether they refute the claim", want)}
 	}
 	return nil
 }

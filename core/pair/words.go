@@ -97,7 +97,7 @@ func (r *Report) Reword() {
 // unmeasured says that bets refuted the claim and more samples would tell by how much.
 func (r Report) unmeasured(row report.Row) string {
 	if r.Plan.Mode == UntilRefuted {
-		return "An audit until the claim is refuted does not measure by how much."
+		return "An audit until the claim is refuted does not measure by how much the claim is exceeded."
 	}
 	exact := ""
 	for _, f := range r.Rows(report.Bounds) {
@@ -106,7 +106,7 @@ func (r Report) unmeasured(row report.Row) string {
 			break
 		}
 	}
-	return fmt.Sprintf("By how much is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
+	return fmt.Sprintf("The excess is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
 }
 
 // powerWords say what could have been seen; nothing in an audit until the claim is
@@ -123,13 +123,13 @@ func (r Report) powerWords() string {
 		symbol = strings.TrimPrefix(row.ID.Symbol(), "the ")
 	}
 	if r.Power == nil || r.Power.Smallest == nil {
-		return "At this sample size " + what + " could not have shown a violation."
+		return "At this sample size, " + what + " could not have shown a violation."
 	}
 	like := "an event as frequent as the one found"
 	if what != "the event that was found" {
 		like = "a witness like the one found"
 	}
-	return fmt.Sprintf("At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
+	return fmt.Sprintf("At this sample size, a true %s of about %.4g or more would have been detected in at least half of all runs, by %s.", symbol, *r.Power.Smallest, like)
 }
 
 // moreWords say about how many more outputs would refute the claim, by the bound that
@@ -154,7 +154,7 @@ func (r Report) moreWords() string {
 	if i == sizes || size(i) > nearMiss*min(counted.N1, counted.N0) {
 		return ""
 	}
-	return fmt.Sprintf(" What was observed is above the claim, within chance: if it is the truth, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))
+	return fmt.Sprintf(" The observed value is above the claim, but within chance. If it is the true value, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -281,9 +281,9 @@ func (r Report) Facts() []audit.FactRow {
 		add("Power", "%s No outcome of %s samples a side certifies %s.", r.powerWords(), phrase.Grouped(r.Plan.Samples), most)
 	}
 	if samples != nil && r.Plan.Mode == UntilRefuted {
-		add("Order", "a random one, that the seed fixes")
+		add("Order", "random, fixed by the seed")
 	} else if samples != nil {
-		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
+		add("Split", "%s rows a side explored, %s certified, in a random order fixed by the seed; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
 	} else if r.Plan.Mode != UntilRefuted {
 		add("Exploration", "%s tried, %s outputs a side; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
 	}

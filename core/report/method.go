@@ -183,7 +183,7 @@ func (r Report) CheckByMethod(claim *audit.Claim) error {
 	case r.Power == nil:
 		return &audit.InputError{Field: "report: field power", Found: audit.Absent, Want: "what an audit of this size can show"}
 	case len(r.Tables) != min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) || len(r.Tables) > 0 && r.Tables[0].Name != Bounds:
-		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "one with rows, of the name " + Bounds + ", another of the name " + Membership + " after it or not, or none"}
+		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "the table " + Bounds + " with rows, then " + Membership + " if there is one; or no table"}
 	case r.Deciding() == nil && (r.LowerBound != nil || len(r.Tables) > 0):
 		return &audit.InputError{Field: "report: tables", Found: "without a chosen row", Want: "the method of the plan among them"}
 	}
@@ -213,7 +213,7 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bounded(), claimed),
 			fmt.Sprintf("No outcome could have shown more than %s. This is not a proof of privacy.", phrase.Bound(r.Power.Largest, math.Inf(1))))
 	case r.LowerBound != nil && *r.LowerBound > c.Epsilon:
-		r.Say(fmt.Sprintf("Inconclusive: %s%s; %s.", bounded(), given, claimed), "A bound that holds for some mechanisms only refutes nothing.")
+		r.Say(fmt.Sprintf("Inconclusive: %s%s; %s.", bounded(), given, claimed), "A bound that holds only for some mechanisms cannot refute the claim.")
 	case r.LowerBound == nil && row != nil && row.Note != "":
 		r.Say(fmt.Sprintf("Inconclusive: no bound by %s: %s.", row.Title, row.Note), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	case r.LowerBound == nil:
@@ -247,7 +247,7 @@ func (r *Report) SayTooSmall(size, symbol, at string) {
 func (p Power) Fact(most string, claimed float64) string {
 	text := fmt.Sprintf("No outcome %scertifies more than %s.", most, phrase.Bound(p.Largest, claimed))
 	if p.Needed > 0 {
-		text += fmt.Sprintf(" From %s %s on some outcome refutes the claim.", phrase.Grouped(p.Needed), p.Unit)
+		text += fmt.Sprintf(" With %s %s or more, some outcome refutes the claim.", phrase.Grouped(p.Needed), p.Unit)
 	}
 	return text
 }

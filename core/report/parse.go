@@ -49,7 +49,7 @@ func CheckPlanVersion(plan string, version, known int) error {
 		return nil
 	}
 	return &audit.InputError{Field: plan + " version", Path: "/version", Found: fmt.Sprint(version), Want: fmt.Sprintf("%d, the version of plans of dpscope %s", known, audit.Version),
-		Remedy: "write the plan anew, or use the version of dpscope that wrote it"}
+		Remedy: "write the plan again, or use the version of dpscope that wrote it"}
 }
 
 // Parse reads a report of this kind into r, which embeds [Report]; unknown fields and
@@ -110,7 +110,7 @@ func (r Report) Check() error {
 	}
 	if r.Verdict == audit.Violation || r.Verdict == audit.NoViolation {
 		if r.LowerBound == nil || r.above(r.Deciding(), r.Claim.Limit()) != (r.Verdict == audit.Violation) {
-			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which the report's own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + r.Claim.String()}
+			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), Want: "what the bound says about the claim " + r.Claim.String()}
 		}
 	}
 	if r.LowerBound != nil && r.Deciding() == nil {

@@ -161,7 +161,7 @@ func (ev Evidence) check(p Plan) error {
 			{"explored", fits(e.Explored, n1/2, n0/2)}, {"certified", fits(e.Certified, n1-n1/2, n0-n0/2)},
 			{"split", (i == 0) == (e.Split > 0 && e.Split < 1)}, {"pairs", paired}} {
 			if !part.ok {
-				return bad(fmt.Sprintf("events[%d].%s", i, part.name), "such as no scores give", "that of an unchanged report")
+				return bad(fmt.Sprintf("events[%d].%s", i, part.name), "impossible for any scores", "that of an unchanged report")
 			}
 		}
 	}

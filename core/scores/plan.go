@@ -164,7 +164,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)",
 			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not show it; under replace, epsilon may be twice that under add-remove", Wide: true}},
 		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
-			Usage: "method whose bound decides the verdict: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
+			Usage: "method whose bound decides the verdict: one-run (scores of one training), one-run-gdp, exact (each score from a separate training), clopper-pearson, paired-betting, gaussian-dp; for a matrix an interval of dpscope canaries; default one-run, for a matrix paired-betting. The report has all",
 			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "its bound decides the verdict; the table has all", Wide: true}},
 		{Name: "score", At: settings.Text(func(p *Plan) *string { return &p.Score }),
 			Usage: "column of the scores; default score",

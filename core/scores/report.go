@@ -92,6 +92,6 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		return again, nil
 	}
 	v.Recomputed, again.Taken = true, []string{"evidence", "notes"}
-	v.Skip("taken from the report; that the files give them is shown only with the files", again.Taken...)
+	v.Skip("taken from the report; only a replay with the files shows that the files give them", again.Taken...)
 	return again, nil
 }

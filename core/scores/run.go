@@ -86,7 +86,7 @@ func (s Scores) ranked() (*Scores, error) {
 	in, out := s.Ranks.Len(recorded.In), s.Ranks.Len(recorded.Out)
 	switch {
 	case in == 0 || out == 0:
-		return nil, bad("scores", "of one class: all canaries were "+map[bool]string{true: "out", false: "in"}[in == 0], "of canaries that were in and of such that were out", "")
+		return nil, bad("scores", "of one class: all canaries were "+map[bool]string{true: "out", false: "in"}[in == 0], "of canaries that were in and of canaries that were out", "")
 	case in+out > mostScores:
 		return nil, bad("scores", fmt.Sprint(in+out), fmt.Sprintf("at most %d", mostScores), "")
 	case s.Runs > 0 && in+out != len(s.Score):

@@ -365,7 +365,7 @@ func TestScoresSay(t *testing.T) {
 		t.Error(r.Summary)
 	}
 	r = checkScores(t, samplePlan(.1, 1e-5, report.MethodGaussian), gaussianScores(1, 2000, .5))
-	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "cannot refute the claim") {
 		t.Error(r.Summary)
 	}
 	r = checkScores(t, samplePlan(1, 0, ""), gaussianScores(1, 500, .5))

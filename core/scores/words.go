@@ -40,7 +40,7 @@ func (r Report) cautions() []string {
 	delta := p.Claim.Delta
 	rate := func(what string, p1 float64) {
 		if delta > 0 && p1 <= delta {
-			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, phrase.Number(p1), phrase.Number(delta))
+			add("the event of %s has frequency %s where it is likelier, not more than delta = %s: such an event shows nothing about epsilon", what, phrase.Number(p1), phrase.Number(delta))
 		}
 	}
 	for _, e := range ev.Events {
@@ -56,7 +56,7 @@ func (r Report) cautions() []string {
 		}
 		rate("the runs", x)
 		if h.Used < h.Runs && p.Relation != audit.AddRemove {
-			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", phrase.Grouped(h.Runs-h.Used), phrase.Grouped(h.Runs), h.K, h.M)
+			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, judged by membership alone", phrase.Grouped(h.Runs-h.Used), phrase.Grouped(h.Runs), h.K, h.M)
 		}
 	}
 	switch {
@@ -67,43 +67,43 @@ func (r Report) cautions() []string {
 	case h.coins() != "":
 		switch two := audit.DPClaim(2*p.Claim.Epsilon, (1+math.Exp(p.Claim.Epsilon))*delta); {
 		case h.Runs == 0 && oneRun:
-			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", report.MethodExact)
+			add("one-run methods need membership by fair coins; use %s if each score comes from a separate training", report.MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
-			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", phrase.Number(two.Epsilon), phrase.Number(two.Delta), audit.Exactly(two.Epsilon), phrase.Number(two.Delta))
+			add("bounds for add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", phrase.Number(two.Epsilon), phrase.Number(two.Delta), audit.Exactly(two.Epsilon), phrase.Number(two.Delta))
 		case h.Runs > 0:
-			add("bounds of add-remove need membership by fair coins")
+			add("bounds for add-remove need membership by fair coins")
 		}
 	case h.Runs == 0 && (bounds.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bounds.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
 		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
-		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
+		add("as many canaries were in as out: if a random half was drawn, without a coin for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
 		w = append(w, membership.Blind(h.In+h.Out, p.rule()))
 	}
 	if h.Runs == 0 && !oneRun {
-		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, report.MethodOneRun)
+		add("the method %s assumes that each score comes from a separate training; for scores of one training use %s", p.Method, report.MethodOneRun)
 	}
 	return w
 }
 
 func limitations(p Plan, h Shape) []string {
 	l := []string{
-		"How the scores came about is the user's word: a score must be computed without the membership it is to tell, by one rule for all canaries, and none may be left out for its value.",
+		"dpscope cannot check how the scores were made. Each must be computed without its canary's membership, by one rule for all canaries, and none may be dropped for its value.",
 		"A lower bound from these canaries and this score. Others may show more; nothing here proves privacy.",
-		"Each bound of the table holds with the stated confidence under its own assumption. The largest of several does not, unless it was named before.",
-		"Bounds of Gaussian trade-offs are of mechanisms that have one; of others they say nothing of epsilon.",
+		"Each bound of the table holds with the stated confidence under its own assumption. The largest of several does not, unless it was chosen in advance.",
+		"Bounds of Gaussian trade-offs are for mechanisms that have one; for others they say nothing about epsilon.",
 	}
 	switch {
 	case h.Runs > 0 && p.Relation == audit.AddRemove:
-		l = append(l, "All bounds are of add-remove and take a fair coin of its own to have put each canary in or left it out, in every run.")
+		l = append(l, "All bounds are for add-remove. They assume that a separate fair coin put each canary in or left it out, in every run.")
 	case h.Runs > 0:
-		l = append(l, "Bounds by runs are of replace: a canary that was in against one that was out of the same run. They take which canaries were in to be drawn at random in each run, or all canaries to be drawn anew from one distribution.",
+		l = append(l, "Bounds by runs are for replace: they compare canaries in and out of the same run. They assume that each run draws at random which canaries are in, or draws all canaries anew from one distribution.",
 			"A mechanism that is private under add-remove may have twice its epsilon under replace: these bounds refute no claim of adding or removing a record.")
 	case p.Relation == audit.AddRemove:
-		l = append(l, "All bounds are of add-remove: those of single trainings take a canary that was out to have been left out, with no other record in its place.")
+		l = append(l, "All bounds are for add-remove: those of single trainings assume that a canary that was out was left out, with no other record in its place.")
 	default:
-		l = append(l, "Bounds of single trainings are of replace: they take another record to have been in the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
+		l = append(l, "Bounds of single trainings are for replace: they assume that another record took the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
 	}
 	return l
 }
@@ -154,7 +154,7 @@ func (r Report) Facts() []audit.FactRow {
 		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", phrase.Number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	p.guessing(h).Facts(add, ev.Guessed, "")
-	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
+	add("Seed", "%d, for the split into halves, the pairing and the order of equal scores", p.Seed)
 	return rows
 }
 

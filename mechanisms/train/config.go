@@ -110,7 +110,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 			return c, err
 		}
 	} else if c.Tail != 0 || c.Scale != "" {
-		return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: "absent but with tail canaries"}
+		return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: "absent except with tail canaries"}
 	}
 	if err := cmp.Or(
 		checkInt("steps", c.Steps, 1, stepsMost),

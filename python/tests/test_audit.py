@@ -27,7 +27,7 @@ def test_violation_and_its_report(tmp_path):
     for ending, begin in {".json": b"{", ".html": b"<!doctype html>", ".svg": b"<svg", ".txt": b"", ".xml": b"<?xml"}.items():
         data = r.save(tmp_path / ("report" + ending)).read_bytes()
         assert data.lower().startswith(begin) and len(data) > 200
-    with pytest.raises(dpscope.InputError, match="says no format"):
+    with pytest.raises(dpscope.InputError, match="has no known ending"):
         r.save(tmp_path / "report.pdf")
     again = dpscope.load(tmp_path / "report.json")
     assert again.bound == r.bound and again.verify() and again.text == r.text
@@ -211,7 +211,7 @@ def test_bad_settings():
         ({"epsilon": 1, "confidence": 95}, "between 0 and 1"),
         ({"epsilon": 1, "domain": "a"}, "domain"),
         ({"epsilon": 1, "domain": [1, 2, 3]}, "domain"),
-        ({"epsilon": 1, "pairs": []}, "searched for"),
+        ({"epsilon": 1, "pairs": []}, "search for"),
         ({"epsilon": 1, "pairs": ([[1.0], [1.0, 2.0]], [])}, "columns"),
         ({"epsilon": 1, "pairs": ([1.0], [1.0, 0.0, 0.5])}, "pair"),
         ({}, "epsilon"),

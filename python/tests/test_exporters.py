@@ -76,7 +76,7 @@ def test_scores_that_cannot_be_written(tmp_path):
         ([1.0, float("nan")], [True, False], "diverged"),
         ([1.0, 2.0], [True, True], "some of each"),
         ([1.0, 2.0], [1, 2], "must be 1 .* and 0"),
-        ([1.0, "high"], [True, False], "no numbers"),
+        ([1.0, "high"], [True, False], "not numbers"),
         ([], [], "empty"),
     ):
         with pytest.raises(dpscope.InputError, match=says):
@@ -208,7 +208,7 @@ def test_hf_trainer(tmp_path, hf_trainer, processor):
     file = tmp_path / "scores.csv"
     callback = hf_trainer.CanaryScores(file, canaries, inside)
     model = Model()
-    with pytest.raises(dpscope.InputError, match="did not begin"):
+    with pytest.raises(dpscope.InputError, match="never began"):
         call_event(callback, "on_train_end", model, processor)
     assert call_event(callback, "on_train_begin", model, processor) is None and model.training
     with torch.no_grad():  # a training that learns its canaries by heart

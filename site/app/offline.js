@@ -35,11 +35,11 @@ export async function keepOffline(told, info) {
 /** Offers a build that waits. It takes over when no page of the old one is open but this. */
 function offer(waiting) {
   const { serviceWorker } = navigator;
-  notify({ key: "update", kind: "info", title: "A newer build of dpscope is ready", text: "Settings stay in the address. A report that is shown goes: save it first if you need it.", action: {
+  notify({ key: "update", kind: "info", title: "A newer build of dpscope is ready", text: "Settings stay in the address. The report on screen will be lost: save it first if you need it.", action: {
     label: "Reload with it",
     run() {
       serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
-      serviceWorker.addEventListener("message", () => notify({ key: "update", kind: "info", title: "The newer build waits", text: "Close the other tabs of dpscope first, so that no page is made of two builds.", action: { label: "Try again", run: () => offer(waiting) } }), { once: true });
+      serviceWorker.addEventListener("message", () => notify({ key: "update", kind: "info", title: "The newer build waits", text: "Close the other tabs of dpscope first, so that no page mixes two builds.", action: { label: "Try again", run: () => offer(waiting) } }), { once: true });
       waiting.postMessage("take over");
     },
   } });

@@ -75,7 +75,7 @@ async function comeCode(packed) {
     const { result, width, ...code } = await unpackCode(packed), asked = own.receive(code);
     if (result && engine.ready) await come(async () => ({ ...asked, result, width }), JSON.stringify(code));
   } catch (error) {
-    notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["What was written here is still here.", error.message] });
+    notify({ key: "link", kind: "warning", title: "The code in the link cannot be read", text: ["Your own code is unchanged.", error.message] });
   }
 }
 
@@ -194,10 +194,10 @@ const samples = new Samples({
     if (sure) toScores(files);
     notify(sure ? {
       key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
-      text: "It was handed to the door Training.",
+      text: "It was opened in the tab Training.",
     } : {
       key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
-      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the door Training.",
+      text: "They are read as outputs of a mechanism on two neighbouring datasets. To audit scores of canaries that were in and out of a training, use the tab Training.",
       action: [hand, { label: "They are outputs", run() {} }],
     });
   },

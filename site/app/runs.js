@@ -200,7 +200,7 @@ export class Runs {
     }
     const recording = report.inputs?.samples;
     if (recording && !samples.there) {
-      notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It is of ${filesOf(recording)}. Nothing is uploaded.`,
+      notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It was made from ${filesOf(recording)}. Nothing is uploaded.`,
         action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
       return;
     }
@@ -221,7 +221,7 @@ export class Runs {
         if (shown.text === text && !this.busy) this.#replay(on);
         return;
       }
-      notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It is of ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
+      notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It was made from ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
         action: { label: "Choose it", run: () => table.ask(labelled) } });
     } catch (error) {
       notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } });

@@ -16,9 +16,9 @@ import { countsOf, judge, outputs, showDatasets, showDrift, showNothing, showOri
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
-  code: { title: "Write a mechanism", detail: "A function called mechanism that returns what your code would put out. It is audited here." },
+  code: { title: "Write a mechanism", detail: "Write a function called mechanism that returns what your code outputs. It is audited here." },
   data: { title: "Choose a file", detail: "Outputs of a mechanism on two neighbouring datasets, a table with labels, or membership scores." },
-  training: { title: "Nothing was trained yet", detail: "Press Run: models are trained here with planted records, and what they remember of them bounds epsilon from below." },
+  training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. How well they remember them gives a lower bound on epsilon." },
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 
@@ -311,9 +311,9 @@ export class Shown {
     byId("share-store").hidden = true;
     fetch(new URL("build-info.json", document.baseURI), { method: "HEAD" }).then(({ headers }) => { byId("share-store").hidden = !headers.has("dpscope-store"); }, () => {});
     byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
-    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}${byId("drift").hidden ? "" : ". This is the result of earlier settings: the form has other ones now."}`;
+    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}${byId("drift").hidden ? "" : ". This is the result of earlier settings; the form has changed since."}`;
     const state = await this.#linked();
-    byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
+    byId("share-url").value = state ? linkTo(state) : "A link cannot contain a file.";
     byId("copy-link").disabled = !state;
     byId("share-words").textContent = this.report.inputs?.brought ? "The link holds the code, its settings and the result. Nothing is uploaded, and nothing of it runs until somebody presses Run or Verify." : `The link holds the settings${this.#now.glimpse ? " and the result" : ""}. Nothing is uploaded.`;
     byId("share").showModal();

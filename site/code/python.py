@@ -283,7 +283,7 @@ def guarded(do, *of):
         try:
             fault = str(error) if isinstance(error, (Wrong, Missing)) else words(error)
         except BaseException:
-            fault = "it raised what cannot be put into words"
+            fault = "it raised an error that cannot be shown"
     return None
 
 

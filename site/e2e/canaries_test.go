@@ -123,7 +123,7 @@ func TestCanaries(t *testing.T) {
 	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
 		t.Errorf("the page has %+v, %q, natively %+v, %q", one.Plan, one.Summary, want.Evidence, want.Summary)
 	}
-	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a fair coin of its own")
+	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a separate fair coin")
 }
 
 // TestCanariesFile: the user's file is taken by its field and by a drop, and goes

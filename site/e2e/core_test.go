@@ -209,7 +209,7 @@ func TestSiteFails(t *testing.T) {
 	}{
 		{"catalogue.json", "catalogue.json could not be fetched", absent},
 		{"worker.js", "worker.js could not be loaded", absent},
-		{coreFile, "core.wasm came in part only", func(w http.ResponseWriter) {
+		{coreFile, "core.wasm was loaded only in part", func(w http.ResponseWriter) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			w.Write(whole[:len(whole)/2])
 		}},

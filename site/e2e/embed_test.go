@@ -250,7 +250,7 @@ func TestEmbedCanaries(t *testing.T) {
 		t.Error("no progress or no result was told, or the frame is low")
 	}
 	page := eval[string](t, tab, `one("a").exportReport("html")`)
-	for _, want := range []string{"<!doctype html>", r.Summary[:10], "The bounds as the runs came", "<svg", "Rates, moments and correlations", `id="meaning"`, "schemaVersion", "<style>", "wilson"} {
+	for _, want := range []string{"<!doctype html>", r.Summary[:10], "The bounds by number of runs", "<svg", "Rates, moments and correlations", `id="meaning"`, "schemaVersion", "<style>", "wilson"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the exported page lacks %q", want)
 		}

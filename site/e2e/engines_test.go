@@ -177,8 +177,8 @@ func ownThere(o other, here pair.Report) {
 	o.click("#verify")
 	o.until(`document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, patience)
 	for _, c := range []struct{ code, says string }{
-		{"function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "Line 3 stops the code: TypeError"},
-		{"function mechanism(dataset, n) {\n  return [;\n}", "Line 2 stops the code: SyntaxError"},
+		{"function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "The code failed in line 3: TypeError"},
+		{"function mechanism(dataset, n) {\n  return [;\n}", "The code failed in line 2: SyntaxError"},
 		{"function mechanism(d, n) { for (;;); }", "still running after 2s"},
 	} {
 		o.fill("own-code", c.code)

@@ -138,7 +138,7 @@ func TestOffline(t *testing.T) {
 		t.Errorf("offline, a page of the museum says %.200q", words)
 	}
 	docs := h.visit(t, "python/none.html")
-	if words := eval[string](t, docs, `document.body.innerText`); !strings.Contains(words, "this page was not kept") {
+	if words := eval[string](t, docs, `document.body.innerText`); !strings.Contains(words, "this page is not stored here") {
 		t.Errorf("a page that was not kept says %q", words)
 	}
 }

@@ -311,10 +311,10 @@ func TestOwnFaults(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
 	faults := []struct{ name, code, says, marked string }{ // more in site/types
-		{"exception", "function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "Line 3 stops the code: TypeError", "  return x.length;"},
-		{"words without end", "function mechanism() { throw new Error('\\u001b[31m\\u202e' + 'x'.repeat(5e6)) }", "Line 1 stops the code: Error: [31m xxx", ""},
+		{"exception", "function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "The code failed in line 3: TypeError", "  return x.length;"},
+		{"words without end", "function mechanism() { throw new Error('\\u001b[31m\\u202e' + 'x'.repeat(5e6)) }", "The code failed in line 1: Error: [31m xxx", ""},
 		{"loop", "function mechanism(d, n) { for (;;); }", "still running after 2s", ""},
-		{"syntax", "function mechanism(dataset, n) {\n  return [;\n}", "Line 2 stops the code: SyntaxError", "  return [;"},
+		{"syntax", "function mechanism(dataset, n) {\n  return [;\n}", "The code failed in line 2: SyntaxError", "  return [;"},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},
 	}
 	for _, c := range faults[:gear.Of(3, len(faults))] {

@@ -127,5 +127,5 @@ func TestWithoutEditor(t *testing.T) {
 	}
 	eval[bool](t, tab, `((e) => { const at = e.value.indexOf("laplace("); e.focus(); e.setSelectionRange(at, at + 7); return true; })(document.querySelector("#own-code"))`)
 	pressKey(t, tab, "laplce")
-	until(t, tab, headline+`.startsWith("Line 10 stops the code") && document.querySelector("#own-code-error").checkVisibility() && document.querySelector("#own-code").getAttribute("aria-invalid") === "true"`, time.Minute)
+	until(t, tab, headline+`.startsWith("The code failed in line 10") && document.querySelector("#own-code-error").checkVisibility() && document.querySelector("#own-code").getAttribute("aria-invalid") === "true"`, time.Minute)
 }

@@ -63,7 +63,7 @@ func TestCodeAsYouType(t *testing.T) {
 	pressKey(t, tab, "\x1b")
 
 	write("random.laplace", "random.laplce")
-	until(t, tab, headline+`.startsWith("Line 10 stops the code") && document.querySelector("#verdict").innerText.includes("laplace") && document.querySelector(".cm-said").textContent.startsWith('Line 10: random has no "laplce"') && document.querySelector(".cm-fault").textContent.includes("laplce(") && document.querySelector(".cm-gutter-lint .cm-lint-marker-error") !== null`, time.Minute)
+	until(t, tab, headline+`.startsWith("The code failed in line 10") && document.querySelector("#verdict").innerText.includes("laplace") && document.querySelector(".cm-said").textContent.startsWith('Line 10: random has no "laplce"') && document.querySelector(".cm-fault").textContent.includes("laplce(") && document.querySelector(".cm-gutter-lint .cm-lint-marker-error") !== null`, time.Minute)
 	if !eval[bool](t, tab, editor+`.getAttribute("aria-invalid") === "true" && `+editor+`.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id).textContent).join().includes("laplce") && getComputedStyle(document.querySelector(".cm-fault")).backgroundColor !== getComputedStyle(document.querySelector(".cm-editor")).backgroundColor`) {
 		t.Error("the error is not marked for all who read")
 	}

@@ -92,7 +92,7 @@ func TestAddressState(t *testing.T) {
 	set(t, tab, "epsilon", "0.25")
 	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`, 5*time.Second)
 	for _, c := range []struct{ fragment, holds, says string }{
-		{"#v=7&mechanism=svt3&epsilon=0.5&to-come=1", "svt3,0.5,42,", "The address is of version 7, newer than the version 1 that is known here"},
+		{"#v=7&mechanism=svt3&epsilon=0.5&to-come=1", "svt3,0.5,42,", "The address has version 7, newer than version 1 of this page"},
 		{"#v=x&mechanism=svt3&epsilon=0.5", "svt3,0.5,42,", `The version in the address is "x", must be a whole number from 1`},
 		{"#v=1&mechanism=svt44&samples=many", "laplace-count,,42,", `mechanism is "svt44"`},
 		{"#v=1&mechanism=svt4&guarantee=total&until-refuted=perhaps&samples=3000", "svt4,,42,3000", `until-refuted is "perhaps"`},

@@ -384,10 +384,10 @@ func TestViewLost(t *testing.T) {
 		inView(t, tab, lose+`view.before = true;`)
 	}
 	lost()
-	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("painted anew") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
+	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("picture is redrawn") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
 	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.laid.Items > 3`
 	until(t, tab, again, 60*time.Second)
-	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "painted anew") {
+	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "picture is redrawn") {
 		t.Errorf("it says %q", said)
 	}
 	notBlank(t, tab, "after WebGL was lost")

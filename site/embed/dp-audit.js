@@ -141,7 +141,7 @@ class DPAudit extends HTMLElement {
   }
 
   async restore(state) {
-    if (state?.version !== 1 || typeof state.fragment !== "string") throw new TypeError(`The state is ${state?.version === undefined ? "none of save()" : `of version ${state.version}`}, must be of version 1.`);
+    if (state?.version !== 1 || typeof state.fragment !== "string") throw new TypeError(`The state is ${state?.version === undefined ? "not from save()" : `of version ${state.version}`}, must be of version 1.`);
     const asked = new URLSearchParams(state.fragment.replace(/^#/, ""));
     this.settings = Object.fromEntries([...asked].filter(([key]) => isSetting(key)));
     if ((asked.get("view") === "canaries") !== (this.view === "canaries")) this.view = asked.get("view");
@@ -188,7 +188,7 @@ class DPAudit extends HTMLElement {
       console.warn(`dp-audit: ${words}`);
     };
     for (const { name } of this.attributes) {
-      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...SETTINGS, "p.NAME", ...OURS].join(", ")}`);
+      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known attributes: ${[...SETTINGS, "p.NAME", ...OURS].join(", ")}`);
     }
     for (const words of this.#options.bad) warn(words, words);
     this.#recall();

@@ -42,7 +42,7 @@ const plain = (error) => ({ name: error.name, message: error.message, ...error.r
 const absent = /** @type {any} */ ({
   busy: false, running: false, there: false, engine: null, fragment: "",
   show() {}, follow() {}, end() {}, ask() {}, holds: () => true,
-  async verify() { throw new Error("It is of code that its report holds: open it in dpscope to verify it."); },
+  async verify() { throw new Error("The report contains its code: open it in dpscope to verify it."); },
 });
 
 class Embed {
@@ -231,7 +231,7 @@ class Embed {
 /** Does something while no other embed computes. */
 async function locked(signal, job) {
   if (!navigator.locks) return job(); // plain http: not to be had
-  const waiting = setTimeout(() => status("Waits for the end of another audit…"), SAY_WAITING);
+  const waiting = setTimeout(() => status("Waiting for another audit to end…"), SAY_WAITING);
   let begun = false;
   try {
     return await navigator.locks.request(LOCK, { signal }, () => {
@@ -324,7 +324,7 @@ async function open() {
   byId("full").href = new URL(`index.html${location.hash}`, document.baseURI).href;
   new ResizeObserver(() => tell("height", { height: Math.ceil(document.body.getBoundingClientRect().height) })).observe(document.body);
   if (self.origin === "null") {
-    cannot("This embed cannot run here", new DOMException("The sandbox around it lacks allow-same-origin, without which a browser starts no workers, and audits run in workers.", "SecurityError"), "It runs on a page of its own, from the link below.");
+    cannot("This embed cannot run here", new DOMException("Its sandbox lacks allow-same-origin, so the browser starts no workers, which audits need.", "SecurityError"), "Open it on its own page with the link below.");
     return;
   }
   let embed;

@@ -10,7 +10,7 @@ const words = {
   controls: ["Controls", { basic: "run, stop, claim, budget", none: "none", full: "every setting" }],
   view: ["Shows", { chart: "verdict and distributions", verdict: "the verdict", all: "everything" }],
   theme: ["Colours", { auto: "as the page around it", light: "light", dark: "dark" }],
-  autorun: ["Runs by itself when it is seen"],
+  autorun: ["Runs when it comes into view"],
   readonly: ["Settings cannot be changed"],
 };
 const HEIGHT = 560; // of a frame that nobody resizes
@@ -34,7 +34,7 @@ export async function open(fragment) {
     const box = html("input", { type: "checkbox" });
     return /** @type {const} */ ([key, box, html("label", { class: "check" }, box, words[key][0])]);
   });
-  const asElement = code("As an element", "A script of a few kilobytes; the rest is loaded when it is asked for."), asFrame = code("As a frame", "Without a script.");
+  const asElement = code("As an element", "A script of a few kilobytes; the rest loads on demand."), asFrame = code("As a frame", "Without a script.");
   const preview = html("div", { class: "embed-preview" });
   const show = () => {
     const chosen = Object.fromEntries([

@@ -48,7 +48,7 @@ export function readFragment(fragment) {
 /** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */
 function oddVersion(value) {
   if (!/^[1-9]\d*$/.test(value)) return `The version in the address is "${value}", must be a whole number from 1; it is read as version ${VERSION}.`;
-  return Number(value) > VERSION ? `The address is of version ${value}, newer than the version ${VERSION} that is known here; what is understood of it is used.` : "";
+  return Number(value) > VERSION ? `The address has version ${value}, newer than version ${VERSION} of this page; only settings known here are used.` : "";
 }
 
 /** The key of the setting that an error is about, or undefined. */

@@ -35,7 +35,7 @@ async function fetched(name) {
   try {
     return await fetch(beside(name));
   } catch (error) {
-    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept."}`);
+    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it is not stored here."}`);
   }
 }
 
@@ -48,7 +48,7 @@ async function send(name, answer, compiler, progress) {
       compiler.postMessage({ type: "compile", part: part.value }, [part.value.buffer]);
     }
   } catch (error) {
-    throw new Error(`${name} came in part only (${error.message}).`);
+    throw new Error(`${name} was loaded only in part (${error.message}).`);
   }
   compiler.postMessage({ type: "compile" });
 }

@@ -38,7 +38,7 @@ async function search() {
     const best = (await passages).map((p) => ({ p, fits: fit(p, words) })).filter(({ fits }) => fits).sort((a, b) => b.fits - a.fits).slice(0, MOST);
     found.replaceChildren(best.length ? html("ol", {}, best.map(({ p }) => html("li", {},
       html("a", { href: beside(p.link) }, p.heading ? `${p.page}: ${p.heading}` : p.page), html("p", { class: "hint" }, snippet(p.text, words[0])))))
-      : html("p", {}, "Nothing has all of these words."));
+      : html("p", {}, "No page has all of these words."));
   } catch (error) {
     passages = undefined;
     found.replaceChildren(html("p", {}, `The search cannot be loaded (${error.message}). Type again once you are connected.`));

@@ -99,7 +99,7 @@ export class Engine {
    * @returns {Promise<import("../worker/protocol").ReadyValue>}
    */
   async start(module, size = this.#size) {
-    this.#end("the workers were started anew");
+    this.#end("the workers were restarted");
     this.module = module;
     this.#size = size;
     const ends = this.#ends;

@@ -71,8 +71,8 @@ export class Form {
     const bets = byId("until-refuted").checked; // it explores as it goes on
     for (const key of ["explore", "fixed"]) this.#fields.get(key).box.hidden = bets;
     for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
-    this.#fields.get("samples").hint((bets ? "a side, of all pairs, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
-    this.#fields.get("explore").hint(own ? "rows a side; half of them unless you say otherwise" : "samples a side, of all pairs; 0: one and a half times as many as above");
+    this.#fields.get("samples").hint((bets ? "at most, a side, over all pairs" : "to certify, a side") + (own ? "; of the file's rows" : ""));
+    this.#fields.get("explore").hint(own ? "rows a side; default: half of them" : "samples a side, over all pairs; 0: 1.5 times the number above");
   }
 
   /** What there is to choose from. */
@@ -196,12 +196,12 @@ export class Form {
 
   #about(m, claimWords, truth) {
     if (m.own) {
-      byId("about").replaceChildren(html("p", {}, "Outputs that another program recorded. What its mechanism claims, you must say; that the rows are independent and the datasets neighbours is your word."));
+      byId("about").replaceChildren(html("p", {}, "Outputs that another program recorded. Enter what its mechanism claims. You vouch that the rows are independent and the datasets are neighbours."));
       return;
     }
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
-      html("dl", { class: "pairs" }, terms([["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]])));
+      html("dl", { class: "pairs" }, terms([["Runs", m.library && `the real library: ${m.library}. A seed does not reproduce its outputs.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]])));
   }
 
   /** Shows what the core made of the settings: defaults, relations, notes. @param {import("../worker/protocol").CheckedValue} checked */

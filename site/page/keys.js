@@ -19,7 +19,7 @@ export const AUDIT = [
   {"name":"finder","fields":["/finder"],"type":"word","form":{"place":"search","label":"Finder","wide":true}},
   {"name":"learner","fields":["/learner"],"type":"word","form":{"place":"search","label":"Learner","wide":true}},
   {"name":"samples","fields":["/samples"],"type":"whole","range":{"min":100,"max":1000000000},"form":{"place":"budget","label":"Samples","hint":"to certify, a side","empty":"100000"}},
-  {"name":"explore","fields":["/explore"],"type":"whole","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side, of all pairs; 0: one and a half times as many as above"}},
+  {"name":"explore","fields":["/explore"],"type":"whole","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side, over all pairs; 0: 1.5 times the number above"}},
   {"name":"trials","fields":["/trials"],"type":"whole","range":{"min":1,"max":10000},"form":{"place":"more","label":"Pairs to explore","empty":"10"}},
   {"name":"beta","fields":["/beta"],"type":"number","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"through-renyi","fields":["/throughRenyi"],"type":"number","range":{"min":1,"above":true},"claims":["","pure"],"form":{"place":"more","label":"Through Rényi","hint":"order alpha; tests a pure claim by its Rényi divergence at that order","empty":"no"}},
@@ -36,7 +36,7 @@ export const CANARIES = [
   {"name":"delta","fields":["/claim/delta"],"type":"number","range":{"min":0,"max":1,"below":true},"form":{"place":"claim","label":"Claimed delta","empty":"0.00001"}},
   {"name":"relation","fields":["/relation"],"type":"word","form":{"place":"run","label":"Neighbours","hint":"of the claim"}},
   {"name":"design","fields":["/design"],"type":"word","form":{"place":"run","label":"Canaries","hint":"their distribution"}},
-  {"name":"tail","fields":["/pool/tail"],"type":"whole","range":{"min":1,"max":2097152},"form":{"place":"file","label":"Tail","hint":"how many singular vectors, those of the smallest values","empty":"half of all"}},
+  {"name":"tail","fields":["/pool/tail"],"type":"whole","range":{"min":1,"max":2097152},"form":{"place":"file","label":"Tail","hint":"number of singular vectors, from the smallest values","empty":"half of all"}},
   {"name":"scale","fields":["/pool/scale"],"type":"word","form":{"place":"file","label":"Norm of the vectors"}},
   {"name":"distinct","fields":["/pool/distinct"],"type":"switch","form":{"place":"file","label":"No vector twice in a run"}},
   {"name":"label","fields":["/csv/label"],"type":"text","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
@@ -44,7 +44,7 @@ export const CANARIES = [
   {"name":"scaling","fields":["/csv/scaling"],"type":"word","form":{"place":"file","label":"Scaling"}},
   {"name":"n","fields":["/runs"],"type":"whole","range":{"min":1,"max":16777216},"form":{"place":"run","label":"Runs, n","hint":"to certify"}},
   {"name":"k","fields":["/k"],"type":"whole","range":{"min":1,"max":65536},"form":{"place":"run","label":"Canaries inside, K","hint":"a run","empty":"√n"}},
-  {"name":"m","fields":["/m"],"type":"whole","range":{"min":1,"max":65536},"form":{"place":"run","label":"Fresh canaries, M","hint":"a run; they cost little","empty":"K"}},
+  {"name":"m","fields":["/m"],"type":"whole","range":{"min":1,"max":65536},"form":{"place":"run","label":"Fresh canaries, M","hint":"per run; they are cheap","empty":"K"}},
   {"name":"explore","fields":["/explore"],"type":"whole","range":{"min":1,"max":16777216},"form":{"place":"more","label":"Exploration runs","hint":"for the threshold","empty":"n"}},
   {"name":"interval","fields":["/interval"],"type":"word","form":{"place":"more","label":"Interval","hint":"the report has all; this one decides","wide":true}},
   {"name":"quantile","fields":["/quantile"],"type":"number","range":{"min":0,"max":0.5,"below":true},"form":{"place":"more","label":"Threshold range","hint":"q: between the q and 1 − q quantile of the scores inside; 0: anywhere","empty":"0"}},
@@ -109,8 +109,8 @@ export const ACCOUNT = [
   {"name":"delta","fields":["/delta"],"type":"number","form":{"place":"","label":"Delta","hint":"at which epsilon is computed","empty":"0.00001"}},
   {"name":"at-epsilon","fields":["/atEpsilon"],"type":"number","form":{"place":"","label":"At epsilon","hint":"also compute delta at this epsilon; empty: no"}},
   {"name":"target-epsilon","fields":["/targetEpsilon"],"type":"number","form":{"place":"","label":"Target epsilon","hint":"also compute the least noise that meets it; empty: no"}},
-  {"name":"event","fields":["/event"],"type":"list","form":{"place":"","label":"Bad outcome","hint":"its probability on one dataset, or several: asks for the range on a neighbour"}},
-  {"name":"odds","fields":["/odds"],"type":"list","form":{"place":"","label":"Odds factor","hint":"above 1: how probably do odds of one dataset over the other grow by more?"}},
+  {"name":"event","fields":["/event"],"type":"list","form":{"place":"","label":"Bad outcome","hint":"probabilities on one dataset; gives their ranges on a neighbour"}},
+  {"name":"odds","fields":["/odds"],"type":"list","form":{"place":"","label":"Odds factor","hint":"above 1: gives the probability that the odds grow by more"}},
 ];
 
 /** @type {Key[]} */

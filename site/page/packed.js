@@ -30,7 +30,7 @@ export async function unpack(text) {
   const number = Number(version);
   if (!Number.isInteger(number) || number < 1) throw new BadLink("This link holds nothing that can be read. Copy it again, from its first character to its last.");
   if (number > VERSION) throw new BadLink(`This link was made by a newer version of dpscope (it has form ${number}, this page reads ${VERSION}). Reload the page, or open the link where it was made.`);
-  if (!data || more.length || check(data) !== sum) throw new BadLink("This link is cut short or was changed on its way. Copy it again, from its first character to its last.");
+  if (!data || more.length || check(data) !== sum) throw new BadLink("This link is incomplete or was changed. Copy it again, from its first character to its last.");
   const json = await inflate(Uint8Array.from(atob(data.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)));
   try {
     return JSON.parse(json);

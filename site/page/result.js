@@ -22,7 +22,7 @@ const verdicts = {
 };
 
 const standings = {
-  unverified: "Not verified here: so says the file.",
+  unverified: "Not verified here: this is what the file says.",
   verified: "✓ Verified here: a replay gives the same.",
   recomputed: "Recomputed here: it follows from the report's own counts, which were not drawn again.",
   failed: "▲ Failed verification here: this is not what a replay gives.",
@@ -203,7 +203,7 @@ function showEvent(report) {
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(...[
-    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? (bets ? "No single event: the bound is of bets on the outputs of all pairs." : "No single event: outputs are told apart by the bin of their score.")),
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? (bets ? "No single event: the bound comes from bets on the outputs of all pairs." : "No single event: the test uses the bin of each output's score.")),
     html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && !bets && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
     pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),

@@ -48,8 +48,8 @@ export class Calibration extends Bar {
       this.#boxes.put(m.name, String(plan.mechanisms.includes(m.name)));
       return box;
     })));
-    byId("calibration-words").textContent = `Each audit is a whole one, with a seed of its own and the default learners and finder: ${grouped(plan.explore)} outputs a side explore each of up to ${plan.trials} pairs, ${grouped(plan.samples)} certify. ` +
-      `Such an audit may accuse a mechanism that keeps its claim with probability ${plan.beta} at most; it does so most often where the claim is met.`;
+    byId("calibration-words").textContent = `Each audit is complete, with its own seed and the default learners and finder. It draws ${grouped(plan.explore)} outputs a side to explore each of up to ${plan.trials} pairs, and ${grouped(plan.samples)} to certify. ` +
+      `An audit accuses a mechanism that keeps its claim with probability at most ${plan.beta}. False alarms are most frequent where the claim is met with equality.`;
     this.#cost();
   }
 
@@ -152,10 +152,10 @@ const cells = (c, so, name, runs) => ({ cells: [
 /** @param {import("../worker/protocol").CalibratedValue} so */
 function remarks(so) {
   return [
-    so.cli && !whole(so) && "Interval and judgement are for a number of audits that was fixed beforehand: who stops when the figures please gets other ones.",
-    so.cells.some((c) => !c.met) && "~ The claim is not known to be met on a pair in reach; fewer false alarms are to be expected.",
+    so.cli && !whole(so) && "Interval and judgement assume a number of audits fixed beforehand. They are invalid if you stop when you like the figures.",
+    so.cells.some((c) => !c.met) && "~ No pair in reach is known to meet the claim with equality; expect fewer false alarms.",
     ...so.cells.filter((c) => c.failed > 0).map((c) => `${c.failed} of ${c.mechanism} failed, which is no alarm: ${c.note}`),
-    so.cli && so.cells.length > 1 && "All together hides what one mechanism shows: where the truth lies below the claim, or a bound is loose, false alarms are rare.",
+    so.cli && so.cells.length > 1 && "The overall rate hides differences: false alarms are rare where the true value lies below the claim or a bound is loose.",
     so.cli && "So few audits show large errors only. On the command line, go run github.com/dpscope/dpscope/bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
     so.cli && so.all.of > 0 && `The intervals are Clopper-Pearson's, each with 99 % confidence on its own.${whole(so) ? " The same seed gives the same counts on the command line." : ""}`,
   ].filter(Boolean);

@@ -53,7 +53,7 @@ export class Canaries extends Bar {
       type: "button", onclick: () => {
         this.untouched = false;
         this.#form.write(texts);
-        this.message(`${words}: set. Run does it.`);
+        this.message(`${words}: set. Press Run to start.`);
       },
     }, words)));
   }

@@ -118,7 +118,7 @@ export class CanaryForm {
     const one = texts.view === "one-run";
     const bad = this.write(one ? { ...texts, one: texts.m, m: "", design: texts.design ?? this.offer?.sources.find((s) => s.name === texts.source)?.oneRunDesign ?? "" } : texts);
     if (one) byId("k-one-group").open = true;
-    if (one && (texts.guesses || texts["gdp-guesses"])) bad.push("Numbers of guesses are set on the command line only; here they are the defaults.");
+    if (one && (texts.guesses || texts["gdp-guesses"])) bad.push("The numbers of guesses can be set only on the command line; here they have their defaults.");
     return bad;
   }
 

@@ -7,7 +7,7 @@ import { background, factsOf, showHead, showNothing } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 
 const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" }; // by kind, or by mode
-export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a look after each", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
+export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins", scores: "Reading and auditing the scores" };
 /** Intervals with their letters, as a picture wants them. */
 export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
 
@@ -27,7 +27,7 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, int
   const chart = course.length > 0 && html("div", {}), holds = ["sequential", "until-refuted"].includes(plan.mode ?? "");
   byId("planted").hidden = false;
   byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[plan.mode] ?? titles[report.kind], plan.source].filter(Boolean).join(" of ")),
-    chart && section("The bounds as the runs came", html("p", { class: "hint" }, holds ? "Each holds, whoever looks and whenever the run ends." : "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart),
+    chart && section("The bounds by number of runs", html("p", { class: "hint" }, holds ? "Each is valid at any stopping time." : "Provisional: each as if the audit had been planned to end there. Runs are in the order in which workers finished."), chart),
     tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters)),
     scored.length > 0 && membership(answer.text, scored),
     report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),

@@ -31,7 +31,7 @@ const BETA = "0.001"; // whoever writes is audited time and again, and should no
 const KEPT = "dpscope-code"; // where the browser keeps what was written
 
 /** Relations between datasets, in words. */
-const relations = [["add-remove", "one row more or less"], ["replace", "one row is another"], ["bounded-replace", "one row moves by the reach"], ["l-infinity", "all rows move by the reach"]];
+const relations = [["add-remove", "one row more or less"], ["replace", "one row replaced"], ["bounded-replace", "one row changes by at most the reach"], ["l-infinity", "all rows change by at most the reach"]];
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
 
@@ -357,7 +357,7 @@ export class Own {
     this.#write(textsOf({ inputs: { brought: b }, claim, plan }), isScript(b.kind) ? b.code : undefined, b.kind);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     enter("code");
-    this.#status(isScript(b.kind) ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
+    this.#status(isScript(b.kind) ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which it does not contain: choose the file.`);
   }
 
   // Files
@@ -371,7 +371,7 @@ export class Own {
     try {
       if (file.size > MAX_MODULE) throw new Unusable("file", size(file.size), `at most ${size(MAX_MODULE)}`);
       this.#give({ name: file.name, bytes: await file.arrayBuffer() });
-      this.#status(`${file.name} is there. Run does it.`);
+      this.#status(`${file.name} is loaded. Press Run to audit it.`);
     } catch (error) {
       this.#status(`${file.name} was not opened: ${error.message}`);
     }
@@ -441,7 +441,7 @@ export class Own {
     this.#asked = true;
     if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
     if (!isScript(b.kind) && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
-    if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your code" first.`);
+    if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which it does not contain. Choose the file in "Your code" first.`);
     const { relation, ...space } = spaceOf(b), about = { relation, settings: space, sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
@@ -468,7 +468,7 @@ export class Own {
     try {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(new Blob([bytes])) } : { kind, code }) });
       const core = this.#on.core();
-      if (!core) throw new Error("The core is not there, or busy: try again.");
+      if (!core) throw new Error("The core is not running, or is busy: try again.");
       if (!bytes && kind === "python") this.#status("Fetching Python…", false);
       const files = !bytes && kind === "python" ? await pythonFor(code) : undefined;
       sandbox = new Sandbox(bytes ? {} : { code }, files, (words) => { this.#printed ||= words; });
@@ -527,7 +527,7 @@ export class Own {
     const words = refusal?.fault || error.message;
     const line = refusal?.line, said = refusal?.said || words;
     this.#status(line ? `Stopped at line ${line}.` : words);
-    this.#on.failed(said, about ? undefined : line ? `Line ${line} stops the code` : refusal?.late ? "Your code does not finish" : undefined);
+    this.#on.failed(said, about ? undefined : line ? `The code failed in line ${line}` : refusal?.late ? "Your code does not finish" : undefined);
     if (!f) return;
     if (!about) this.#code.fail(line ? said : words, line);
     else {

@@ -247,7 +247,7 @@ export class Samples {
     this.#reads++;
     this.#files = [];
     this.#found = null;
-    this.engine.end("the samples were let go");
+    this.engine.end("the samples were discarded");
     this.#on.gone();
     this.#end();
     this.#on.offer(null);
@@ -330,6 +330,6 @@ function pictures({ histograms, columns }) {
     }
   });
   return html("section", { "aria-label": "Histograms" },
-    html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
+    html("p", { class: "hint" }, "Use them to see whether the file was read correctly. Choosing outputs by what they show here would void the confidence."),
     box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));
 }

@@ -56,7 +56,7 @@ export class Table {
         add("samples", { label: "Trainings" }, numberInput({ min: 1, step: 1, placeholder: "100000" })),
         add("seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }))),
       html("fieldset", {}, html("legend", {}, "Declared bounds"),
-        html("p", { class: "hint" }, "Say what range each feature can have whoever is in the table: the noise is scaled to it. These fields are not filled from the data, because the least and the largest value are facts about single rows, and bounds computed from them leak them before any noise is added. ",
+        html("p", { class: "hint" }, "Enter the range that each feature can have, whoever is in the table: the noise is scaled to it. These fields are not filled from the data, because the least and the largest value are facts about single rows, and bounds computed from them leak them before any noise is added. ",
           html("a", { href: "docs/learners.html#a-table-of-yours", target: "_blank" }, "More on declared bounds")),
         this.#ranges),
       this.#status,
@@ -119,7 +119,7 @@ export class Table {
     } catch (error) {
       const refusal = error.refusal ?? { message: error.message };
       if (this.#dialog.open) this.#blame(error);
-      else this.#on.refused(`${name} is no table with labels`, refusal);
+      else this.#on.refused(`${name} is not a table with labels`, refusal);
       return false;
     }
   }
@@ -178,7 +178,7 @@ export class Table {
   /** Starts workers that hold the table. @param {import("../worker/protocol").LabelledReading} reading @param {Labelled} [was] */
   async #start(reading, was) {
     const core = this.#on.core();
-    if (!core) throw new Error("A run is under way, or the core is not there yet. Try again in a moment.");
+    if (!core) throw new Error("A run is under way, or the core has not started yet. Try again in a moment.");
     const json = JSON.stringify({ name: this.#file.name, reading, was });
     if (json === this.#json && this.engine.ready) return this.engine.resize(defaultWorkers());
     this.#json = json;

@@ -46,10 +46,10 @@ def mechanism(rows, random):
   },
   {
     name: "mean", texts: { domain: "0:3", relation: "replace" },
-    hint: "The noise counts on values from 0 to 1. Which values do the rows hold?",
-    fault: "Nobody holds the values to the range from 0 to 1 that the noise counts on. A row may hold 3 and moves the mean by 3 / n. Clamp each value before it is added.",
+    hint: "The noise assumes values from 0 to 1. Which values do the rows hold?",
+    fault: "Nothing keeps the values in the range from 0 to 1 that the noise assumes. A row may hold 3 and move the mean by 3 / n. Clamp each value before adding it.",
     in: {
-      javascript: [`// The mean of values from 0 to 1. How many rows there are, everybody knows.
+      javascript: [`// The mean of values from 0 to 1. The number of rows is public.
 // Claim: epsilon = 1
 const epsilon = 1;
 
@@ -63,7 +63,7 @@ function mechanism(rows, random) {
   return sum / n + random.laplace(1 / (n * epsilon));
 }
 `, "value = row[0]", "value = Math.min(1, row[0])"],
-      python: [`# The mean of values from 0 to 1. How many rows there are, everybody knows.
+      python: [`# The mean of values from 0 to 1. The number of rows is public.
 # Claim: epsilon = 1
 epsilon = 1.0
 
@@ -79,8 +79,8 @@ def mechanism(rows, random):
   },
   {
     name: "randomised response", texts: { rows: "1", relation: "replace", integer: "true" },
-    hint: "How likely is the true answer in all? A coin that is thrown anew may show it too.",
-    fault: "Whoever does not tell the truth throws a fair coin, which shows the truth half of the time. So the truth is told with probability (1 + p) / 2, which is epsilon = 1.86. The other answer belongs there.",
+    hint: "How likely is the true answer overall? The second coin may show it too.",
+    fault: "Whoever does not tell the truth flips a fair coin, which shows the truth half of the time. So the answer is true with probability (1 + p) / 2, which is epsilon = 1.86. Return the other answer there.",
     in: {
       javascript: [`// One person's answer to a yes-or-no question: the truth with probability p.
 // Claim: epsilon = 1
@@ -110,8 +110,8 @@ def mechanism(rows, random):
   },
   {
     name: "report noisy max", texts: { rows: "8", relation: "l-infinity", samples: "20000" },
-    hint: "The proof of this mechanism is about which count is the largest. What does this one tell?",
-    fault: "It tells the largest noisy count and not which one it is. One person moves all eight counts, and all eight hide behind their maximum: that is epsilon = 4. Return the index.",
+    hint: "The proof of this mechanism is about which count is the largest. What does this one release?",
+    fault: "It releases the largest noisy count, not its index. One person moves all eight counts, and all eight hide behind their maximum: that is epsilon = 4. Return the index.",
     in: {
       javascript: [`// Which of eight counts is the largest? A row is a count; one person may change
 // each of them by 1.
@@ -138,7 +138,7 @@ def mechanism(rows, random):
   },
   {
     name: "sparse vector", texts: { rows: "5", relation: "l-infinity", domain: "-2:2" },
-    hint: "How often is noise drawn, and how often does the proof want it?",
+    hint: "How often is noise drawn, and how often does the proof require it?",
     fault: "All answers get the same noise, drawn once above the loop. The first answer above the threshold then shows which answers are larger than those before it. Each answer needs noise of its own.",
     in: {
       javascript: [`// Which of five answers is the first above 0? A row is an answer; one person may

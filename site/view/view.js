@@ -121,7 +121,7 @@ const take = (text) => handle("data", text);
 // The browser may take WebGL away at any time: a driver that ended, or too many pictures.
 // The program's library then loads this document anew, to which the page sends its report.
 // A browser that goes on taking gets no picture to take.
-const LOST = "The browser took away what the picture was painted with", ANEW = `${LOST}. It is painted anew.`;
+const LOST = "The browser discarded the picture's graphics context", ANEW = `${LOST}. The picture is redrawn.`;
 stage.addEventListener("webglcontextlost", (event) => {
   const now = Date.now(), lost = [...history.state?.lost ?? [], now].filter((at) => now - at < 60_000), often = lost.length > 3;
   drag = null;

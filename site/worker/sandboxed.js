@@ -68,7 +68,7 @@ export function inside() {
       words = ours.has(error) ? error.message : error instanceof Error ? (error instanceof TypeError && meant(error.message)) || `${error.name}: ${error.message}` : `it threw ${typeof error === "string" ? error : shown(error)}`;
       line = lines.get(error) ?? 0;
     } catch {
-      words ??= "it threw what cannot be put into words";
+      words ??= "it threw a value that cannot be shown";
     }
     return { fault: tame(words), line };
   }
@@ -309,7 +309,7 @@ export function inside() {
         const alloc = (bytes, given, size) => {
           const at = does("alloc", Math.max(8, bytes)) >>> 0, have = exports.memory.buffer.byteLength;
           if (at === 0 || at % 8 || at + bytes > have || (at < given + size && at + bytes > given)) {
-            throw wrong(`alloc is the address ${at} for ${bytes} bytes, in a memory of ${have}, must be a multiple of 8 and not 0, inside, apart from what was given`);
+            throw wrong(`alloc is the address ${at} for ${bytes} bytes, in a memory of ${have}, must be a multiple of 8 and not 0, inside the memory and apart from earlier blocks`);
           }
           return at;
         };
@@ -321,7 +321,7 @@ export function inside() {
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
         if (ours.has(error) || refused.has(error)) throw error;
-        if (error instanceof WebAssembly.LinkError) throw refuse({ invalid: tame(`an export is not of the type that it must be: ${error.message}`) });
+        if (error instanceof WebAssembly.LinkError) throw refuse({ invalid: tame(`an export has the wrong type: ${error.message}`) });
         throw wrong(`${doing} is ended by a trap: ${error.message}`);
       }
     };

@@ -83,7 +83,7 @@ async function answer(event, name) {
     return file;
   } catch (error) {
     if (event.request.mode !== "navigate") throw error;
-    return new Response("<!doctype html><meta charset=utf-8><title>Offline</title><p>You are offline, and this page was not kept.", { status: 503, headers: { "content-type": "text/html; charset=utf-8" } });
+    return new Response("<!doctype html><meta charset=utf-8><title>Offline</title><p>You are offline, and this page is not stored here.", { status: 503, headers: { "content-type": "text/html; charset=utf-8" } });
   }
 }
 

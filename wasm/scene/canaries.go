@@ -65,10 +65,10 @@ func newCanaryRuns(t bounds.CanaryTable) *canaryRuns {
 func (v *canaryRuns) caption() string {
 	in, out := membership.Shares(v.table)
 	if v.coins {
-		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. Were nothing leaked, both would scatter alike.",
+		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
 			Grouped(v.runs), Grouped(v.table.K), Percent(in), Percent(out))
 	}
-	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. Were nothing leaked, both would scatter alike.",
+	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
 		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
 }
 

@@ -69,7 +69,7 @@ func (v *canaryBounds) view() *View {
 }
 
 func (v *canaryBounds) caption() string {
-	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before.", Short(v.claimed))
+	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", Short(v.claimed))
 }
 
 func (v *canaryBounds) tooltip(i int) string {

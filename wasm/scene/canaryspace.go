@@ -73,13 +73,13 @@ func (v *canarySpace) choose(id string) {
 func (v *canarySpace) caption() string {
 	n := len(v.of.canaries)
 	from := fmt.Sprintf("%s canaries inside and %s fresh ones of the first %s exploration runs", Grouped(v.of.inside), Grouped(n-v.of.inside), Grouped(v.of.runs))
-	const no = " On these runs threshold and stakes were chosen; no certificate."
+	const no = " Threshold and stakes were chosen on these runs; nothing here is certified."
 	switch v.what {
 	case inPlane:
 		if v.used < v.of.runs {
 			from += fmt.Sprintf(" (%s of them, in which all have a score)", Grouped(v.used))
 		}
-		return fmt.Sprintf("%s, a point each: their scores, less each run's mean, in the two directions in which they differ most (%s and %s of the variance). Sides lie apart where canaries inside score otherwise than fresh ones: because something leaks, or by what all canaries share that are scored on one output.",
+		return fmt.Sprintf("%s, a point each: their scores minus each run's mean, in the two directions of largest variance (%s and %s of the variance). The sides separate if canaries inside score differently from fresh ones: because something leaks, or because canaries scored on one output share its noise.",
 			from, Percent(v.share[0]), Percent(v.share[1])) + no
 	case inRows:
 		return fmt.Sprintf("The scores of %s. A score above %s is in the event.", from, Short(v.of.threshold)) + no
@@ -141,7 +141,7 @@ func (v *canarySpace) tooltip(item int) string {
 		if r := v.of.matrix[i][k]; !math.IsNaN(r) {
 			return fmt.Sprintf("%s and %s: correlation %s", a.words(), b.words(), Short(r))
 		}
-		return fmt.Sprintf("%s and %s: no correlation, one's scores are all the same", a.words(), b.words())
+		return fmt.Sprintf("%s and %s: no correlation, because all scores of one are the same", a.words(), b.words())
 	}
 	c := v.of.canaries[item]
 	above, n, mean, least, most := c.figures(v.of.threshold)

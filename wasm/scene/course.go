@@ -47,14 +47,14 @@ func NewOverTime(c *Course, final *float64, pairs int) *View {
 }
 
 func (c course) caption() string {
-	words := fmt.Sprintf("The lower bound on %s from the first outputs up to each moment of the run; claimed: %s. ", c.Quantity, Short(c.Claimed))
+	words := fmt.Sprintf("The lower bound on %s after each number of outputs; claimed: %s. ", c.Quantity, Short(c.Claimed))
 	if c.Valid {
-		words += "All of them hold together: the run might have been stopped at any."
+		words += "All bounds hold together: the run could have been stopped at any of them."
 	} else {
-		words += "Only the one at the end is certified: a moment that is chosen while looking has no confidence."
+		words += "Only the last bound is certified: one chosen while looking has no confidence."
 	}
 	if i := c.first(); i >= 0 {
-		words += fmt.Sprintf(" The claim is passed at %s pairs of outputs.", Grouped(c.Moments[i].Pairs))
+		words += fmt.Sprintf(" The claim is exceeded after %s pairs of outputs.", Grouped(c.Moments[i].Pairs))
 	}
 	return words
 }

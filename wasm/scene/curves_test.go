@@ -69,7 +69,7 @@ func TestOverTime(t *testing.T) {
 	if rows := v.Table(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
 		t.Errorf("%v", rows)
 	}
-	if c.first() != 1 || !strings.Contains(v.Caption, "passed at 90 pairs") {
+	if c.first() != 1 || !strings.Contains(v.Caption, "exceeded after 90 pairs") {
 		t.Errorf("%q", v.Caption)
 	}
 	c.Valid = true

@@ -191,7 +191,7 @@ func (d *divergence) caption() string {
 		}
 		words += "."
 	}
-	return words + " Observed figures err by chance; what is certified stands in the report."
+	return words + " Observed figures vary by chance; the report has the certified bound."
 }
 
 // counted are the words of a bin's counts and their ratio.

@@ -49,7 +49,7 @@ func (v histogram) plot(choice string) Plot {
 		return share(n, of)
 	}
 	p := Plot{Height: Height{220, 0.5, 340}, Tooltip: v.tooltip}
-	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of such that were out, downwards. Were nothing leaked, both would lie alike.", Grouped(v.in), Grouped(v.out))
+	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", Grouped(v.in), Grouped(v.out))
 	p.Y = Axis{Title: "share of the class in a bin", Scale: Scale{Lo: -tall(slices.Max(v.Out), v.out) * 1.05, Hi: tall(slices.Max(v.In), v.in) * 1.05}, Words: func(at float64) string { return Percent(math.Abs(at)) }}
 	if log {
 		p.Y.Title, p.Y.Words = "scores in a bin, of each class", func(at float64) string {
@@ -142,9 +142,9 @@ func (v *roc) caption() string {
 	if v.level == "" {
 		return words + ". There is no band: these scores depend on each other."
 	}
-	words += fmt.Sprintf(". The %s band holds at all thresholds at once, if each score is of a training of its own.", v.level)
+	words += fmt.Sprintf(". The %s band holds at all thresholds at once, if each score is from a separate training.", v.level)
 	if v.certain() {
-		words += " Where it is barred, all of it lies above what the claim allows."
+		words += " Where it is barred, the whole band lies above what the claim allows."
 	}
 	return words
 }

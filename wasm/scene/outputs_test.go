@@ -67,14 +67,14 @@ func TestSentences(t *testing.T) {
 		"barely":      {someHistogram(true, 1.001), "The noisy count is below 2.8 in 35 of 100 runs on A and in 7 on B: 5.0 times as often. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
 		"none":        {someHistogram(false, 0.99), "Where the noisy count is below 2.8, A is at least 2.6 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
 		"same":        {same, "Nothing shows a difference between A and B. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
-		"others":      {someHistogram(true, 0.9), "All outputs together tell A from B better than ε = 1 allows.", "A headline. What tells most by itself: where the noisy count is below 2.8, A is at least 2.4 times as likely as B.", false},
+		"others":      {someHistogram(true, 0.9), "All outputs together tell A from B better than ε = 1 allows.", "A headline. The most telling single event: where the noisy count is below 2.8, A is at least 2.4 times as likely as B.", false},
 		"approximate": {approximate, "Where the noisy count is below 2.8, dataset A has 35 % of its outputs and B has 7 %. ε = 1 with δ = 0.01 allows 2.7 times that and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},
 		"renyi":       {renyi, "Where the noisy count is below 2.8, A is at least 4.0 times as likely as B.", "A headline.", false},
-		"stopped":     {stopped, "Where the noisy count is below 2.8, A may be 5.0 times as likely as B.", "This is what was seen, without a certificate. Shown with 95 % confidence.", false},
+		"stopped":     {stopped, "Where the noisy count is below 2.8, A may be 5.0 times as likely as B.", "This was observed, not certified. Shown with 95 % confidence.", false},
 		"answers":     {someAnswers(true, 1.55), "The first “yes” is the 3rd answer in 3.75 of 100 runs on B and in 0.7 on A: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.7 times.", true},
 		"never":       {never, "The first “yes” is the 3rd answer in 3.75 of 100 runs on B and never on A. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 7.3 times.", true},
-		"climbing":    {climbing, "So far: the first “yes” is the 3rd answer in 3.75 of 100 runs on B and in 0.7 on A: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; it cannot be taken back.", true},
-		"bets":        {bets, "So far: the noisy count is below 3 in 41.5 of 100 runs on A and in 8.9 on B: 4.7 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; it cannot be taken back.", true},
+		"climbing":    {climbing, "So far: the first “yes” is the 3rd answer in 3.75 of 100 runs on B and in 0.7 on A: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; the refutation is final.", true},
+		"bets":        {bets, "So far: the noisy count is below 3 in 41.5 of 100 runs on A and in 8.9 on B: 4.7 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; the refutation is final.", true},
 	} {
 		v := newOutputs(c.of)
 		said := v.Says()

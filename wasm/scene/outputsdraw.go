@@ -70,7 +70,7 @@ func (v *outputs) plot() Plot {
 	}
 	value := v.shares(&shares, bins)
 	if t != nil {
-		event := Bars{Key: choose(lit, "event: ", choose(t.sofar, "tells most so far: ", "event tested: ")) + t.words, Paint: Ink(Grid).At(0.5), Under: true}
+		event := Bars{Key: choose(lit, "event: ", choose(t.sofar, "most telling so far: ", "event tested: ")) + t.words, Paint: Ink(Grid).At(0.5), Under: true}
 		if lit {
 			event.Paint = Ink(Lit).At(0.35) // words on it stay readable in the dark
 		}

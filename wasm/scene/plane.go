@@ -180,12 +180,12 @@ func (d *divergence) planeCaption() string {
 	for _, b := range d.bins {
 		all += b.First
 	}
-	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction in which they vary most besides: %s (each in its standard deviations, less what the score explains). Where the score holds all that tells the datasets apart, the ratio does not change upwards. ", outputs, Grouped(all), v.Words)
-	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% for itself (by chance up to about %s)", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
+	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, Grouped(all), v.Words)
+	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
 	if dp {
 		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", Grouped(seen[beyondAll]), Short(epsilon))
 	}
-	return words + ". What is certified stands in the report."
+	return words + ". The report has the certified bound."
 }
 
 func (d *divergence) planeTooltip(i int) string {

@@ -138,7 +138,7 @@ func (v *search) caption() string {
 			loud++
 		}
 	}
-	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
+	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
 }
 
 func (v *search) tooltip(i int) string {

@@ -50,12 +50,12 @@ func (v *outputs) Says() Said {
 		x.Sentence += fmt.Sprintf(" %s allows %s.", v.claimWords(), allowed)
 		x.Small = fmt.Sprintf("Shown with %s: at least %s times.", confidence, least)
 		if v.live {
-			x.Small += " It may still rise; it cannot be taken back."
+			x.Small += " It may still rise; the refutation is final."
 		}
 	case v.refuted && v.corridor:
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		if t.certain && timesTo(t.bound, false) != times(0) {
-			x.Small += fmt.Sprintf(" What tells most by itself: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
+			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
 		}
 	case t.certain && timesTo(t.bound, false) == times(0):
 		x.Sentence = choose(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
@@ -73,7 +73,7 @@ func (v *outputs) Says() Said {
 		x.Sentence = fmt.Sprintf("%s%s may be %s times as likely as %s.", where, likelier, times(observed), other)
 		x.Small = v.shownSmall()
 		if !v.refuted {
-			x.Small = strings.TrimSpace("This is what was seen, without a certificate. " + x.Small)
+			x.Small = strings.TrimSpace("This was observed, not certified. " + x.Small)
 		}
 	default:
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
@@ -119,7 +119,7 @@ func (v *outputs) wholeWords() string {
 func (v *outputs) shownSmall() string {
 	switch {
 	case v.refuted && v.live:
-		return "The claim is refuted by bets on all outputs as they came; it cannot be taken back."
+		return "The claim is refuted by bets on all outputs as they came; the refutation is final."
 	case v.refuted:
 		return v.summary
 	case v.live:
@@ -157,7 +157,7 @@ func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" 
 
 func (v *outputs) caption() string {
 	what := choose(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {

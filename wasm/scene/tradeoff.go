@@ -95,7 +95,7 @@ func (t tradeoff) caption() string {
 	case len(t.Claimed) == 0:
 		return words
 	case i < 0:
-		words += "Nowhere does the whole band lie below what is claimed: " + t.ClaimWords + "."
+		words += "The whole band is never below what is claimed: " + t.ClaimWords + "."
 	default:
 		p := t.Points[i]
 		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))

@@ -124,10 +124,10 @@ func Designs() []audit.NamedListing {
 	return []audit.NamedListing{
 		{Name: string(Sphere), Title: "uniform on the unit sphere"},
 		{Name: string(Orthogonal), Title: "a random orthonormal frame"},
-		{Name: string(RandomGradients), Title: "of a sum: uniform in the unit ball; of a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
-		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of the data (ClipBKD, lifted), of a model with the label that fits least", Source: "LiDP, appendix D.1"},
+		{Name: string(RandomGradients), Title: "for a sum: uniform in the unit ball; for a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
+		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of the data (ClipBKD, lifted); for a model, with the label that fits least", Source: "LiDP, appendix D.1"},
 		{Name: string(Vectors), Title: "uniform over the rows of a file"},
-		{Name: string(DataPoisoning), Title: "of a model: a random corner of the domain with a random label"},
+		{Name: string(DataPoisoning), Title: "for a model: a random corner of the domain with a random label"},
 	}
 }
 

@@ -44,7 +44,7 @@ func DPSGD() Spec {
 	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
 	return Spec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
-		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or how well it fits the canary",
+		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; for the final model alone, how far it moved in the canary's direction or how well it fits the canary",
 		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, TailSingular, DataPoisoning}, TakesData: true,
 		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
 		Check: func(s *Setup) error {

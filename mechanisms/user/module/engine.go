@@ -195,7 +195,7 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 		if given != 0 {
 			want += fmt.Sprintf(", apart from the %d at %d", size, given)
 		}
-		err = &audit.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want}
+		err = &audit.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want, Remedy: "docs/abi.md describes alloc"}
 	}
 	return uint32(at), err
 }

@@ -133,7 +133,7 @@ def _numbers(name: str, values: Any) -> List[float]:
     try:
         got = [float(v) for v in values]
     except (TypeError, ValueError) as e:
-        raise InputError(f"{name} is no list of scores ({e}): give a number for each canary") from e
+        raise InputError(f"{name} is not a list of scores ({e}): give a number for each canary") from e
     if not got:
         raise InputError(f"{name} is empty: give a score for each canary")
     return got
@@ -247,7 +247,7 @@ def _rows(dataset: Any) -> List[List[float]]:
     try:
         return [[float(v) for v in row] if hasattr(row, "__len__") else [float(row)] for row in dataset]
     except (TypeError, ValueError) as e:
-        raise InputError(f"the dataset {dataset!r} is no list of rows of numbers ({e})") from e
+        raise InputError(f"the dataset {dataset!r} is not a list of rows of numbers ({e})") from e
 
 
 def _pairs(pairs: Any) -> List[Tuple[List[List[float]], List[List[float]]]]:
@@ -257,10 +257,10 @@ def _pairs(pairs: Any) -> List[Tuple[List[List[float]], List[List[float]]]]:
     found = []
     for p in pairs:
         if not isinstance(p, (tuple, list)) or len(p) != 2:
-            raise InputError(f"a pair is {p!r}, must be two datasets: pairs=(first, second), or a list of such")
+            raise InputError(f"a pair is {p!r}, must be two datasets: pairs=(first, second), or a list of pairs")
         found.append((_rows(p[0]), _rows(p[1])))
     if not found:
-        raise InputError("pairs is empty: leave it out to have pairs searched for")
+        raise InputError("pairs is empty: leave it out to search for pairs")
     widths = {len(r) for p in found for side in p for r in side}
     if len(widths) > 1 or 0 in widths:
         raise InputError(f"rows of pairs have {sorted(widths)} columns: all must have the same number, at least one")

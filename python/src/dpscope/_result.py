@@ -183,7 +183,7 @@ class Result:
         file = Path(path)
         form = FORMATS.get(file.suffix.lower())
         if form is None:
-            raise InputError(f"the name {str(file)!r} says no format: let it end in one of {', '.join(FORMATS)}")
+            raise InputError(f"the name {str(file)!r} has no known ending: end it with one of {', '.join(FORMATS)}")
         file.write_bytes(self._file(form))
         return file
 
@@ -225,5 +225,5 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Result:
         report = json.loads(data)
         report["verdict"], report["summary"]
     except (ValueError, KeyError, TypeError) as e:
-        raise Error(f"{os.fspath(path)} is no report of dpscope: give a file that Result.save wrote as .json") from e
+        raise Error(f"{os.fspath(path)} is not a report of dpscope: give a file that Result.save wrote as .json") from e
     return Result(report, {"json": data})

@@ -37,7 +37,7 @@ def takes(mechanism: Mechanism) -> bool:
     try:
         parameters = inspect.signature(mechanism).parameters.values()
     except (TypeError, ValueError) as e:
-        raise InputError(f"the parameters of {name_of(mechanism)} cannot be told ({e}): wrap it, as lambda dataset: {name_of(mechanism)}(dataset)") from e
+        raise InputError(f"the parameters of {name_of(mechanism)} cannot be determined ({e}): wrap it, as lambda dataset: {name_of(mechanism)}(dataset)") from e
     needed = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     keyword = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

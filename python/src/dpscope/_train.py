@@ -69,7 +69,7 @@ def canaries(
             raise InputError("epsilon is missing: give the epsilon that is claimed, for example 2")
         given.update(epsilon=epsilon, delta=delta, k=k, m=m, relation=relation, seed=seed, beta=_error(CONFIDENCE if confidence is None else confidence))
     elif any(v is not None for v in (epsilon, k, m, relation, confidence, seed)):
-        raise InputError("resume is given with settings of the audit: leave them out, because the report has them; runs is the number of runs in all")
+        raise InputError("resume is given with settings of the audit: leave them out, because the report has them; runs is the total number of runs")
     with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
         flags: List[str] = []
         if resume is not None:

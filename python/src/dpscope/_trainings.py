@@ -26,7 +26,7 @@ def check(train: Training) -> None:
     try:
         inspect.signature(train).bind(None, None)
     except TypeError as e:
-        raise InputError(f"{name_of(train)}{inspect.signature(train)} is no f(members, rng), which trains on the canaries that are members and returns the score of every canary ({e})") from e
+        raise InputError(f"{name_of(train)}{inspect.signature(train)} is not a function f(members, rng), which trains on the canaries that are members and returns the score of every canary ({e})") from e
     except ValueError:
         pass  # of another language: it shows when it is called
 

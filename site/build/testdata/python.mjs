@@ -113,7 +113,7 @@ for (const [name, code, line, ...says] of [
   ["what is raised", def("raise SystemExit"), 2, "SystemExit"],
   ["raised without words", def("raise ValueError"), 2, "ValueError"],
   ["words that are raised", def("raise ValueError('\\x1b[31m' + 'x' * 5000)"), 2, "ValueError:  [31mxxx"],
-  ["what has no words", "class Odd(Exception):\n    def __str__(self):\n        raise ValueError\n" + def("raise Odd()"), 5, "it raised what cannot be put into words"],
+  ["what has no words", "class Odd(Exception):\n    def __str__(self):\n        raise ValueError\n" + def("raise Odd()"), 5, "it raised an error that cannot be shown"],
   ["a module that there is not", "import nothing_of_this_name\n" + def("return 1"), 1, "ImportError: no module named 'nothing_of_this_name'", "ModuleNotFoundError: No module named 'nothing_of_this_name'"],
   ["a network", "from js import fetch\n" + def("return 1"), 1, "ImportError: can't import name fetch", "ImportError: cannot import name 'fetch'"],
 ]) {

@@ -59,7 +59,7 @@ def write_scores(file: File, scores: Any, members: Any) -> None:
             lines.writerows(([] if flat else [i]) + [repr(v), int(m)] for v, m in zip(row, was))
         _write(name, text.getvalue().encode())
     else:
-        raise InputError(f"{name} says no format: end it with .npz or .csv")
+        raise InputError(f"{name} has no known ending: end it with .npz or .csv")
 
 
 def write_curve(file: File, points: Iterable[Tuple[float, float]], source: str) -> None:
@@ -108,7 +108,7 @@ def _table(name: str, values: Any) -> Tuple[bool, List[List[float]]]:
         flat = not any(hasattr(r, "__len__") for r in rows)
         table = [[float(v) for v in row] for row in ([rows] if flat else rows)]
     except (TypeError, ValueError) as e:
-        raise InputError(f"{name} are no numbers of shape (canaries) or (trainings, canaries) ({e})") from e
+        raise InputError(f"{name} are not numbers of shape (canaries) or (trainings, canaries) ({e})") from e
     if not all(table):
         raise InputError(f"{name} are empty: give a number for each canary")
     return flat, table

@@ -44,7 +44,7 @@ class CanaryScores(TrainerCallback):  # type: ignore[misc]
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Asks for the losses after, and writes the scores."""
         if self.before is None:
-            raise InputError("the training ended and did not begin: add the callback before train()")
+            raise InputError("the training ended but never began: add the callback before train()")
         after = self._losses(kwargs["model"])
         if state.is_world_process_zero:
             write_scores(self.file, [b - a for b, a in zip(self.before, after)], self.coins)
