@@ -207,7 +207,7 @@ go_tests() {
 	DPSCOPE_TYPES=1 go test -json -timeout 60m "${packages[@]}" | bin/timings
 }
 
-# Tests in the gear that DPSCOPE_TEST_ALL chooses (see internal/gear).
+# Tests of the size that DPSCOPE_TEST_ALL chooses (see internal/testsize).
 run_tests() {
 	need_go
 	need_system

@@ -14,14 +14,14 @@ import (
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // The workers decide nothing; the seed does. Some claims that are met are
 // refuted, and not significantly too many, which fails with probability .001 at
 // most (calibration.JudgeError); the seed is fixed.
 func TestBenchCalibration(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	args := []string{"calibration", "-only", "randomised", "-runs", "16", "-samples", "600", "-explore", "400", "-quick"}
 	output := func(more ...string) string {
 		var out, errs strings.Builder

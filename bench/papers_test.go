@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestPapers computes the quick parts of docs/papers.md again, all of them at full size,
@@ -23,7 +23,7 @@ func TestPapers(t *testing.T) {
 					t.Fatalf("not on the page: go run ./bench papers")
 				}
 				if !part.Quick {
-					gear.Long(t)
+					testsize.Long(t)
 				}
 				rows, err := part.Rows(&papersRun{ctx: t.Context(), workers: 1, say: t.Logf})
 				if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // The workers decide nothing, and the text says what was left out.
 func TestBenchPortfolioOutput(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	args := []string{"portfolio", "-only", "raw-denominator", "-learners", "histogram,logistic,float-bits", "-samples", "3000", "-runs", "2"}
 	var outputs []string
 	for _, workers := range []string{"1", "3"} {

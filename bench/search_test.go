@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Of the functions in the table that are fast the broken ones are refuted and the sound ones
@@ -17,7 +17,7 @@ func TestSearch(t *testing.T) {
 		if !c.sound {
 			broken++
 		}
-		if !fast[c.name] && !gear.All() {
+		if !fast[c.name] && !testsize.All() {
 			continue
 		}
 		if c.draw == nil && c.how == "Python" {

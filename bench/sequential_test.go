@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Claims that just hold are refuted no more often than chance explains at rate beta, with
 // fixed seeds; nor by bettors that must bet.
 func TestSequentialAlarms(t *testing.T) {
-	plan := alarmPlan{Runs: gear.Of(24, 2000), Samples: gear.Of(300, 2000), Beta: 0.05, Seed: 900_000}
+	plan := alarmPlan{Runs: testsize.Of(24, 2000), Samples: testsize.Of(300, 2000), Beta: 0.05, Seed: 900_000}
 	r, err := sequentialAlarms(t.Context(), plan, alarmCells(), 2, t.Logf)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestSequentialAlarms(t *testing.T) {
 	}
 	for _, rows := range [][]alarmRow{r.Races, r.Forced} {
 		for _, row := range rows {
-			if most := gear.Most(row.Runs, plan.Beta, 1e-4/float64(cells)); row.Alarms > most {
+			if most := testsize.Most(row.Runs, plan.Beta, 1e-4/float64(cells)); row.Alarms > most {
 				t.Errorf("%s at %s: %d of %d refuted, chance explains %d", row.Name, row.Claim, row.Alarms, row.Runs, most)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // exchangeableLaw draws the number of ones of an exchangeable vector of k entries
@@ -72,8 +72,8 @@ func TestExchangeableLaws(t *testing.T) {
 // probability 2e-4 at most. The asymptotic kinds are measured only.
 func TestCanaryCoverage(t *testing.T) {
 	nativetest.Only(t)
-	trials := gear.Of(60, 250)
-	allowed := gear.Most(trials, nominal, 1e-6)
+	trials := testsize.Of(60, 250)
+	allowed := testsize.Most(trials, nominal, 1e-6)
 	type name struct {
 		kind  CanaryInterval
 		tuned bool

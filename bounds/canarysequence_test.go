@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // slowSequence is the log wealth against eps, training by training as the definition
@@ -175,7 +175,7 @@ func TestCanarySums(t *testing.T) {
 // that holds with equality is refuted more often than beta.
 func TestCanarySequenceFalseAlarms(t *testing.T) {
 	const k, m, beta = 4, 3, .05
-	runs, looks := gear.Of(600, 10_000), 200
+	runs, looks := testsize.Of(600, 10_000), 200
 	for _, law := range []struct{ p1, p0, delta, shock float64 }{
 		{.3, .1, 0, 0}, {.3, .1, 0, 1}, {.52, .1, .02, .5}, {.06, .02, 0, 1},
 	} {
@@ -215,7 +215,7 @@ func TestCanarySequenceFalseAlarms(t *testing.T) {
 				}
 			}
 		}
-		if most := gear.Most(runs, beta, 1e-6); alarms > most {
+		if most := testsize.Most(runs, beta, 1e-6); alarms > most {
 			t.Errorf("%+v: %d of %d, at most %d", law, alarms, runs, most)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // worstOf enumerates all counts: the largest probability, over a grid of p0 and of true
@@ -59,7 +59,7 @@ func worstOf(n1, n0, truths int, least float64, bound func(Counts) float64, edge
 func TestExactFamilyCoverage(t *testing.T) {
 	nativetest.Only(t)
 	sizes := [][2]int{{20, 20}, {7, 20}, {20, 9}, {3, 5}}
-	if gear.Of(0, 1) == 1 {
+	if testsize.Of(0, 1) == 1 {
 		sizes = append(sizes, [][2]int{{1, 1}, {2, 19}, {13, 13}, {60, 20}, {45, 45}}...)
 	}
 	for _, n := range sizes {
@@ -143,7 +143,7 @@ func slowBound(c Counts, beta, top float64, root func(c Counts, th float64) floa
 func TestExactFamilyAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	shown := 0
-	for range gear.Of(30, 400) {
+	for range testsize.Of(30, 400) {
 		c := Counts{N1: 2 + r.IntN(16), N0: 2 + r.IntN(16)}
 		c.X, c.Y = 1+r.IntN(c.N1), r.IntN(c.N0)
 		beta := []float64{0.05, 0.3, 0.6, 1e-3}[r.IntN(4)]

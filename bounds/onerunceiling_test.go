@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // The most powerful test of G against N, both drawn: its power is at most what is
 // computed, and near it, as nothing but the lattice is given away. Each comparison is of
-// 8,000 draws, of more in the second gear; five standard errors of the power, and of the level times the slope of
+// 8,000 draws, of more in the full tests; five standard errors of the power, and of the level times the slope of
 // the one by the other, are allowed.
 func TestOneRunMostPowerBySimulation(t *testing.T) {
-	draws := gear.Of(8_000, 200_000)
+	draws := testsize.Of(8_000, 200_000)
 	const beta, delta = 0.05, 1e-4
 	for _, k := range []struct {
 		m, runs int
@@ -79,7 +79,7 @@ func TestOneRunMostPower(t *testing.T) {
 	mu := GaussianMuFromDelta(delta, 4)
 	r := OneRunGuessesFor(m, 2, 4, delta, nominal)
 	st := stream.New(stream.Key{Seed: 15, Purpose: "one run"})
-	audits := gear.Of(200, 2000)
+	audits := testsize.Of(200, 2000)
 	bound := make([]float64, audits)
 	for i := range bound {
 		scores, in := oneRunScores(st, m, 1/mu)
@@ -93,7 +93,7 @@ func TestOneRunMostPower(t *testing.T) {
 			}
 		}
 		one, three := OneRunMostPower(m, 1, mu, eps, delta, nominal), OneRunMostPower(m, 3, mu, eps, delta, nominal)
-		if most := gear.Most(audits, one, 1e-6); over > most || three < one-1e-9 {
+		if most := testsize.Most(audits, one, 1e-6); over > most || three < one-1e-9 {
 			t.Errorf("eps %v: %d of %d bounds are above, power at most %v, of three runs %v", eps, over, audits, one, three)
 		}
 		if more := OneRunMostPower(10*m, 1, mu, eps, delta, nominal); more < one-1e-3 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // loudest is the law of right guesses of the mechanism in the comment of OneRunPValue.
@@ -34,7 +34,7 @@ func TestOneRunPValueIsTheLeast(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 11, Purpose: "one run"})
 	choose := func(n, k int) float64 { return math.Round(math.Exp(lchoose(n, k))) }
 	tried := 0
-	for range gear.Of(300, 3000) {
+	for range testsize.Of(300, 3000) {
 		m := 1 + st.Intn(5)
 		r := 1 + st.Intn(m)
 		v := 1 + st.Intn(r)
@@ -101,7 +101,7 @@ func lchoose(n, k int) float64 {
 // the claim is the exact delta of the mixture. No more bounds than beta exceed the
 // epsilon, but for a false alarm of 1e-4.
 func TestOneRunCoverageOfSharedShocks(t *testing.T) {
-	audits := gear.Of(300, 3000)
+	audits := testsize.Of(300, 3000)
 	for _, k := range []struct {
 		m          int
 		hush       float64 // probability of the shock
@@ -134,7 +134,7 @@ func TestOneRunCoverageOfSharedShocks(t *testing.T) {
 				failed++
 			}
 		}
-		if most := gear.Most(audits, nominal, 1e-4); failed > most {
+		if most := testsize.Most(audits, nominal, 1e-4); failed > most {
 			t.Errorf("%+v, r %d, delta %v: %d of %d bounds exceed the truth, %d are allowed", k, r, delta, failed, audits, most)
 		}
 	}

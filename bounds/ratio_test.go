@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // slowProportions scans a grid for the proportions that the mixture has not refuted, with
@@ -54,7 +54,7 @@ func TestProportionSequenceTwin(t *testing.T) {
 // TestProportionSequenceCoverage enumerates all paths of a coin: the limits miss at any
 // of the first outputs with probability at most beta, and not hopelessly seldom.
 func TestProportionSequenceCoverage(t *testing.T) {
-	n, beta, most := gear.Of(120, 600), 0.1, 0.0
+	n, beta, most := testsize.Of(120, 600), 0.1, 0.0
 	for _, p := range []float64{0.003, 0.02, 0.1, 0.27, 0.5, 0.8, 0.97} {
 		missed := 0.0
 		alive := []float64{1} // probability of k so far, of paths that were never missed

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // twoLaws draws scores of two laws whose rates are known.
@@ -122,7 +122,7 @@ func TestROCCoverage(t *testing.T) {
 		for _, law := range laws() {
 			s := stream.New(stream.Key{Seed: 5, Purpose: "roc/" + law.name, Trial: size[0]})
 			in, out := make([]float64, size[0]), make([]float64, size[1])
-			trials := gear.Of(80, 4000)
+			trials := testsize.Of(80, 4000)
 			var lost, area int
 			fails := make([]int, len(rates))
 			for trial := range trials {
@@ -164,7 +164,7 @@ func TestROCCoverage(t *testing.T) {
 					}
 				}
 			}
-			most := gear.Most(trials, beta, 1e-6)
+			most := testsize.Most(trials, beta, 1e-6)
 			if lost > most || area > most || slices.Max(fails) > most {
 				t.Errorf("%s, %v: of %d, the band lost the truth %d times, the area %d, the rates %v; at most %d is chance", law.name, size, trials, lost, area, fails, most)
 			}

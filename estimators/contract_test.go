@@ -6,16 +6,16 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestEveryLearner holds every line of the registry to the contract.
 func TestEveryLearner(t *testing.T) {
 	nativetest.Only(t)
 	// Networks of 100 units take seconds. Small ones of each loss stand for them in the
-	// first gear.
+	// short tests.
 	large := map[string]bool{"renyi-tester": true, "hockeystick-tester": true}
 	cat := audit.Catalogue{Learners: estimators.Registry()}
 	for name := range large {
@@ -30,7 +30,7 @@ func TestEveryLearner(t *testing.T) {
 		seen[spec.Name] = true
 		t.Run(spec.Name, func(t *testing.T) {
 			if large[spec.Name] {
-				gear.Long(t)
+				testsize.Long(t)
 			}
 			dptest.TestLearner(t, spec)
 		})

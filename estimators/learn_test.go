@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestLearnersReachTheOptimum asks of the event that a learner finds, on outputs
@@ -18,7 +18,7 @@ import (
 func TestLearnersReachTheOptimum(t *testing.T) {
 	nativetest.Only(t)
 	for _, c := range append(optima, namedOptima...) {
-		if !gear.All() && c.learner.Name == "mlp" && c.scenario.name != "laplace" {
+		if !testsize.All() && c.learner.Name == "mlp" && c.scenario.name != "laplace" {
 			continue // a network learns for seconds
 		}
 		got, best := found(t, c.scenario, c.learner, 20000)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // quick are the learners that are used by name, networks cut to a size that
@@ -113,7 +113,7 @@ func TestRenyiWitness(t *testing.T) {
 	ex := c.exploration(20000)
 	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}
 	small := mlp("mlp-renyi", mlpOptions{loss: renyiLoss, batch: 512})
-	for _, spec := range gear.Of([]audit.LearnerSpec{chebyshev}, []audit.LearnerSpec{usualNetwork, small, chebyshev}) {
+	for _, spec := range testsize.Of([]audit.LearnerSpec{chebyshev}, []audit.LearnerSpec{usualNetwork, small, chebyshev}) {
 		m := must.Get(spec.Learn(ex))(t)
 		got := renyiOf(t, c, m, 2)
 		if got < 0.92*0.25 || got > 1.06*0.25 {

@@ -223,7 +223,7 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges f
 // tally counts the symbols of a column, pooled over both sides.
 func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, error) {
 	seen := map[float64]*tallied{}
-	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
+	var recent [64]*tallied      // by their bits: most outputs repeat a few symbols
 	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()

@@ -27,9 +27,9 @@ import (
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
@@ -413,7 +413,7 @@ func TestHostileTexts(t *testing.T) {
 		var value any
 		json.Unmarshal(data, &value)
 		poison(value, &texts, -1)
-		every := gear.Of(11, 1) // coprime to the fields of a row, so that all kinds of texts come
+		every := testsize.Of(11, 1) // coprime to the fields of a row, so that all kinds of texts come
 		for i := (len(name) * 7) % every; i < texts; i += every {
 			var value any
 			json.Unmarshal(data, &value)
@@ -507,7 +507,7 @@ func TestReportsShown(t *testing.T) {
 	files := must.Get(filepath.Glob(reports + "*.json"))(t)
 	h, _ := aHost()
 	took := 0
-	every := gear.Of(4, 1)
+	every := testsize.Of(4, 1)
 	for i, name := range files {
 		if i%every != 0 {
 			continue

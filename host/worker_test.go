@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/host/edge/edgetest"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // asked is a request to a server and what it answered.
@@ -44,7 +44,7 @@ func TestServed(t *testing.T) {
 		served(t, server.URL)
 	})
 	t.Run("worker", func(t *testing.T) {
-		gear.Long(t)
+		testsize.Long(t)
 		served(t, edgetest.Start(t))
 	})
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 var update = flag.Bool("update", false, "write testdata/digests.txt anew")
@@ -41,7 +41,7 @@ var loud = map[string]pair.Plan{
 	"laplace-mean-raw-denominator":  {Samples: 50_000, Explore: 20_000},
 	"truncated-geometric":           {Samples: 50_000, Explore: 20_000},
 	"gaussian-mean-raw-denominator": {Samples: 50_000, Explore: 50_000, Claim: &audit.Claim{Epsilon: 0.01}}, // at 1 it keeps its claim on every pair known
-	"svt3":                          {Samples: 10_000, Explore: 5_000},                                      // a size in both gears
+	"svt3":                          {Samples: 10_000, Explore: 5_000},                                      // a size in both sizes
 	"svt4":                          {Samples: 4_000, Explore: 2_000},
 	"laplace-float":                 {Learner: "float-bits"}, // what is broken is the last bits
 }
@@ -49,7 +49,7 @@ var loud = map[string]pair.Plan{
 // TestEveryMechanism holds every line of the registry to the contract, with one
 // audit each: what is broken is refuted, and what is not is not. Seeds are fixed; at
 // another one a correct mechanism is refuted with probability at most 1e-6, whatever the
-// size of the audit. In the first gear the audits that are not in loud are a fifth as
+// size of the audit. In the short tests the audits that are not in loud are a fifth as
 // large.
 func TestEveryMechanism(t *testing.T) {
 	nativetest.Only(t)
@@ -65,7 +65,7 @@ func TestEveryMechanism(t *testing.T) {
 			if spec.Fault != "" {
 				plan.Finder = "candidates"
 			}
-			if _, ok := loud[spec.Name]; !gear.All() && !ok {
+			if _, ok := loud[spec.Name]; !testsize.All() && !ok {
 				plan.Samples, plan.Explore = 2000, 1000
 			}
 			dptest.TestMechanism(t, spec, plan, everySetting(spec)...)

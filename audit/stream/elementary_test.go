@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // prec is the precision of the reference values, computed here with math/big.
@@ -82,7 +82,7 @@ func ulps(got float64, want *big.Float) float64 {
 }
 
 func TestElementaryAgainstBig(t *testing.T) {
-	n := gear.Of(200, 2000)
+	n := testsize.Of(200, 2000)
 	s := New(Key{Purpose: "elementary"})
 	uniform := func(lo, hi float64) func() float64 {
 		return func() float64 { return lo + (hi-lo)*s.Float64() }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // nasty are values at which arithmetic ends.
@@ -133,7 +133,7 @@ func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 func TestAnyQuery(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 4))
 	answered, all := map[Kind]int{}, 0
-	queries := gear.Of(500, 2000)
+	queries := testsize.Of(500, 2000)
 	for i := range queries {
 		if q := anyQuery(r); checkAnswer(t, q, i%4 == 0) {
 			answered[q.Mechanism]++
@@ -151,10 +151,10 @@ func TestAnyQuery(t *testing.T) {
 func TestNastyValues(t *testing.T) {
 	for _, k := range Kinds() {
 		for i, v := range nasty {
-			if i%gear.Of(3, 1) > 0 && (k == KindGaussian || k == KindLaplace) {
+			if i%testsize.Of(3, 1) > 0 && (k == KindGaussian || k == KindLaplace) {
 				continue // their answers take some 50 ms
 			}
-			for _, delta := range gear.Of([]float64{1e-5}, []float64{1e-5, 5e-324, 1 - 0x1p-53}) {
+			for _, delta := range testsize.Of([]float64{1e-5}, []float64{1e-5, 5e-324, 1 - 0x1p-53}) {
 				q := Query{Mechanism: k, Delta: new(delta), AtEpsilon: new(1.0)}
 				for _, name := range k.Parameters() {
 					p := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}[name]

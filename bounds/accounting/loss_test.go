@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // brackets checks that a bracket holds the truth and is no wider than it may be. The
@@ -76,7 +76,7 @@ func randomLaw(r *rand.Rand, n int, some bool) []float64 {
 func TestCompositionAgainstEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 4))
 	widest := 0.0
-	for range gear.Of(8, 1000) {
+	for range testsize.Of(8, 1000) {
 		var c Composition
 		for range 1 + r.IntN(2) {
 			n := 2 + r.IntN(3)
@@ -115,7 +115,7 @@ func TestCompositionAgainstGaussian(t *testing.T) {
 		{Composition{{Gaussian{100, 1}, 10_000}}, 1},
 		{Composition{{Gaussian{math.Sqrt2, 1}, 1}, {Gaussian{2, 1}, 2}}, 1},
 	} {
-		for _, delta := range gear.Of([]float64{1e-5, 1e-40}, []float64{0.2, 1e-3, 1e-5, 1e-10, 1e-40, 1e-90}) {
+		for _, delta := range testsize.Of([]float64{1e-5, 1e-40}, []float64{0.2, 1e-3, 1e-5, 1e-10, 1e-40, 1e-90}) {
 			lower, upper := k.c.Epsilon(delta)
 			truth := GaussianEpsilon(k.sigma, 1, delta)
 			brackets(t, "epsilon", lower, upper, truth, math.Max(1e-3*truth, 1e-3))
@@ -130,13 +130,13 @@ func TestCompositionAgainstGaussian(t *testing.T) {
 // One Laplace mechanism, and one Poisson-sampled: the event that sees the record is
 // beyond the shift, where the log ratio is largest.
 func TestCompositionAgainstLaplace(t *testing.T) {
-	for _, s := range gear.Of([]float64{0.01, 1, 60}, []float64{0.01, 0.5, 1, 8, 60}) {
-		for _, share := range gear.Of([]float64{0, 0.5, 1.01}, []float64{0, 0.1, 0.5, 0.99, 1.01}) {
+	for _, s := range testsize.Of([]float64{0.01, 1, 60}, []float64{0.01, 0.5, 1, 8, 60}) {
+		for _, share := range testsize.Of([]float64{0, 0.5, 1.01}, []float64{0, 0.1, 0.5, 0.99, 1.01}) {
 			eps := share * s
 			truth := math.Max(0, -math.Expm1((eps-s)/2))
 			lower, upper := (Composition{{Laplace{3, 3 * s}, 1}}).Delta(eps)
 			brackets(t, "laplace", lower, upper, truth, 1e-3)
-			for _, rate := range gear.Of([]float64{0.2}, []float64{1e-4, 0.2, 0.9}) {
+			for _, rate := range testsize.Of([]float64{0.2}, []float64{1e-4, 0.2, 0.9}) {
 				top := sampledLoss(rate, s)
 				eps := share * top
 				lower, upper := (Composition{{SubsampledLaplace{3, 3 * s, rate}, 1}}).Delta(eps)
@@ -161,9 +161,9 @@ func sampledDelta(rate, eps float64, delta func(float64) float64) float64 {
 }
 
 func TestCompositionAgainstSampledGaussian(t *testing.T) {
-	for _, rate := range gear.Of([]float64{1e-6, 0.5}, []float64{1e-6, 0.01, 0.5, 0.999}) {
+	for _, rate := range testsize.Of([]float64{1e-6, 0.5}, []float64{1e-6, 0.01, 0.5, 0.999}) {
 		for _, sigma := range []float64{0.2, 1, 10} {
-			for _, eps := range gear.Of([]float64{1e-3, 1}, []float64{1e-3, 0.1, 1, 4}) {
+			for _, eps := range testsize.Of([]float64{1e-3, 1}, []float64{1e-3, 0.1, 1, 4}) {
 				truth := sampledDelta(rate, eps, func(eps float64) float64 { return GaussianDelta(sigma, 1, math.Max(0, eps)) })
 				lower, upper := (Composition{{SubsampledGaussian{sigma, 1, rate}, 1}}).Delta(eps)
 				width := math.Max(0.02*truth, 1e-12)
@@ -179,7 +179,7 @@ func TestCompositionAgainstSampledGaussian(t *testing.T) {
 // The optimal composition is exact for randomised response.
 func TestCompositionAgainstOptimal(t *testing.T) {
 	for _, m := range []ApproximateDP{{0.1, 0}, {0.1, 1e-8}, {2, 0}, {1e-3, 1e-4}, {0, 0.01}} {
-		for _, k := range gear.Of([]int{3, 1000}, []int{1, 3, 100, 5000}) {
+		for _, k := range testsize.Of([]int{3, 1000}, []int{1, 3, 100, 5000}) {
 			c := Composition{{m, k}}
 			for _, eps := range []float64{0, 0.5 * m.Epsilon * math.Sqrt(float64(k)), 2 * m.Epsilon * math.Sqrt(float64(k))} {
 				lower, upper := c.Delta(eps)
@@ -278,7 +278,7 @@ func TestCompositionAgainstOpacus(t *testing.T) {
 
 // The least noise holds, and a little less does not by the lower bound.
 func TestLeastNoise(t *testing.T) {
-	for _, eps := range gear.Of([]float64{0, 2}, []float64{0, 0.3, 2, 10}) {
+	for _, eps := range testsize.Of([]float64{0, 2}, []float64{0, 0.3, 2, 10}) {
 		compose := func(sigma float64) Composition { return Composition{{SubsampledGaussian{sigma, 1, 0.02}, 200}} }
 		sigma := LeastNoise(eps, 1e-5, compose)
 		if eps == 0 {
@@ -301,10 +301,10 @@ func TestLeastNoise(t *testing.T) {
 
 // Whatever the numbers, bounds are in order and none is not a number.
 func TestCompositionExtremes(t *testing.T) {
-	values := gear.Of([]float64{1e-50, 0.05}, []float64{1e-50, 1e-20, 1e-9, 1e-3, 0.049, 0.3, 1, 30, 1e6, 1e20, 1e50})
+	values := testsize.Of([]float64{1e-50, 0.05}, []float64{1e-50, 1e-20, 1e-9, 1e-3, 0.049, 0.3, 1, 30, 1e6, 1e20, 1e50})
 	for _, noise := range values {
-		for _, rate := range gear.Of([]float64{1e-50, 1e-3}, []float64{1e-50, 1e-12, 1e-3, 0.5, 1 - 0x1p-53, 1}) {
-			for _, steps := range []int{1, 1000, gear.Of(10_000, 100_000_000)} {
+		for _, rate := range testsize.Of([]float64{1e-50, 1e-3}, []float64{1e-50, 1e-12, 1e-3, 0.5, 1 - 0x1p-53, 1}) {
+			for _, steps := range []int{1, 1000, testsize.Of(10_000, 100_000_000)} {
 				for _, m := range []Lossy{SubsampledGaussian{noise, 1, rate}, SubsampledLaplace{noise, 1, rate}} {
 					if steps > 1000 && (noise != 0.05 && noise != 1 || rate == 0.5) {
 						continue // the transform is as long as it gets
@@ -328,7 +328,7 @@ func TestCompositionExtremes(t *testing.T) {
 // normalMass is relatively exact, in the tails too: against thousand parts of it.
 func TestNormalMass(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 16))
-	for range gear.Of(500, 3000) {
+	for range testsize.Of(500, 3000) {
 		a := 36 * (2*r.Float64() - 1)
 		w := math.Exp(-20 * r.Float64())
 		if r.IntN(2) == 0 {

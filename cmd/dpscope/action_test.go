@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // actionScripts are the shell scripts of the steps of action.yml, in order.
@@ -34,7 +34,7 @@ func TestAction(t *testing.T) {
 	if len(scripts) != 2 || strings.Contains(strings.Join(scripts, ""), "${{") { // an input in a script is code of whoever opens a pull request
 		t.Fatalf("%d steps with a script, want 2, and none pasted together: %q", len(scripts), scripts)
 	}
-	gear.Long(t)
+	testsize.Long(t)
 	root := must.Get(filepath.Abs("../.."))(t)
 	temp, work := t.TempDir(), t.TempDir()
 	run := func(script string, more ...string) (int, string) {

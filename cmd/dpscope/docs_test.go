@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 var update = flag.Bool("update", false, "write what commands print into docs")
 
 // TestMuseumCode: the functions that pages of the museum offer for the page's editor have
-// their fault, and with the lines that mend them none is found (in the first gear, of
+// their fault, and with the lines that mend them none is found (in the short tests, of
 // every eighth page).
 func TestMuseumCode(t *testing.T) {
 	node := must.Have(t, "node")
@@ -38,7 +38,7 @@ func TestMuseumCode(t *testing.T) {
 		if len(blocks) != 2 || blocks[1][1] != "mended" {
 			t.Fatalf("%s has %d functions, must have one and the lines that mend it", page, len(blocks))
 		}
-		if found++; !gear.All() && found%8 != 1 {
+		if found++; !testsize.All() && found%8 != 1 {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"unicode"
 
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // hostileCommand is a command with arguments with which it is done at once.
@@ -135,7 +135,7 @@ func TestHostileFlags(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 4))
 	for _, c := range hostileCommands {
 		flags, kinds := flagsOf(t, c.args[:1])
-		calls := min(10*len(flags)+5, gear.Of(15, 100))
+		calls := min(10*len(flags)+5, testsize.Of(15, 100))
 		for range calls {
 			args := hostileArgs(r, c, flags, kinds, file)
 			if why := hostileCall(args); why != "" {

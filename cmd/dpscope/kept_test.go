@@ -22,8 +22,8 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 const (
@@ -110,7 +110,7 @@ func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 	slow := runsCommand || file == "page.json" || filepath.Dir(file) == "pair" // which core/pair replays
 	if slices.Contains(args, "-quick") {
 		modes = modes[1:]
-	} else if slow && !gear.All() {
+	} else if slow && !testsize.All() {
 		modes = modes[:1]
 	}
 	for _, mode := range modes {

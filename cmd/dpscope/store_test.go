@@ -18,8 +18,8 @@ import (
 	"github.com/dpscope/dpscope/host/client"
 	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // aStore is a server of a site and of a store in a folder.
@@ -172,7 +172,7 @@ func TestHostileHost(t *testing.T) {
 	defer server.Close()
 	names := []string{"approximate", "canaries", "one-run-refuted", "scores", "plan", "recorded"}
 	random := rand.New(rand.NewPCG(1, 2))
-	tries := gear.Of(60, 1000)
+	tries := testsize.Of(60, 1000)
 	ids := map[string]string{}
 	for _, name := range names {
 		ids[name] = idOf(t, []byte(read(t, kept+"/"+name+".json")))

@@ -15,8 +15,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // trainFor answers requests for trainings with a canary's membership and Gaussian noise of
@@ -372,7 +372,7 @@ func TestTrainerExample(t *testing.T) {
 	audited(t, cli.ExitOK, args(line)...)
 	broken := args(line+" --fault noise-batch", "-workers", "2")
 	one := read(t, audited(t, cli.ExitViolation, broken...))
-	gear.Long(t)
+	testsize.Long(t)
 	audited(t, cli.ExitViolation, args(line+" --fault no-clipping")...)
 	merged := read(t, audited(t, cli.ExitViolation, "merge", sharesDrawn(t, 3, broken...)))
 	if timing.ReplaceAllString(merged, "") != timing.ReplaceAllString(one, "") {

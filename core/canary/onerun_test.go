@@ -12,8 +12,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 func oneRunPlan(eps float64, m int, params audit.Params) Plan {
@@ -36,7 +36,7 @@ func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 // simulations apart from this program found (see the bench canaries).
 func TestOneRunCoverage(t *testing.T) {
 	nativetest.Only(t)
-	audits := gear.Of(24, 120)
+	audits := testsize.Of(24, 120)
 	for _, c := range []struct {
 		eps        float64
 		m          int
@@ -70,7 +70,7 @@ func TestOneRunCoverage(t *testing.T) {
 			sum, sumMu = sum+*r.LowerBound, sumMu+*f.LowerBound
 		}
 		t.Logf("epsilon %v, m %d, %s, %v: failed %d and %d of %d, mean bounds %.3f and %.3f", c.eps, c.m, c.design, c.guesses, failed, failedMu, n, sum/float64(n), sumMu/float64(n))
-		if failed > gear.Most(n, .05, 4e-6) || failedMu > gear.Most(n, .05, 4e-6) {
+		if failed > testsize.Most(n, .05, 4e-6) || failedMu > testsize.Most(n, .05, 4e-6) {
 			t.Errorf("epsilon %v, m %d: %d and %d of %d audits exceed the truth", c.eps, c.m, failed, failedMu, n)
 		}
 		if sum/float64(n) < c.least || sumMu/float64(n) < c.gdp {
@@ -120,7 +120,7 @@ func testSources(src source.OneRunSource) []source.Spec {
 // audits, but for a false alarm below 4e-6.
 func TestOneRunToldCoverage(t *testing.T) {
 	nativetest.Only(t)
-	audits := gear.Of(100, 1000)
+	audits := testsize.Of(100, 1000)
 	sources := testSources(told{keep: 1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
 	for i := range audits {
@@ -132,7 +132,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 		sum += *r.LowerBound
 	}
 	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/float64(audits))
-	if failed > gear.Most(audits, .05, 4e-6) || sum/float64(audits) < .6 {
+	if failed > testsize.Most(audits, .05, 4e-6) || sum/float64(audits) < .6 {
 		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/float64(audits))
 	}
 }

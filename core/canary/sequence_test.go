@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // sequentialPlan is of a sum with too little noise.
@@ -134,7 +134,7 @@ func TestBetsAreFair(t *testing.T) {
 // TestBetsFalseAlarms: at the exact claim, with a shock common to all canaries of a
 // training, whoever stops at the best look is wrong in at most beta of audits.
 func TestBetsFalseAlarms(t *testing.T) {
-	runs := gear.Of(120, 4000)
+	runs := testsize.Of(120, 4000)
 	claim := 1.0
 	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Subject: source.Subject{Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}}
 	alarms := 0
@@ -165,7 +165,7 @@ func TestBetsFalseAlarms(t *testing.T) {
 			}
 		}
 	}
-	if most := gear.Most(runs, .05, 1e-6); alarms > most {
+	if most := testsize.Most(runs, .05, 1e-6); alarms > most {
 		t.Errorf("%d of %d, at most %d", alarms, runs, most)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestTrainerCoverage: where the canaries of a trainer are a fixed list, the bound exceeds
@@ -33,7 +33,7 @@ func TestTrainerCoverage(t *testing.T) {
 	claim := audit.DPClaim(eps, 1e-9)
 	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
 		for _, mode := range []Mode{Sequential, Fixed} {
-			n := gear.Of(60, 600)
+			n := testsize.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
 				r, err := testRun{Plan: Plan{Version: PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
@@ -46,7 +46,7 @@ func TestTrainerCoverage(t *testing.T) {
 					wrong++
 				}
 			}
-			if wrong > gear.Most(n, 0.05, 4e-6) {
+			if wrong > testsize.Most(n, 0.05, 4e-6) {
 				t.Errorf("%s, %s: %d of %d bounds are above %v", relation, mode, wrong, n, eps)
 			}
 			t.Logf("%s, %s: %d of %d bounds are above %v, the largest is %.3f", relation, mode, wrong, n, eps, most)

@@ -10,9 +10,9 @@ import (
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -75,7 +75,7 @@ func trialsToFind(finderName string, plan pair.Plan) (int, error) {
 // by chance all eight searches would succeed with probability 4e-11.
 func TestMicrobatchIsFoundSoon(t *testing.T) {
 	nativetest.Only(t)
-	for i, name := range gear.Of([]string{"gp-ucb"}, []string{"gp-ucb", "nsga2"}) {
+	for i, name := range testsize.Of([]string{"gp-ucb"}, []string{"gp-ucb", "nsga2"}) {
 		sum := 0
 		for k := range 4 {
 			seed := uint64(10*i + k)

@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Scores whose counts are worked by hand.
@@ -135,7 +135,7 @@ func TestRunsCoverage(t *testing.T) {
 	truth := math.Erfc(-0.5/math.Sqrt2/math.Sqrt2) / 2 // of N(0.5, 1) against N(0, 1)
 	s := stream.New(stream.Key{Seed: 9, Purpose: "membership/coverage"})
 	scores, moves := make([]float64, 2*k*runs), make([]float64, runs)
-	lost, trials := 0, gear.Of(300, 5000)
+	lost, trials := 0, testsize.Of(300, 5000)
 	for range trials {
 		s.Gaussian(scores, 1)
 		s.Gaussian(moves, 20)
@@ -150,7 +150,7 @@ func TestRunsCoverage(t *testing.T) {
 			lost++
 		}
 	}
-	if most := gear.Most(trials, beta, 1e-6); lost > most {
+	if most := testsize.Most(trials, beta, 1e-6); lost > most {
 		t.Errorf("%d of %d intervals lost the area, at most %d is chance", lost, trials, most)
 	}
 }

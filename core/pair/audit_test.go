@@ -19,9 +19,9 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -49,7 +49,7 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 		least     float64 // the truth is epsilon
 	}{{"randomised-response", 1, 0.95}, {"noisy-histogram", 1, 0.9}, {"svt1", 1, 0.6}, {"svt2", 1, 0.6}, {"noisy-max-exponential", 1, 0.8}} {
 		plan := pair.Plan{Mechanism: c.mechanism, Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}
-		plan.Explore, plan.Trials = gear.Of(25_000, 0), gear.Of(2, 0) // 0: the default, many
+		plan.Explore, plan.Trials = testsize.Of(25_000, 0), testsize.Of(2, 0) // 0: the default, many
 		r := runAudit(t, plan, 2)
 		if got := *r.Rows(report.Bounds)[0].LowerBound; got < c.least || got > c.epsilon {
 			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, report.Text(r))

@@ -14,9 +14,9 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // shifted adds noise of unit scale to the sum of the rows: with a row of size
@@ -120,8 +120,8 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 		target  float64
 	}{{false, 0.5, 50_000, 0.25, 0.85}, {true, 1, 100_000, laplaceRenyi(2), 0.93}} {
 		sum, squares := 0.0, 0.0
-		runs := gear.Of(2.0, 20)
-		c.target *= gear.Of(0.9, 1)
+		runs := testsize.Of(2.0, 20)
+		c.target *= testsize.Of(0.9, 1)
 		for seed := range uint64(runs) {
 			r := runShift(t, c.laplace, c.shift, pair.Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, Learner: "histogram", Samples: c.n, Seed: 100 + seed})
 			v := *r.Rows(report.Bounds)[0].LowerBound / c.truth
@@ -168,7 +168,7 @@ func TestAllRowsCover(t *testing.T) {
 	} {
 		misses := map[string]int{}
 		bad := 0
-		runs, allowed := gear.Of(5, 30), gear.Of(4, 11)
+		runs, allowed := testsize.Of(5, 30), testsize.Of(4, 11)
 		for seed := range uint64(runs) {
 			shift := mu
 			if c.laplace {
@@ -269,7 +269,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Pure}},
 	} {
 		for _, anytime := range []bool{false, true} {
-			p.Samples, p.Explore, p.Trials, p.Seed = gear.Of(1_500, 9_000), gear.Of(700, 3_000), 2, 6
+			p.Samples, p.Explore, p.Trials, p.Seed = testsize.Of(1_500, 9_000), testsize.Of(700, 3_000), 2, 6
 			if anytime {
 				p.Mode, p.Explore = pair.UntilRefuted, 0
 			}
@@ -340,7 +340,7 @@ func TestOddOutputs(t *testing.T) {
 // than 5 or more than 28 come up with probability below 1e-4 where the chance is
 // .4 to .75.
 func TestPowerOfDivergences(t *testing.T) {
-	gear.Long(t) // a few runs would not tell a chance of .4 from one of 0
+	testsize.Long(t) // a few runs would not tell a chance of .4 from one of 0
 	for _, c := range []struct {
 		n     int
 		claim audit.Claim

@@ -15,10 +15,10 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // remembering executes each task once: mutated reports mostly have the same tasks.
@@ -49,7 +49,7 @@ func rememberingPool() *engine.Pool {
 	return engine.NewPool(remembering{engine.LocalWorker{}, new(sync.Mutex), map[string]any{}})
 }
 
-// mutated wants every mutation (in the first gear, every fourth) of these fields of a
+// mutated wants every mutation (in the short tests, every fourth) of these fields of a
 // report noticed by its replay, but for those that the replay says it did not compare.
 func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, fields ...string) {
 	t.Helper()
@@ -82,7 +82,7 @@ func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, field
 	for _, field := range fields {
 		all = append(all, mutationsOf(t, doc, field)...)
 	}
-	tried, every := 0, gear.Of(4, 1)
+	tried, every := 0, testsize.Of(4, 1)
 	for i, m := range all {
 		if i%every != 0 || late.MatchString(m.Path) && !strings.HasPrefix(m.What, "swapped") {
 			continue

@@ -8,7 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/threshold"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // gaussianCurve is what a Gaussian mechanism of mu claims: the exact delta, rounded up,
@@ -36,7 +36,7 @@ func drawn(r *rand.Rand, mu float64, n int) bounds.Table {
 // says on fresh outputs, chosen on others.
 func TestProfileCoverage(t *testing.T) {
 	const beta, n, mu = 0.05, 400, 1.0
-	runs := gear.Of(1000, 10_000)
+	runs := testsize.Of(1000, 10_000)
 	for _, k := range []struct {
 		claimed float64
 		least   float64
@@ -57,7 +57,7 @@ func TestProfileCoverage(t *testing.T) {
 			}
 		}
 		t.Logf("mu %v, claimed %v: %d of %d refuted, points %v", mu, k.claimed, refuted, count, chosen)
-		if k.least < 0 && refuted > gear.Most(count, beta, 1e-6) {
+		if k.least < 0 && refuted > testsize.Most(count, beta, 1e-6) {
 			t.Errorf("a curve that is kept is refuted %d times in %d", refuted, count)
 		}
 		if k.least > 0 && float64(refuted) < k.least*float64(count) {

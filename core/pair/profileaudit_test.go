@@ -10,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // A Gaussian mechanism whose claim is a Gaussian curve: whole audits of one that keeps
@@ -90,13 +90,13 @@ func TestProfileUntilRefuted(t *testing.T) {
 	run := func(mu, times float64, seed uint64, n int) pair.Report {
 		return runShift(t, false, 1, pair.Plan{Claim: &audit.Claim{Profile: curve(mu, times)}, Mode: pair.UntilRefuted, Samples: n, Seed: seed, Beta: 0.1})
 	}
-	seeds, refuted := gear.Of(30, 1000), 0
+	seeds, refuted := testsize.Of(30, 1000), 0
 	for seed := range seeds {
 		if r := run(1, 1, uint64(seed), 200); r.Verdict == audit.Violation {
 			refuted++
 		}
 	}
-	if most := gear.Most(seeds, 0.1, 0.001); refuted > most {
+	if most := testsize.Most(seeds, 0.1, 0.001); refuted > most {
 		t.Errorf("%d of %d runs refute a curve that is kept, want at most %d", refuted, seeds, most)
 	}
 	for seed := range uint64(2) {

@@ -13,9 +13,9 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestMutations: of small reports of every kind, each field deleted, each value
@@ -124,7 +124,7 @@ func TestMutations(t *testing.T) {
 		}
 		t.Logf("%s: %d mutations; unnoticed %s", c.name, tried, fmt.Sprint(slices.Sorted(maps.Keys(passed))))
 	}
-	if total < gear.Of(500, 2000) {
+	if total < testsize.Of(500, 2000) {
 		t.Errorf("only %d mutations", total)
 	}
 }
@@ -176,10 +176,10 @@ func TestForgedSizes(t *testing.T) {
 	}
 }
 
-// every is all mutations, or in the first gear one of four.
+// every is all mutations, or in the short tests one of four.
 func every(all []mutate.Mutation) []mutate.Mutation {
 	var some []mutate.Mutation
-	for i := 0; i < len(all); i += gear.Of(4, 1) {
+	for i := 0; i < len(all); i += testsize.Of(4, 1) {
 		some = append(some, all[i])
 	}
 	return some

@@ -11,9 +11,9 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // laplaceSums are runs of sum s_j in_j + Laplace(1), s_j = 1, -1, 1, ..., by fair
@@ -54,7 +54,7 @@ func TestRelationOfRuns(t *testing.T) {
 		}
 		return *r.LowerBound
 	}
-	audits := gear.Of(16, 80)
+	audits := testsize.Of(16, 80)
 	for _, canaries := range []int{2, 3} {
 		var added, twice, replacedMean float64
 		for i := range audits {
@@ -78,7 +78,7 @@ func TestRelationOfRuns(t *testing.T) {
 			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
-		if most := gear.Most(audits, .05, 4e-6); int(added) > most || int(twice) > most {
+		if most := testsize.Most(audits, .05, 4e-6); int(added) > most || int(twice) > most {
 			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
 		}
 		if canaries == 2 && replacedMean < 1 {

@@ -17,9 +17,9 @@ import (
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -148,14 +148,14 @@ func TestScoresCoverage(t *testing.T) {
 		{"Gaussian unit canaries", 150, samplePlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[report.Method]float64{report.MethodOneRun: .5, report.MethodOneRunGDP: .8, report.MethodExact: .3, report.MethodGaussian: .5, report.MethodPaired: .15}},
 	} {
 		failed, sum := map[report.Method]int{}, map[report.Method]float64{}
-		c.audits /= gear.Of(8, 1)
+		c.audits /= testsize.Of(8, 1)
 		for i := range c.audits {
 			c.plan.Seed = uint64(i)
 			counted(checkScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
-			if failed[m] > gear.Most(c.audits, .05, 4e-6) {
+			if failed[m] > testsize.Most(c.audits, .05, 4e-6) {
 				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
 			}
 			if sum[m]/float64(c.audits) < c.least[m] {
@@ -165,7 +165,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	failed, sum := map[report.Method]int{}, map[report.Method]float64{}
 	const eps = 1.0
-	audits := 300 / gear.Of(8, 1)
+	audits := 300 / testsize.Of(8, 1)
 	for i := range audits {
 		p := replaced(samplePlan(3, 0, ""))
 		p.Seed = uint64(i)
@@ -178,7 +178,7 @@ func TestScoresCoverage(t *testing.T) {
 	for _, kind := range bounds.CanaryIntervals() {
 		m := report.Method(kind)
 		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/float64(audits))
-		if kind.Valid() && failed[m] > gear.Most(audits, .05, 4e-6) {
+		if kind.Valid() && failed[m] > testsize.Most(audits, .05, 4e-6) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
@@ -187,7 +187,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	clear(failed)
 	clear(sum)
-	tossed := 150 / gear.Of(8, 1)
+	tossed := 150 / testsize.Of(8, 1)
 	for i := range tossed {
 		p := samplePlan(3, 0, "")
 		p.Seed = uint64(i)
@@ -195,7 +195,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
-		if failed[m] > gear.Most(tossed, .05, 4e-6) {
+		if failed[m] > testsize.Most(tossed, .05, 4e-6) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}

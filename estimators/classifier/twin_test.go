@@ -14,9 +14,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // path are the nodes from the root to the leaf of a row, found by the walk that the
@@ -289,7 +289,7 @@ var grid = func() (odds []float64) {
 func TestNothingToLearn(t *testing.T) {
 	nativetest.Only(t)
 	const n = 100
-	sets := gear.Of(60, 1500)
+	sets := testsize.Of(60, 1500)
 	even := func(o outputs) outputs {
 		row := o.row
 		o.row = func(s *stream.Stream, _ int, out []float64) { row(s, 0, out) }
@@ -338,7 +338,7 @@ func TestNothingToLearn(t *testing.T) {
 			}
 			most = max(most, large[k])
 		}
-		allowed := gear.Most(sets, math.Exp(-1), 1e-6)
+		allowed := testsize.Most(sets, math.Exp(-1), 1e-6)
 		if worst > 0 || most > allowed {
 			t.Errorf("%s at %v: %v, bet %d grows by %v of nothing, or %d of %d times by e", c.o.name, c.epsilon, which.candidate, which.bet, worst, most, sets)
 		}
@@ -354,7 +354,7 @@ func TestPromises(t *testing.T) {
 		fresh = 4000
 		off   = 0.15 // of the growth on fresh outputs, on average
 	)
-	sets := gear.Of(24, 400)
+	sets := testsize.Of(24, 400)
 	for _, o := range telling {
 		s := bounds.NewStakes([]bounds.Point{{Epsilon: 0.1}}, grid)
 		var promised, earned [Candidates]float64

@@ -21,9 +21,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/host"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestStore: what was created is there, is not overwritten, and stays when the folder is
@@ -133,7 +133,7 @@ func serve(t *testing.T, dir string) (base string, kill func()) {
 // TestKilled: a host that is killed in the middle of uploads, again and again, has every
 // one that it acknowledged, and no half of any.
 func TestKilled(t *testing.T) {
-	total, kills := gear.Of(500, 10_000), gear.Of(4, 40)
+	total, kills := testsize.Of(500, 10_000), testsize.Of(4, 40)
 	dir := t.TempDir()
 	told := map[string]string{} // contents by ids that were acknowledged
 	var mu sync.Mutex

@@ -15,9 +15,9 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Registry(), Finders: finders.All}
@@ -191,7 +191,7 @@ func TestEveryMechanism(t *testing.T) {
 		samples int
 		params  audit.Params
 	}
-	of := map[string]settings{ // others: 3000, or fewer in the first gear, at default parameters
+	of := map[string]settings{ // others: 3000, or fewer in the short tests, at default parameters
 		"google-laplace-wrong-sensitivity":          {4000, params("most=3")},
 		"google-gaussian-wrong-sensitivity":         {12_000, params("most=6")},
 		"google-count-repeated":                     {3000, nil},
@@ -204,7 +204,7 @@ func TestEveryMechanism(t *testing.T) {
 			t.Parallel()
 			set := of[spec.Name]
 			p := must.Get(audit.ResolveParams(spec.Params, set.params, audit.Claim{}))(t)
-			samples := max(set.samples, gear.Of(1000, 3000))
+			samples := max(set.samples, testsize.Of(1000, 3000))
 			neighbours := spec.Pairs(p, audit.AddRemove)[0]
 			r := dptest.TestMechanism(t, spec, pair.Plan{Parameters: set.params, Pair: &neighbours, Trials: 1, Samples: samples, Explore: samples, Beta: 1e-6})
 			if r.Inputs.Unseeded == "" || !strings.Contains(r.Reproduce.Note, "takes no seed") {

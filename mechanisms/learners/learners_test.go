@@ -13,9 +13,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 var update = flag.Bool("update", false, "write testdata/digests.txt anew")
@@ -26,11 +26,11 @@ var loud = map[string]pair.Plan{
 }
 
 // TestEveryLearner holds every line of the registry to the contract of mechanisms,
-// with one audit each: what is broken is refuted, and what is not is not. In the first
-// gear it is over one small table.
+// with one audit each: what is broken is refuted, and what is not is not. In the short
+// tests it is over one small table.
 func TestEveryLearner(t *testing.T) {
 	nativetest.Only(t)
-	for _, spec := range gear.Of(On(BuiltIn()[1]), All()) {
+	for _, spec := range testsize.Of(On(BuiltIn()[1]), All()) {
 		t.Run(spec.Name, func(t *testing.T) {
 			plan, ok := loud[spec.Name]
 			plan.Seed = 3

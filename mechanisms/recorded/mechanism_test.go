@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -150,7 +150,7 @@ func TestOrder(t *testing.T) {
 
 // The report is the same for 1 and 2 workers and replays, whole and quick.
 func TestReplay(t *testing.T) {
-	s := readPair(t, audit.Reading{}, read(t, laplace(gear.Of(5_000, 20_000), 0.5, 7), recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, laplace(testsize.Of(5_000, 20_000), 0.5, 7), recorded.Options{}))
 	spec := s.Spec()
 	claim := audit.DPClaim(1, 0)
 	for _, plan := range []pair.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Mode: pair.UntilRefuted}} {

@@ -19,8 +19,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/child"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -149,7 +149,7 @@ func every() map[string]string {
 // The wheel is installed into every Python that is there, and finds a violation without
 // numpy; a wheel of another platform is refused by pip.
 func TestPythonVersions(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	code := `
 import sys
 
@@ -212,7 +212,7 @@ except SyntaxError:
 // The package's own tests, a sample project of pytest among them, on the installed wheel;
 // and its types.
 func TestPython(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	inside := environment(t, python(t, "numpy", "venv", "pip", "pytest", "hypothesis"))
 	tests := must.Get(filepath.Abs("../tests"))(t)
 	c := exec.Command(inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests)

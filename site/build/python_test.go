@@ -10,8 +10,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // pythonAsked asks the sandbox's program for outputs of Python, as the core does.
@@ -37,7 +37,7 @@ func TestPython(t *testing.T) {
 	for _, runtime := range []string{"micropython", "pyodide"} {
 		t.Run(runtime, func(t *testing.T) {
 			if runtime == "pyodide" {
-				gear.Long(t) // the browser tests run it too
+				testsize.Long(t) // the browser tests run it too
 			}
 			cmd := exec.Command("node", "--input-type=module")
 			cmd.Stdin = strings.NewReader(pythonAsked)

@@ -10,21 +10,21 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&workers="
 
-// TestViolation runs svt4 as a user would, in the second gear with one worker too, to the
+// TestViolation runs svt4 as a user would, in the full tests with one worker too, to the
 // counts of the command line, on the one core that is loaded, once; then saves the report
 // and replays it.
 func TestViolation(t *testing.T) {
 	t.Parallel()
-	samples := gear.Of("10000", "40000")
+	samples := testsize.Of("10000", "40000")
 	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", samples, "-trials", "4", "-seed", "7")
-	for _, workers := range gear.Of([]int{2}, []int{2, 1}) {
+	for _, workers := range testsize.Of([]int{2}, []int{2, 1}) {
 		tab := open(t, strings.Replace(svt4, "40000", samples, 1)+fmt.Sprint(workers))
 		click(t, tab, "#run")
 		r := finish(t, tab, 2*time.Minute)

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -64,7 +64,7 @@ func TestCalibration(t *testing.T) {
 	}
 
 	set(t, tab, "c-runs", "5000")
-	for _, key := range gear.Of([]string{kb.Escape}, []string{kb.Escape, kb.Enter}) { // from anywhere, and on the button that stops
+	for _, key := range testsize.Of([]string{kb.Escape}, []string{kb.Escape, kb.Enter}) { // from anywhere, and on the button that stops
 		until(t, tab, `!document.querySelector("#calibrate").disabled`, 5*time.Second)
 		eval[bool](t, tab, `(document.querySelector("#calibrate").focus(), true)`)
 		pressKey(t, tab, kb.Enter)

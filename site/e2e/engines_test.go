@@ -12,8 +12,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/webdriver"
 )
 
@@ -100,7 +100,7 @@ func (o other) writeOwn(code string) {
 // whose code reaches nothing, and the element in a page of another origin. Nothing is
 // complained about.
 func TestEngines(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	tab := live(t, site+"#door=code") // what the others are held to
 	write(t, tab, ownCode)
 	set(t, tab, "own-samples", fmt.Sprint(ownSamples))

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -132,7 +132,7 @@ func TestExplore(t *testing.T) {
 			t.Errorf("%v: ids that are there twice: %v", size, twice)
 		}
 		pick(t, tab, size)
-		if gear.All() || i == 0 {
+		if testsize.All() || i == 0 {
 			slide(t, tab, size)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // documents lists the pages of docs in the built site.
@@ -75,7 +75,7 @@ func TestDocuments(t *testing.T) {
 }
 
 // TestMuseum: the site runs in a folder of a server that knows nothing of it: there, from the
-// own link of every page of the museum (in the first gear, of one), the audit ends with a
+// own link of every page of the museum (in the short tests, of one), the audit ends with a
 // violation within 20 seconds, as the page says, and its result links to the page.
 func TestMuseum(t *testing.T) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestMuseum(t *testing.T) {
 		if link == nil || !strings.HasPrefix(name, "docs/museum/") {
 			continue
 		}
-		if links++; !gear.All() && name != "docs/museum/svt5.html" {
+		if links++; !testsize.All() && name != "docs/museum/svt5.html" {
 			continue
 		}
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(server.URL+below+name)))

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -40,7 +40,7 @@ ipywidgets.VBox([slider, shown])`,
 // from the files that the wheel brought to the notebook's server: nothing is asked of
 // another host. A slider of ipywidgets draws the instrument anew.
 func TestNotebook(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("Debian's notebook is on Linux")
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -317,7 +317,7 @@ func TestOwnFaults(t *testing.T) {
 		{"syntax", "function mechanism(dataset, n) {\n  return [;\n}", "The code failed in line 2: SyntaxError", "  return [;"},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},
 	}
-	for _, c := range faults[:gear.Of(3, len(faults))] {
+	for _, c := range faults[:testsize.Of(3, len(faults))] {
 		write(t, tab, c.code)
 		if said := refusedOwn(t, tab); !strings.Contains(said, c.says) || len(said) > 999 {
 			t.Errorf("%s: %.999s\nwant %q", c.name, said, c.says)
@@ -349,7 +349,7 @@ func TestOwnFaults(t *testing.T) {
 func TestOwnLoop(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
-	if gear.All() { // ten seconds of it
+	if testsize.All() { // ten seconds of it
 		write(t, tab, "function mechanism(d, n, r) {\n  if (n > 1000) for (;;);\n  return Array.from({length: n}, () => r.laplace(1));\n}")
 		click(t, tab, "#own-run")
 		until(t, tab, ownIdle+` && `+ownSaid+`.includes("still running after 10s")`, 2*time.Minute)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -49,7 +49,7 @@ func TestOwnPython(t *testing.T) {
 		{"no rows", "def mechanism(rows, random):\n    return 1 / len(rows) + random.laplace(1)\n", "on the dataset with no rows"},
 		{"loop", "def mechanism(rows, random):\n    while True: pass\n", "still running after 2s"},
 	}
-	for _, c := range faults[:gear.Of(2, len(faults))] {
+	for _, c := range faults[:testsize.Of(2, len(faults))] {
 		write(t, tab, c.code)
 		said := refusedOwn(t, tab)
 		if shown := eval[string](t, tab, `document.querySelector("#verdict").innerText`); !strings.Contains(said+shown, c.says) {

@@ -11,8 +11,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // templates are those of site/panel/templates.js.
@@ -39,7 +39,7 @@ func templates(t *testing.T) []struct {
 
 // TestTemplates: every template is refuted by what the page audits unasked, and mended it
 // is not; its hint tells first where to look and then what is wrong, at its line. In the
-// first gear these are the first one, and in Python the second.
+// short tests these are the first one, and in Python the second.
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
@@ -51,7 +51,7 @@ func TestTemplates(t *testing.T) {
 			if strings.Count(code, bug) != 1 || strings.Contains(strings.Replace(code, bug, mend, 1), bug) {
 				t.Errorf("%s, %s: %q must be there once, and not in its mend", m.Name, language, bug)
 			}
-			if !gear.All() && !(i == 0 && language == "javascript") && !(i == 1 && (language == "python" || len(m.In) == 1)) {
+			if !testsize.All() && !(i == 0 && language == "javascript") && !(i == 1 && (language == "python" || len(m.In) == 1)) {
 				continue
 			}
 			if language == "python" && eval[bool](t, tab, `document.querySelector("#own-python").hidden`) {

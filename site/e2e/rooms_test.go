@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -65,7 +65,7 @@ var rooms = []room{
 // TestEveryDoor walks through every door, in one page: by the keyboard its link opens it,
 // shows what is its own, and leads by Tab to what starts an audit, past every control and out
 // of the page; with a result axe-core finds nothing, nothing is wider than a small phone, and
-// the verdict stays in sight. In the first gear each door has one of the windows and colours,
+// the verdict stays in sight. In the short tests each door has one of the windows and colours,
 // in the second all. Back goes through the doors, which keep their results.
 func TestEveryDoor(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestEveryDoor(t *testing.T) {
 				t.Errorf("in the door %s, %s is shown: %v", r.door, other.own, shown)
 			}
 		}
-		for _, size := range gear.Of(windows[i%2:i%2+1], windows) {
+		for _, size := range testsize.Of(windows[i%2:i%2+1], windows) {
 			walk(size)
 		}
 		dress(t, tab, 1280, 800, false)
@@ -106,7 +106,7 @@ func TestEveryDoor(t *testing.T) {
 		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
 		for j, size := range windows {
 			for k, dark := range []bool{false, true} {
-				if gear.All() || (j == i%2 && k == i/2%2) {
+				if testsize.All() || (j == i%2 && k == i/2%2) {
 					dress(t, tab, size[0], size[1], dark)
 					axeIn(t, tab, fmt.Sprintf("%s, %v, dark %v", r.door, size, dark), "document")
 				}
@@ -124,7 +124,7 @@ func TestEveryDoor(t *testing.T) {
 				}
 			}
 		}
-		if gear.All() {
+		if testsize.All() {
 			walk(windows[0])
 		}
 		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = false; }), true)`)

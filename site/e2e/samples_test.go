@@ -14,8 +14,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
@@ -204,7 +204,7 @@ func makeLarge(t *testing.T, tab *browser.Tab, name, head, line string) {
 	})()`, head, manyRows, line, name))
 }
 
-var manyRows = gear.Of(300_000, 1_000_000)
+var manyRows = testsize.Of(300_000, 1_000_000)
 
 const (
 	commaLine = "`${x},${i % 2}\\n`"

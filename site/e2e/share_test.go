@@ -18,8 +18,8 @@ import (
 	"github.com/dpscope/dpscope/host/folder"
 	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -57,7 +57,7 @@ func TestShare(t *testing.T) {
 // TestShareAtTheEdge is [TestShare] with the Worker, whose files are the site that
 // ./build.sh edge found in dist.
 func TestShareAtTheEdge(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	t.Parallel()
 	sharing(t, edgetest.Start(t))
 }

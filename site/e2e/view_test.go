@@ -16,8 +16,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
@@ -232,7 +232,7 @@ func pairInput(t *testing.T, r pair.Report) scene.Input {
 	return must.Get(scene.Parse(string(must.Get(json.Marshal(map[string]any{"report": r, "curves": pair.ReportCurves(r)}))(t))))(t)
 }
 
-// everyView opens every view by its first choice, or in the second gear by every one. Each is
+// everyView opens every view by its first choice, or in the full tests by every one. Each is
 // painted, with the table of its numbers, which package scene holds against the reports.
 func everyView(t *testing.T, tab *browser.Tab, what string, least int) {
 	t.Helper()
@@ -242,14 +242,14 @@ func everyView(t *testing.T, tab *browser.Tab, what string, least int) {
 	}
 	for i, v := range views {
 		f := openView(t, tab, v.ID)
-		for _, c := range f.Choices[:min(gear.Of(1, 99), len(f.Choices))] {
+		for _, c := range f.Choices[:min(testsize.Of(1, 99), len(f.Choices))] {
 			inView(t, tab, fmt.Sprintf(`const c = view.document.querySelector("#choice"); c.value = %q; c.dispatchEvent(new view.Event("change"))`, c.ID))
 			until(t, tab, fmt.Sprintf(`%s.facts.Chosen === %q`, viewHook, c.ID), 5*time.Second)
 		}
 		if f = factsOf(t, tab); len(f.Table.Rows) == 0 || f.Words == "" {
 			t.Errorf("%s, %s: no words, or no table: %+v", what, v.ID, f)
 		}
-		for _, dark := range gear.Of([]bool{i%2 == 0}, []bool{false, true}) {
+		for _, dark := range testsize.Of([]bool{i%2 == 0}, []bool{false, true}) {
 			dressed(t, tab, what+"-"+v.ID, dark)
 		}
 	}
@@ -411,7 +411,7 @@ func TestViewLost(t *testing.T) {
 
 // TestViewIdle: a picture that nobody touches costs next to nothing.
 func TestViewIdle(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	tab := open(t, svt4+"2")
 	must.Do(t, resize(tab, 1234, 900))
 	openView(t, tab, "divergence")

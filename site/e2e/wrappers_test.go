@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestWrappers: what docs tell readers of Sphinx and MkDocs to write becomes a page with
 // the element and its record, and the element in it runs.
 func TestWrappers(t *testing.T) {
-	gear.Long(t)
+	testsize.Long(t)
 	for _, c := range []struct {
 		command, docs, wrapper, conf string
 		args                         []string

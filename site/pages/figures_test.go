@@ -16,8 +16,8 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/catalogue"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // findings is a page of findings or of the museum, whose figures are computed
@@ -331,7 +331,7 @@ func TestOneRunCeilingPage(t *testing.T) {
 		if share > 1 || share < 0.845 {
 			t.Errorf("epsilon %v, m %d: ours is %v of the ceiling", eps, m, share)
 		}
-		if m == 10_000 || gear.Of(0, 1) == 1 {
+		if m == 10_000 || testsize.Of(0, 1) == 1 {
 			for runs, e := range map[int]float64{1: ceiling, 3: three} {
 				above, below := bounds.OneRunMostPower(m, runs, mu, e+0.0006, delta, beta), bounds.OneRunMostPower(m, runs, mu, e-0.01, delta, beta)
 				if above >= 0.5 || below < 0.5 {

@@ -28,9 +28,9 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/child"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
@@ -74,7 +74,7 @@ func shown(r pair.Report) string {
 	return b.String()
 }
 
-// Every audit on a page of docs (in the first gear, every third), run natively with two
+// Every audit on a page of docs (in the short tests, every third), run natively with two
 // workers, shows what the page says that it shows, and its command is the one that the
 // report gives.
 // The times are printed, and not tested.
@@ -92,7 +92,7 @@ func TestAudits(t *testing.T) {
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			info, text := fence.FindStringSubmatch(block)[1], fence.FindStringSubmatch(block)[2]
 			command, written, _ := strings.Cut(text, "\n")
-			if at++; !gear.All() && !*update && at%3 != 0 {
+			if at++; !testsize.All() && !*update && at%3 != 0 {
 				return block
 			}
 			r := runAudit(t, cat, name, command)
@@ -113,7 +113,7 @@ func TestAudits(t *testing.T) {
 			must.Do(t, os.WriteFile(file, []byte(changed), 0o644))
 		}
 	}
-	if least := gear.Of(7, 20); violations < least {
+	if least := testsize.Of(7, 20); violations < least {
 		t.Errorf("%d violations on the pages, want %d at least", violations, least)
 	}
 }
@@ -134,8 +134,8 @@ func keep(t *testing.T, name string, r report.View) {
 	}
 }
 
-// Every report that a picture is drawn of comes from the command beside it (in the first
-// gear, some), and none is kept for no picture.
+// Every report that a picture is drawn of comes from the command beside it (in the short
+// tests, some), and none is kept for no picture.
 //
 //	go test ./site/pages -run Pictures -update
 func TestPictures(t *testing.T) {
@@ -154,10 +154,10 @@ func TestPictures(t *testing.T) {
 				continue
 			}
 			switch _, err := ParseCommand(command); {
-			case err == nil && !*update && !gear.All() && len(made)%12 != 0:
+			case err == nil && !*update && !testsize.All() && len(made)%12 != 0:
 			case err == nil:
 				keep(t, of, runAudit(t, cat, name, command))
-			case *update || gear.All():
+			case *update || testsize.All():
 				keep(t, of, runCommand(t, command))
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 func pure(epsilon float64) audit.Claim { return audit.Claim{Kind: audit.Pure, Epsilon: epsilon} }
@@ -251,7 +251,7 @@ func TestOddOutputs(t *testing.T) {
 // shows is certified beyond the claim, is at most the error; at all looks together where
 // one may look at any time.
 func TestBarsHoldTogether(t *testing.T) {
-	runs, looks, beta, epsilon := gear.Of(150, 3000), 6, 0.2, 0.7
+	runs, looks, beta, epsilon := testsize.Of(150, 3000), 6, 0.2, 0.7
 	q := []float64{0.5, 0.25, 0.15, 0.06, 0.04}
 	p := make([]float64, len(q))
 	rest := 0.0
@@ -297,7 +297,7 @@ func TestBarsHoldTogether(t *testing.T) {
 				missed++
 			}
 		}
-		if most := gear.Most(runs, beta, 1e-6); missed > most {
+		if most := testsize.Most(runs, beta, 1e-6); missed > most {
 			t.Errorf("anytime %v: bars miss in %d of %d runs, %d explained by chance", anytime, missed, runs, most)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Programs that run modules for the tests.
@@ -324,7 +324,7 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
-	for i := 0; i < len(whole); i += gear.Of(17, 1) {
+	for i := 0; i < len(whole); i += testsize.Of(17, 1) {
 		changed := slices.Clone(whole)
 		changed[i] ^= 0x81
 		m, err := Open(t.Context(), "m.wasm", changed, Options{Host: self, Space: space(t), Patience: time.Second})

@@ -1,4 +1,4 @@
-package gear
+package testsize
 
 import (
 	"math"
@@ -32,10 +32,10 @@ func TestMost(t *testing.T) {
 func TestOf(t *testing.T) {
 	t.Setenv(Variable, "")
 	if All() || Of(1, 2) != 1 {
-		t.Error("the first gear is not the default")
+		t.Error("short tests are not the default")
 	}
 	t.Setenv(Variable, "1")
 	if !All() || Of(1, 2) != 2 {
-		t.Errorf("%s=1 does not choose the second gear", Variable)
+		t.Errorf("%s=1 does not choose the full tests", Variable)
 	}
 }

@@ -1,10 +1,9 @@
-// Package gear says how long the tests may take.
+// Package testsize says how long the tests may take.
 //
-// They run in two gears. Plain `go test ./...`, and ./build.sh test, is the first:
-// every property once, at sizes that take minutes in all. The second, which
-// ./build.sh test-all chooses by DPSCOPE_TEST_ALL=1, runs the same tests at full
-// size, and those that say [Long].
-package gear
+// Plain `go test ./...`, and ./build.sh test, run short tests: every property once, at
+// sizes that take minutes in all. ./build.sh test-all, by DPSCOPE_TEST_ALL=1, runs the same
+// tests at full size, and those that say [Long].
+package testsize
 
 import (
 	"os"
@@ -13,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Variable is the name of the environment variable that chooses the second gear.
+// Variable is the name of the environment variable that chooses the full tests.
 const Variable = "DPSCOPE_TEST_ALL"
 
-// All says whether the tests run in the second gear.
+// All says whether these are the full tests.
 func All() bool { return os.Getenv(Variable) != "" }
 
-// Long skips a test, in the first gear, that only says again, at greater length,
+// Long skips a test, in the short tests, that only says again, at greater length,
 // what other tests say: studies of coverage and power, measurements of time.
 func Long(t testing.TB) {
 	t.Helper()
@@ -28,12 +27,12 @@ func Long(t testing.TB) {
 	}
 }
 
-// Of is a size of a test in the first gear, or in the second.
-func Of[T any](first, second T) T {
+// Of is the size of a short test, or of a full one.
+func Of[T any](short, full T) T {
 	if All() {
-		return second
+		return full
 	}
-	return first
+	return short
 }
 
 // Most is the most of n independent events of probability p that chance makes: more

@@ -1,5 +1,5 @@
-// Package house holds the tests of how the packages stand to each other.
-package house
+// Package importrules holds the tests of how the packages stand to each other.
+package importrules
 
 import (
 	"bytes"
@@ -29,11 +29,11 @@ var outside = map[string]string{
 	"host/edge/edgetest":      "of tests: starts the Worker",
 	"host/serve":              "the server of the site's files",
 	"internal/cli":            "what commands share: standard error, the terminal, the clock",
-	"internal/gear":           "of tests: reads the environment",
+	"internal/testsize":       "of tests: reads the environment",
 	"internal/nativetest":     "of tests",
 	"internal/canarytest":     "of tests",
 	"internal/child":          "of tests: starts the go command",
-	"internal/house":          "of tests",
+	"internal/importrules":    "of tests",
 	"internal/recordings":     "reads files",
 	"internal/mutate":         "of tests",
 	"internal/timings":        "a command of the tests: standard input",
