@@ -269,6 +269,8 @@ globalThis.dpscope = {
   get canaryReport() { return shown.report?.kind === "pair" ? null : shown.whole; },
 };
 
+function ableToVerify() { byId("verify").disabled = !runs.able || state === "loading" || !shown.verifiable; }
+
 function setState(next) {
   state = next;
   document.body.dataset.state = next;
@@ -278,7 +280,7 @@ function setState(next) {
     byId("stop").disabled = !runs.busy;
     for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
     canaries.able(able);
-    byId("verify").disabled = !able || !shown.verifiable;
+    ableToVerify();
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
   if (next === "ready" && arrived) shown.describe();
@@ -330,6 +332,7 @@ onEnter((to) => {
   if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
   if (to === "training") train();
   shown.enter(to);
+  ableToVerify();
   settings.write();
 });
 byId("help-open").addEventListener("click", help);

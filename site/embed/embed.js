@@ -339,6 +339,7 @@ async function open() {
   readAddress();
   addEventListener("hashchange", readAddress);
   embed.setState("idle");
+  status(""); // nothing is loaded before a run
   listen(embed);
   tell("ready", { settings: embed.current });
   if (!embed.options.autorun) return;

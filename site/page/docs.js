@@ -21,8 +21,9 @@ function fit({ page, heading, text }, words) {
 /** @param {string} text @param {string} word */
 function snippet(text, word) {
   const at = Math.max(0, text.toLowerCase().indexOf(word)), from = Math.max(0, at - AROUND);
-  const found = text.slice(at, at + word.length);
-  return [from ? "… " : "", text.slice(from, at), found.toLowerCase() === word ? html("mark", {}, found) : found, text.slice(at + word.length, at + AROUND), " …"];
+  const found = text.slice(at, at + word.length), to = at + AROUND;
+  const before = text.slice(from, at).replace(from ? /^\S*\s+/ : "", ""), after = text.slice(at + word.length, to).replace(to < text.length ? /\s+\S*$/ : "", "");
+  return [from ? "… " : "", before, found.toLowerCase() === word ? html("mark", {}, found) : found, after, to < text.length ? " …" : ""];
 }
 
 const field = /** @type {HTMLInputElement} */ (document.getElementById("search"));

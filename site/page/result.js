@@ -121,6 +121,7 @@ export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "out
 
 /** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
 function showSentence({ sentence, small, lit }) {
+  if (byId("chart-section").hidden) return; // what was drawn is not shown any more
   byId("say").hidden = !sentence;
   byId("say").classList.toggle("hit", Boolean(lit));
   byId("say").replaceChildren(sentence ?? "", small ? html("small", {}, small) : "");
