@@ -506,7 +506,8 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 		m.Score([]float64{x}, score)
 		return (score[0] > threshold) == above
 	}
-	// end halves between a point outside and one inside.
+	// end halves between a point outside and one inside. Next to 0 it would halve on to the
+	// least of all numbers.
 	end := func(out, in0 float64) float64 {
 		for range 60 {
 			mid := float64(out*0.5) + float64(in0*0.5)
@@ -515,6 +516,9 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 			} else {
 				out = mid
 			}
+		}
+		if math.Abs(in0) < 1e-12*(hi-lo) {
+			return 0
 		}
 		return in0
 	}
