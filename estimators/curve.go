@@ -101,17 +101,19 @@ func newEdgeSearch(edges []float64) *edgeSearch {
 }
 
 // find writes the bins of v[:n] into out. It halves the padded array by
-// conditional moves: no branch depends on the data.
+// conditional moves, one halving of all numbers after the other: no branch depends
+// on the data.
 func (s *edgeSearch) find(v *floats, n int, out *codes) {
 	keys := &s.keys
-	for i, x := range v[:n] {
-		var p uint32
-		for step := s.half; step > 0; step >>= 1 {
+	clear(out[:n])
+	for step := s.half; step > 0; step >>= 1 {
+		for i, x := range v[:n] {
+			p := out[i]
 			if q := p + step; keys[(q-1)&mostEdges] < x {
 				p = q
 			}
+			out[i] = p
 		}
-		out[i] = p
 	}
 }
 

@@ -223,8 +223,7 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges f
 // tally counts the symbols of a column, pooled over both sides.
 func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, error) {
 	seen := map[float64]*tallied{}
-	last := new(tallied) // the one before: most outputs repeat a few symbols
-	last.symbol = math.NaN()
+	var recent [64]*tallied      // by their bits: most outputs repeat a few symbols
 	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
@@ -233,14 +232,18 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 				return nil, err
 			}
 			at := i*w + offset
-			if symbol := side.Rows[at] + 0; symbol != last.symbol { // -0 is 0
-				if last = seen[symbol]; last == nil {
-					last = &tallied{symbol: symbol, value: side.Rows[at+second]}
-					seen[symbol] = last
+			symbol, value := side.Rows[at]+0, side.Rows[at+second] // -0 is 0
+			slot := math.Float64bits(symbol) * hashFactor >> 58
+			e := recent[slot]
+			if e == nil || e.symbol != symbol {
+				if e = seen[symbol]; e == nil {
+					e = &tallied{symbol: symbol, value: value}
+					seen[symbol] = e
 				}
+				recent[slot] = e
 			}
-			last.count++
-			last.varies = last.varies || last.value != side.Rows[at+second]
+			e.count++
+			e.varies = e.varies || e.value != value
 		}
 	}
 	return mostFrequent(seen), nil

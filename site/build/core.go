@@ -16,7 +16,7 @@ var binaries = []struct {
 }{
 	{"core.wasm", "./wasm/worker", inline(
 		"runtime/...", "internal/runtime/...", "internal/abi", "internal/goarch", "internal/bytealg", "internal/byteorder",
-		"math", "math/bits", "slices", "encoding/binary", "./audit", "./audit/stream/...", "./estimators")},
+		"math", "math/bits", "math/rand/v2", "internal/chacha8rand", "slices", "encoding/binary", "./audit", "./audit/stream/...", "./estimators")},
 	{"view.wasm", "./wasm/view", nil},
 }
 
