@@ -233,17 +233,17 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 			}
 			at := i*w + offset
 			symbol, value := side.Rows[at]+0, side.Rows[at+second] // -0 is 0
-			e := &recent[math.Float64bits(symbol)*hashFactor>>58]
-			if *e == nil || (*e).symbol != symbol {
-				if *e = seen[symbol]; *e == nil {
-					*e = &tallied{symbol: symbol, value: value}
-					seen[symbol] = *e
+			slot := math.Float64bits(symbol) * hashFactor >> 58
+			e := recent[slot]
+			if e == nil || e.symbol != symbol {
+				if e = seen[symbol]; e == nil {
+					e = &tallied{symbol: symbol, value: value}
+					seen[symbol] = e
 				}
+				recent[slot] = e
 			}
-			(*e).count++
-			if (*e).value != value {
-				(*e).varies = true
-			}
+			e.count++
+			e.varies = e.varies || e.value != value
 		}
 	}
 	return mostFrequent(seen), nil
