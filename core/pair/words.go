@@ -140,20 +140,25 @@ func (r Report) moreWords() string {
 	if row == nil || row.Counts == nil || row.Counts.N1 == 0 || row.Group > 1 {
 		return ""
 	}
-	const nearMiss, sizes = 10, 9 * 8 // sizes of one digit, below 10^8
+	const nearMiss = 10
 	counted, beta := *row.Counts, 1-r.Confidence
-	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) }
-	i := sort.Search(sizes, func(i int) bool {
+	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) } // those of one digit
+	refutes := func(i int) bool {
 		more := float64(size(i)) / float64(counted.N1)
 		n := counted.Add(bounds.Counts{X: int(more * float64(counted.X)), N1: size(i), Y: int(math.Ceil(more * float64(counted.Y))), N0: size(i)})
 		if row.ID == report.Mu {
 			return bounds.ExactMu(n, beta) > limit
 		}
 		return row.ID == report.Epsilon && bounds.Exact(n, row.Delta, beta) > limit
-	})
-	if i == sizes || size(i) > nearMiss*min(counted.N1, counted.N0) {
+	}
+	most := 0
+	for size(most+1) <= nearMiss*min(counted.N1, counted.N0) {
+		most++
+	}
+	if !refutes(most) {
 		return ""
 	}
+	i := sort.Search(most, refutes)
 	return fmt.Sprintf(" The observed value is above the claim, but within chance. If it is the true value, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))
 }
 
