@@ -58,7 +58,7 @@ func Unpack(text string, value any) error {
 	case n > form:
 		return fmt.Errorf("the link was made by a newer version of dpscope: it has form %d, must be %d", n, form)
 	case !whole || check(data) != sum:
-		return errors.New("the link is cut short or was changed on its way: copy it again, from its first character to its last")
+		return errors.New("the link is incomplete or was changed: copy it again, from its first character to its last")
 	}
 	deflated, err := base64.RawURLEncoding.DecodeString(data)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestPack(t *testing.T) {
 		must.Refuse(t, Unpack(text, new(Code)), says, text)
 	}
 	for end := 4; end < len(link); end++ {
-		bad(link[:end], "cut short")
+		bad(link[:end], "incomplete")
 	}
 	bad("", "nothing that can be read")
 	bad("2"+link[1:], "newer version")

@@ -85,7 +85,7 @@ func TestCodeAsYouType(t *testing.T) {
 		t.Errorf("verified stands %q, the sender saw %q", got, said)
 	}
 	cut := live(t, link[:len(link)-20])
-	until(t, cut, `document.querySelector("#notice").innerText.includes("cut short")`, 30*time.Second)
+	until(t, cut, `document.querySelector("#notice").innerText.includes("incomplete")`, 30*time.Second)
 	if !strings.Contains(eval[string](t, cut, written), "function mechanism") {
 		t.Error("a link that was cut took the code away")
 	}

@@ -22,7 +22,9 @@ function fit({ page, heading, text }, words) {
 function snippet(text, word) {
   const at = Math.max(0, text.toLowerCase().indexOf(word)), from = Math.max(0, at - AROUND);
   const found = text.slice(at, at + word.length), to = at + AROUND;
-  const before = text.slice(from, at).replace(from ? /^\S*\s+/ : "", ""), after = text.slice(at + word.length, to).replace(to < text.length ? /\s+\S*$/ : "", "");
+  let before = text.slice(from, at), after = text.slice(at + word.length, to);
+  if (from) before = before.slice(before.indexOf(" ") + 1);
+  if (to < text.length) after = after.slice(0, after.lastIndexOf(" "));
   return [from ? "… " : "", before, found.toLowerCase() === word ? html("mark", {}, found) : found, after, to < text.length ? " …" : ""];
 }
 

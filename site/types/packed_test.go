@@ -29,8 +29,8 @@ const refused = async (text, says) => {
   }
   assert.fail(text.slice(0, 80) + " was read");
 };
-for (let end = 4; end < link.length; end++) await refused(link.slice(0, end), "cut short");
-for (let at = 12; at < link.length; at += 7) await refused(link.slice(0, at) + (link[at] === "A" ? "B" : "A") + link.slice(at + 1), "changed on its way");
+for (let end = 4; end < link.length; end++) await refused(link.slice(0, end), "incomplete");
+for (let at = 12; at < link.length; at += 7) await refused(link.slice(0, at) + (link[at] === "A" ? "B" : "A") + link.slice(at + 1), "was changed");
 await refused("", "nothing that can be read");
 await refused("x" + link, "nothing that can be read");
 await refused("2" + link.slice(1), "newer version");
