@@ -117,7 +117,7 @@ func TestCanaries(t *testing.T) {
 	set(t, tab, "k-one", "600")
 	set(t, tab, "k-beta", "0.1")
 	click(t, tab, "#canaries-one")
-	until(t, tab, canaryReport+`.kind === "one-run" && `+canaryIdle, time.Minute)
+	until(t, tab, canaryReport+`.plan.mode === "one-run" && `+canaryIdle, time.Minute)
 	one := must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 	want := nativeCanaries(t, one.Plan, core.Env{Pool: engine.LocalPool(1)})
 	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {

@@ -194,7 +194,7 @@ func TestCoreFails(t *testing.T) {
 	offline := network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
 	must.Get(chromedp.Call(lost.Ctx, network.OverrideNetworkState, offline))(t)
 	close(away)
-	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it was not kept")`, 20*time.Second)
+	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it is not stored here")`, 20*time.Second)
 }
 
 // TestSiteFails: a site of which a file is absent, comes in part only or is forbidden to run

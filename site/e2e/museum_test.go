@@ -60,7 +60,7 @@ func TestDocuments(t *testing.T) {
 	look("private learners")
 	until(t, tab, links+`[0]?.startsWith("Private learners")`, 10*time.Second)
 	look("xyzzy learners")
-	until(t, tab, `document.getElementById("found").textContent.includes("Nothing has all")`, 10*time.Second)
+	until(t, tab, `document.getElementById("found").textContent.includes("No page has all")`, 10*time.Second)
 	look("sphinx")
 	until(t, tab, links+`[0] === "Audits in your own pages: Sphinx"`, 10*time.Second)
 	if to := eval[string](t, tab, `document.querySelector("#found a").href`); to != site+"docs/embed.html#sphinx" {
