@@ -299,7 +299,7 @@ def test_scores():
     assert not dpscope.scores(outside, [rng.gauss(0, 1) for _ in range(200)], epsilon=1).violation
     with pytest.raises(dpscope.InputError, match="in_ is empty"):
         dpscope.scores([], outside, epsilon=1)
-    with pytest.raises(dpscope.InputError, match="out is no list of scores"):
+    with pytest.raises(dpscope.InputError, match="out is not a list of scores"):
         dpscope.scores(inside, ["a"], epsilon=1)
 
 

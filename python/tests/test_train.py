@@ -75,7 +75,7 @@ def test_what_cannot_be_taken():
         (lambda members, rng: [0.5] * sum(map(int, members)), "scores for 16 canaries"),
         (lambda members, rng: ["high"] * len(members), "no list of numbers"),
         (lambda members, rng: 0.5, "no list of numbers"),
-        (lambda members: members, r"no f\(members, rng\)"),
+        (lambda members: members, r"not a function f\(members, rng\)"),
         (3, "must be a function"),
     ]:
         with pytest.raises(dpscope.InputError, match=says):
