@@ -35,7 +35,7 @@ let passages;
 
 async function search() {
   const asked = field.value, words = asked.toLowerCase().split(" ").filter((word) => word.length > 1);
-  let shown = html("p", {}, "No page has all of these words.");
+  let shown = /** @type {HTMLElement} */ (html("p", {}, "No page has all of these words."));
   try {
     passages ??= fetch(beside("search.json")).then((answer) => answer.ok ? answer.json() : Promise.reject(new Error(`search.json: ${answer.status}`)));
     const best = (await passages).map((p) => ({ p, fits: fit(p, words) })).filter(({ fits }) => fits).sort((a, b) => b.fits - a.fits).slice(0, MOST);
