@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // The picture's document in its frame.
@@ -256,9 +257,9 @@ func everyView(t *testing.T, tab *browser.Tab, what string, least int) {
 }
 
 // sameTable compares the picture's table, the program's and the page's, with a view's.
-func sameTable(t *testing.T, tab *browser.Tab, v *scene.View) {
+func sameTable(t *testing.T, tab *browser.Tab, v *plot.View) {
 	t.Helper()
-	f, want := factsOf(t, tab), v.Table(scene.Rounded)
+	f, want := factsOf(t, tab), v.Table(plot.Rounded)
 	if f.Table.Title != want.Title || !slices.Equal(f.Table.Head, want.Head) || !slices.EqualFunc(f.Table.Rows, want.Rows, slices.Equal[[]string]) {
 		t.Errorf("%s %s: the picture has %+v, want %+v", v.ID, f.Chosen, f.Table, want)
 	}

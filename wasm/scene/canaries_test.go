@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
@@ -79,7 +81,7 @@ func TestCanaryViews(t *testing.T) {
 	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {
 		t.Errorf("of one run: %+v, %q", one.bars, one.caption())
 	}
-	sound(t, "one run", one.view(), one.view().Layout(Frame{Width: 400, Camera: Everything}))
+	sound(t, "one run", one.view(), one.view().Layout(plot.Frame{Width: 400, Camera: plot.Everything}))
 	if Views(Input{Canary: &CanaryReport{}}) != nil {
 		t.Error("an empty report is drawn")
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
@@ -21,9 +23,9 @@ func TestRefutingPoint(t *testing.T) {
 	if !strings.Contains(v.caption(), "refuted furthest where at most 25\u00a0%") || !strings.Contains(v.tooltip(1), "by the most") || strings.Contains(v.tooltip(0), "refutes") {
 		t.Errorf("%q, %q", v.caption(), v.tooltip(1))
 	}
-	band := v.plot("").Marks[1].(Band)
+	band := v.plot("").Marks[1].(plot.Band)
 	for x, want := range map[float64][2]float64{0.1: {1, 0.35}, 0.3: {0.45, 0.15}, 0.5: {0.45, 0}, 0.9: {0.25, 0}} {
-		if lower, upper := band.limits(x); [2]float64{upper, lower} != want {
+		if lower, upper := band.Limits(x); [2]float64{upper, lower} != want {
 			t.Errorf("the band at %v is from %v to %v, want %v", x, lower, upper, want)
 		}
 	}
@@ -45,7 +47,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%q, %q, %q", v.tooltip(1), v.tooltip(2), v.caption())
 	}
 	drawn := v.plot()
-	s := drawn.Layout(Frame{Width: 600, Camera: Everything})
+	s := drawn.Layout(plot.Frame{Width: 600, Camera: plot.Everything})
 	for _, sh := range s.Shapes {
 		for _, p := range sh.Points {
 			if p.Y < 0 || p.Y > s.Height || p.X < 0 || p.X > s.Width {
@@ -66,7 +68,7 @@ func TestOverTime(t *testing.T) {
 	if got := v.Tooltip(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
 		t.Errorf("%q", got)
 	}
-	if rows := v.Table(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
+	if rows := v.Table(plot.Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
 		t.Errorf("%v", rows)
 	}
 	if c.first() != 1 || !strings.Contains(v.Caption, "exceeded after 90 pairs") {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -44,7 +46,7 @@ func (p examplePoint) odd() bool { return p.in[0] != p.in[1] }
 const mostExamples, mostFeatures = 2000, 4096
 
 // DataOf shows the tables of a report's pair, nil where it is of no learner.
-func DataOf(r *Report) *View {
+func DataOf(r *Report) *plot.View {
 	p := r.pair()
 	if p == nil {
 		return nil
@@ -52,11 +54,11 @@ func DataOf(r *Report) *View {
 	return newData(r.Inputs.Examples, *p).view()
 }
 
-func (v *data) view() *View {
+func (v *data) view() *plot.View {
 	if v == nil {
 		return nil
 	}
-	return View{ID: "data", Title: "The data"}.always(v.plot())
+	return plot.View{ID: "data", Title: "The data"}.Always(v.plot())
 }
 
 // newData is nil where there is nothing to draw, or it does not fit together.
@@ -144,7 +146,7 @@ func (v *data) moments(j, class int) (n, mean, deviation float64) {
 	return n, mean, math.Sqrt(deviation / max(n, 1))
 }
 
-func labelOf(row []float64) int { return choose(row[len(row)-1] >= 0.5, 1, 0) }
+func labelOf(row []float64) int { return plot.If(row[len(row)-1] >= 0.5, 1, 0) }
 
 // unit is what a feature's differences are measured in: a deviation, and no less than a
 // twentieth of its bounds.
@@ -194,7 +196,7 @@ func (v *data) place() {
 			if p.odd() != odd {
 				continue
 			}
-			key := rowKey([]float64{p.x, p.y, float64(p.class), float64(choose(odd && p.in[0], 1, 0))})
+			key := rowKey([]float64{p.x, p.y, float64(p.class), float64(plot.If(odd && p.in[0], 1, 0))})
 			i, known := at[key]
 			if !known {
 				i = len(v.points)
@@ -221,20 +223,20 @@ func (v *data) drawn() []examplePoint { return v.points[max(0, len(v.points)-mos
 func (v *data) called(p examplePoint) string {
 	what := "poisoned row"
 	if p.in[0] {
-		what = choose(v.odd[1] > 0, "replaced row", "removed row")
+		what = plot.If(v.odd[1] > 0, "replaced row", "removed row")
 	}
 	if n := p.count[0] + p.count[1]; n > 1 {
-		what += ", " + Grouped(n) + " times"
+		what += ", " + plot.Grouped(n) + " times"
 	}
 	return what
 }
 
 func (v *data) caption() string {
-	of := Grouped(v.n[0])
+	of := plot.Grouped(v.n[0])
 	if v.n[0] != v.n[1] {
-		of += " and " + Grouped(v.n[1])
+		of += " and " + plot.Grouped(v.n[1])
 	}
-	words := fmt.Sprintf("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, Grouped(len(v.names)-1))
+	words := fmt.Sprintf("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, plot.Grouped(len(v.names)-1))
 	if v.odd == [2]int{} {
 		return words + " Both hold the same rows."
 	}
@@ -246,10 +248,10 @@ func (v *data) caption() string {
 		}
 	}
 	if v.odd[0]+v.odd[1] > most {
-		words += fmt.Sprintf(" In all, %s rows are in the first table only and %s in the second only.", Grouped(v.odd[0]), Grouped(v.odd[1]))
+		words += fmt.Sprintf(" In all, %s rows are in the first table only and %s in the second only.", plot.Grouped(v.odd[0]), plot.Grouped(v.odd[1]))
 	}
 	if left := len(v.points) - len(drawn); left > 0 {
-		words += fmt.Sprintf(" %s places are not drawn; the table has them.", Grouped(left))
+		words += fmt.Sprintf(" %s places are not drawn; the table has them.", plot.Grouped(left))
 	}
 	return words
 }
@@ -258,64 +260,64 @@ func upperFirst(words string) string { return strings.ToUpper(words[:1]) + words
 
 func (v *data) tooltip(i int) string {
 	p := v.drawn()[i]
-	words := fmt.Sprintf("%s = %s, %s = %s: %s", v.names[v.axes[0]], Short(p.x), v.names[v.axes[1]], Short(p.y), v.class[p.class])
+	words := fmt.Sprintf("%s = %s, %s = %s: %s", v.names[v.axes[0]], plot.Short(p.x), v.names[v.axes[1]], plot.Short(p.y), v.class[p.class])
 	switch n := p.count[0]; {
 	case p.odd():
-		words = v.called(p) + ", " + words + ", only in the " + choose(p.in[0], "first", "second") + " table"
+		words = v.called(p) + ", " + words + ", only in the " + plot.If(p.in[0], "first", "second") + " table"
 	case n > 1:
-		words += ", " + Grouped(n) + " rows"
+		words += ", " + plot.Grouped(n) + " rows"
 	}
 	return words
 }
 
-func (v *data) table(fig Figures) Table {
-	t := Table{Title: "The rows by two features", Head: []string{v.names[v.axes[0]], v.names[v.axes[1]], "class", "rows of the first table", "rows of the second table"}}
+func (v *data) table(fig plot.Figures) plot.Table {
+	t := plot.Table{Title: "The rows by two features", Head: []string{v.names[v.axes[0]], v.names[v.axes[1]], "class", "rows of the first table", "rows of the second table"}}
 	for i := len(v.points) - 1; i >= 0; i-- { // those in which the tables differ first
 		p := v.points[i]
-		t.Rows = append(t.Rows, []string{fig.of(p.x), fig.of(p.y), v.class[p.class], fmt.Sprint(p.count[0]), fmt.Sprint(p.count[1])})
+		t.Rows = append(t.Rows, []string{fig.Of(p.x), fig.Of(p.y), v.class[p.class], fmt.Sprint(p.count[0]), fmt.Sprint(p.count[1])})
 	}
 	return t
 }
 
 // classMark is how a class is drawn.
-func classMark(class int) (Form, Paint) {
-	return choose(class == 0, Disc, Triangle), Ink(choose(class == 0, Accent, Event))
+func classMark(class int) (plot.Form, plot.Paint) {
+	return plot.If(class == 0, plot.Disc, plot.Triangle), plot.Ink(plot.If(class == 0, plot.Accent, plot.Event))
 }
 
-func (v *data) plot() Plot {
-	p := Plot{Height: large, Caption: v.caption(), Table: v.table, Hit: Point{20, 20}, Outline: 12, Tooltip: v.tooltip}
-	for k, axis := range []*Axis{&p.X, &p.Y} {
+func (v *data) plot() plot.Plot {
+	p := plot.Plot{Height: plot.Large, Caption: v.caption(), Table: v.table, Hit: [2]float64{20, 20}, Outline: 12, Tooltip: v.tooltip}
+	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
 		b := v.bounds[v.axes[k]]
-		*axis = Axis{Title: v.names[v.axes[k]], Scale: Scale{Lo: b[0], Hi: b[1]}, Words: Short, Zooms: true}
+		*axis = plot.Axis{Title: v.names[v.axes[k]], Scale: plot.Scale{Lo: b[0], Hi: b[1]}, Words: plot.Short, Zooms: true}
 	}
 	var dots, odd [2][][2]float64
 	for _, q := range v.drawn() {
 		at := [2]float64{q.x, q.y}
 		p.Items, dots[q.class] = append(p.Items, at), append(dots[q.class], at)
 		if q.odd() {
-			side := choose(q.in[0], 0, 1)
+			side := plot.If(q.in[0], 0, 1)
 			odd[side] = append(odd[side], at)
 		}
 	}
 	for c, at := range dots {
 		form, paint := classMark(c)
-		p.Marks = append(p.Marks, Points{Key: v.class[c], Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
+		p.Marks = append(p.Marks, plot.Points{Key: v.class[c], Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
 	}
 	if v.odd[1] > 0 {
-		p.Marks = append(p.Marks, Points{Key: "only in the second table (ringed)", Paint: Ink(Bad), At: odd[1], Form: Ring, Radius: 9})
+		p.Marks = append(p.Marks, plot.Points{Key: "only in the second table (ringed)", Paint: plot.Ink(plot.Bad), At: odd[1], Form: plot.Ring, Radius: 9})
 	}
 	if v.odd[0] > 0 {
-		p.Marks = append(p.Marks, Crosses{Key: "only in the first table (crossed)", Paint: Ink(Text), At: odd[0]})
+		p.Marks = append(p.Marks, plot.Crosses{Key: "only in the first table (crossed)", Paint: plot.Ink(plot.Text), At: odd[0]})
 	}
 	var last [2]*examplePoint // odd rows of either dataset
 	for i, q := range v.drawn() {
 		if q.odd() {
-			last[choose(q.in[0], 0, 1)] = &v.drawn()[i]
+			last[plot.If(q.in[0], 0, 1)] = &v.drawn()[i]
 		}
 	}
 	for _, q := range last {
 		if q != nil {
-			p.Marks = append(p.Marks, Note{At: [2]float64{q.x, q.y}, Words: v.called(*q), Role: Text, Must: true})
+			p.Marks = append(p.Marks, plot.Note{At: [2]float64{q.x, q.y}, Words: v.called(*q), Role: plot.Text, Must: true})
 		}
 	}
 	return p

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/must"
@@ -56,10 +58,10 @@ func TestDataByHand(t *testing.T) {
 	if words := v.caption(); !strings.Contains(words, "of 5 rows and 3 features") || !strings.Contains(words, "Poisoned row, c = 4") || !strings.Contains(words, "Replaced row, c = 2") {
 		t.Errorf("%q", words)
 	}
-	if got := v.table(Exact).Rows; !slices.Equal(got[0], []string{"4", "-1", "yes", "0", "1"}) || !slices.Equal(got[last], []string{"1", "0", "no", "2", "2"}) {
+	if got := v.table(plot.Exact).Rows; !slices.Equal(got[0], []string{"4", "-1", "yes", "0", "1"}) || !slices.Equal(got[last], []string{"1", "0", "no", "2", "2"}) {
 		t.Errorf("%v", got)
 	}
-	s := v.view().Layout(Frame{Width: 600, Camera: Everything})
+	s := v.view().Layout(plot.Frame{Width: 600, Camera: plot.Everything})
 	var said []string
 	for _, l := range s.Labels {
 		said = append(said, l.Words)
@@ -83,7 +85,7 @@ func TestDataByHand(t *testing.T) {
 		t.Errorf("%v by %v: %q", none.odd, none.axes, none.caption())
 	}
 	one := newData(&pair.Examples{Features: []string{"a"}, Classes: cells.Classes, Lower: []float64{0}, Upper: []float64{1}}, audit.Pair{First: table([]float64{0, 0}), Second: table([]float64{1, 1})})
-	if one.axes != [2]int{0, 1} || one.table(Exact).Head[1] != "label" {
+	if one.axes != [2]int{0, 1} || one.table(plot.Exact).Head[1] != "label" {
 		t.Errorf("%v", one.axes)
 	}
 }
@@ -121,7 +123,7 @@ func TestDataTwin(t *testing.T) {
 			}
 		}
 		var shown [2]int
-		for _, row := range v.table(Exact).Rows {
+		for _, row := range v.table(plot.Exact).Rows {
 			for side := range 2 {
 				var n int
 				must.Get(fmt.Sscan(row[3+side], &n))(t)
@@ -154,7 +156,7 @@ func TestDataOfEveryLearner(t *testing.T) {
 					t.Fatalf("%s: pair %q is not drawn", spec.Name, p.Label)
 				}
 				everyChoice(t, spec.Name+" "+p.Label, v.view())
-				if f := v.table(Rounded); len(f.Rows) != len(v.points) {
+				if f := v.table(plot.Rounded); len(f.Rows) != len(v.points) {
 					t.Errorf("%s: %d rows in the table", spec.Name, len(f.Rows))
 				}
 			}

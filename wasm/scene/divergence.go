@@ -6,6 +6,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
 )
@@ -35,10 +37,10 @@ func kinds(c audit.Claim) []divergenceKind {
 	}}
 	switch e, ok := epsilonOf(c); {
 	case ok && e > 0:
-		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+Short(e), e, "hockey-stick divergence at ε = "+Short(e)), total, kl}
+		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+plot.Short(e), e, "hockey-stick divergence at ε = "+plot.Short(e)), total, kl}
 	case c.Kind == "renyi" && c.Alpha > 1:
 		a := c.Alpha
-		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + Short(a), part: func(p, q float64) float64 {
+		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + plot.Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + plot.Short(a), part: func(p, q float64) float64 {
 			if p == 0 {
 				return 0
 			}
@@ -103,17 +105,17 @@ func newDivergence(ch chart.Chart, claim audit.Claim, reversed bool, live string
 }
 
 // view is nil where nothing was counted.
-func (d *divergence) view() *View {
+func (d *divergence) view() *plot.View {
 	if d == nil {
 		return nil
 	}
-	v := View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence", Choices: choices(d.kinds)}
+	v := plot.View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence", Choices: choices(d.kinds)}
 	if d.plane != nil {
-		v.ChoiceLabel, v.Choices = "Show", append(v.Choices, Choice{planeID, "plane: the score and one more direction"})
+		v.ChoiceLabel, v.Choices = "Show", append(v.Choices, plot.Choice{ID: planeID, Words: "plane: the score and one more direction"})
 	}
-	return v.of(func(choice string) Plot {
+	return v.Of(func(choice string) plot.Plot {
 		d.choose(choice)
-		p := Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip}
+		p := plot.Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip}
 		if p.Name = func(i int) string { return d.bins[i].Words }; d.flat {
 			p.Name, p.Panels = d.plane.name, d.plane.plot(d.claim)
 		} else {
@@ -123,10 +125,10 @@ func (d *divergence) view() *View {
 	})
 }
 
-func choices(kinds []divergenceKind) []Choice {
-	var out []Choice
+func choices(kinds []divergenceKind) []plot.Choice {
+	var out []plot.Choice
 	for _, k := range kinds {
-		out = append(out, Choice{k.id, k.words})
+		out = append(out, plot.Choice{ID: k.id, Words: k.words})
 	}
 	return out
 }
@@ -176,18 +178,18 @@ func (d *divergence) caption() string {
 	if words != "" {
 		words += " "
 	}
-	what := choose(d.outcomes(), "outcomes", "bins")
+	what := plot.If(d.outcomes(), "outcomes", "bins")
 	switch e, dp := epsilonOf(d.claim); {
 	case math.IsInf(sum, 1):
 		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
 	case d.kind.share:
 		words += fmt.Sprintf("Parts are shares of %s, of the %s dataset from the %s, as observed.", d.kind.of, from, to)
 	case sum == 0 && d.kind.id == "claim":
-		words += fmt.Sprintf("None of the %s is observed more than e^%s times as often on the %s dataset as on the %s.", what, Short(e), from, to)
+		words += fmt.Sprintf("None of the %s is observed more than e^%s times as often on the %s dataset as on the %s.", what, plot.Short(e), from, to)
 	default:
-		words += fmt.Sprintf("The observed %s of the %s dataset from the %s, over these %s, is %s", d.kind.of, from, to, what, Short(sum))
+		words += fmt.Sprintf("The observed %s of the %s dataset from the %s, over these %s, is %s", d.kind.of, from, to, what, plot.Short(sum))
 		if dp && d.kind.id == "claim" {
-			words += fmt.Sprintf("; claimed: at most δ = %s", Short(d.claim.Delta))
+			words += fmt.Sprintf("; claimed: at most δ = %s", plot.Short(d.claim.Delta))
 		}
 		words += "."
 	}
@@ -197,7 +199,7 @@ func (d *divergence) caption() string {
 // counted are the words of a bin's counts and their ratio.
 func (d *divergence) counted(b Bin) string {
 	p, q := b.Shares()
-	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, Grouped(b.First), Percent(p), Grouped(b.Second), Percent(q))
+	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, plot.Grouped(b.First), plot.Percent(p), plot.Grouped(b.Second), plot.Percent(q))
 	switch r := b.LogRatio(); {
 	case math.IsNaN(r):
 		return words + "; never seen"
@@ -206,7 +208,7 @@ func (d *divergence) counted(b Bin) string {
 	case math.IsInf(r, -1):
 		words += "; never seen on the first dataset"
 	default:
-		words += fmt.Sprintf("; ln ratio %s ± %s", Short(round(r, 3)), Short(round(b.Spread(), 2)))
+		words += fmt.Sprintf("; ln ratio %s ± %s", plot.Short(plot.Round(r, 3)), plot.Short(plot.Round(b.Spread(), 2)))
 	}
 	return words
 }
@@ -221,20 +223,20 @@ func (d *divergence) tooltip(i int) string {
 		return words
 	}
 	parts, sum := d.parts()
-	words += "; part " + Short(round(parts[i], 4))
+	words += "; part " + plot.Short(plot.Round(parts[i], 4))
 	if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
-		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
+		words += fmt.Sprintf(" of %s (%s)", plot.Short(plot.Round(sum, 4)), plot.Percent(parts[i]/sum))
 	}
 	switch s := b.inEvent(); {
 	case s == 1:
 		words += "; in the event"
 	case s > 0:
-		words += fmt.Sprintf("; %s of it in the event", Percent(s))
+		words += fmt.Sprintf("; %s of it in the event", plot.Percent(s))
 	}
 	return words
 }
 
-func (d *divergence) table(fig Figures) Table {
+func (d *divergence) table(fig plot.Figures) plot.Table {
 	if d.flat {
 		return d.planeTable(fig)
 	}
@@ -242,19 +244,19 @@ func (d *divergence) table(fig Figures) Table {
 	switch {
 	case d.outcomes():
 		first[0] = "outcome"
-	case fig == Exact:
+	case fig == plot.Exact:
 		first = []string{"from", "below"}
 	}
-	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
+	t := plot.Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
 	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: "+d.kind.of)
 	parts, _ := d.parts()
 	for i, b := range d.bins {
 		x := b.figures(fig)
 		row := []string{b.Words}
 		if len(first) == 2 {
-			row = []string{fig.of(b.low), fig.of(b.high)}
+			row = []string{fig.Of(b.low), fig.Of(b.high)}
 		}
-		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], fig.of(parts[i]))
+		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], fig.Of(parts[i]))
 		t.Rows = append(t.Rows, row)
 	}
 	return t

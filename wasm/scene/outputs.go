@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
@@ -75,12 +77,12 @@ func (m mark) few() bool { return m.First+m.Second < 4 }
 // tested is the event whose bound is certified, or that a run on its way shows most of.
 type tested struct {
 	mark
-	words   string   // after "where"
-	rows    []int    // marks that are it, of outcomes
-	spans   []Window // where it lies, in bins from the left
-	sign    float64  // 1: likelier on B
-	bound   float64  // of |ln(B/A)|, 0 or above
-	certain bool     // the bound is there
+	words   string        // after "where"
+	rows    []int         // marks that are it, of outcomes
+	spans   []plot.Window // where it lies, in bins from the left
+	sign    float64       // 1: likelier on B
+	bound   float64       // of |ln(B/A)|, 0 or above
+	certain bool          // the bound is there
 	lit     bool
 	sofar   bool // nobody chose it beforehand
 }
@@ -90,7 +92,7 @@ const coarse = 32
 
 // NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
 // bins.
-func NewOutputs(r *Report) *View {
+func NewOutputs(r *Report) *plot.View {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
 	for _, row := range report.Report(r.head).Rows(report.Bounds) {
@@ -120,7 +122,7 @@ func NewOutputs(r *Report) *View {
 }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
-func NewLiveOutputs(p *pair.Progress) *View {
+func NewLiveOutputs(p *pair.Progress) *plot.View {
 	l := p.Live
 	if l == nil {
 		return nil
@@ -188,7 +190,7 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 			m.Words, m.short = others, others
 		}
 		if v.event != nil && v.event.Where != nil {
-			m.in = choose(in[i], 1.0, 0)
+			m.in = plot.If(in[i], 1.0, 0)
 		}
 		list = append(list, &placed{m, i})
 	}
@@ -262,7 +264,7 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 	if yes == 0 || no == 0 || yes == no {
 		return nil, ""
 	}
-	return words, choose(yes == '⊤', "yes", string(yes))
+	return words, plot.If(yes == '⊤', "yes", string(yes))
 }
 
 func ordinal(k int) string {
@@ -283,7 +285,7 @@ func ordinal(k int) string {
 // bins makes the marks of an axis.
 func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	l := level{v.chart.Edges}
-	step := choose(n-2 > coarse && n%2 == 0, 2, 1)
+	step := plot.If(n-2 > coarse && n%2 == 0, 2, 1)
 	add := func(from, to int) {
 		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
 		m.low, m.high, m.From, m.To = a.low, b.high, a.From, b.To
@@ -306,12 +308,12 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 }
 
 // covered is how much of a bin lies between two places.
-func (m mark) covered(w Window) float64 {
+func (m mark) covered(w plot.Window) float64 {
 	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / (m.To - m.From)
 }
 
 // span is where an interval lies; beyond the edges it ends somewhere in an end bin.
-func (v *outputs) span(x report.Interval) Window {
+func (v *outputs) span(x report.Interval) plot.Window {
 	l, w := level{v.chart.Edges}, v.whole()
 	if x.From != nil {
 		w.Lo = l.place(*x.From)
@@ -323,7 +325,9 @@ func (v *outputs) span(x report.Interval) Window {
 }
 
 // whole is where the bins begin and end.
-func (v *outputs) whole() Window { return Window{v.marks[0].From, v.marks[len(v.marks)-1].To} }
+func (v *outputs) whole() plot.Window {
+	return plot.Window{Lo: v.marks[0].From, Hi: v.marks[len(v.marks)-1].To}
+}
 
 // choose finds the event, and the limits of all marks.
 func (v *outputs) choose(all [2]int) {
@@ -349,7 +353,7 @@ func (v *outputs) choose(all [2]int) {
 		t = v.given(all)
 		if t != nil && v.live && !t.certain {
 			t.lower, t.upper = limits(t.mark)
-			if t.bound = max(0, choose(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
+			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
 				t.certain = true
 			}
 		}
@@ -363,7 +367,7 @@ func (v *outputs) choose(all [2]int) {
 
 // given is the event that was chosen beforehand.
 func (v *outputs) given(all [2]int) *tested {
-	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
+	t := &tested{sign: plot.If(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
 	} else if e.Words != "" {
@@ -423,7 +427,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	var best *tested
 	try := func(m mark, from, to float64) *tested {
 		for _, sign := range []float64{1, -1} {
-			if b := choose(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
+			if b := plot.If(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
 				best = &tested{mark: m, sign: sign, bound: b, certain: true, sofar: true}
 				return best
 			}
@@ -447,11 +451,11 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 		name := "the " + v.chart.AxisWords()
 		from, to := limits(sum)
 		if t := try(sum, from, to); t != nil {
-			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{whole.Lo, m.To}}
+			t.words, t.spans = name+" is below "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: whole.Lo, Hi: m.To}}
 		}
 		from, to = limits(rest)
 		if t := try(rest, from, to); t != nil {
-			t.words, t.spans = name+" is above "+Short(round(m.high, 3)), []Window{{m.To, whole.Hi}}
+			t.words, t.spans = name+" is above "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: m.To, Hi: whole.Hi}}
 		}
 	}
 	if best != nil {
@@ -478,7 +482,7 @@ func (v *outputs) out(m mark) bool {
 func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
 // view is nil where there is nothing to show.
-func (v *outputs) view() *View {
+func (v *outputs) view() *plot.View {
 	if v == nil {
 		return nil
 	}
@@ -490,5 +494,5 @@ func (v *outputs) view() *View {
 		}
 		return v.marks[i].Words
 	}
-	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.always(p)
+	return plot.View{ID: "outputs", Title: "Can the answer tell A from B?"}.Always(p)
 }

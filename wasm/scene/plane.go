@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"gonum.org/v1/gonum/mathext"
@@ -172,18 +174,18 @@ func (d *divergence) planeCaption() string {
 		seen[c.look]++
 	}
 	n, m := v.outputs()
-	outputs := Grouped(n)
+	outputs := plot.Grouped(n)
 	if m != n {
-		outputs += " and " + Grouped(m)
+		outputs += " and " + plot.Grouped(m)
 	}
 	all := 0
 	for _, b := range d.bins {
 		all += b.First
 	}
-	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, Grouped(all), v.Words)
-	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
+	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, plot.Grouped(all), v.Words)
+	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", plot.Grouped(len(v.cells)), plot.Grouped(seen[clear]+seen[beyondAll]), plot.Grouped((len(v.cells)+19)/20))
 	if dp {
-		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", Grouped(seen[beyondAll]), Short(epsilon))
+		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", plot.Grouped(seen[beyondAll]), plot.Short(epsilon))
 	}
 	return words + ". The report has the certified bound."
 }
@@ -202,9 +204,9 @@ func (d *divergence) planeTooltip(i int) string {
 }
 
 // planeTable are the cells.
-func (d *divergence) planeTable(fig Figures) Table {
+func (d *divergence) planeTable(fig plot.Figures) plot.Table {
 	v := d.plane
-	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
+	t := plot.Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
 		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)
 		t.Rows = append(t.Rows, append(row, map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]))
@@ -213,62 +215,62 @@ func (d *divergence) planeTable(fig Figures) Table {
 }
 
 // figures are counts, shares, log ratio and its spread as cells of a table.
-func (b Bin) figures(fig Figures) []string {
+func (b Bin) figures(fig plot.Figures) []string {
 	p, q := b.Shares()
 	ratio, spread := "", ""
 	if r := b.LogRatio(); !math.IsNaN(r) {
-		ratio = fig.of(r)
+		ratio = fig.Of(r)
 	}
 	if s := b.Spread(); !math.IsNaN(s) {
-		spread = fig.of(s)
+		spread = fig.Of(s)
 	}
-	return []string{fmt.Sprint(b.First), fig.of(p), fmt.Sprint(b.Second), fig.of(q), ratio, spread}
+	return []string{fmt.Sprint(b.First), fig.Of(p), fmt.Sprint(b.Second), fig.Of(q), ratio, spread}
 }
 
 // plot shows every cell, as large as it is likely and formed by its ratio, and above them
 // the sums over the score.
-func (v *plane) plot(claim audit.Claim) []Plot {
+func (v *plane) plot(claim audit.Claim) []plot.Plot {
 	epsilon, dp := epsilonOf(claim)
 	scores := level{v.ScoreEdges}
 	score := scores.axis("score of the witness (higher: likelier on the first dataset)", v.score)
 	score.Short = "score of the witness"
-	sums := Plot{X: score, Height: px(74), Marks: []Mark{outline(Line{Paint: Ink(First)}, v.score, 0), outline(Line{Paint: Ink(Second), Dash: true}, v.score, 1)}}
+	sums := plot.Plot{X: score, Height: plot.Px(74), Marks: []plot.Mark{outline(plot.Line{Paint: plot.Ink(plot.First)}, v.score, 0), outline(plot.Line{Paint: plot.Ink(plot.Second), Dash: true}, v.score, 1)}}
 	sums.X.Title, sums.X.Words, sums.X.Values = "", nil, nil
-	sums.Y = Axis{Title: "share of outputs by score: first (line), second (dashed)", Short: "share: first (line), second (dashed)", Words: Percent}
+	sums.Y = plot.Axis{Title: "share of outputs by score: first (line), second (dashed)", Short: "share: first (line), second (dashed)", Words: plot.Percent}
 	for _, b := range v.score {
 		sums.Y.Hi = max(sums.Y.Hi, 1.06*b.share(0), 1.06*b.share(1))
 	}
-	p := Plot{X: score, Height: Height{280, 0.66, 480}}
+	p := plot.Plot{X: score, Height: plot.Height{280, 0.66, 480}}
 	p.Y = level{v.Edges}.axis("direction: "+v.Words, v.along)
 	if v.Border != nil {
 		at := scores.place(*v.Border)
-		from, to := choose(v.Above, at, score.Lo), choose(v.Above, score.Hi, at)
-		event := Bars{Key: "in the event: score" + choose(v.Above, " > ", " ≤ ") + Short(*v.Border), Paint: Ink(EventArea), Form: keyRegion, Boxes: []Box{column(from, to)}}
+		from, to := plot.If(v.Above, at, score.Lo), plot.If(v.Above, score.Hi, at)
+		event := plot.Bars{Key: "in the event: score" + plot.If(v.Above, " > ", " ≤ ") + plot.Short(*v.Border), Paint: plot.Ink(plot.EventArea), Form: plot.KeyRegion, Boxes: []plot.Box{plot.Column(from, to)}}
 		sums.Marks = append(sums.Marks, event)
-		p.Marks = append(p.Marks, event, Rule{Paint: Ink(Event), At: at, Upright: true})
+		p.Marks = append(p.Marks, event, plot.Rule{Paint: plot.Ink(plot.Event), At: at, Upright: true})
 	}
-	p.Marks = append(p.Marks, Bars{Key: "likelier on the first", Paint: Ink(First), Form: keyDiamond}, Bars{Key: "likelier on the second", Paint: Ink(Second), Form: keySquare}, Bars{Key: "no clear difference", Paint: Ink(Muted), Form: keyHollow})
+	p.Marks = append(p.Marks, plot.Bars{Key: "likelier on the first", Paint: plot.Ink(plot.First), Form: plot.KeyDiamond}, plot.Bars{Key: "likelier on the second", Paint: plot.Ink(plot.Second), Form: plot.KeySquare}, plot.Bars{Key: "no clear difference", Paint: plot.Ink(plot.Muted), Form: plot.KeyHollow})
 	if dp {
-		p.Marks = append(p.Marks, Bars{Key: "beyond the claimed ε = " + Short(epsilon), Paint: Ink(Text), Form: keyOutline})
+		p.Marks = append(p.Marks, plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Paint: plot.Ink(plot.Text), Form: plot.KeyOutline})
 	}
 	for _, c := range v.cells {
 		across, up := &v.across[c.j], &v.up[c.i]
-		box := Box{across.From, across.To, up.From, up.To}
+		box := plot.Span(across.From, across.To, up.From, up.To)
 		p.Items, p.Within = append(p.Items, [2]float64{(box.X0 + box.X1) / 2, (box.Y0 + box.Y1) / 2}), append(p.Within, box)
 		// Its area is the share of outputs, up to a full one, and it is the stronger the
 		// larger the ratio.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2
 		dx, dy := less*(box.X1-box.X0), less*(box.Y1-box.Y0)
-		shown := Bars{Boxes: []Box{{box.X0 + dx, box.X1 - dx, box.Y0 + dy, box.Y1 - dy}}, Paint: Ink(Muted).At(0.75), Form: keyHollow}
+		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Ink(plot.Muted).At(0.75), Form: plot.KeyHollow}
 		first := c.LogRatio() > 0
 		if c.look != unclear {
-			shown.Form = choose(first, keyDiamond, keySquare)
-			shown.Paint = Between(Panel, choose(first, First, Second), 0.35+0.65*min(1, math.Abs(c.LogRatio())/max(epsilon, 0.5)))
+			shown.Form = plot.If(first, plot.KeyDiamond, plot.KeySquare)
+			shown.Paint = plot.Between(plot.Panel, plot.If(first, plot.First, plot.Second), 0.35+0.65*min(1, math.Abs(c.LogRatio())/max(epsilon, 0.5)))
 		}
 		if p.Marks = append(p.Marks, shown); c.look == beyondAll {
-			shown.Form, shown.Paint = choose(first, keyOutline, keyHollow), Ink(Text)
+			shown.Form, shown.Paint = plot.If(first, plot.KeyOutline, plot.KeyHollow), plot.Ink(plot.Text)
 			p.Marks = append(p.Marks, shown)
 		}
 	}
-	return []Plot{sums, p}
+	return []plot.Plot{sums, p}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
@@ -53,7 +55,7 @@ func TestPlaneByHand(t *testing.T) {
 	if r := v.Tooltip(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
 		t.Errorf("%q", r)
 	}
-	facts := v.Table(Rounded)
+	facts := v.Table(plot.Rounded)
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
@@ -185,10 +187,10 @@ func TestOddPlanes(t *testing.T) {
 			r.Skip()
 		}
 		for _, width := range []float64{280, 1400} {
-			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
-				s := v.Layout(Frame{Width: width, Camera: cam})
-				if len(s.Items) != len(d.plane.cells) || len(v.Table(Rounded).Rows) != len(s.Items) {
-					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(Rounded).Rows))
+			for _, cam := range []plot.Camera{plot.Everything, {X: plot.Window{Lo: 0.3, Hi: 0.5}, Y: plot.Window{Lo: 0.4, Hi: 0.7}}, {X: plot.Window{Lo: 0, Hi: plot.Narrowest}, Y: plot.Window{Lo: 1 - plot.Narrowest, Hi: 1}}} {
+				s := v.Layout(plot.Frame{Width: width, Camera: cam})
+				if len(s.Items) != len(d.plane.cells) || len(v.Table(plot.Rounded).Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(plot.Rounded).Rows))
 				}
 				for _, sh := range s.Shapes {
 					for _, q := range sh.Points {

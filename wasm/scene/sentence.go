@@ -4,28 +4,23 @@ import (
 	"fmt"
 	"math"
 	"strings"
-)
 
-// Said is what a picture shows in one plain sentence, with what else there is to say.
-type Said struct {
-	Sentence string `json:"sentence,omitempty"`
-	Small    string `json:"small,omitempty"`
-	Lit      bool   `json:"lit,omitempty"` // the claim is refuted
-}
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+)
 
 // Says puts the picture into words by its own numbers, so that the two cannot disagree.
 // What is certified is rounded down. With a violation the observed ratio comes first,
 // else only what is certified is said.
-func (v *outputs) Says() Said {
-	x := Said{Lit: v.refuted}
+func (v *outputs) Says() plot.Said {
+	x := plot.Said{Lit: v.refuted}
 	t := v.tested
-	sofar := choose(v.live, "So far: ", "")
+	sofar := plot.If(v.live, "So far: ", "")
 	if t == nil {
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		return x
 	}
 	likelier, other := likelierOn(t.sign)
-	where := sofar + choose(v.live, "where ", "Where ") + t.words + ", "
+	where := sofar + plot.If(v.live, "where ", "Where ") + t.words + ", "
 	confidence := v.confidence() + " confidence"
 	observed := t.sign * t.seen()
 	switch {
@@ -40,7 +35,7 @@ func (v *outputs) Says() Said {
 			x.Sentence = fmt.Sprintf("%sdataset %s is at least %s times as likely as %s.", where, likelier, least, other)
 		default:
 			in, of := inRuns(t.on(t.sign), t.on(-t.sign))
-			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, choose(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
+			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, plot.If(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
 			if math.IsInf(observed, 1) {
 				x.Sentence += fmt.Sprintf(" and never on %s.", other)
 			} else {
@@ -58,7 +53,7 @@ func (v *outputs) Says() Said {
 			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
 		}
 	case t.certain && timesTo(t.bound, false) == times(0):
-		x.Sentence = choose(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
+		x.Sentence = plot.If(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
 		if v.corridor {
 			x.Sentence += fmt.Sprintf(" %s allows %s times.", v.claimWords(), v.allowed())
 		}
@@ -89,9 +84,9 @@ func inRuns(larger, smaller float64) (in [2]string, of string) {
 		n *= 10
 	}
 	for i, p := range [2]float64{larger, smaller} {
-		in[i] = Short(round(float64(p*n), 3))
+		in[i] = plot.Short(plot.Round(float64(p*n), 3))
 	}
-	return in, Grouped(int(n))
+	return in, plot.Grouped(int(n))
 }
 
 // on is the event's share on one dataset: B for a sign above 0.
@@ -153,11 +148,11 @@ func toldApart(bound, epsilon float64) (least, allowed string) {
 func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
 
 // percentFloor is a confidence, rounded down.
-func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
+func percentFloor(p float64) string { return plot.Short(plot.Floor(100*p, 3)) + "\u202f%" }
 
 func (v *outputs) caption() string {
-	what := choose(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	what := plot.If(v.outcomes, "answer", "range of answers")
+	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {
@@ -168,9 +163,9 @@ func (v *outputs) caption() string {
 
 // claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
-	words := "ε = " + Short(v.epsilon)
+	words := "ε = " + plot.Short(v.epsilon)
 	if v.claim.Delta > 0 {
-		words += " with δ = " + Short(v.claim.Delta)
+		words += " with δ = " + plot.Short(v.claim.Delta)
 	}
 	return words
 }
@@ -188,7 +183,7 @@ func (v *outputs) tooltip(i int) string {
 		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.lower, m.upper))
 	}
 	if m.in > 0 {
-		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
+		words += plot.If(m.in > 0.999, "; in the event", "; partly in the event")
 	}
 	if v.out(m) {
 		words += fmt.Sprintf("; more than %s allows", v.claimWords())
@@ -197,7 +192,7 @@ func (v *outputs) tooltip(i int) string {
 }
 
 func (v *outputs) counted(m mark) string {
-	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.Words, Percent(share(m.First, m.firstOf)), Grouped(m.First), Grouped(m.firstOf), Percent(share(m.Second, m.secondOf)), Grouped(m.Second), Grouped(m.secondOf))
+	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.Words, plot.Percent(share(m.First, m.firstOf)), plot.Grouped(m.First), plot.Grouped(m.firstOf), plot.Percent(share(m.Second, m.secondOf)), plot.Grouped(m.Second), plot.Grouped(m.secondOf))
 	return words + "; " + ratioWords(m)
 }
 
@@ -236,7 +231,7 @@ func between(from, to float64) string {
 func (v *outputs) eventTooltip() string {
 	t := v.tested
 	likelier, other := likelierOn(t.sign)
-	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.First), Grouped(t.firstOf), Grouped(t.Second), Grouped(t.secondOf), ratioWords(t.mark))
+	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, plot.Grouped(t.First), plot.Grouped(t.firstOf), plot.Grouped(t.Second), plot.Grouped(t.secondOf), ratioWords(t.mark))
 	if t.certain && t.bound > 0 {
 		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
 	}
@@ -251,46 +246,46 @@ func times(r float64) string { return decimals(math.Exp(r), math.Round) }
 
 // timesTo is e^r rounded down, or up.
 func timesTo(r float64, up bool) string {
-	return decimals(math.Exp(r), choose(up, math.Ceil, math.Floor))
+	return decimals(math.Exp(r), plot.If(up, math.Ceil, math.Floor))
 }
 
 func decimals(x float64, whole func(float64) float64) string {
 	switch {
 	case x >= 9.95e5:
-		return Short(toSide(x, 2, whole))
+		return plot.Short(plot.ToSide(x, 2, whole))
 	case x >= 9.95:
-		return Grouped(int(whole(x)))
+		return plot.Grouped(int(whole(x)))
 	case x >= 1.25:
 		return fmt.Sprintf("%.1f", whole(10*x)/10)
 	}
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-func (v *outputs) table(fig Figures) Table {
+func (v *outputs) table(fig plot.Figures) plot.Table {
 	first := []string{v.chart.AxisWords()}
 	switch {
 	case v.outcomes:
 		first[0] = "answer"
-	case fig == Exact:
+	case fig == plot.Exact:
 		first = []string{"from", "below"}
 	}
-	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
+	t := plot.Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
 	add := func(name []string, m mark, in string) {
 		seen, from, to := "", "", ""
 		if m.First+m.Second > 0 {
-			seen = fig.of(math.Exp(m.seen()))
+			seen = fig.Of(math.Exp(m.seen()))
 		}
 		if m.lower != 0 || m.upper != 0 {
-			from, to = fig.down(math.Exp(m.lower)), fig.up(math.Exp(m.upper))
+			from, to = fig.Down(math.Exp(m.lower)), fig.Up(math.Exp(m.upper))
 		}
-		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.First), fig.of(share(m.First, m.firstOf)), fmt.Sprint(m.Second), fig.of(share(m.Second, m.secondOf)), seen, from, to, in))
+		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.First), fig.Of(share(m.First, m.firstOf)), fmt.Sprint(m.Second), fig.Of(share(m.Second, m.secondOf)), seen, from, to, in))
 	}
 	for _, m := range v.marks {
 		name := []string{m.Words}
 		if len(first) == 2 {
-			name = []string{fig.of(m.low), fig.of(m.high)}
+			name = []string{fig.Of(m.low), fig.Of(m.high)}
 		}
-		add(name, m, choose(m.in > 0.999, "yes", choose(m.in > 0, "in part", "no")))
+		add(name, m, plot.If(m.in > 0.999, "yes", plot.If(m.in > 0, "in part", "no")))
 	}
 	if e := v.tested; e != nil {
 		name := []string{"event: " + e.words}
@@ -303,9 +298,9 @@ func (v *outputs) table(fig Figures) Table {
 		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
 			n := len(first)
 			if e.sign > 0 {
-				row[n+5] = fig.down(math.Exp(e.bound))
+				row[n+5] = fig.Down(math.Exp(e.bound))
 			} else {
-				row[n+6] = fig.up(math.Exp(-e.bound))
+				row[n+6] = fig.Up(math.Exp(-e.bound))
 			}
 		}
 	}
