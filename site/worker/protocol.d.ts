@@ -1766,7 +1766,7 @@ export interface Space {
   relation: Relation;
 }
 
-/** Table are the numbers that a view draws. The first column heads its rows. */
+/** Table are the numbers as words. The first column heads its rows. */
 export interface Table {
   title: string;
   head: string[];

@@ -129,17 +129,6 @@ func ends(edges []float64, i int) (from, to float64) {
 	return from, to
 }
 
-// rangeWords are the ends of a bin in words.
-func rangeWords(from, to float64) string {
-	switch {
-	case math.IsInf(from, -1):
-		return "below " + plot.Short(to)
-	case math.IsInf(to, 1):
-		return plot.Short(from) + " and above"
-	}
-	return plot.Short(from) + " to " + plot.Short(to)
-}
-
 // level is an axis of bins between edges. What lies beyond them gets a box beside them. Where
 // the edges are uneven, bins are of one width, at their numbers.
 type level struct{ edges []float64 }
@@ -157,7 +146,7 @@ func (l level) ends() (least, most, unit float64) {
 func (l level) bin(i int, b Bin) Bin {
 	least, most, unit := l.ends()
 	b.low, b.high = ends(l.edges, i)
-	b.Words, b.From, b.To = rangeWords(b.low, b.high), b.low, b.high
+	b.Words, b.From, b.To = plot.Range{A: b.low, B: b.high}.String(), b.low, b.high
 	if uneven(l.edges) {
 		b.From, b.To = float64(i-1), float64(i)
 	}

@@ -41,7 +41,7 @@ func canaryViews(r *CanaryReport) []*plot.View {
 			out = append(out, newCanarySpace(p).view())
 		}
 	}
-	return present(append(out, NewROC(r), NewScores(r), newCanaryBounds(r).view()))
+	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the
@@ -72,14 +72,6 @@ func (v *canaryRuns) caption() string {
 	}
 	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
 		plot.Grouped(v.runs), plot.Percent(in), plot.Grouped(v.table.K), plot.Percent(out), plot.Grouped(v.table.M))
-}
-
-func (v *canaryRuns) tooltip(i int) string {
-	c := v.table.Cells[i]
-	if v.coins {
-		return fmt.Sprintf("of %s canaries %s in and %s out in the event: %s runs (%s)", plot.Grouped(v.table.K), plot.Grouped(c.X), plot.Grouped(c.Y), plot.Grouped(c.Runs), plot.Percent(share(c.Runs, v.runs)))
-	}
-	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", plot.Grouped(c.X), plot.Grouped(v.table.K), plot.Grouped(c.Y), plot.Grouped(v.table.M), plot.Grouped(c.Runs), plot.Percent(share(c.Runs, v.runs)))
 }
 
 func (v *canaryRuns) view() *plot.View {
@@ -115,11 +107,15 @@ func (v *canaryRuns) view() *plot.View {
 	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
 		runs.Marks = append(runs.Marks, sizes[r])
 	}
-	return plot.View{ID: "runs", Title: "Canaries"}.Always(plot.Plot{Panels: []plot.Plot{shares, runs}, Caption: v.caption(), Tooltip: v.tooltip,
-		Table: plot.Rows("Runs by canaries in the event", []string{"inside", "of", "fresh", "of", "runs"}, len(v.table.Cells), func(_ plot.Figures, i int) []string {
-			c := v.table.Cells[i]
-			return []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)}
-		})})
+	p := plot.Plot{Panels: []plot.Plot{shares, runs}, Caption: v.caption()}
+	p.Numbers = plot.Numbers{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs", "share"}}
+	if v.coins {
+		p.Head[0], p.Head[2] = "in and in the event", "out and in the event"
+	}
+	for _, c := range v.table.Cells {
+		p.Rows = append(p.Rows, []any{c.X, v.table.K, c.Y, v.table.M, c.Runs, plot.Share(share(c.Runs, v.runs))})
+	}
+	return plot.View{ID: "runs", Title: "Canaries"}.Always(p)
 }
 
 const mostColumns = 64

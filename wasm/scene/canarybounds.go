@@ -12,81 +12,36 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// canaryBounds are what every interval makes of the same counts.
-type canaryBounds struct {
-	claimed float64
-	bars    []bar
-}
-
-// bar is a row.
-type bar struct {
-	words  string
-	bound  float64
-	valid  bool
-	chosen bool
-}
-
-func newCanaryBounds(r *CanaryReport) *canaryBounds {
-	v := &canaryBounds{claimed: r.Claim.Epsilon}
-	for _, row := range report.Report(r.head).Rows(report.Bounds) {
-		if row.LowerBound != nil {
-			v.bars = append(v.bars, bar{words: string(row.Method), bound: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
-		}
-	}
-	if len(v.bars) == 0 {
+// NewCanaryBounds shows what every interval makes of the same counts, nil where there is none.
+func NewCanaryBounds(r *CanaryReport) *plot.View {
+	claimed := r.Claim.Epsilon
+	bars := slices.DeleteFunc(slices.Clone(report.Report(r.head).Rows(report.Bounds)), func(row report.Row) bool { return row.LowerBound == nil })
+	if len(bars) == 0 {
 		return nil
 	}
-	return v
-}
-
-func (v *canaryBounds) view() *plot.View {
-	if v == nil {
-		return nil
-	}
-	p := plot.Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }}
 	valid := plot.Points{Key: "valid", Paint: plot.Ink(plot.First), Radius: 5}
 	assumed := plot.Points{Key: "asymptotic, or by an assumption", Paint: plot.Ink(plot.Muted), Form: plot.Ring, Radius: 5}
 	own := plot.Points{Key: "the audit's own", Paint: plot.Ink(plot.Event), Radius: 5}
-	least, most := 0.0, v.claimed
-	for _, b := range v.bars {
-		least, most = min(least, b.bound), max(most, b.bound)
+	least, most := 0.0, claimed
+	for _, b := range bars {
+		least, most = min(least, *b.LowerBound), max(most, *b.LowerBound)
 	}
 	least = max(least, -most) // far below 0 a bound says nothing
 	pad := max(0.06*(most-least), 1e-9)
-	p.X = plot.Axis{Title: "epsilon", Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}
-	p.Y.Bold = func(i float64) bool { return v.bars[int(i)].chosen }
-	for i, b := range v.bars {
-		at := [2]float64{max(b.bound, p.X.Lo), float64(i) + 0.5}
-		of := plot.If(b.chosen, &own, plot.If(b.valid, &valid, &assumed))
+	p := plot.Plot{X: plot.Axis{Title: "epsilon", Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}}
+	p.Caption = fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", plot.Short(claimed))
+	p.Numbers = plot.Numbers{Title: "Bounds", Head: []string{"interval", "bound", "kind"}}
+	p.Y.Bold = func(i float64) bool { return bars[int(i)].Chosen }
+	for i, b := range bars {
+		at := [2]float64{max(*b.LowerBound, p.X.Lo), float64(i) + 0.5}
+		of := plot.If(b.Chosen, &own, plot.If(b.Valid, &valid, &assumed))
 		of.At = append(of.At, at)
 		p.Marks = append(p.Marks, plot.Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
-		p.Y.Names, p.Items, p.Within = append(p.Y.Names, b.words), append(p.Items, at), append(p.Within, plot.Row(i))
+		p.Y.Names, p.Items, p.Within = append(p.Y.Names, string(b.Method)), append(p.Items, at), append(p.Within, plot.Row(i))
+		p.Rows = append(p.Rows, []any{string(b.Method), plot.Down(*b.LowerBound), plot.If(b.Valid, valid.Key, assumed.Key) + plot.If(b.Chosen, ", the audit's own", "")})
 	}
-	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: v.claimed, Upright: true}}, p.Marks...)
-	p.Table = plot.Rows("Bounds", []string{"interval", "bound", "kind"}, len(v.bars), func(fig plot.Figures, i int) []string {
-		b := v.bars[i]
-		return []string{b.words, fig.Of(b.bound), plot.If(b.valid, "valid", "asymptotic, or by an assumption") + plot.If(b.chosen, ", the audit's own", "")}
-	})
+	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: claimed, Upright: true}}, p.Marks...)
 	return plot.View{ID: "intervals", Title: "Bounds"}.Always(p)
-}
-
-func (v *canaryBounds) caption() string {
-	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", plot.Short(v.claimed))
-}
-
-func (v *canaryBounds) tooltip(i int) string {
-	b := v.bars[i]
-	words := fmt.Sprintf("%s: epsilon ≥ %s", b.words, plot.Short(plot.Floor(b.bound, 4)))
-	switch {
-	case b.chosen:
-		words += ", the audit's own"
-	case !b.valid:
-		words += ", asymptotic or by an assumption only"
-	}
-	if b.bound > v.claimed {
-		words += "; more than is claimed"
-	}
-	return words
 }
 
 // CanaryCourse are the bounds of a canary audit over the number of runs, as they
@@ -212,17 +167,18 @@ func (v canaryCourse) plot(string) plot.Plot {
 	}
 	p.X = plot.Axis{Title: "certification runs", Scale: plot.Scale{Hi: float64(max(1, v.Planned))}, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
 	p.Y = plot.Axis{Title: "lower bound on epsilon, had the audit been planned to end there", Short: "lower bound on epsilon, if planned to end there", Scale: plot.Scale{Hi: end}, Words: plot.Short}
-	p.Table = plot.Rows("The bounds", head, len(v.Points), func(fig plot.Figures, at int) []string {
-		row := []string{fmt.Sprint(v.Points[at].Runs)}
+	p.Numbers = plot.Numbers{Title: "The bounds", Head: head}
+	for at, point := range v.Points {
+		row := []any{point.Runs}
 		for _, l := range v.lines {
-			cell := "–"
+			var cell any = "–"
 			if k := slices.Index(l.at, at); k >= 0 {
-				cell = fig.Down(l.epsilon[k])
+				cell = plot.Down(l.epsilon[k])
 			}
 			row = append(row, cell)
 		}
-		return row
-	})
+		p.Rows = append(p.Rows, row)
+	}
 	return p
 }
 

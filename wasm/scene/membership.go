@@ -37,11 +37,6 @@ func (r *CanaryReport) membership() *membership.Evidence {
 	return r.Evidence.Membership
 }
 
-func (v histogram) tooltip(i int) string {
-	in, out := v.In[i], v.Out[i]
-	return fmt.Sprintf("scores %s: %s in (%s), %s out (%s)", rangeWords(ends(v.Edges, i)), plot.Grouped(in), plot.Percent(share(in, v.in)), plot.Grouped(out), plot.Percent(share(out, v.out)))
-}
-
 func (v histogram) plot(choice string) plot.Plot {
 	log := choice == "log"
 	tall := func(n, of int) float64 { // of n scores of a class
@@ -50,7 +45,8 @@ func (v histogram) plot(choice string) plot.Plot {
 		}
 		return share(n, of)
 	}
-	p := plot.Plot{Height: plot.Height{220, 0.5, 340}, Tooltip: v.tooltip}
+	p := plot.Plot{Height: plot.Height{220, 0.5, 340}}
+	p.Numbers = plot.Numbers{Title: "Scores by where they lie", Head: []string{"scores", "in", "share", "out", "share"}}
 	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", plot.Grouped(v.in), plot.Grouped(v.out))
 	p.Y = plot.Axis{Title: "share of the class in a bin", Scale: plot.Scale{Lo: -tall(slices.Max(v.Out), v.out) * 1.05, Hi: tall(slices.Max(v.In), v.in) * 1.05}, Words: func(at float64) string { return plot.Percent(math.Abs(at)) }}
 	if log {
@@ -76,12 +72,10 @@ func (v histogram) plot(choice string) plot.Plot {
 		down.Boxes = append(down.Boxes, plot.Span(from, to, -tall(v.Out[i], v.out), 0))
 		p.Within = append(p.Within, plot.Span(from, to, p.Y.Lo, p.Y.Hi))
 		p.Items = append(p.Items, [2]float64{(from + to) / 2, 0})
+		a, b := ends(v.Edges, i)
+		p.Rows = append(p.Rows, []any{plot.Range{A: a, B: b}, v.In[i], plot.Share(share(v.In[i], v.in)), v.Out[i], plot.Share(share(v.Out[i], v.out))})
 	}
 	p.Marks = []plot.Mark{up, down}
-	p.Table = plot.Rows("Scores by where they lie", []string{"from", "to below", "in", "out"}, len(v.In), func(fig plot.Figures, i int) []string {
-		from, to := ends(v.Edges, i)
-		return []string{fig.Of(from), fig.Of(to), fmt.Sprint(v.In[i]), fmt.Sprint(v.Out[i])}
-	})
 	return p
 }
 
@@ -176,21 +170,6 @@ func (v *roc) at(i int) string {
 	return ""
 }
 
-func (v *roc) tooltip(i int) string {
-	p := v.points[i]
-	if v.level == "" {
-		return fmt.Sprintf("%s: false positives %s, true positives %s", v.at(i), plot.Percent(p.FPR), plot.Percent(p.TPR))
-	}
-	within := func(seen, lower, upper float64) string {
-		return plot.Percent(seen) + " (" + plot.PercentDown(lower) + " to " + plot.PercentUp(upper) + ")"
-	}
-	words := v.at(i) + ": false positives " + within(p.FPR, p.FPRLower, p.FPRUpper) + ", true positives " + within(p.TPR, p.TPRLower, p.TPRUpper) + "; the claim allows " + plot.Percent(v.limit(p.FPRUpper))
-	if v.above(p) > 0 {
-		words += ", less than the whole interval"
-	}
-	return words
-}
-
 // leastRate is where logarithmic axes begin.
 const leastRate = 1e-4
 
@@ -208,16 +187,24 @@ func (v *roc) plot(choice string) plot.Plot {
 	if choice == "linear" {
 		axis.Scale, axis.Words = plot.Scale{Hi: 1}, plot.Short
 	}
-	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10, Tooltip: v.tooltip}
+	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10}
 	p.X.Title, p.Y.Title = "false positive rate", "true positive rate"
 	for _, q := range v.points {
 		p.Items = append(p.Items, [2]float64{q.FPR, q.TPR})
 	}
 	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.Ink(plot.First), Points: p.Items}}
-	head, band := []string{"threshold", "false positive rate", "true positive rate"}, v.band()
+	p.Numbers = plot.Numbers{Title: "The ROC curve", Head: []string{"threshold", "false positive rate", "true positive rate"}}
+	band := v.band()
 	if v.level != "" {
-		head = []string{"threshold", "false positive rate", "at least", "at most", "true positive rate", "at least", "at most", "claim allows"}
+		p.Head = []string{"threshold", "false positive rate", "at least", "at most", "true positive rate", "at least", "at most", "claim allows"}
 		p.Marks = append(p.Marks, band)
+	}
+	for i, q := range v.points {
+		row := []any{v.at(i), q.FPR, q.TPR}
+		if v.level != "" {
+			row = []any{v.at(i), q.FPR, plot.Down(q.FPRLower), plot.Up(q.FPRUpper), q.TPR, plot.Down(q.TPRLower), plot.Up(q.TPRUpper), v.limit(q.FPRUpper)}
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	p.Marks = append(p.Marks, plot.Line{Key: "the claim's limit (dashed)", Paint: plot.Ink(plot.Text), Of: v.limit, Width: 1.8, Dash: true},
 		plot.Line{Key: "guessing", Paint: plot.Ink(plot.Muted), Of: func(x float64) float64 { return x }, Width: 1.2})
@@ -227,12 +214,5 @@ func (v *roc) plot(choice string) plot.Plot {
 			return lower, v.limit(x)
 		}})
 	}
-	p.Table = plot.Rows("The ROC curve", head, len(v.points), func(fig plot.Figures, i int) []string {
-		q := v.points[i]
-		if v.level == "" {
-			return []string{v.at(i), fig.Of(q.FPR), fig.Of(q.TPR)}
-		}
-		return []string{v.at(i), fig.Of(q.FPR), fig.Down(q.FPRLower), fig.Up(q.FPRUpper), fig.Of(q.TPR), fig.Down(q.TPRLower), fig.Up(q.TPRUpper), fig.Of(v.limit(q.FPRUpper))}
-	})
 	return p
 }

@@ -46,7 +46,6 @@ type outputsOf struct {
 	counts    *bounds.Counts // of the event, the likelier side first
 	bound     *float64       // certified epsilon of the event, at the claim's delta
 	refuted   bool
-	bets      float64 // bound that bets on all outputs show; 0: none
 	summary   string  // of what decides where no event does
 	beta      float64 // of the bars of all charts that are shown together
 	share     float64 // of it, that those of this one have; 0: all
@@ -92,46 +91,41 @@ const coarse = 32
 
 // NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
 // bins.
-func NewOutputs(r *Report) *plot.View {
+func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
+
+// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
+func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
+
+func outputsIn(r *Report) *outputs {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
-	for _, row := range report.Report(r.head).Rows(report.Bounds) {
-		if row.Method == pair.MethodSequential && row.LowerBound != nil {
-			x.bets = *row.LowerBound
-		}
-	}
 	switch {
 	case r.Evidence != nil:
 		x.chart = r.Evidence.Chart
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
 		x.chart, x.share, x.anytime = c.Chart, c.Share, true
-		return newOutputs(x).view()
+		return newOutputs(x)
 	default:
 		return nil
 	}
-	row := report.Report(r.head).Pictured()
-	if row == nil {
-		return newOutputs(x).view()
+	if row := report.Report(r.head).Pictured(); row != nil {
+		x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
+		if row.ID == report.Epsilon && row.LowerBound != nil {
+			x.bound = row.LowerBound
+		}
 	}
-	x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
-	if row.ID == report.Epsilon && row.LowerBound != nil {
-		x.bound = row.LowerBound
-	}
-	return newOutputs(x).view()
+	return newOutputs(x)
 }
 
-// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
-func NewLiveOutputs(p *pair.Progress) *plot.View {
+func liveOutputs(p *pair.Progress) *outputs {
 	l := p.Live
 	if l == nil {
 		return nil
 	}
 	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
-	if p.Valid && p.Provisional != nil {
-		x.bets, x.refuted = *p.Provisional, x.refuted || *p.Provisional > p.Claimed
-	}
-	return newOutputs(x).view()
+	x.refuted = x.refuted || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
+	return newOutputs(x)
 }
 
 func newOutputs(x outputsOf) *outputs {
@@ -289,7 +283,7 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	add := func(from, to int) {
 		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
 		m.low, m.high, m.From, m.To = a.low, b.high, a.From, b.To
-		m.Words = rangeWords(m.low, m.high)
+		m.Words = plot.Range{A: m.low, B: m.high}.String()
 		v.marks = append(v.marks, m)
 	}
 	add(0, 1)
@@ -486,13 +480,7 @@ func (v *outputs) view() *plot.View {
 	if v == nil {
 		return nil
 	}
-	p := v.plot()
-	p.Caption, p.Table, p.Tooltip, p.Said = v.caption(), v.table, v.tooltip, v.Says()
-	p.Name = func(i int) string {
-		if i >= len(v.marks) {
-			return "the event"
-		}
-		return v.marks[i].Words
-	}
+	p := v.plot(nil, "")
+	p.Caption, p.Numbers, p.Said = v.caption(), v.numbers(), v.Says()
 	return plot.View{ID: "outputs", Title: "Can the answer tell A from B?"}.Always(p)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,8 +97,8 @@ func TestSentences(t *testing.T) {
 func TestAllSaid(t *testing.T) {
 	for _, of := range []outputsOf{someHistogram(true, 1.5), someAnswers(true, 1.5), someAnswers(false, 0.4)} {
 		v := newOutputs(of)
-		s := v.view().Layout(plot.Frame{Width: 912, Camera: plot.Everything})
-		facts := v.table(plot.Exact)
+		view := v.view()
+		s, facts := view.Layout(plot.Frame{Width: 912, Camera: plot.Everything}), view.Table(plot.Exact)
 		n := len(v.marks)
 		if len(s.Items) != len(v.marks)+plot.If(v.apart(), 1, 0) || len(facts.Rows) != n+1 {
 			t.Fatalf("%d items, %d marks, %d rows", len(s.Items), n, len(facts.Rows))
@@ -105,14 +106,14 @@ func TestAllSaid(t *testing.T) {
 		all := [2]int{}
 		for i, m := range v.marks {
 			all[0], all[1] = all[0]+m.First, all[1]+m.Second
-			words := strings.ReplaceAll(v.tooltip(i), "\u202f", "")
+			words := strings.ReplaceAll(view.Tooltip(i), "\u202f", "")
 			row := strings.Join(facts.Rows[i], "|")
 			for _, n := range []int{m.First, m.Second} {
 				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
 					t.Errorf("%d is not in %q and %q", n, words, row)
 				}
 			}
-			if !strings.Contains(row, plot.Exact.Of(math.Exp(m.lower))) || m.lower > m.ratio() || m.upper < m.ratio() {
+			if !strings.Contains(row, strconv.FormatFloat(math.Exp(m.lower), 'g', -1, 64)) || m.lower > m.ratio() || m.upper < m.ratio() {
 				t.Errorf("limits %v to %v of %q", m.lower, m.upper, row)
 			}
 		}
@@ -120,7 +121,7 @@ func TestAllSaid(t *testing.T) {
 			t.Errorf("%v outputs are drawn", all)
 		}
 		last := strings.Join(facts.Rows[n], "|")
-		if !strings.Contains(last, v.tested.words) || !strings.Contains(last, plot.Exact.Of(math.Exp(-v.tested.sign*-v.tested.bound))) {
+		if !strings.Contains(last, v.tested.words) || !strings.Contains(last, strconv.FormatFloat(math.Exp(v.tested.sign*v.tested.bound), 'g', -1, 64)) {
 			t.Errorf("the event's row is %q", last)
 		}
 	}
@@ -223,8 +224,9 @@ func TestOddOutputs(t *testing.T) {
 		if said.Sentence == "" || strings.Contains(said.Sentence+said.Small, "NaN") || strings.Contains(said.Sentence, "Inf") {
 			r.Fatalf("%+v", said)
 		}
+		view := v.view()
 		for _, width := range []float64{280, 430, 700, 1300} {
-			s := v.view().Layout(plot.Frame{Width: width, Camera: plot.Everything})
+			s := view.Layout(plot.Frame{Width: width, Camera: plot.Everything})
 			if len(s.Items) != len(v.marks)+plot.If(v.apart(), 1, 0) || !(s.Height > 60 && s.Height < 1000) {
 				r.Fatalf("%d items of %d, %v high", len(s.Items), len(v.marks)+plot.If(v.apart(), 1, 0), s.Height)
 			}
@@ -240,7 +242,7 @@ func TestOddOutputs(t *testing.T) {
 				}
 			}
 			for i := range s.Items {
-				if words := v.tooltip(i); words == "" || strings.Contains(words, "NaN") {
+				if words := view.Tooltip(i); words == "" || strings.Contains(words, "NaN") {
 					r.Fatalf("item %d: %q", i, words)
 				}
 			}

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -32,8 +33,8 @@ func (v *outputs) reach() float64 {
 }
 
 // plot is of two panels: the shares on both datasets, and how much likelier each mark is on
-// one of them. Outcomes are rows.
-func (v *outputs) plot() plot.Plot {
+// one of them; and a third one of the parts that the marks have, if any. Outcomes are rows.
+func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	t, all := v.tested, v.marks
 	along := plot.Axis{Title: "the answer is"}
 	if v.firstOf != "" {
@@ -56,8 +57,8 @@ func (v *outputs) plot() plot.Plot {
 			bins = append(bins, m.Bin)
 		}
 		along = level{v.chart.Edges}.axis("the "+v.chart.AxisWords(), bins)
-		along.Zooms = false
 	}
+	along.Zooms = parts != nil
 	at := func(along, value float64) [2]float64 {
 		if v.outcomes {
 			return [2]float64{value, along}
@@ -90,13 +91,44 @@ func (v *outputs) plot() plot.Plot {
 		}
 	}
 	scale := v.ratios(&ratios, all, bins, at)
-	shares.X, shares.Y, ratios.X, ratios.Y = along, value, along, scale
-	if v.outcomes {
-		shares.X, shares.Y, ratios.X, ratios.Y = value, along, scale, along
-	} else {
-		shares.X.Title, shares.X.Words, shares.X.Values = "", nil, nil
+	panels, values := []plot.Plot{shares, ratios}, []plot.Axis{value, scale}
+	if parts != nil {
+		panel, axis := partsPanel(parts, bins, at, plot.If(v.outcomes, 0.2, 0.04))
+		axis.Title = "part of each: " + of
+		panels, values = append(panels, panel), append(values, axis)
 	}
-	return plot.Plot{Panels: []plot.Plot{shares, ratios}}
+	for i := range panels {
+		p := &panels[i]
+		if p.X, p.Y = along, values[i]; v.outcomes {
+			p.X, p.Y = values[i], along
+		} else if i+1 < len(panels) {
+			p.X.Title, p.X.Words, p.X.Values = "", nil, nil
+		}
+	}
+	return plot.Plot{Panels: panels}
+}
+
+// partsPanel draws parts as bars, infinite ones as arrows, and returns their axis.
+func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]float64, inset float64) (plot.Plot, plot.Axis) {
+	least, most := 0.0, 0.0
+	for _, part := range parts {
+		if !math.IsInf(part, 0) {
+			least, most = min(least, part), max(most, part)
+		}
+	}
+	most = cmp.Or(most, 0.01) * 1.1
+	p := plot.Plot{Height: plot.Px(110), Wide: 0.3}
+	for i, part := range parts {
+		b := bins[i]
+		less, middle := inset*(b.To-b.From), (b.From+b.To)/2
+		from, to := at(b.From+less, min(0, part)), at(b.To-less, max(0, part))
+		if math.IsInf(part, 1) {
+			p.Marks = append(p.Marks, plot.Arrow{Paint: plot.Ink(plot.Event), From: at(middle, 0), To: at(middle, most)})
+		} else if part != 0 {
+			p.Marks = append(p.Marks, plot.Bars{Paint: plot.Ink(plot.Event), Boxes: []plot.Box{plot.Span(from[0], to[0], from[1], to[1])}})
+		}
+	}
+	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
 }
 
 // shares draws those of both datasets, and returns their axis: dots on a logarithmic one where
@@ -196,7 +228,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	}
 	likelier, _ := likelierOn(t.sign)
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", likelier, timesTo(t.bound, false)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", likelier, timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
 		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)

@@ -47,12 +47,6 @@ func InputOf(r pair.Report) Input {
 	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }
 
-// Reversed says whether the row that decides is about the second dataset.
-func (h head) Reversed() bool {
-	row := report.Report(h).Deciding()
-	return row != nil && row.Direction == report.SecondOverFirst
-}
-
 // Input is what the page sends: a report, or how far a run has come.
 type Input struct {
 	Report *Report     `json:"report"`

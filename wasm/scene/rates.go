@@ -38,12 +38,14 @@ func NewRates(rates []Rate, allowed float64) *plot.View {
 		}
 	}
 	p := plot.Plot{X: plot.Axis{Title: "audits that raised a false alarm", Scale: plot.Scale{Hi: end}, Words: plot.Percent}} // the page says how many there are in all
+	p.Numbers = plot.Numbers{Title: "False alarms", Head: []string{"mechanism", "alarms", "audits", "rate", "at least", "at most", "allowed"}}
 	within := plot.Bars{Key: "rate with its 99 % interval", Paint: plot.Ink(plot.First), Form: plot.KeyBand}
 	above := plot.Bars{Paint: plot.Ink(plot.Bad), Form: plot.KeyBarred}
 	seen := plot.Points{Paint: plot.Ink(plot.First), Radius: 4}
 	for i, r := range rates {
 		middle := float64(i) + 0.5
 		p.Y.Names, p.Items, p.Within = append(p.Y.Names, r.Name), append(p.Items, [2]float64{r.Rate, middle}), append(p.Within, plot.Row(i))
+		p.Rows = append(p.Rows, []any{r.Name, r.Alarms, r.Of, r.Rate, r.Lower, r.Upper, allowed})
 		if r.Of == 0 {
 			continue
 		}
@@ -51,18 +53,10 @@ func NewRates(rates []Rate, allowed float64) *plot.View {
 		if r.Above {
 			of, above.Key = &above, "significantly above it (barred)"
 		}
-		of.Boxes = append(of.Boxes, plot.Span(r.Lower, max(r.Upper, r.Lower+0.002*end), middle - 0.18, middle + 0.18))
+		of.Boxes = append(of.Boxes, plot.Span(r.Lower, max(r.Upper, r.Lower+0.002*end), middle-0.18, middle+0.18))
 		seen.At = append(seen.At, [2]float64{r.Rate, middle})
 	}
 	p.Marks = []plot.Mark{within, plot.Rule{Key: "allowed (dashed)", Paint: plot.Ink(plot.Text), At: allowed, Upright: true}, above, seen}
-	p.Tooltip = func(i int) string {
-		r := rates[i]
-		return fmt.Sprintf("%s: %s of %s, %s (%s)", r.Name, plot.Grouped(r.Alarms), plot.Grouped(r.Of), r.RateText, r.IntervalText)
-	}
-	p.Table = plot.Rows("False alarms", []string{"mechanism", "alarms", "audits", "rate", "lower", "upper", "allowed"}, len(rates), func(fig plot.Figures, i int) []string {
-		r := rates[i]
-		return []string{r.Name, fmt.Sprint(r.Alarms), fmt.Sprint(r.Of), fig.Of(r.Rate), fig.Of(r.Lower), fig.Of(r.Upper), fig.Of(allowed)}
-	})
 	return plot.View{ID: "calibration", Title: "The tool's own error rate"}.Always(p)
 }
 
@@ -86,19 +80,19 @@ func NewAccount(c accounting.Account) *plot.View {
 	} else {
 		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
 	}
-	var table [][]string
-	if c.KL != nil {
-		table = append(table, []string{"1", plot.Exact.Of(*c.KL)})
-	}
+	p.Numbers = plot.Numbers{Title: "The curve", Head: []string{"alpha", "divergence at most"}}
 	for _, q := range c.Curve {
 		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
-		table = append(table, []string{plot.Exact.Of(q.Alpha), plot.Exact.Of(q.Divergence)})
+		p.Rows = append(p.Rows, []any{q.Alpha, plot.Up(q.Divergence)})
+	}
+	if c.KL != nil {
+		p.Rows = append(p.Rows, []any{1, plot.Up(*c.KL)})
 	}
 	p.Marks = []plot.Mark{plot.Line{Key: "divergence", Paint: plot.Ink(plot.First), Points: p.Items}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
 	most := high.Divergence
 	if c.MaxDivergence != nil {
 		p.Caption += "; at every order at most " + plot.Short(*c.MaxDivergence)
-		table = append(table, []string{"infinite", plot.Exact.Of(*c.MaxDivergence)})
+		p.Rows = append(p.Rows, []any{plot.Infinity, plot.Up(*c.MaxDivergence)})
 		if *c.MaxDivergence < 2.5*high.Divergence {
 			most = max(most, *c.MaxDivergence)
 			p.Marks = append(p.Marks, plot.Rule{Key: "its limit (dashed)", Paint: plot.Ink(plot.Text), At: *c.MaxDivergence})
@@ -118,11 +112,6 @@ func NewAccount(c accounting.Account) *plot.View {
 	if low.Divergence > 0 && high.Divergence > 20*low.Divergence {
 		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
 	}
-	p.Tooltip = func(i int) string {
-		return fmt.Sprintf("alpha = %s: divergence ≤ %s", plot.Exact.Of(c.Curve[i].Alpha), plot.Exact.Of(c.Curve[i].Divergence))
-	}
-	// An account rounds by itself.
-	p.Table = plot.Rows("The curve", []string{"alpha", "divergence at most"}, len(table), func(_ plot.Figures, i int) []string { return table[i] })
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
 
@@ -192,12 +181,10 @@ func NewColumn(name string, bins []ColumnBin) *plot.View {
 		}
 		p.Marks = shareBars("first dataset", "second dataset (hatched)", all)
 	}
-	p.Tooltip = func(i int) string {
-		return fmt.Sprintf("%s: first dataset %s, second dataset %s", all[i].Words, plot.Grouped(all[i].First), plot.Grouped(all[i].Second))
+	p.Numbers = plot.Numbers{Title: name, Head: []string{"value", "first dataset", "second dataset"}}
+	for _, b := range all {
+		p.Rows = append(p.Rows, []any{b.Words, b.First, b.Second})
 	}
-	p.Table = plot.Rows(name, []string{"value", "first dataset", "second dataset"}, len(all), func(_ plot.Figures, i int) []string {
-		return []string{all[i].Words, fmt.Sprint(all[i].First), fmt.Sprint(all[i].Second)}
-	})
 	return plot.View{ID: "column", Title: name}.Always(p)
 }
 
@@ -207,7 +194,7 @@ func shareBars(first, second string, bins []Bin) []plot.Mark {
 	for i, b := range bins {
 		for k := range sides {
 			from := float64(i) + []float64{0.16, 0.52}[k]
-			sides[k].Boxes = append(sides[k].Boxes, plot.Span(0, b.share(k), from, from + 0.32))
+			sides[k].Boxes = append(sides[k].Boxes, plot.Span(0, b.share(k), from, from+0.32))
 		}
 	}
 	return []plot.Mark{sides[0], sides[1]}

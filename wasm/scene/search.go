@@ -100,17 +100,16 @@ func (v *search) plot() plot.Plot {
 	for _, d := range dots {
 		values.Marks = append(values.Marks, d)
 	}
-	p := plot.Plot{Panels: []plot.Plot{values}, Caption: v.caption(), Tooltip: v.tooltip}
+	p := plot.Plot{Panels: []plot.Plot{values}, Caption: v.caption()}
 	if v.rows > 0 {
 		p.Panels = append(p.Panels, v.differences(pairs))
 	}
 	last := &p.Panels[len(p.Panels)-1].X
 	last.Title, last.Words = "pair", plot.Short
-	p.Name = func(i int) string { return fmt.Sprint(v.trials[i].Trial) }
-	p.Table = plot.Rows("Every pair that was tried", []string{"pair", "number", "value", "learner", "chosen"}, len(v.trials), func(fig plot.Figures, i int) []string {
-		t := v.trials[i]
-		return []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.Of(t.Value), t.Learner, plot.YesNo(t.Chosen)}
-	})
+	p.Numbers = plot.Numbers{Title: "Every pair that was tried", Head: []string{"pair", "label", v.quantity + " as seen", "learner", "chosen"}}
+	for _, t := range v.trials {
+		p.Rows = append(p.Rows, []any{t.Trial + 1, t.Pair.Label, plot.If(t.Value < audit.NoEvidence, math.NaN(), t.Value), t.Learner, t.Chosen})
+	}
 	return p
 }
 
@@ -125,7 +124,7 @@ func (v *search) differences(pairs plot.Axis) plot.Plot {
 		for k := range v.rows {
 			if d := difference(t, k); d != 0 {
 				of, middle, high := &sides[plot.If(d > 0, 0, 1)], -float64(k+1), 0.46*d/v.most
-				of.Boxes = append(of.Boxes, plot.Span(float64(i) + 0.6, float64(i) + 1.4, middle, middle + high))
+				of.Boxes = append(of.Boxes, plot.Span(float64(i)+0.6, float64(i)+1.4, middle, middle+high))
 			}
 		}
 	}
@@ -141,29 +140,6 @@ func (v *search) caption() string {
 		}
 	}
 	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", plot.Grouped(len(v.trials)), plot.Grouped(loud), plot.Short(v.claimed))
-}
-
-func (v *search) tooltip(i int) string {
-	t := v.trials[i]
-	words := fmt.Sprintf("pair %d", t.Trial+1)
-	if t.Pair.Label != "" {
-		words += ", " + t.Pair.Label
-	}
-	words += ": " + shown(t, v.quantity)
-	if t.Learner != "" {
-		words += ", by " + t.Learner
-	}
-	if t.Chosen {
-		words += "; chosen"
-	}
-	return words
-}
-
-func shown(t pair.TrialNote, quantity string) string {
-	if t.Value < audit.NoEvidence {
-		return "showed nothing"
-	}
-	return quantity + " " + plot.Short(plot.Round(t.Value, 4))
 }
 
 // paint is stronger the more a pair showed, and another colour above the claim.

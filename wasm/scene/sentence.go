@@ -27,7 +27,7 @@ func (v *outputs) Says() plot.Said {
 	case t.lit && v.claim.Delta > 0:
 		x.Sentence = fmt.Sprintf("%sdataset %s has %s of its outputs and %s has %s. %s allows %s times that and %s more.", where,
 			likelier, percentWords(t.on(t.sign)), other, percentWords(t.on(-t.sign)), v.claimWords(), times(v.epsilon), percentWords(v.claim.Delta))
-		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesTo(t.bound, false))
+		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesDown(t.bound))
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
 		switch {
@@ -49,20 +49,20 @@ func (v *outputs) Says() plot.Said {
 		}
 	case v.refuted && v.corridor:
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
-		if t.certain && timesTo(t.bound, false) != times(0) {
-			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
+		if t.certain && timesDown(t.bound) != times(0) {
+			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesDown(t.bound), other)
 		}
-	case t.certain && timesTo(t.bound, false) == times(0):
+	case t.certain && timesDown(t.bound) == times(0):
 		x.Sentence = plot.If(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
 		if v.corridor {
 			x.Sentence += fmt.Sprintf(" %s allows %s times.", v.claimWords(), v.allowed())
 		}
 		x.Small = v.shownSmall()
 	case t.certain && !v.corridor:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesTo(t.bound, false), other)
+		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesDown(t.bound), other)
 		x.Small = v.shownSmall()
 	case t.certain:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s. %s allows %s.", where, likelier, timesTo(t.bound, false), other, v.claimWords(), v.allowed())
+		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s. %s allows %s.", where, likelier, timesDown(t.bound), other, v.claimWords(), v.allowed())
 		x.Small = v.shownSmall()
 	case observed > 0 && !math.IsInf(observed, 1):
 		x.Sentence = fmt.Sprintf("%s%s may be %s times as likely as %s.", where, likelier, times(observed), other)
@@ -137,7 +137,7 @@ func (v *outputs) allowed() string {
 // toldApart are the certified ratio, rounded down, and the one that is allowed, to as many
 // decimals as tell them apart.
 func toldApart(bound, epsilon float64) (least, allowed string) {
-	least, allowed = timesTo(bound, false), times(epsilon)
+	least, allowed = timesDown(bound), times(epsilon)
 	for d := 2; d <= 6 && bound > epsilon && least == allowed; d++ {
 		p := math.Pow(10, float64(d))
 		least, allowed = fmt.Sprintf("%.*f", d, math.Floor(math.Exp(bound)*p)/p), fmt.Sprintf("%.*f", d, math.Round(math.Exp(epsilon)*p)/p)
@@ -170,84 +170,11 @@ func (v *outputs) claimWords() string {
 	return words
 }
 
-func (v *outputs) tooltip(i int) string {
-	if i >= len(v.marks) {
-		return v.eventTooltip()
-	}
-	m := v.marks[i]
-	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
-		return v.counted(m) + "; " + v.eventTooltip()
-	}
-	words := v.counted(m)
-	if !m.few() {
-		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.lower, m.upper))
-	}
-	if m.in > 0 {
-		words += plot.If(m.in > 0.999, "; in the event", "; partly in the event")
-	}
-	if v.out(m) {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
-	}
-	return words
-}
-
-func (v *outputs) counted(m mark) string {
-	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.Words, plot.Percent(share(m.First, m.firstOf)), plot.Grouped(m.First), plot.Grouped(m.firstOf), plot.Percent(share(m.Second, m.secondOf)), plot.Grouped(m.Second), plot.Grouped(m.secondOf))
-	return words + "; " + ratioWords(m)
-}
-
-// ratioWords say what was observed.
-func ratioWords(m mark) string {
-	switch r := m.seen(); {
-	case m.First+m.Second == 0:
-		return "never seen"
-	case m.First == 0:
-		return "only seen on B"
-	case m.Second == 0:
-		return "only seen on A"
-	case times(math.Abs(r)) == times(0):
-		return "equally likely"
-	default:
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times as likely", likelier, times(math.Abs(r)))
-	}
-}
-
-// between says in what limits a ratio lies.
-func between(from, to float64) string {
-	side := func(r float64, up bool) string {
-		switch {
-		case math.IsInf(r, 0):
-			return "any number of times"
-		case math.Abs(r) < 0.005:
-			return "equal"
-		}
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times", likelier, timesTo(math.Abs(r), up == (r > 0)))
-	}
-	return side(from, false) + " to " + side(to, true)
-}
-
-func (v *outputs) eventTooltip() string {
-	t := v.tested
-	likelier, other := likelierOn(t.sign)
-	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, plot.Grouped(t.First), plot.Grouped(t.firstOf), plot.Grouped(t.Second), plot.Grouped(t.secondOf), ratioWords(t.mark))
-	if t.certain && t.bound > 0 {
-		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
-	}
-	if t.lit {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
-	}
-	return words
-}
-
 // times is e^r, as one says it.
 func times(r float64) string { return decimals(math.Exp(r), math.Round) }
 
-// timesTo is e^r rounded down, or up.
-func timesTo(r float64, up bool) string {
-	return decimals(math.Exp(r), plot.If(up, math.Ceil, math.Floor))
-}
+// timesDown is e^r rounded down.
+func timesDown(r float64) string { return decimals(math.Exp(r), math.Floor) }
 
 func decimals(x float64, whole func(float64) float64) string {
 	switch {
@@ -261,48 +188,37 @@ func decimals(x float64, whole func(float64) float64) string {
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-func (v *outputs) table(fig plot.Figures) plot.Table {
-	first := []string{v.chart.AxisWords()}
-	switch {
-	case v.outcomes:
-		first[0] = "answer"
-	case fig == plot.Exact:
-		first = []string{"from", "below"}
-	}
-	t := plot.Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
-	add := func(name []string, m mark, in string) {
-		seen, from, to := "", "", ""
+// numbers are the marks and the event, of which one side is certified.
+func (v *outputs) numbers() plot.Numbers {
+	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.chart.AxisWords()), "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event"}}
+	add := func(name any, m mark, in string) []any {
+		row := []any{name, m.First, plot.Share(m.share(0)), m.Second, plot.Share(m.share(1)), "", "", "", in}
 		if m.First+m.Second > 0 {
-			seen = fig.Of(math.Exp(m.seen()))
+			row[5] = math.Exp(m.seen())
 		}
 		if m.lower != 0 || m.upper != 0 {
-			from, to = fig.Down(math.Exp(m.lower)), fig.Up(math.Exp(m.upper))
+			row[6], row[7] = plot.Down(math.Exp(m.lower)), plot.Up(math.Exp(m.upper))
 		}
-		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.First), fig.Of(share(m.First, m.firstOf)), fmt.Sprint(m.Second), fig.Of(share(m.Second, m.secondOf)), seen, from, to, in))
+		n.Rows = append(n.Rows, row)
+		return row
 	}
 	for _, m := range v.marks {
-		name := []string{m.Words}
-		if len(first) == 2 {
-			name = []string{fig.Of(m.low), fig.Of(m.high)}
+		var name any = m.Words
+		if !v.outcomes {
+			name = plot.Range{A: m.low, B: m.high}
 		}
 		add(name, m, plot.If(m.in > 0.999, "yes", plot.If(m.in > 0, "in part", "no")))
 	}
 	if e := v.tested; e != nil {
-		name := []string{"event: " + e.words}
-		if len(first) == 2 {
-			name = []string{name[0], ""}
-		}
 		m := e.mark
 		m.lower, m.upper = 0, 0
-		add(name, m, "yes")
-		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
-			n := len(first)
-			if e.sign > 0 {
-				row[n+5] = fig.Down(math.Exp(e.bound))
-			} else {
-				row[n+6] = fig.Up(math.Exp(-e.bound))
-			}
+		switch row := add("event: "+e.words, m, "yes"); {
+		case !e.certain:
+		case e.sign > 0:
+			row[6] = plot.Down(math.Exp(e.bound))
+		default:
+			row[7] = plot.Up(math.Exp(-e.bound))
 		}
 	}
-	return t
+	return n
 }

@@ -29,17 +29,25 @@ func (t tradeoff) plot(choice string) plot.Plot {
 	if choice == "log" {
 		axis.Scale, axis.Words = plot.Scale{Lo: t.least(), Hi: 1, Log: true}, plot.Power
 	}
-	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: t.caption(), Hit: [2]float64{24, 24}, Outline: 8, Tooltip: t.tooltip}
+	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: t.caption(), Hit: [2]float64{24, 24}, Outline: 8}
 	p.X.Title, p.Y.Title = "false positive rate", "false negative rate"
+	p.Numbers = plot.Numbers{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
+	claimed := len(t.Claimed) > 0
+	if claimed {
+		p.Head = append(p.Head, "claimed", "refutes")
+	}
 	for _, q := range t.Points {
 		p.Items = append(p.Items, [2]float64{q.FPR, q.FNR})
 		p.Within = append(p.Within, plot.Span(q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper))
+		row := []any{q.FPR, plot.Down(q.FPRLower), plot.Up(q.FPRUpper), q.FNR, plot.Down(q.FNRLower), plot.Up(q.FNRUpper)}
+		if claimed {
+			row = append(row, t.claimedAt(q.FPRUpper), t.margin(q) > 0)
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	band := plot.Band{Key: t.Confidence + " band", Paint: plot.Ink(plot.First), Within: p.Within, Falls: true, Edge: true}
 	p.Marks = []plot.Mark{plot.Line{Key: "estimate", Paint: plot.Ink(plot.First), Of: func(x float64) float64 { return plot.Along(p.Items, x) }}, band}
-	head := []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}
-	if len(t.Claimed) > 0 {
-		head = append(head, "claimed: not below", "refutes")
+	if claimed {
 		p.Marks = append(p.Marks, plot.Line{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
@@ -53,14 +61,6 @@ func (t tradeoff) plot(choice string) plot.Plot {
 		w := p.Within[i]
 		p.Marks = append(p.Marks, plot.Over{Key: "refuted (barred)", Of: over}, plot.Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: plot.Diamond, Paint: plot.Ink(plot.Bad)})
 	}
-	p.Table = plot.Rows("The trade-off curve", head, len(t.Points), func(fig plot.Figures, i int) []string {
-		q := t.Points[i]
-		row := []string{fig.Of(q.FPR), fig.Down(q.FPRLower), fig.Up(q.FPRUpper), fig.Of(q.FNR), fig.Down(q.FNRLower), fig.Up(q.FNRUpper)}
-		if len(t.Claimed) > 0 {
-			row = append(row, fig.Of(t.claimedAt(q.FPRUpper)), plot.YesNo(t.margin(q) > 0))
-		}
-		return row
-	})
 	return p
 }
 
@@ -101,21 +101,6 @@ func (t tradeoff) caption() string {
 	default:
 		p := t.Points[i]
 		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, plot.PercentUp(p.FPRUpper), plot.PercentUp(p.FNRUpper), plot.PercentDown(t.claimedAt(p.FPRUpper)))
-	}
-	return words
-}
-
-func (t tradeoff) tooltip(i int) string {
-	p := t.Points[i]
-	words := fmt.Sprintf("false positives %s (%s to %s), false negatives %s (%s to %s)", plot.Short(p.FPR), plot.Short(p.FPRLower), plot.Short(p.FPRUpper), plot.Short(p.FNR), plot.Short(p.FNRLower), plot.Short(p.FNRUpper))
-	if len(t.Claimed) > 0 {
-		words += "; claimed: not below " + plot.Short(plot.Round(t.claimedAt(p.FPRUpper), 4))
-	}
-	if t.margin(p) > 0 {
-		words += "; refutes the claim"
-		if i == t.refuting() {
-			words += ", by the most"
-		}
 	}
 	return words
 }

@@ -15,7 +15,7 @@ func Views(in Input) []*plot.View {
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
 			words := fmt.Sprintf("So far, %s of %s outputs a side.", plot.Grouped(l.Rows), plot.Grouped(l.Samples))
-			out = append(out, newDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words).view())
+			out = append(out, liveOutputs(p).divergence(words))
 		}
 		out = append(out, NewOverTime(in.Course, nil, 0))
 	}
@@ -28,8 +28,8 @@ func Views(in Input) []*plot.View {
 		if row := report.Report(r.head).Deciding(); row != nil {
 			quantity, final = row.Quantity, row.LowerBound
 		}
-		if e := r.Evidence; e != nil {
-			out = append(out, newDivergence(e.Chart, r.Claim, r.Reversed(), "").view())
+		if r.Evidence != nil {
+			out = append(out, outputsIn(r).divergence(""))
 		}
 		pairs := r.Termination.SamplesUsed
 		if pairs == 0 { // of bets alone, which are of all pairs of datasets

@@ -24,9 +24,9 @@ type Plot struct {
 	// Panels are several plots, one below another; of rows that have names, side by side.
 	Panels  []Plot
 	Caption string
-	Table   func(Figures) Table
+	Numbers // a row for each item, but where Tooltip says what items read
 	Tooltip func(item int) string
-	Name    func(item int) string // tells it from others, nil: its number
+	Name    func(item int) string // tells it from others
 	Only    Role                  // all is painted as this, where it is not 0
 	Said
 }
@@ -115,7 +115,10 @@ func (v View) Always(p Plot) *View { return v.Of(func(string) Plot { return p })
 // Choose takes one of the choices.
 func (v *View) Choose(id string) {
 	if v.Plot = v.plot(id); v.Name == nil {
-		v.Name = strconv.Itoa
+		v.Name = If(v.Tooltip == nil, v.Numbers.name, strconv.Itoa)
+	}
+	if v.Tooltip == nil {
+		v.Tooltip = v.Numbers.row
 	}
 }
 
@@ -463,15 +466,4 @@ func (c canvas) rectangle(w Box) Rect {
 		}
 	}
 	return r
-}
-
-// rows makes a table of n rows.
-func Rows(title string, head []string, n int, row func(fig Figures, i int) []string) func(Figures) Table {
-	return func(fig Figures) Table {
-		t := Table{Title: title, Head: head}
-		for i := range n {
-			t.Rows = append(t.Rows, row(fig, i))
-		}
-		return t
-	}
 }

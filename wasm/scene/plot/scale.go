@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -230,38 +229,6 @@ func (f Frame) scene(height float64) *Scene {
 	return &Scene{Width: f.Width, Height: height, measure: f.Measure}
 }
 
-// Figures says how the numbers of a table are written.
-type Figures int
-
-const (
-	Rounded Figures = iota // to six figures, for reading
-	Exact                  // with all digits, for files
-)
-
-// of is a number, as a spreadsheet reads it.
-func (f Figures) Of(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "infinite"
-	case math.IsInf(x, -1):
-		return "-infinite"
-	case f == Exact:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-	return fmt.Sprintf("%.6g", x)
-}
-
-// down and up are bounds, rounded to the side on which they stay true.
-func (f Figures) Down(x float64) string { return f.bound(x, math.Floor) }
-func (f Figures) Up(x float64) string   { return f.bound(x, math.Ceil) }
-
-func (f Figures) bound(x float64, whole func(float64) float64) string {
-	if f == Exact {
-		return f.Of(x)
-	}
-	return f.Of(ToSide(x, 5, whole))
-}
-
 // toSide rounds by whole, so many figures after the first.
 func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
@@ -269,15 +236,6 @@ func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-figures)
 	return whole(Round(x/unit, 12)) * unit
-}
-
-func YesNo(yes bool) string { return If(yes, "yes", "no") }
-
-// Table are the numbers that a view draws. The first column heads its rows.
-type Table struct {
-	Title string     `json:"title"`
-	Head  []string   `json:"head"`
-	Rows  [][]string `json:"rows"`
 }
 
 // Choice is one of several ways to look at a view.
