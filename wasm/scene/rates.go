@@ -2,7 +2,6 @@ package scene
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 
@@ -113,79 +112,6 @@ func NewAccount(c accounting.Account) *plot.View {
 		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
 	}
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
-}
-
-// ColumnBin is a bar of a column of samples: of a name, or of a range of numbers.
-type ColumnBin struct {
-	Label  string // "" of a range
-	Lower  float64
-	Upper  float64
-	Counts [2]int // on the first and the second dataset
-}
-
-// NewColumn shows what a column of the user's samples holds on both datasets: its names
-// as bars, its numbers as histograms over one another. Nil where there is nothing to draw.
-func NewColumn(name string, bins []ColumnBin) *plot.View {
-	var names, ranges []Bin
-	var of [2]int
-	for _, b := range bins {
-		of[0] += b.Counts[0]
-		of[1] += b.Counts[1]
-	}
-	one := Bin{firstOf: of[0], secondOf: of[1]} // of numbers that are all the same
-	for _, b := range bins {
-		bin := Bin{Words: b.Label, First: b.Counts[0], Second: b.Counts[1], firstOf: of[0], secondOf: of[1]}
-		switch {
-		case b.Label != "":
-			names = append(names, bin)
-		case !(b.Upper-b.Lower < plot.Infinity):
-			return nil
-		default:
-			bin.Words, bin.From, bin.To = plot.Short(b.Lower)+" to "+plot.Short(b.Upper), b.Lower, b.Upper
-			one.Words = plot.Short(b.Lower)
-			one.First += bin.First
-			one.Second += bin.Second
-			ranges = append(ranges, bin)
-		}
-	}
-	if n := len(ranges); n > 0 && ranges[0].From == ranges[n-1].To {
-		names, ranges = append(names, one), nil
-	}
-	all := slices.Concat(names, ranges)
-	if len(all) == 0 || of[0]+of[1] == 0 {
-		return nil
-	}
-	var p plot.Plot
-	if len(ranges) > 0 { // names stand before the numbers
-		lo, hi := ranges[0].From, ranges[len(ranges)-1].To
-		p = plot.Plot{X: plot.Axis{Ticks: plot.Ticks(lo, hi, 5), Words: plot.Short, Scale: plot.Scale{Lo: lo, Hi: hi}}, Height: plot.Px(170)}
-		wide := (hi - lo) / 12
-		for i := range names {
-			at := lo - wide*(float64(len(names)-i)*1.5-0.2)
-			all[i].From, all[i].To, p.X.Lo = at, at+wide, min(p.X.Lo, at)
-		}
-		p.Y = plot.Axis{Title: "share of rows", Words: plot.Percent}
-		p.Marks = []plot.Mark{outline(plot.Line{Key: "first dataset", Paint: plot.Ink(plot.First)}, all, 0), outline(plot.Line{Key: "second dataset (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, all, 1)}
-		for _, b := range all {
-			p.Y.Hi = max(p.Y.Hi, 1.06*b.share(0), 1.06*b.share(1))
-			p.Items, p.Within = append(p.Items, [2]float64{(b.From + b.To) / 2, 0}), append(p.Within, plot.Column(b.From, b.To))
-		}
-		for _, b := range all[:len(names)] {
-			p.Marks = append(p.Marks, plot.Note{At: [2]float64{b.To, max(b.share(0), b.share(1))}, Words: b.Words, Role: plot.Muted})
-		}
-	} else {
-		p = plot.Plot{X: plot.Axis{Title: "share of rows", Words: plot.Percent}}
-		for i, b := range all {
-			p.X.Hi, p.Y.Names, p.Y.After = max(p.X.Hi, b.share(0), b.share(1)), append(p.Y.Names, b.Words), append(p.Y.After, plot.Grouped(b.First)+" and "+plot.Grouped(b.Second))
-			p.Items, p.Within = append(p.Items, [2]float64{0, float64(i) + 0.5}), append(p.Within, plot.Row(i))
-		}
-		p.Marks = shareBars("first dataset", "second dataset (hatched)", all)
-	}
-	p.Numbers = plot.Numbers{Title: name, Head: []string{"value", "first dataset", "second dataset"}}
-	for _, b := range all {
-		p.Rows = append(p.Rows, []any{b.Words, b.First, b.Second})
-	}
-	return plot.View{ID: "column", Title: name}.Always(p)
 }
 
 // shareBars are the shares of both sides as bars, a row for each bin.

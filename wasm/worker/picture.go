@@ -29,7 +29,6 @@ const (
 	ofCalibration = "calibration" // calibrated
 	ofCanaries    = "canaries"    // scene.CanaryCourse
 	ofMembership  = "membership"  // the text of a report of canaries or scores
-	ofColumn      = "column"      // columnHistogram, of the user's samples
 	ofSpark       = "spark"       // scene.Course, of a run on its way or of one that ended, very small
 	ofLive        = "live"        // pair.Progress, of a run on its way
 )
@@ -114,12 +113,6 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 			return scene.NewScores(&r), err
 		}
 		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
-	case ofColumn:
-		h, err := drawable[struct {
-			Column string
-			Bins   []scene.ColumnBin
-		}](req)
-		return scene.NewColumn(h.Column, h.Bins), err
 	case ofSpark:
 		course, err := drawable[scene.Course](req)
 		return scene.NewSpark(&course), err

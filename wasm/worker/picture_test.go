@@ -27,7 +27,6 @@ func TestPictures(t *testing.T) {
 		ofAccount:     mustJSON(account),
 		ofCalibration: mustJSON(calibrated{Cells: []calibratedCell{{Mechanism: "a", Rate: scene.Rate{Of: 10, Upper: 0.3}}, {Mechanism: "b"}}, Beta: 0.05}),
 		ofCanaries:    `{"points": [{"runs": 9, "bounds": [{"interval": "wilson", "epsilon": 0.5}]}], "planned": 20, "claimed": 1, "chosen": "wilson", "intervals": [{"name": "wilson", "letter": "A"}]}`,
-		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
 		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.05, "share": 0.45}}`,
 	}
@@ -56,7 +55,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofMembership: `{}`, ofSpark: `{}`, ofLive: `{"phase": "explore"}`} {
+	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofMembership: `{}`, ofSpark: `{}`, ofLive: `{"phase": "explore"}`} {
 		got := answerTo[picture](p, "picture", pictureRequest{Of: of, Text: text, Request: plot.Request{Width: 360}})
 		if got.Words == "" || got.SVG != nil || len(got.Table.Rows) > 0 {
 			t.Errorf("of %s without anything to draw: %+v", of, got)
