@@ -180,10 +180,7 @@ func (l level) place(x float64) float64 {
 func (l level) axis(title string, bins []Bin) plot.Axis {
 	a := plot.Axis{Title: title, Scale: plot.Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
 	if least, most, _ := l.ends(); !uneven(l.edges) {
-		a.Values = &plot.Window{Lo: least, Hi: most}
-		a.Words = func(v float64) string {
-			return plot.If(v < least, "< "+plot.Short(least), plot.If(v > most, "≥ "+plot.Short(most), plot.Short(v)))
-		}
+		a.Values, a.Words = &plot.Window{Lo: least, Hi: most}, plot.Short
 		return a
 	}
 	for k := range l.edges {

@@ -63,7 +63,7 @@ func (v histogram) plot(choice string) plot.Plot {
 	if len(e) == 1 {
 		wide = max(1, math.Abs(e[0]))
 	}
-	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Zooms: true}
+	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
 	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "canaries out (down)", Paint: plot.Ink(plot.Second)}
 	for i := range v.In {
 		from, to := ends(v.Edges, i)

@@ -102,7 +102,7 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 		if p.X, p.Y = along, values[i]; v.outcomes {
 			p.X, p.Y = values[i], along
 		} else if i+1 < len(panels) {
-			p.X.Title, p.X.Words, p.X.Values = "", nil, nil
+			p.X.Title, p.X.Words = "", nil
 		}
 	}
 	return plot.Plot{Panels: panels}

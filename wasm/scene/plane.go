@@ -186,7 +186,7 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 	score := scores.axis("score of the witness (higher: likelier on A)", v.score)
 	score.Short = "score of the witness"
 	sums := plot.Plot{X: score, Height: plot.Px(74), Marks: []plot.Mark{outline(plot.Line{Paint: plot.Ink(plot.First)}, v.score, 0), outline(plot.Line{Paint: plot.Ink(plot.Second), Dash: true}, v.score, 1)}}
-	sums.X.Title, sums.X.Words, sums.X.Values = "", nil, nil
+	sums.X.Title, sums.X.Words = "", nil
 	sums.Y = plot.Axis{Title: "share of outputs by score: A (line), B (dashed)", Short: "share: A (line), B (dashed)", Words: plot.Percent}
 	for _, b := range v.score {
 		sums.Y.Hi = max(sums.Y.Hi, 1.06*b.share(0), 1.06*b.share(1))

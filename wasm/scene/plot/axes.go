@@ -20,35 +20,11 @@ func atZero(v float64) Paint { return Ink(If(v == 0, AxisLine, Grid)) }
 // around is a box with a margin.
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
 
-// under draws the strokes and words of a level axis below y. What lies beyond
-// the values' ends has words of its own there.
-func (s *Scene) under(x Scale, y float64, values Window) {
-	s.line(x.From, y, x.To, y, 1, Ink(AxisLine), Rect{})
-	inner := Scale{Lo: max(x.Lo, values.Lo), Hi: min(x.Hi, values.Hi), From: x.At(max(x.Lo, values.Lo)), To: x.At(min(x.Hi, values.Hi))}
-	least, most := x.From-10, x.To+10
-	if x.Lo < values.Lo && inner.Hi > inner.Lo {
-		l := s.label(x.From, y+18, "< "+Short(values.Lo), Start, Muted)
-		least = l.X + s.wide(l.Words) + 12
-	}
-	if x.Hi > values.Hi && inner.Hi > inner.Lo {
-		l := s.label(x.To+8, y+18, "≥ "+Short(values.Hi), End, Muted)
-		most = l.X - s.wide(l.Words) - 12
-	}
-	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
-	if values.Lo == values.Hi {
-		marks = []float64{values.Lo}
-	}
-	for _, v := range marks {
-		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(AxisLine), Rect{})
-	}
-	s.ticksUnder(x, marks, y, Axis{Words: Short}, least, most)
-}
-
 // ticksUnder writes the words of marks below y, where they are free.
 func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, a Axis, least, most float64) {
 	var taken []Window
 	for _, v := range marks {
-		text := a.Words(v)
+		text := a.words(v)
 		bold := a.Bold != nil && a.Bold(v)
 		half := s.wide(text) / 2 * If(bold, 1.12, 1)
 		at := x.At(v)

@@ -50,12 +50,14 @@ func (a Axis) marks(s Scale, n int) []float64 {
 	marks := a.Ticks
 	switch v := a.Values; {
 	case v != nil:
-		marks = Ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)
 		if s.Lo < v.Lo {
 			marks = append(marks, (s.Lo+v.Lo)/2)
 		}
 		if s.Hi > v.Hi {
 			marks = append(marks, (s.Hi+v.Hi)/2)
+		}
+		if marks = append(marks, Ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)...); v.Lo == v.Hi {
+			marks = append(marks, v.Lo)
 		}
 	case marks == nil:
 		marks = s.Marks(n)
@@ -65,6 +67,17 @@ func (a Axis) marks(s Scale, n int) []float64 {
 	return slices.DeleteFunc(slices.Clone(marks), func(v float64) bool {
 		return a.Whole && v != math.Round(v) || v < least-slack || v > most+slack
 	})
+}
+
+// words are those of a tick; of bins what lies beyond them has words of its own.
+func (a Axis) words(at float64) string {
+	switch v := a.Values; {
+	case v != nil && at < v.Lo:
+		return "< " + Short(v.Lo)
+	case v != nil && at > v.Hi:
+		return "≥ " + Short(v.Hi)
+	}
+	return a.Words(at)
 }
 
 // Height is that of a plot's box: the least, px, a share of the width, and the most, px.
@@ -221,7 +234,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		all = append(all, canvas{Scene: s, y: y})
 		if q.Y.Words != nil {
 			for _, v := range q.Y.marks(y, yTicks) {
-				left = max(left, s.wide(q.Y.Words(v))*If(q.Y.Bold != nil, 1.1, 1)+12)
+				left = max(left, s.wide(q.Y.words(v))*If(q.Y.Bold != nil, 1.1, 1)+12)
 			}
 		}
 	}
@@ -238,7 +251,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 			c.x = c.x.Zoomed(f.Camera.X)
 		}
 		c.whole = c.box
-		at = c.box.Bottom() + If(q.X.Title != "", 44.0, If(q.X.Words != nil || q.X.Values != nil, 26.0, 4))
+		at = c.box.Bottom() + If(q.X.Title != "", 44.0, If(q.X.Words != nil, 26.0, 4))
 		if q.Y.Title != "" {
 			s.label(0, c.box.Y-9, q.Y.title(s, s.Width), Start, Muted)
 		}
@@ -372,7 +385,7 @@ func (c canvas) upright(p *Plot) {
 		}
 		taken = append(taken, at)
 		c.line(c.box.X, at, c.box.Right(), at, 1, atZero(v), Rect{})
-		if text := p.Y.Words(v); text != "" {
+		if text := p.Y.words(v); text != "" {
 			bold := p.Y.Bold != nil && p.Y.Bold(v)
 			c.label(c.box.X-6, at+4, text, End, If(bold, Text, Muted)).Bold = bold
 		}
@@ -382,21 +395,22 @@ func (c canvas) upright(p *Plot) {
 // level draws a level axis: its grid, words and title.
 func (c canvas) level(p *Plot) {
 	x, bottom := p.X, c.box.Bottom()
-	switch {
-	case x.Values != nil:
-		c.under(c.x, bottom, *x.Values)
-	case x.Words != nil:
-		marks := x.marks(c.x, int(max(If(p.Framed, 4.0, 2), c.box.W/If(c.rows > 0, 56.0, 70.0))))
-		for _, v := range marks {
-			if x.Ticks == nil || c.rows > 0 {
-				c.line(c.x.At(v), c.box.Y, c.x.At(v), bottom, 1, If(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
-			}
-		}
-		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
-		c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
-	default:
-		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	var marks []float64
+	if x.Words != nil {
+		marks = x.marks(c.x, int(max(If(p.Framed, 4.0, 2), c.box.W/If(c.rows > 0, 56.0, 70.0))))
 	}
+	for _, v := range marks {
+		switch at := c.x.At(v); {
+		case x.Values != nil:
+			if v >= x.Values.Lo && v <= x.Values.Hi {
+				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine), Rect{})
+			}
+		case x.Ticks == nil || c.rows > 0:
+			c.line(at, c.box.Y, at, bottom, 1, If(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+		}
+	}
+	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
 	if x.Title != "" {
 		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, If(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)
 	}
