@@ -92,10 +92,9 @@ type Timing struct {
 
 // Reproduce says how to run the audit again.
 type Reproduce struct {
-	CLI    string `json:"cli"`
-	URL    string `json:"url"` // fragment of the page's address
-	GoTest string `json:"goTest,omitempty"`
-	Note   string `json:"note,omitempty"`
+	CLI  string `json:"cli"`
+	URL  string `json:"url"` // fragment of the page's address
+	Note string `json:"note,omitempty"`
 }
 
 // FactRow is one line of a table of facts.

@@ -1583,7 +1583,6 @@ export interface Reproduce {
   cli: string;
   /** fragment of the page's address */
   url: string;
-  goTest?: string;
   note?: string;
 }
 
