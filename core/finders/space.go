@@ -76,7 +76,7 @@ const onlyChanged = -1
 
 // newSpace returns an error where the domain holds no two neighbours.
 func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
-	if err := searchable(r, d); err != nil {
+	if err := d.Check(r); err != nil {
 		return nil, err
 	}
 	s := &space{relation: r, domain: d, columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
