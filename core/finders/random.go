@@ -163,10 +163,16 @@ func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	if r.Float64() < cornerShare {
 		return pick(r.Intn(2) == 0, low, high)
 	}
-	u := r.Float64()
-	v := mix(low, high, u)
+	return along(d, c, r.Float64())
+}
+
+// along is the value a share t of the way from the lower end of column c to the upper one,
+// of whole numbers each with an equal share.
+func along(d audit.Domain, c int, t float64) float64 {
+	low, high := ends(d, c)
+	v := mix(low, high, t)
 	if d.Integer {
-		v = math.Floor(mix(low, high+1, u))
+		v = math.Floor(mix(low, high+1, t))
 	}
 	return min(max(v, low), high)
 }

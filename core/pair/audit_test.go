@@ -42,6 +42,7 @@ func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
 // TestBoundsAreNearTheTruth: a bound that covers because it is
 // always 0 would be no use.
 func TestBoundsAreNearTheTruth(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	for _, c := range []struct {
 		mechanism string
