@@ -178,7 +178,7 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 			d.Diverged = append(d.Diverged, t.First+i)
 		}
 		if t.Phase == Certifying {
-			d.Table.Add(above(scores[:k], t.Cut), above(scores[k:], t.Cut), 1)
+			d.Table.Add(membership.Above(scores[:k], t.Cut), membership.Above(scores[k:], t.Cut), 1)
 		} else {
 			d.Scores = append(d.Scores, scores...)
 		}
@@ -241,17 +241,6 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
 	return hook(1)
-}
-
-// above counts the scores above the cut.
-func above(side []float64, cut float64) int {
-	n := 0
-	for _, x := range side {
-		if x > cut {
-			n++
-		}
-	}
-	return n
 }
 
 // packFloats writes numbers little-endian, eight bytes each.

@@ -62,7 +62,17 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// AboveSorted counts the scores, or ranks of scores, above the cut; binary search.
+// Above counts the scores, or ranks of scores, above the cut.
+func Above[T bounds.ScoreOrRank](side []T, cut T) (n int) {
+	for _, x := range side {
+		if x > cut {
+			n++
+		}
+	}
+	return n
+}
+
+// AboveSorted is Above of a sorted side; binary search.
 func AboveSorted[T bounds.ScoreOrRank](side []T, cut T) int {
 	lo, hi := 0, len(side)
 	for lo < hi {

@@ -83,7 +83,7 @@ func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 			}
 			best[i] = c.Value
 			*e = ScoreEvent{Methods: e.Methods, Side: name, Threshold: r.Value(c.At), Ties: c.Ties, Explored: h.counts(c.At),
-				Certified: bounds.Counts{X: above(certify.x, c.At), N1: len(certify.x), Y: above(certify.y, c.At), N0: len(certify.y)}}
+				Certified: bounds.Counts{X: membership.Above(certify.x, c.At), N1: len(certify.x), Y: membership.Above(certify.y, c.At), N0: len(certify.y)}}
 			if name == Below {
 				e.Threshold = r.Value(uint32(r.Distinct()-1) - c.At)
 			}
@@ -100,15 +100,6 @@ func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 }
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
-
-// above counts the ranks, in any order, above the cut.
-func above(ranks []uint32, cut uint32) int {
-	n := 0
-	for _, k := range ranks {
-		n += one(k > cut)
-	}
-	return n
-}
 
 // pairs counts events in pairs of the first of x with the first of y and so on, which are
 // in random order.

@@ -1568,7 +1568,6 @@ export interface Reproduce {
   cli: string;
   /** fragment of the page's address */
   url: string;
-  goTest?: string;
   note?: string;
 }
 
@@ -1739,13 +1738,19 @@ export interface SequentialResult {
 
 /** Space is the Domain of a mechanism that the user brought, with the relation that the user means. */
 export interface Space {
+  /** columns of a row */
   columns: number;
+  /** fewest rows of either dataset */
   minRows: number;
+  /** most rows of either dataset; equal to MinRows where the size is fixed */
   maxRows: number;
+  /** per column, inclusive */
   lower: number[];
+  /** per column, inclusive */
   upper: number[];
+  /** values are whole numbers */
   integer?: boolean;
-  /** of l-infinity and bounded-replace */
+  /** LInfinity and BoundedReplace only: how far one coordinate may move */
   reach?: number;
   relation: Relation;
 }
