@@ -114,7 +114,7 @@ export interface FailedMessage { type: "failed"; id: number; json: string }
 // Values, as Go declares them.
 
 /** Method names a way to a Guarantee. */
-export type AccountMethod = "renyi-optimal" | "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
+export type AccountMethod = "renyi-optimal" | "renyi-tight" | "renyi-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
 
 /** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, and of others beside them, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
 export interface AccountQuery {
@@ -137,7 +137,7 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is it is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
+  /** Rate is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;
@@ -153,7 +153,7 @@ export interface AccountQuery {
   delta?: number;
   /** at least 0: asks for delta; default: no such question */
   atEpsilon?: number;
-  /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. Given ones also get a conversion of their own. */
+  /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. */
   orders?: number[];
   /** Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its probability on the neighbour. Odds are factors above 1: asks how probable it is that the odds of one dataset over the other grow by more. At most 100 of each. */
   event?: number[];
@@ -177,8 +177,6 @@ export interface AccountedValue {
   /** Delta and Deltas likewise at AtEpsilon, if that was asked. */
   delta?: number;
   deltas?: Guarantee[];
-  /** Sigmas are the noise that one unsampled step would need for (AtEpsilon, Delta); gaussian only, if AtEpsilon was asked. */
-  sigmas?: Noise[];
   /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
   needed?: Needed;
   /** Outcomes answer Event, Factors answer Odds, in their order; none without a curve. */
@@ -1119,13 +1117,6 @@ export interface Needed {
   parameter: string;
   /** rounded up */
   noise: number;
-  source: string;
-}
-
-/** Noise is one sigma for the Gaussian mechanism. */
-export interface Noise {
-  sigma: number;
-  words: string;
   source: string;
 }
 
