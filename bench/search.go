@@ -173,7 +173,6 @@ const searchShare = 0.9
 // benchSearch tries the default search on functions of which nothing is known.
 func benchSearch(c *call) (int, error) {
 	seeds := c.Int("seeds", 3, "audits of each, with seeds 1, 2, ...")
-	workers := c.workersFlag()
 	dir := c.String("dir", "bench/search", "folder of the programs, which take Python 3 and Node.js")
 	only := c.String("only", "", "only functions whose name contains this")
 	if exit, ok := c.parse(); !ok {
@@ -188,7 +187,7 @@ func benchSearch(c *call) (int, error) {
 		}
 		refuted := 0
 		for seed := range *seeds {
-			yes, err := s.refuted(c.ctx, *dir, uint64(seed+1), *workers)
+			yes, err := s.refuted(c.ctx, *dir, uint64(seed+1), c.workers)
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", s.name, err)
 			}
