@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
@@ -235,7 +234,7 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 	}
 	one := &Coins{Diverged: source.Useless(scores) || diverged}
 	in, out := membership.Split(scores, member)
-	one.In, one.Guessed = len(in), a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
+	one.In, one.Guessed = len(in), a.Plan.guessing().Made(scores, member)
 	d.OneRun = &Evidence{OneRun: one}
 	if len(in) > 0 && len(out) > 0 {
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)

@@ -115,7 +115,7 @@ var rooms = []room{
 		"finders, learners and mechanisms come to it as a catalogue; what it bets by is not for a user to choose"},
 	{p("core/canary/source"), p("audit/...", "bounds/accounting", "audit/stream/...", "core/report", "mechanisms/train"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
-	{p("core/membership"), p("audit/...", "audit/stream", "audit/stream/ranks", "bounds", "core/report"),
+	{p("core/membership"), p("audit/...", "audit/stream", "bounds", "core/report"),
 		"how scores of canaries are judged, whatever audit they are of"},
 	{p("core/canary"), p("audit/...", "audit/stream/...", "bounds", "core/report", "core/engine", "core/canary/...", "core/membership", "mechanisms/train"),
 		"one kind of audit does not know another"},
