@@ -267,7 +267,7 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 		return nil
 	})
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
-	name := f.String("data", "", "CSV `file` of examples for dp-sgd")
+	name := f.String("data", "", "CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
 		return code

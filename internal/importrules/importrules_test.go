@@ -113,7 +113,7 @@ var rooms = []room{
 		"pictures as counts: they decide nothing"},
 	{p("core/pair"), p("core/pair/threshold", "core/pair/chart", "audit/...", "audit/stream/...", "bounds/...", "estimators/classifier", "core/report", "core/engine"),
 		"finders, learners and mechanisms come to it as a catalogue; what it bets by is not for a user to choose"},
-	{p("core/canary/source"), p("audit/...", "bounds/accounting", "audit/stream/...", "core/report", "mechanisms/train"),
+	{p("core/canary/source"), p("audit/...", "bounds/accounting", "audit/stream/...", "core/report", "mechanisms/train", "mechanisms/recorded/csv"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
 	{p("core/membership"), p("audit/...", "audit/stream", "audit/stream/ranks", "bounds", "core/report"),
 		"how scores of canaries are judged, whatever audit they are of"},
