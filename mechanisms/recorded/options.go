@@ -68,14 +68,6 @@ type Options struct {
 	Progress func(bytes int64) error
 }
 
-// tell tells of progress, if somebody wants to know.
-func (o *Options) tell(bytes int64) error {
-	if o.Progress == nil {
-		return nil
-	}
-	return o.Progress(bytes)
-}
-
 func (o Options) filled() (Options, error) {
 	o.Name, o.NonFinite = cmp.Or(o.Name, "file"), cmp.Or(o.NonFinite, Refuse)
 	o.MaxBytes, o.MaxExpanded = cmp.Or(o.MaxBytes, DefaultMaxBytes), cmp.Or(o.MaxExpanded, DefaultMaxExpanded)

@@ -17,8 +17,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Read reads all of r. An NPZ is held in memory, unless r is an [io.ReaderAt] too, which then
-// has to begin where r does. After a fault in a row of text the file has the columns as far as
+// Read reads all of r. After a fault in a row of text the file has the columns as far as
 // they are known, without values: so that one may set their kinds.
 func Read(r io.Reader, o Options) (*File, error) {
 	o, err := o.filled()
@@ -74,7 +73,6 @@ type source struct {
 	o    *Options
 	hash hash.Hash
 	n    int64
-	half bool  // it is read once more
 	err  error // why it could not be read on
 }
 
@@ -97,11 +95,12 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// tell tells of progress, if somebody wants to know.
 func (s *source) tell() error {
-	if s.half {
-		return s.o.tell(s.n / 2)
+	if s.o.Progress == nil {
+		return nil
 	}
-	return s.o.tell(s.n)
+	return s.o.Progress(s.n)
 }
 
 func emptyFile(name string) error {
