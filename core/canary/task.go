@@ -244,18 +244,13 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 
 // packFloats writes numbers little-endian, eight bytes each.
 func packFloats(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, v) // which takes all slices of numbers
 	return b
 }
 
 // unpackFloats reads what [packFloats] wrote.
 func unpackFloats(b []byte) []float64 {
 	v := make([]float64, len(b)/8)
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
+	binary.Decode(b, binary.LittleEndian, v) //nolint:errcheck // as long as v
 	return v
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/dpscope/dpscope/core/report/format"
+	"github.com/dpscope/dpscope/internal/packed"
 )
 
 // page is one Markdown file on its way.
@@ -212,14 +213,14 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 		fmt.Fprintf(w, "<details><summary>The mended %s</summary>\n%s</details>\n", lines, pre)
 		return nil
 	}
-	opens := linked{Code: code, Language: "javascript", Settings: map[string]string{}}
+	linked := packed.Code{Code: code, Language: "javascript", Settings: map[string]string{}}
 	said := make([]string, len(info))
 	for i, setting := range info {
 		key, value, _ := strings.Cut(setting, "=")
 		said[i] = html.EscapeString(strings.TrimSpace(key + " " + value))
-		opens.Settings[key] = cmp.Or(value, "true") // a switch
+		linked.Settings[key] = cmp.Or(value, "true") // a switch
 	}
-	link, err := opens.pack()
+	link, err := packed.Pack(linked)
 	if err != nil {
 		return err
 	}

@@ -445,7 +445,7 @@ export interface CanaryCourse {
 }
 
 /** Design is the distribution of the canaries. */
-export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "own";
+export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
 /** Epoch is a stretch of trainings with one event. */
 export interface CanaryEpoch {
@@ -529,7 +529,7 @@ export interface CanaryPlan {
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
-  /** of the design tail-singular */
+  /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
   /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. Of one run 1. */
   runs?: number;
@@ -554,9 +554,9 @@ export interface CanaryPlan {
   seed: number;
 }
 
-/** Pool says how canaries are made of the singular vectors of the examples. */
+/** Pool says how canaries are made of given vectors. */
 export interface CanaryPool {
-  /** how many vectors, those of the smallest singular values */
+  /** tail-singular: how many vectors, those of the smallest singular values */
   tail?: number;
   /** default unit */
   scale?: CanaryScale;

@@ -74,13 +74,14 @@ func (u *Subject) Setup(spec Spec, pool *Pool) (Setup, error) {
 
 func (given *Pool) of(d Design) (Pool, error) {
 	var p Pool
-	if given != nil && d != TailSingular {
-		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent except for %q", TailSingular)}
+	pools := d == TailSingular || d == Vectors
+	if given != nil && !pools {
+		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent except for %q and %q", TailSingular, Vectors)}
 	}
 	if given != nil {
 		p = *given
 	}
-	if d == TailSingular {
+	if pools {
 		p.Scale = cmp.Or(p.Scale, UnitNorm)
 	}
 	return p, nil
@@ -90,12 +91,14 @@ func (given *Pool) of(d Design) (Pool, error) {
 func (u *Subject) TakeFile(spec Spec, s *Setup, file []byte) error {
 	sha := &u.Data
 	switch {
+	case file == nil && s.Design == Vectors:
+		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
 	case file == nil && *sha != "":
 		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}
 	case file == nil:
 		return nil
-	case !spec.TakesData:
-		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: "absent for " + spec.Name}
+	case !spec.TakesData && s.Design != Vectors:
+		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
 	}
 	sum := sha256.Sum256(file)
 	found := hex.EncodeToString(sum[:])
