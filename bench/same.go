@@ -40,7 +40,6 @@ audit -plan plan-built-in.json
 canaries -d 50 -epsilon 2 -delta 1e-5 -n 100 -explore 40 -k 6 -seed 1
 canaries -d 50 -epsilon 1 -delta 1e-5 -n 200 -k 5 -param noise=0.1 -relation replace
 canaries -d 50 -epsilon 2 -delta 1e-5 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
-canaries -epsilon 2 -delta 1e-5 -n 100 -explore 40 -k 3 -design tail-singular -tail 2 -data ../../../../cmd/dpscope/testdata/vectors.csv
 canaries -source dp-sgd -epsilon 2 -delta 1e-5 -n 20 -k 3 -param model=linear -param steps=5 -data examples.csv
 one-run -epsilon 2 -delta 1e-5 -m 300 -seed 1
 one-run -epsilon 2 -delta 1e-5 -m 200 -guesses 30,60,120 -gdp-guesses 50 -design sphere

@@ -327,7 +327,7 @@ func readOneFile(names []string) ([]byte, error) {
 	return readFile(names[0], mostFile)
 }
 
-// mostFile bounds what is read as a report, or as a file of vectors.
+// mostFile bounds what is read as a report, or as a file of examples.
 const mostFile = 64 << 20
 
 // readFile reads a file of at most so many bytes.

@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -62,13 +63,13 @@ type Drawn struct {
 type floats []float64
 
 // MarshalJSON implements [json.Marshaler].
-func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(source.PackFloats(f)) }
+func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(packFloats(f)) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (f *floats) UnmarshalJSON(text []byte) error {
 	var data []byte
 	err := json.Unmarshal(text, &data)
-	*f = source.UnpackFloats(data)
+	*f = unpackFloats(data)
 	return err
 }
 
@@ -240,4 +241,22 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
 	return hook(1)
+}
+
+// packFloats writes numbers little-endian, eight bytes each.
+func packFloats(v []float64) []byte {
+	b := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// unpackFloats reads what [packFloats] wrote.
+func unpackFloats(b []byte) []float64 {
+	v := make([]float64, len(b)/8)
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return v
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/dpscope/dpscope/core/report/format"
-	"github.com/dpscope/dpscope/internal/packed"
 )
 
 // page is one Markdown file on its way.
@@ -225,7 +224,7 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 		fmt.Fprintf(w, "<details><summary>The mended %s</summary>\n%s</details>\n", lines, pre)
 		return nil
 	}
-	linked := packed.Code{Code: code, Language: "javascript", Settings: map[string]string{}}
+	opens := linked{Code: code, Language: "javascript", Settings: map[string]string{}}
 	said := make([]string, len(info))
 	for i, setting := range info {
 		key, value, _ := strings.Cut(setting, "=")
@@ -234,9 +233,9 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 			words = key + " %s"
 		}
 		said[i] = strings.TrimSpace(strings.ReplaceAll(words, "%s", html.EscapeString(value)))
-		linked.Settings[key] = cmp.Or(value, "true") // a switch
+		opens.Settings[key] = cmp.Or(value, "true") // a switch
 	}
-	link, err := packed.Pack(linked)
+	link, err := opens.pack()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// The user's files in the panel of canary audits: examples or vectors for an audit,
+// The user's files in the panel of canary audits: examples for an audit,
 // and scores of another program. They stay in the browser.
 import { door } from "../page/doors.js";
 import { byId } from "../page/element.js";

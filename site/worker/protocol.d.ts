@@ -458,7 +458,7 @@ export interface CanaryCourse {
 }
 
 /** Design is the distribution of the canaries. */
-export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
+export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "own";
 
 /** Epoch is a stretch of trainings with one event. */
 export interface CanaryEpoch {
@@ -542,7 +542,7 @@ export interface CanaryPlan {
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
-  /** of the designs tail-singular and vectors */
+  /** of the design tail-singular */
   pool?: CanaryPool;
   /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. Of one run 1. */
   runs?: number;
@@ -567,14 +567,12 @@ export interface CanaryPlan {
   seed: number;
 }
 
-/** Pool says how canaries are made of given vectors. */
+/** Pool says how canaries are made of the singular vectors of the examples. */
 export interface CanaryPool {
-  /** tail-singular: how many vectors, those of the smallest singular values */
+  /** how many vectors, those of the smallest singular values */
   tail?: number;
   /** default unit */
   scale?: CanaryScale;
-  /** no vector twice in one run */
-  distinct?: boolean;
 }
 
 /** canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once, when they are new. */
@@ -649,7 +647,7 @@ export interface CanaryReport {
 }
 
 /** Scale says how long the canaries of a pool are. */
-export type CanaryScale = "unit" | "median" | "own";
+export type CanaryScale = "unit" | "median";
 
 /** Side describes one side of the certification runs. */
 export interface CanarySide {
