@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -249,7 +249,7 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 				}
 				return lidpSource{s, b.data.test, &m.accuracy}, err
 			}}
-		plan := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
+		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
 			Mode: canary.Fixed, Runs: b.Trials, K: cells[i].k, Beta: canaryBeta, Seed: b.Seed}
 		a, err := plan.Resolve([]source.Spec{spec}, nil)
 		if err == nil {

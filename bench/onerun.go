@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // oneRunRow is what is certified of independent Gaussian canaries, and what can be, in

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 func trainedPlan() Plan {
-	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
+	return Plan{Version: PlanVersion, Subject: Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
 }
 
 // TestTrained: models train, the noise is written into the plan, and the report

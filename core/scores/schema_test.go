@@ -15,9 +15,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")

@@ -14,13 +14,13 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 func samplePlan(eps, delta float64, m report.Method) Plan {

@@ -16,9 +16,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // exploredAgain draws the exploration runs of a resolved plan one by one.
@@ -114,7 +114,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
+	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: canary.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
 	r := planted(t, p, odd.Sources(), nil, 3)
 	data, err := audit.Canonical(r)
 	if err != nil {
