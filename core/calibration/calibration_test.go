@@ -147,14 +147,10 @@ func TestSelections(t *testing.T) {
 	}{
 		{func(p *calibration.Plan) { p.Mechanisms = []string{"svt1", "svt4"} }, `mechanisms is "svt4", must be mechanisms that keep their claim`},
 		{func(p *calibration.Plan) { p.Mechanisms = []string{"svt9"} }, "svt9"},
-		{func(p *calibration.Plan) { p.Runs = 0 }, "runs is 0"},
 		{func(p *calibration.Plan) { p.Only = "svt4" }, `only is "svt4", must be part of the name of a mechanism that keeps its claim`},
 		{func(p *calibration.Plan) { p.Learners = []string{"histogran"} }, `did you mean "histogram"?`},
 		{func(p *calibration.Plan) { p.Finders = []string{"gird"} }, `"gird"`},
 		{func(p *calibration.Plan) { p.Samples = 7 }, "samples is 7"},
-		{func(p *calibration.Plan) { p.Samples = 0 }, "samples is 0"},
-		{func(p *calibration.Plan) { p.Trials = 0 }, "trials is 0"},
-		{func(p *calibration.Plan) { p.Beta = 0 }, "beta is 0"},
 		{func(p *calibration.Plan) { p.Beta = 0.7 }, "beta is 0.7"},
 	} {
 		p := plan()

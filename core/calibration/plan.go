@@ -71,19 +71,6 @@ const bitReader = "float-bits"
 // four times as many for a guarantee, twice as many for an anytime one; and four
 // at least, if p.Runs has as many.
 func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
-	if p.Runs < 1 || p.Runs > mostRuns {
-		return nil, nil, &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", mostRuns)}
-	}
-	// To the engine 0 means a default, which neither judgement nor report would
-	// know of.
-	switch {
-	case p.Samples == 0:
-		return nil, nil, &audit.InputError{Field: "samples", Found: "0", Want: fmt.Sprintf("in [%d, %d]", pair.MinSamples, pair.MaxSamples)}
-	case p.Trials == 0:
-		return nil, nil, &audit.InputError{Field: "trials", Found: "0", Want: fmt.Sprintf("in [1, %d]", pair.MaxTrials)}
-	case p.Beta == 0:
-		return nil, nil, &audit.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
-	}
 	for _, name := range p.Learners {
 		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
 			return nil, nil, err
