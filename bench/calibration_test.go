@@ -22,7 +22,7 @@ import (
 // most (calibration.JudgeError); the seed is fixed.
 func TestBenchCalibration(t *testing.T) {
 	testsize.Long(t)
-	args := []string{"calibration", "-only", "randomised", "-runs", "16", "-samples", "600", "-explore", "400", "-quick"}
+	args := []string{"calibration", "-mechanisms", "randomised-response", "-runs", "16", "-samples", "600", "-explore", "400", "-quick"}
 	output := func(more ...string) string {
 		var out, errs strings.Builder
 		if code := run(append(slices.Clone(args), more...), &out, &errs); code != cli.ExitOK || errs.Len() > 0 {
@@ -103,7 +103,7 @@ func TestBenchCalibrationSharp(t *testing.T) {
 // A claim that does not hold is accused, the exit code says so, and what
 // float-bits refutes is not.
 func TestBenchCalibrationAccuses(t *testing.T) {
-	p := calibration.Plan{Runs: 20, Samples: 2000, Explore: 1000, Trials: 1, Beta: 0.05, Seed: 1, Only: "dp-sgd", Learners: []string{"histogram", "float-bits"}}
+	p := calibration.Plan{Runs: 20, Samples: 2000, Explore: 1000, Trials: 1, Beta: 0.05, Seed: 1, Mechanisms: []string{"dp-sgd"}, Learners: []string{"histogram", "float-bits"}}
 	cells, left, err := p.Cells(catalogue)
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
@@ -146,7 +146,7 @@ func TestReproduceCalibration(t *testing.T) {
 		names := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9-]{1,9}`), 0, 3)
 		p := calibration.Plan{Runs: rapid.IntRange(1, 1_000_000).Draw(t, "runs"), Samples: rapid.IntRange(pair.MinSamples, pair.MaxSamples).Draw(t, "samples"), Explore: rapid.IntRange(0, pair.MaxSamples).Draw(t, "explore"),
 			Trials: rapid.IntRange(1, pair.MaxTrials).Draw(t, "trials"), Beta: rapid.Float64Range(1e-9, 0.5).Draw(t, "beta"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
-			Only: rapid.StringMatching(`[a-z' ]{0,5}`).Draw(t, "only"), Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
+			Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
 		words, err := audit.ShellWords("command", p.Command())
 		if err != nil {
 			t.Fatal(err)

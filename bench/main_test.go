@@ -40,7 +40,7 @@ func TestRefused(t *testing.T) {
 		"calibration -runs 0":                             "runs is 0",
 		"calibration -learners nobody":                    `learner is "nobody"`,
 		"calibration -finders nobody":                     `finder is "nobody"`,
-		"calibration -only svt6":                          `only is "svt6"`,
+		"calibration -mechanisms svt6":                    `mechanisms is "svt6"`,
 		"calibration -mechanisms svt1,svt6":               `mechanisms is "svt6"`,
 		"calibration -samples 5":                          "samples is 5",
 		"calibration -samples 0":                          "samples is 0",

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
@@ -23,10 +24,7 @@ func oneRunPlan(eps float64, m int, params audit.Params) Plan {
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 	t.Helper()
-	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
 	return r
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -55,10 +56,7 @@ func verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 
 func runAudit(t *testing.T, p Plan, workers int) Report {
 	t.Helper()
-	r, err := testRun{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
 	return r
 }
 
@@ -72,14 +70,8 @@ func TestReplays(t *testing.T) {
 	if !audit.EqualJSON(r, other) {
 		t.Error("the report depends on the number of workers")
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := ParseReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
+	back := must.Get(ParseReport(data))(t)
 	for _, whole := range []bool{true, false} {
 		v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 		if err != nil || !v.OK() {
@@ -189,10 +181,7 @@ func TestStopped(t *testing.T) {
 func TestExploreLimit(t *testing.T) {
 	p := samplePlan(1<<18, 64)
 	for range 2 {
-		a, err := p.Resolve(source.Sources(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(p.Resolve(source.Sources(), nil))(t)
 		r, _ := a.Conclude(nil, audit.Termination{Reason: audit.Stopped})
 		if w := r.Warnings; len(w) != 1 || !strings.Contains(w[0], "explored with 131072 runs") {
 			t.Errorf("%q", w)
@@ -308,10 +297,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 	})
 	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := canarytest.Scripted(f).Sources()
-	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 	if *r.LowerBound > .1 {
 		t.Errorf("bound %v with rates %v and %v of a source that shows nothing", *r.LowerBound, r.In.Rate, r.Out.Rate)
 	}
@@ -390,10 +376,7 @@ func TestBadPlans(t *testing.T) {
 
 // TestBadTasks: tasks come from another process and may be anything.
 func TestBadTasks(t *testing.T) {
-	a, err := samplePlan(100, 10).Resolve(source.Sources(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(samplePlan(100, 10).Resolve(source.Sources(), nil))(t)
 	good := Task{Plan: a.Plan, Phase: Certifying, Runs: 10}
 	known := Codecs(source.Sources())
 	sent := func(t Task, hook engine.Hook) error {

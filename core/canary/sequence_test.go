@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -188,32 +189,20 @@ func TestSequentialReplays(t *testing.T) {
 		ev, bets := *r.Evidence, *r.Evidence.Sequential
 		bets.Scores, ev.Sequential = nil, &bets
 		for _, whole := range []bool{true, false} {
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			back, err := ParseReport(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(audit.Canonical(r))(t)
+			back := must.Get(ParseReport(data))(t)
 			v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%s, whole %v: %v, %q", p.Source, whole, err, v.Differences)
 			}
 		}
-		a, err := r.Plan.Resolve(source.Sources(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(r.Plan.Resolve(source.Sources(), nil))(t)
 		bare, _ := a.Conclude(&ev, audit.Termination{Reason: audit.Completed})
 		bare.Generator = r.Generator
 		if v, err := verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
 			t.Errorf("without scores: %v, %q", err, v.Differences)
 		}
-		data, err := audit.Canonical(bare)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(bare))(t)
 		if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "without the scores") {
 			t.Errorf("goes on without scores: %v", err)
 		}
@@ -272,10 +261,7 @@ func TestContinue(t *testing.T) {
 	one := runAudit(t, sequentialPlan(150), 2)
 	r := runAudit(t, sequentialPlan(40), 1)
 	for _, n := range []int{90, 150} {
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(r))(t)
 		parent, err := Continue(data)
 		if err != nil {
 			t.Fatal(err)
@@ -311,10 +297,7 @@ func TestContinue(t *testing.T) {
 	}
 	fixed := samplePlan(64, 4)
 	fixed.Mode = Fixed
-	data, err := audit.Canonical(runAudit(t, fixed, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(runAudit(t, fixed, 2)))(t)
 	if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "fixed audit") {
 		t.Errorf("a fixed audit goes on: %v", err)
 	}
@@ -342,19 +325,10 @@ func TestContinuedForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := p.Resolve(source.Sources(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.Resolve(source.Sources(), nil))(t)
 	forged, _ := a.Conclude(ev, audit.Termination{Reason: audit.Completed})
-	data, err := audit.Canonical(forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(forged))(t)
+	parent := must.Get(Continue(data))(t)
 	plan := parent.Plan()
 	plan.Runs = 310
 	pool := engine.LocalPool(2)
@@ -399,10 +373,7 @@ func TestWhyASequentialRunEnded(t *testing.T) {
 	} {
 		for _, r := range []Report{good, runAudit(t, samplePlan(64, 4), 1)} {
 			change(&r.Plan)
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(audit.Canonical(r))(t)
 			if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), name+" is ") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -424,14 +395,8 @@ func TestUntilRefuted(t *testing.T) {
 	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
+	parent := must.Get(Continue(data))(t)
 	further, err := testRun{Plan: parent.Plan(), Sources: source.Sources(), Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || further.Termination.SamplesUsed != 400 || *further.LowerBound <= *r.LowerBound {
 		t.Errorf("%v, %s", err, further.Summary)
@@ -480,14 +445,8 @@ func TestSequentialStopped(t *testing.T) {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
+	parent := must.Get(Continue(data))(t)
 	whole, err := testRun{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Runs.Certified.Diverged != 300 {
 		t.Errorf("%v, %s", err, whole.Summary)

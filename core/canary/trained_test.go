@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -57,10 +58,7 @@ func TestTrainedOnFile(t *testing.T) {
 	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := testRun{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
 	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
@@ -31,10 +32,7 @@ func TestMutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(r))(t)
 		return data
 	}
 	clock := 0.0
@@ -97,10 +95,7 @@ func TestMutations(t *testing.T) {
 		if err != nil || !v.OK() {
 			t.Fatalf("%s: the report itself: %v, %q", c.name, err, v.Differences)
 		}
-		all, err := mutate.All(c.report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(mutate.All(c.report))(t)
 		passed, tried := mutate.Passing(every(mutate.Few(all)), nil, func(data []byte) bool {
 			v, err := c.verify(data)
 			return err == nil && v.OK()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asked is one training that a source asked for.
@@ -42,10 +43,7 @@ func TestTrainerRuns(t *testing.T) {
 	const k, m = 5, 3
 	for relation, want := range map[audit.Relation][]int{audit.AddRemove: {k, k - 1}, audit.Replace: {k}} {
 		var all []asked
-		src, err := TrainerSpec(recording(&all, nil)).New(Setup{Relation: relation, K: k, M: m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(TrainerSpec(recording(&all, nil)).New(Setup{Relation: relation, K: k, M: m}))(t)
 		in, out := make([]float64, k), make([]float64, m)
 		for run := range 200 {
 			all = nil
@@ -153,9 +151,7 @@ func TestFirstTraining(t *testing.T) {
 		}
 		return err
 	}
-	if err := draw(TrainerSpec(recording(&all, nil))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, draw(TrainerSpec(recording(&all, nil))))
 	members, seed, err := FirstTraining(draw)
 	if err != nil || !slices.Equal(members, all[0].members) || seed != all[0].seed {
 		t.Errorf("%v %d %v, a run asks %v", members, seed, err, all[0])
