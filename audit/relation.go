@@ -73,52 +73,24 @@ func (r Relation) Check(p Pair, dom Domain) error {
 
 // Steps is by how many steps of the relation the pair's datasets differ, each from one
 // dataset of the domain to a neighbour: at least 1, at most the given number, else an
-// error. More than one is known of AddRemove and Replace only.
+// error. More than one is known of AddRemove and Replace only: between two datasets that
+// differ by k rows added or removed lie k-1 others whose sizes are in the domain, as that has
+// more than one size.
 func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
-	if (r == Replace || r == AddRemove) && most > 1 {
-		return r.group(p, dom, most)
-	}
-	return 1, r.one(p, dom)
-}
-
-// group is Steps where there may be several. Between two datasets that differ by k rows
-// added or removed lie k-1 others whose sizes are in the domain, as that has more than
-// one size.
-func (r Relation) group(p Pair, dom Domain, most int) (int, error) {
 	if err := dom.Contains(p.First, "pair.first"); err != nil {
 		return 0, err
 	}
 	if err := dom.Contains(p.Second, "pair.second"); err != nil {
 		return 0, err
-	}
-	steps := unmatchedRows(p.First, p.Second)
-	if n1, n2 := p.First.Len(), p.Second.Len(); r == AddRemove {
-		steps += unmatchedRows(p.Second, p.First)
-	} else if n1 != n2 {
-		return 0, notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
-	}
-	if steps > most {
-		return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", steps), fmt.Sprintf("at most %d, the group that the plan allows", most))
-	}
-	return max(steps, 1), nil
-}
-
-// one is Check.
-func (r Relation) one(p Pair, dom Domain) error {
-	if err := dom.Contains(p.First, "pair.first"); err != nil {
-		return err
-	}
-	if err := dom.Contains(p.Second, "pair.second"); err != nil {
-		return err
 	}
 	n1, n2 := p.First.Len(), p.Second.Len()
+	if n1 != n2 && (r == Replace || r.HasReach()) {
+		return 0, notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
+	}
 	switch r {
 	case Given:
-		return nil
+		return 1, nil
 	case LInfinity, BoundedReplace:
-		if n1 != n2 {
-			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
-		}
 		rows := 0
 		for i := range n1 {
 			if !slices.Equal(p.First.Row(i), p.Second.Row(i)) {
@@ -126,34 +98,31 @@ func (r Relation) one(p Pair, dom Domain) error {
 			}
 		}
 		if r == BoundedReplace && rows > 1 {
-			return notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, at the same position")
+			return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, at the same position")
 		}
 		for i, v := range p.First.Values {
 			if gap := math.Abs(v - p.Second.Values[i]); gap > dom.Reach+reachSlack {
-				return notNeighbours(r, fmt.Sprintf("coordinate %d moved by %s", i, Number(gap)), "moves of at most "+Number(dom.Reach))
+				return 0, notNeighbours(r, fmt.Sprintf("coordinate %d moved by %s", i, Number(gap)), "moves of at most "+Number(dom.Reach))
 			}
 		}
-		return nil
-	case Replace:
-		if n1 != n2 {
-			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "the same number of rows in both")
+		return 1, nil
+	case Replace, AddRemove:
+		steps := unmatchedRows(p.First, p.Second)
+		if r == AddRemove {
+			steps += unmatchedRows(p.Second, p.First)
 		}
-		if k := unmatchedRows(p.First, p.Second); k > 1 {
-			return notNeighbours(r, fmt.Sprintf("%d rows that differ", k), "one row that differs")
-		}
-		return nil
-	case AddRemove:
-		small, large := p.First, p.Second
-		if n1 > n2 {
-			small, large = large, small
-		}
-		if large.Len() != small.Len()+1 || unmatchedRows(small, large) != 0 {
-			return notNeighbours(r, fmt.Sprintf("datasets of %d and %d rows that are not one row apart", n1, n2),
+		switch {
+		case r == AddRemove && most == 1 && steps != 1:
+			return 0, notNeighbours(r, fmt.Sprintf("datasets of %d and %d rows that are not one row apart", n1, n2),
 				"one dataset with one row more than the other and otherwise the same rows")
+		case most == 1 && steps > 1:
+			return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", steps), "one row that differs")
+		case steps > most:
+			return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", steps), fmt.Sprintf("at most %d, the group that the plan allows", most))
 		}
-		return nil
+		return max(steps, 1), nil
 	}
-	return UnknownName("relation", string(r), relations)
+	return 0, UnknownName("relation", string(r), relations)
 }
 
 func notNeighbours(r Relation, found, want string) error {

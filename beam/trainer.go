@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/training"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	brought "github.com/dpscope/dpscope/mechanisms/user/command"
 )
 

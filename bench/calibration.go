@@ -38,9 +38,9 @@ func benchCalibration(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders)+len(plan.Only) > 0
+	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders) > 0
 	if *sharpOnly && some {
-		return 0, &audit.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
+		return 0, &audit.InputError{Field: "-sharp", Found: "beside -mechanisms, -learners or -finders", Want: "one of them",
 			Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"}
 	}
 	var tables []*table

@@ -17,7 +17,7 @@ import (
 
 // The seed decides, the workers do not. What is asked for is printed, and no more.
 func TestBenchCalibration(t *testing.T) {
-	args := []string{"calibration", "-only", "randomised", "-runs", "5", "-samples", "600", "-explore", "400", "-quick", "-learners", "histogram"}
+	args := []string{"calibration", "-mechanisms", "randomised-response", "-runs", "5", "-samples", "600", "-explore", "400", "-quick", "-learners", "histogram"}
 	text := printedBy(t, args...)
 	for _, want := range []string{"the answer yes", "learner histogram on randomised-response", "/5 ", "No cell is accused."} {
 		if !strings.Contains(text, want) {
@@ -36,7 +36,7 @@ func TestBenchCalibration(t *testing.T) {
 // probability .001 at most one would be (calibration.JudgeError); the seed is fixed.
 func TestBenchCalibrationWhole(t *testing.T) {
 	testsize.Long(t)
-	text := printedBy(t, "calibration", "-only", "randomised", "-runs", "16", "-samples", "600", "-explore", "400", "-quick")
+	text := printedBy(t, "calibration", "-mechanisms", "randomised-response", "-runs", "16", "-samples", "600", "-explore", "400", "-quick")
 	for part, least := range map[string]int{"\nlearner ": 6, "\nfinder ": 8, "Kinds of guarantees": 1} {
 		if n := strings.Count(text, part); n < least {
 			t.Errorf("%d cells of %q", n, part)
@@ -46,7 +46,7 @@ func TestBenchCalibrationWhole(t *testing.T) {
 
 // A claim that does not hold is accused, and what float-bits refutes is not.
 func TestBenchCalibrationAccuses(t *testing.T) {
-	p := calibration.Plan{Runs: 20, Samples: 2000, Explore: 1000, Trials: 1, Beta: 0.05, Seed: 1, Only: "dp-sgd", Learners: []string{"histogram", "float-bits"}}
+	p := calibration.Plan{Runs: 20, Samples: 2000, Explore: 1000, Trials: 1, Beta: 0.05, Seed: 1, Mechanisms: []string{"dp-sgd"}, Learners: []string{"histogram", "float-bits"}}
 	cells, left, err := p.Cells(catalogue)
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
@@ -77,7 +77,7 @@ func TestReproduceCalibration(t *testing.T) {
 		names := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9-]{1,9}`), 0, 3)
 		p := calibration.Plan{Runs: rapid.IntRange(1, 1_000_000).Draw(t, "runs"), Samples: rapid.IntRange(pair.MinSamples, pair.MaxSamples).Draw(t, "samples"), Explore: rapid.IntRange(0, pair.MaxSamples).Draw(t, "explore"),
 			Trials: rapid.IntRange(1, pair.MaxTrials).Draw(t, "trials"), Beta: rapid.Float64Range(1e-9, 0.5).Draw(t, "beta"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
-			Only: rapid.StringMatching(`[a-z' ]{0,5}`).Draw(t, "only"), Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
+			Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
 		words, err := audit.ShellWords("command", p.Command())
 		if err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // The paper's settings.
@@ -151,7 +151,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]judged, error) {
-	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
+	p := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
 		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal

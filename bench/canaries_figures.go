@@ -10,7 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // canaryPaper are the figures that the paper quotes in words, by n and K, at

@@ -10,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -241,7 +241,7 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 				}
 				return lidpSource{s, b.examples.test, &m.accuracy}, err
 			}}
-		plan := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
+		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
 			Mode: canary.Fixed, Runs: b.trials, K: cells[i].k, Beta: canaryBeta, Seed: b.seed}
 		a, err := plan.Resolve([]source.Spec{spec}, nil)
 		if err == nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // list is dpscope list. Flags may stand before and behind the name.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // The line of a terminal says the time left as the run tells it, on one line, and nothing
@@ -42,7 +42,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	out.Reset()
-	m.canaries(canary.Plan{Subject: source.Subject{Trainer: &source.Trainer{}}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
+	m.canaries(canary.Plan{Subject: canary.Subject{Trainer: &source.Trainer{}}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
 	if got := strings.TrimSpace(out.String()); got != "bet: run 3 of 200, about 40m0s left, ε >= 0.250 so far" {
 		t.Errorf("%q", got)
 	}

@@ -24,12 +24,12 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -287,7 +287,7 @@ func TestReproduceCanaries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)), Design: rapid.SampledFrom(s.Designs).Draw(t, "design")}, Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
+		p := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)), Design: rapid.SampledFrom(s.Designs).Draw(t, "design")}, Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
 			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
 			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
@@ -335,7 +335,7 @@ func TestReproduceOneRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
+		p := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
 			K: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Trainer = drawTrainer(t, s)
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.K)

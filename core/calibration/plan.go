@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -23,8 +22,7 @@ type Plan struct {
 	Beta    float64 `json:"beta"`
 	Seed    uint64  `json:"seed"`
 	// Cheap leaves out learners that take more than a tenth of a second.
-	Cheap bool   `json:"cheap,omitempty"`
-	Only  string `json:"only,omitempty"` // part of the mechanisms' names
+	Cheap bool `json:"cheap,omitempty"`
 	// Mechanisms are names; where they are given, no other is audited.
 	Mechanisms []string `json:"mechanisms,omitempty"`
 	// Learners and Finders are names; where either is given, nothing else is
@@ -71,19 +69,6 @@ const bitReader = "float-bits"
 // four times as many for a guarantee, twice as many for an anytime one; and four
 // at least, if p.Runs has as many.
 func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
-	if p.Runs < 1 || p.Runs > mostRuns {
-		return nil, nil, &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", mostRuns)}
-	}
-	// To the engine 0 means a default, which neither judgement nor report would
-	// know of.
-	switch {
-	case p.Samples == 0:
-		return nil, nil, &audit.InputError{Field: "samples", Found: "0", Want: fmt.Sprintf("in [%d, %d]", pair.MinSamples, pair.MaxSamples)}
-	case p.Trials == 0:
-		return nil, nil, &audit.InputError{Field: "trials", Found: "0", Want: fmt.Sprintf("in [1, %d]", pair.MaxTrials)}
-	case p.Beta == 0:
-		return nil, nil, &audit.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
-	}
 	for _, name := range p.Learners {
 		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
 			return nil, nil, err
@@ -105,12 +90,11 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 		}
 	}
 	l := list{Plan: p, cat: cat}
-	some, known := len(p.Learners)+len(p.Finders) > 0, false
+	some := len(p.Learners)+len(p.Finders) > 0
 	for _, m := range cat.Mechanisms {
 		if m.Fault != "" || !p.wants(m.Name) {
 			continue
 		}
-		known = true
 		if !some || len(p.Learners) > 0 {
 			err = l.learners(m)
 		}
@@ -121,10 +105,6 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 			return nil, nil, err
 		}
 	}
-	if !known {
-		return nil, nil, &audit.InputError{Field: "only", Found: fmt.Sprintf("%q", p.Only), Want: "part of the name of a mechanism that keeps its claim",
-			Remedy: "a mechanism with a fault has no false alarms"}
-	}
 	if !some {
 		err = l.guarantees()
 	}
@@ -133,7 +113,7 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 
 // wants tells whether the plan is about that mechanism.
 func (p Plan) wants(mechanism string) bool {
-	return strings.Contains(mechanism, p.Only) && (len(p.Mechanisms) == 0 || slices.Contains(p.Mechanisms, mechanism))
+	return len(p.Mechanisms) == 0 || slices.Contains(p.Mechanisms, mechanism)
 }
 
 // list is a list of cells in the making.

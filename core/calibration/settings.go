@@ -17,7 +17,6 @@ func Keys() []settings.Key[Plan] {
 		{Name: "learners", At: settings.Words(func(p *Plan) *[]string { return &p.Learners }), Usage: "only cells of these learners, separated by commas"},
 		{Name: "finders", At: settings.Words(func(p *Plan) *[]string { return &p.Finders }), Usage: "only cells of these finders, separated by commas"},
 		{Name: "mechanisms", At: settings.Words(func(p *Plan) *[]string { return &p.Mechanisms }), Usage: "only these mechanisms, by their full names, separated by commas"},
-		{Name: "only", At: settings.Text(func(p *Plan) *string { return &p.Only }), Usage: "only mechanisms whose name contains this"},
 		{Name: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, mostRuns), Preset: "150",
 			Usage: "runs of each learner on each mechanism; a finder gets a third as many, a slow learner a fifth or a twenty-fifth, a guarantee four times and an anytime guarantee twice as many",
 			Form:  &settings.Form{Label: "Audits of each mechanism"}},

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // Part is a run that a report goes on from.

@@ -21,5 +21,5 @@
 // of itself and each run has a random stream of its own, so that a [Report] does
 // not depend on where or how many at once runs were drawn.
 //
-// What canaries are planted in is package source; models are in package train.
+// What canaries are planted in is package mechanisms/source; models are in package train.
 package canary

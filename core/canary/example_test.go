@@ -6,15 +6,15 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // A sum that adds a fifth of the noise it should, in many runs and in one.
 func ExamplePlan() {
 	claim := audit.DPClaim(1, 1e-5)
-	of := source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
+	of := canary.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
 	for _, plan := range []canary.Plan{{Version: canary.PlanVersion, Subject: of, Runs: 256, Seed: 1}, {Version: canary.PlanVersion, Mode: canary.OneRun, Subject: of, K: 1000, Seed: 1}} {
 		a, err := plan.Resolve(source.Sources(), nil)
 		if err != nil {

@@ -8,25 +8,23 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 func oneRunPlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
+	return Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 	t.Helper()
-	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
 	return r
 }
 
@@ -125,7 +123,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -143,7 +141,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{keep: 1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
 		if !r.Evidence.OneRun.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -196,7 +194,7 @@ func TestBadOneRunPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (Plan{Version: PlanVersion, Mode: OneRun, Subject: source.Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -46,7 +46,7 @@ type Plan struct {
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
 	// audit alone has (explore, interval, quantile), else [Sequential]; never [OneRun].
 	Mode Mode `json:"mode,omitempty"`
-	source.Subject
+	Subject
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
 	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
@@ -366,7 +366,7 @@ func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
 	return append([]settings.Key[Plan]{{Name: "source", Always: true, At: settings.Word(func(p *Plan) *string { return &p.Source }), Preset: names[0],
 		Usage: "what is audited: " + strings.Join(names, ", "),
 		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}},
-		source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, epsilon, delta)...)
+		membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, epsilon, delta)...)
 }
 
 // csvKeys say how a file of examples is read.
@@ -385,7 +385,7 @@ func csvKeys(file string) []settings.Key[Plan] {
 }
 
 func lastKeys() []settings.Key[Plan] {
-	return source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })
+	return membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })
 }
 
 // TrainerKey is the program that trains, which only a command runs.
@@ -412,7 +412,7 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p, keys, command := a.Plan, Keys(), "canaries"
-	otherwise := Plan{Subject: source.Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	otherwise := Plan{Subject: Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
 	switch {
 	case p.Mode == OneRun:
 		keys, command, otherwise.GuessPlan = OneRunKeys(), "one-run", p.guessing().Otherwise()

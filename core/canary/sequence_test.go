@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // sequentialPlan is of a sum with too little noise.
@@ -78,7 +79,7 @@ func TestBetsSlow(t *testing.T) {
 func TestBetsAreFair(t *testing.T) {
 	const trainings = 4
 	for _, c := range []struct{ eps, delta, claim float64 }{{.3, 0, .3}, {.3, .1, .3}, {0, .05, .5}, {.6, 0, .1}} {
-		p := Plan{K: 1, M: 1, Beta: .05, Runs: trainings, Subject: source.Subject{Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: c.claim, Delta: c.delta}}}
+		p := Plan{K: 1, M: 1, Beta: .05, Runs: trainings, Subject: Subject{Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: c.claim, Delta: c.delta}}}
 		wealth := make([]float64, 0, 6561)
 		for code := range 6561 {
 			l := newLeader(p)
@@ -136,7 +137,7 @@ func TestBetsAreFair(t *testing.T) {
 func TestBetsFalseAlarms(t *testing.T) {
 	runs := testsize.Of(120, 4000)
 	claim := 1.0
-	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Subject: source.Subject{Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}}
+	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Subject: Subject{Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}}
 	alarms := 0
 	for run := range runs {
 		rng := rand.New(rand.NewPCG(uint64(run), 11))
@@ -173,7 +174,7 @@ func TestBetsFalseAlarms(t *testing.T) {
 // TestSequentialReplays: one report from 1 to 5 workers; it verifies whole, quick, and
 // quick without its scores.
 func TestSequentialReplays(t *testing.T) {
-	for _, p := range []Plan{sequentialPlan(100), {Version: PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 12, K: 3, Seed: 5}} {
+	for _, p := range []Plan{sequentialPlan(100), {Version: PlanVersion, Subject: Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 12, K: 3, Seed: 5}} {
 		r := runAudit(t, p, 1)
 		for _, workers := range []int{2, 3, 5} {
 			other := runAudit(t, p, workers)
@@ -188,32 +189,20 @@ func TestSequentialReplays(t *testing.T) {
 		ev, bets := *r.Evidence, *r.Evidence.Sequential
 		bets.Scores, ev.Sequential = nil, &bets
 		for _, whole := range []bool{true, false} {
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			back, err := ParseReport(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(audit.Canonical(r))(t)
+			back := must.Get(ParseReport(data))(t)
 			v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), back, nil, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%s, whole %v: %v, %q", p.Source, whole, err, v.Differences)
 			}
 		}
-		a, err := r.Plan.Resolve(source.Sources(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(r.Plan.Resolve(source.Sources(), nil))(t)
 		bare, _ := a.Conclude(&ev, audit.Termination{Reason: audit.Completed})
 		bare.Generator = r.Generator
 		if v, err := verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
 			t.Errorf("without scores: %v, %q", err, v.Differences)
 		}
-		data, err := audit.Canonical(bare)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(bare))(t)
 		if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "without the scores") {
 			t.Errorf("goes on without scores: %v", err)
 		}
@@ -272,10 +261,7 @@ func TestContinue(t *testing.T) {
 	one := runAudit(t, sequentialPlan(150), 2)
 	r := runAudit(t, sequentialPlan(40), 1)
 	for _, n := range []int{90, 150} {
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(r))(t)
 		parent, err := Continue(data)
 		if err != nil {
 			t.Fatal(err)
@@ -311,10 +297,7 @@ func TestContinue(t *testing.T) {
 	}
 	fixed := samplePlan(64, 4)
 	fixed.Mode = Fixed
-	data, err := audit.Canonical(runAudit(t, fixed, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(runAudit(t, fixed, 2)))(t)
 	if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "fixed audit") {
 		t.Errorf("a fixed audit goes on: %v", err)
 	}
@@ -342,19 +325,10 @@ func TestContinuedForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := p.Resolve(source.Sources(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.Resolve(source.Sources(), nil))(t)
 	forged, _ := a.Conclude(ev, audit.Termination{Reason: audit.Completed})
-	data, err := audit.Canonical(forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(forged))(t)
+	parent := must.Get(Continue(data))(t)
 	plan := parent.Plan()
 	plan.Runs = 310
 	pool := engine.LocalPool(2)
@@ -399,10 +373,7 @@ func TestWhyASequentialRunEnded(t *testing.T) {
 	} {
 		for _, r := range []Report{good, runAudit(t, samplePlan(64, 4), 1)} {
 			change(&r.Plan)
-			data, err := audit.Canonical(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(audit.Canonical(r))(t)
 			if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), name+" is ") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -424,14 +395,8 @@ func TestUntilRefuted(t *testing.T) {
 	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, nil, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
+	parent := must.Get(Continue(data))(t)
 	further, err := testRun{Plan: parent.Plan(), Sources: source.Sources(), Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || further.Termination.SamplesUsed != 400 || *further.LowerBound <= *r.LowerBound {
 		t.Errorf("%v, %s", err, further.Summary)
@@ -458,7 +423,7 @@ func TestSequentialStopped(t *testing.T) {
 		return false, nil
 	})
 	sources := f.Sources()
-	p := Plan{Version: PlanVersion, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
+	p := Plan{Version: PlanVersion, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
 	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
@@ -480,14 +445,8 @@ func TestSequentialStopped(t *testing.T) {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, err := Continue(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
+	parent := must.Get(Continue(data))(t)
 	whole, err := testRun{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Runs.Certified.Diverged != 300 {
 		t.Errorf("%v, %s", err, whole.Summary)

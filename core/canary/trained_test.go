@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 func trainedPlan() Plan {
-	return Plan{Version: PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
+	return Plan{Version: PlanVersion, Subject: Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
 }
 
 // TestTrained: models train, the noise is written into the plan, and the report
@@ -57,10 +58,7 @@ func TestTrainedOnFile(t *testing.T) {
 	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := testRun{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(testRun{Plan: p, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
 	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}

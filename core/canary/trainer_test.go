@@ -3,13 +3,14 @@ package canary
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // TestTrainerCoverage: where the canaries of a trainer are a fixed list, the bound exceeds
@@ -36,7 +37,7 @@ func TestTrainerCoverage(t *testing.T) {
 			n := testsize.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
-				r, err := testRun{Plan: Plan{Version: PlanVersion, Subject: source.Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+				r, err := testRun{Plan: Plan{Version: PlanVersion, Subject: Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
 					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
 				if err != nil {
 					t.Fatal(err)
@@ -51,5 +52,38 @@ func TestTrainerCoverage(t *testing.T) {
 			}
 			t.Logf("%s, %s: %d of %d bounds are above %v, the largest is %.3f", relation, mode, wrong, n, eps, most)
 		}
+	}
+}
+
+// TestNamed: a plan with a trainer has its source, and no other; what is only named draws
+// nothing.
+func TestNamed(t *testing.T) {
+	own := &source.Trainer{Command: "python3 train.py"}
+	u := Subject{Trainer: own}
+	if s, err := u.Spec(source.Sources()); err != nil || u.Source != source.TrainerName || s.New != nil {
+		t.Errorf("%v %q %v", s.Name, u.Source, err)
+	}
+	train := func([]bool, uint64, []float64, func() error) (bool, error) { return false, nil }
+	if s, err := u.Spec(append(source.Sources(), source.TrainerSpec(train))); err != nil || s.New == nil {
+		t.Errorf("a trainer among the sources is not found: %v", err)
+	}
+	for _, c := range []struct {
+		u    Subject
+		says string
+	}{
+		{Subject{Source: "dp-sgd", Trainer: own}, `source is "dp-sgd" with a trainer`},
+		{Subject{Source: source.TrainerName}, "trainer is missing"},
+		{Subject{Trainer: &source.Trainer{}}, "trainer.command is"},
+		{Subject{Trainer: &source.Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
+	} {
+		if _, err := c.u.Spec(source.Sources()); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v, want %q", c.u.Trainer, err, c.says)
+		}
+	}
+	if err := own.Undrawn(); !strings.Contains(err.Error(), "python3 train.py") {
+		t.Error(err)
+	}
+	if !(*source.Trainer)(nil).DrawnAgain() || !own.DrawnAgain() || (&source.Trainer{Repeats: source.OtherScores}).DrawnAgain() {
+		t.Error("which trainings can be drawn again")
 	}
 }

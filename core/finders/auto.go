@@ -82,10 +82,7 @@ func newArms(s *search, candidates []audit.Pair) *arms {
 	if p, ok := a.pullLargest(); ok && left > len(a.arms)/2 {
 		a.first = append(a.first, p)
 	}
-	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) {
-		p, err := s.next()
-		return p, err == nil
-	}})
+	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) { return s.next() }})
 	return a
 }
 

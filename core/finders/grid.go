@@ -26,7 +26,6 @@ var grid = audit.FinderSpec{
 		if err != nil {
 			return nil, err
 		}
-		g := &lattices{ledger: newLedger(s, "grid")}
 		// In steps of about a golden section of their number, so that few trials are spread
 		// over all.
 		order := make([]int, points)
@@ -34,10 +33,12 @@ var grid = audit.FinderSpec{
 			order[k] = k
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(golden(a), golden(b)) })
+		var open [][]float64
 		for _, k := range order {
-			g.open = append(g.open, s.gridPoint(axes, k))
+			open = append(open, s.gridPoint(axes, k))
 		}
-		return g, nil
+		pairs := audit.PairList(newLedger(s, "grid").next(&open, points, nil))
+		return &pairs, nil
 	},
 }
 
@@ -114,18 +115,6 @@ func refine(axes []gridAxis, budget int) (points int, err error) {
 func golden(k int) float64 {
 	_, part := math.Modf(float64(float64(k) * 0.6180339887498949))
 	return part
-}
-
-// lattices proposes the points of a grid.
-type lattices struct {
-	*ledger
-	open [][]float64
-}
-
-// Propose returns the next points, at most budget of them; none at the end of
-// the grid.
-func (g *lattices) Propose(_ []audit.Trial, budget int) []audit.Pair {
-	return g.next(&g.open, budget, nil)
 }
 
 // gridPoint is point k of a grid, its axes counted like digits.

@@ -1,7 +1,6 @@
 package finders
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -48,8 +47,8 @@ func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
 func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	var pairs []audit.Pair
 	for len(pairs) < budget {
-		p, err := s.next()
-		if err != nil {
+		p, ok := s.next()
+		if !ok {
 			break
 		}
 		pairs = append(pairs, p)
@@ -57,9 +56,8 @@ func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-var errExhausted = errors.New("no new pair found")
-
-func (s *search) next() (audit.Pair, error) {
+// next is a pair that was not seen; false where attempts find none.
+func (s *search) next() (audit.Pair, bool) {
 	for range attempts {
 		p := s.draw()
 		if !s.fresh(p) {
@@ -68,9 +66,9 @@ func (s *search) next() (audit.Pair, error) {
 		s.seen.add(p)
 		s.draws++
 		p.Label = fmt.Sprintf("random pair %d: %s", s.draws, p.Label)
-		return p, nil
+		return p, true
 	}
-	return audit.Pair{}, errExhausted
+	return audit.Pair{}, false
 }
 
 // fresh reports whether p is a pair of neighbours that was not seen either way round.

@@ -74,9 +74,6 @@ func (r *Report) Say(headline, rest string) {
 	}
 }
 
-// Bounded says whether there is a lower bound.
-func (r Report) Bounded() bool { return r.LowerBound != nil }
-
 // Power says what an audit of this size can show.
 type Power struct {
 	// Smallest is the smallest true value of what the claim limits that a witness like

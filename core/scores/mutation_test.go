@@ -9,13 +9,14 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // TestMutations: of small reports of every kind, each field deleted, each value
@@ -31,10 +32,7 @@ func TestMutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(r))(t)
 		return data
 	}
 	clock := 0.0
@@ -44,8 +42,8 @@ func TestMutations(t *testing.T) {
 		r.Generator = generator
 		return text(r, nil)
 	}
-	canaries := own(canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6})
-	once := own(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, K: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}})
+	canaries := own(canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6})
+	once := own(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, K: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}})
 	type verify = func([]byte) (engine.Verification, error)
 	verifyCanaries := func(whole bool) verify {
 		return func(data []byte) (engine.Verification, error) {
@@ -97,10 +95,7 @@ func TestMutations(t *testing.T) {
 		if err != nil || !v.OK() {
 			t.Fatalf("%s: the report itself: %v, %q", c.name, err, v.Differences)
 		}
-		all, err := mutate.All(c.report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(mutate.All(c.report))(t)
 		passed, tried := mutate.Passing(every(mutate.Few(all)), nil, func(data []byte) bool {
 			v, err := c.verify(data)
 			return err == nil && v.OK()
@@ -134,7 +129,7 @@ func TestMutations(t *testing.T) {
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
-	r := planted(t, canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, source.Sources(), nil, 1)
+	r := planted(t, canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, source.Sources(), nil, 1)
 	sources := source.Sources()
 	for i := range sources {
 		sources[i].New = func(source.Setup) (source.Source, error) {

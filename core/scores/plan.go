@@ -8,10 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // PlanVersion is the version of the plan's JSON form, and of what it leaves open: see
@@ -158,7 +158,7 @@ func (s Shape) enough(p Plan) error {
 // Keys are the settings of an audit of scores, in the order in which a report
 // names them.
 func Keys() []settings.Key[Plan] {
-	keys := source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
+	keys := membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)",
@@ -177,7 +177,7 @@ func Keys() []settings.Key[Plan] {
 			Form:  &settings.Form{Place: "scores", Label: "A lower score means in", Hint: "as a loss does"}},
 	}...)
 	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
-	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
+	return append(keys, membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
 }
 
 // reproduce says how to audit the scores again.

@@ -15,9 +15,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")
@@ -71,10 +72,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	s.Description = x.about + ", with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
 	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
 	s.Properties["kind"].Enum = []any{x.kind}
-	data, err := audit.Canonical(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(s))(t)
 	return data
 }
 
@@ -87,9 +85,7 @@ func TestSchema(t *testing.T) {
 	for _, x := range reportSchemas {
 		file, want := filepath.Join("..", "..", "docs", report.SchemaName(x.kind)), x.schema(t)
 		if *update {
-			if err := os.WriteFile(file, want, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, want, 0o666))
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%v: %s is not the schema of the Go types; go test ./core/scores -run TestSchema -update writes it anew", err, file)

@@ -13,12 +13,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 func samplePlan(eps, delta float64, m report.Method) Plan {
@@ -34,10 +34,7 @@ func replaced(p Plan) Plan {
 
 func checkScores(t *testing.T, p Plan, s Scores) Report {
 	t.Helper()
-	r, err := Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
 	return r
 }
 
@@ -303,10 +300,7 @@ func TestForgedScores(t *testing.T) {
 	} {
 		r := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(audit.Canonical(r))(t)
 		if _, err := ParseReport(data); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -518,10 +512,7 @@ func TestLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := json.Marshal(r.Tables)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(json.Marshal(r.Tables))(t)
 		if turn == 0 {
 			want = got
 		} else if !bytes.Equal(got, want) {

@@ -16,22 +16,17 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // exploredAgain draws the exploration runs of a resolved plan one by one.
 func exploredAgain(t *testing.T, p canary.Plan, sources []source.Spec) [][]float64 {
 	t.Helper()
-	a, err := p.Resolve(sources, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := a.Spec.New(a.Setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(p.Resolve(sources, nil))(t)
+	src := must.Get(a.Spec.New(a.Setup))(t)
 	var runs [][]float64
 	for i := range p.Explore {
 		run := make([]float64, p.K+p.M)
@@ -114,12 +109,9 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: source.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
+	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: canary.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
 	r := planted(t, p, odd.Sources(), nil, 3)
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
 	if _, err := canary.ParseReport(data); err != nil {
 		t.Error(err)
 	}
@@ -227,10 +219,7 @@ func TestSameBitsOfPortraits(t *testing.T) {
 
 func digest(t *testing.T, v any) string {
 	t.Helper()
-	data, err := audit.Canonical(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(v))(t)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:4])
 }

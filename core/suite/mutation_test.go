@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
 )
 
@@ -19,16 +20,10 @@ func TestMutatedReports(t *testing.T) {
 	f, r := ran(t)
 	outer := r
 	outer.Audits = nil
-	doc, err := audit.Canonical(outer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(audit.Canonical(outer))(t)
 	marks, reports := []string{}, []string{} // a report is no part of what is mutated
 	for i, a := range r.Audits {
-		one, err := audit.Canonical(a.Report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(audit.Canonical(a.Report))(t)
 		mark := fmt.Sprintf(`"report %d"`, i)
 		marks, reports = append(marks, fmt.Sprintf(`{"name": %q, "report": %s}`, a.Name, mark)), append(reports, mark, string(one))
 	}

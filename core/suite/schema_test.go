@@ -21,6 +21,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the schemas anew")
@@ -93,10 +94,7 @@ func planSchema(t *testing.T) []byte {
 	e.Properties["data"].Description = "the file of vectors or examples of canaries"
 	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}, {Required: []string{"brought", "claim"}},
 		{Required: []string{"canaries"}}, {Required: []string{"scores"}}}
-	data, err := audit.Canonical(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(s))(t)
 	return data
 }
 
@@ -119,10 +117,7 @@ func reportSchema(t *testing.T) []byte {
 	s.Description = "What the audits of a plan found, with all that is needed to replay each but for files of recorded outputs."
 	s.Properties["kind"].Enum = []any{suite.ReportKind}
 	s.Properties["schemaVersion"].Enum = []any{suite.ReportVersion}
-	data, err := audit.Canonical(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(s))(t)
 	return data
 }
 
@@ -131,9 +126,7 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 	t.Helper()
 	docs := filepath.Join("..", "..", "docs")
 	if *update {
-		if err := os.WriteFile(filepath.Join(docs, name), want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(docs, name), want, 0o644))
 	}
 	got, err := os.ReadFile(filepath.Join(docs, name))
 	if err != nil || !bytes.Equal(got, want) {
@@ -145,23 +138,15 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 		files = append(files, report.SchemaName(k.Name))
 	}
 	for _, file := range files {
-		f, err := os.Open(filepath.Join(docs, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(filepath.Join(docs, file)))(t)
 		doc, err := check.UnmarshalJSON(f)
 		f.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.AddResource("https://dpscope.invalid/"+file, doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.AddResource("https://dpscope.invalid/"+file, doc))
 	}
-	s, err := c.Compile("https://dpscope.invalid/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(c.Compile("https://dpscope.invalid/" + name))(t)
 	return s
 }
 
@@ -209,10 +194,7 @@ func ran(t *testing.T) (*suite.File, suite.Report) {
 	cat := exact()
 	var audited []suite.Audited
 	for i, e := range f.Audits {
-		r, err := pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background()))(t)
 		audited = append(audited, suite.Audited{Name: e.Name, Report: r})
 	}
 	return f, suite.NewReport(f, audit.Generator{Name: "dpscope", Version: audit.Version}, audited)
@@ -224,10 +206,7 @@ func TestReportSchema(t *testing.T) {
 	if r.Verdict != audit.Violation || r.Plan.SHA256 != f.SHA256 || !strings.HasPrefix(r.Summary, "2 audits: 1 violation (b), 1 with no violation found (a).") {
 		t.Errorf("verdict %s: %s", r.Verdict, r.Summary)
 	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(audit.Canonical(r))(t)
 	if err := fits(s, string(data)); err != nil {
 		t.Errorf("a report does not fit its schema: %v", err)
 	}
@@ -276,13 +255,8 @@ func TestVerifyPlanReport(t *testing.T) {
 		"an error of its own": func(r *suite.Report) { changed(r, 1, func(x *pair.Report) { x.Plan.Beta = 0.05 }) },
 	} {
 		var copy suite.Report
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, &copy); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(r))(t)
+		must.Do(t, json.Unmarshal(data, &copy))
 		change(&copy)
 		if v := copy.Verify(nil); v.OK() {
 			t.Errorf("%s passes", what)
@@ -292,10 +266,7 @@ func TestVerifyPlanReport(t *testing.T) {
 
 // The plan that the documentation shows is one.
 func TestDocumentedPlan(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "ci.md")))(t)
 	_, after, ok := strings.Cut(string(page), "```json\n")
 	text, _, closed := strings.Cut(after, "```")
 	if !ok || !closed {

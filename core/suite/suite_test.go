@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 const good = `{
@@ -38,10 +39,7 @@ const good = `{
 
 func parse(t *testing.T, text string) *suite.File {
 	t.Helper()
-	f, err := suite.Parse([]byte(text), "plan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(suite.Parse([]byte(text), "plan.json"))(t)
 	return f
 }
 
@@ -255,10 +253,7 @@ func TestFamilyWiseError(t *testing.T) {
 				if whole {
 					plan.Beta = f.Beta
 				}
-				r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background()))(t)
 				audited = append(audited, suite.Audited{Name: e.Name, Report: r})
 			}
 			if suite.NewReport(f, audit.Generator{}, audited).Verdict == audit.Violation {

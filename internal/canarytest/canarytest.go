@@ -4,7 +4,7 @@ package canarytest
 import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // Scripted is a source for tests.

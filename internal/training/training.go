@@ -10,9 +10,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // The list has all that is registered, and marks what runs a library.
@@ -126,7 +126,7 @@ func TestCanariesAreOffered(t *testing.T) {
 		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
 	}
 	for _, s := range c.Sources {
-		plan := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}}
+		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}}
 		a := must.Get(plan.Resolve(source.Sources(), nil))(t)
 		if a.Plan.Relation != s.Relations[0] || a.Plan.Design != s.Designs[0] || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
 			t.Errorf("%s: offered %+v, by default %+v", s.Name, s, a.Plan)

@@ -14,11 +14,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -160,7 +160,7 @@ func TestFormAndResult(t *testing.T) {
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	ours := audit.Generator{Name: "dpscope", Version: audit.Version}
-	subject := source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
+	subject := canary.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
 	many := natively(t, canary.Plan{Version: canary.PlanVersion, Subject: subject, Runs: 60, K: 3, Seed: 5}, 1)
 	many.Generator = ours
 	subject.Design = source.Orthogonal

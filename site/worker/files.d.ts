@@ -46,8 +46,6 @@ export interface CalibrationPlan {
   seed: number;
   /** Cheap leaves out learners that take more than a tenth of a second. */
   cheap?: boolean;
-  /** part of the mechanisms' names */
-  only?: string;
   /** Mechanisms are names; where they are given, no other is audited. */
   mechanisms?: string[];
   /** Learners and Finders are names; where either is given, nothing else is measured. */

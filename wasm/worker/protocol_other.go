@@ -124,7 +124,7 @@ func protocol(root string) string {
 		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
 	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "mechanisms/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
 			field(reported{}, "Report"): anyReport,
 		}}

@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
 // Reports of trainings by a program open and are recomputed from their counts, and say
@@ -28,8 +28,8 @@ func TestReportsOfTrainings(t *testing.T) {
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
 	g := core.Env{Sources: sources}
 	g.Pool = engine.LocalPool(1)
-	runs := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
-	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
+	runs := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
+	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
 		a, err := core.Resolve(plan, g)
 		if err != nil {
 			t.Fatal(err)

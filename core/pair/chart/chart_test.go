@@ -6,14 +6,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestChartBins(t *testing.T) {
 	ch := Chart{Kind: Histogram, Edges: Edges(innerBins, []float64{0, 1, 2, 3}, []float64{4, 5, 10})}
-	b, err := ch.Binner([]audit.Column{{Name: "x", Kind: audit.Real}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(ch.Binner([]audit.Column{{Name: "x", Kind: audit.Real}}))(t)
 	for _, v := range []float64{-1e300, -1, 0, 0.1, 3.3, 9.999, 10, 11, 1e300} {
 		want := 0
 		for want < len(ch.Edges) && v >= ch.Edges[want] {

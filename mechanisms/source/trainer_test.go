@@ -4,11 +4,11 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asked is one training that a source asked for.
@@ -43,10 +43,7 @@ func TestTrainerRuns(t *testing.T) {
 	const k, m = 5, 3
 	for relation, want := range map[audit.Relation][]int{audit.AddRemove: {k, k - 1}, audit.Replace: {k}} {
 		var all []asked
-		src, err := TrainerSpec(recording(&all, nil)).New(Setup{Relation: relation, K: k, M: m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(TrainerSpec(recording(&all, nil)).New(Setup{Relation: relation, K: k, M: m}))(t)
 		in, out := make([]float64, k), make([]float64, m)
 		for run := range 200 {
 			all = nil
@@ -154,9 +151,7 @@ func TestFirstTraining(t *testing.T) {
 		}
 		return err
 	}
-	if err := draw(TrainerSpec(recording(&all, nil))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, draw(TrainerSpec(recording(&all, nil))))
 	members, seed, err := FirstTraining(draw)
 	if err != nil || !slices.Equal(members, all[0].members) || seed != all[0].seed {
 		t.Errorf("%v %d %v, a run asks %v", members, seed, err, all[0])
@@ -164,38 +159,5 @@ func TestFirstTraining(t *testing.T) {
 	bad := errors.New("no memory")
 	if _, _, err := FirstTraining(func(Spec) error { return bad }); err != bad {
 		t.Errorf("%v, must be %v", err, bad)
-	}
-}
-
-// TestNamed: a plan with a trainer has its source, and no other; what is only named draws
-// nothing.
-func TestNamed(t *testing.T) {
-	own := &Trainer{Command: "python3 train.py"}
-	u := Subject{Trainer: own}
-	if s, err := u.Spec(Sources()); err != nil || u.Source != TrainerName || s.New != nil {
-		t.Errorf("%v %q %v", s.Name, u.Source, err)
-	}
-	var all []asked
-	if s, err := u.Spec(append(Sources(), TrainerSpec(recording(&all, nil)))); err != nil || s.New == nil {
-		t.Errorf("a trainer among the sources is not found: %v", err)
-	}
-	for _, c := range []struct {
-		u    Subject
-		says string
-	}{
-		{Subject{Source: "dp-sgd", Trainer: own}, `source is "dp-sgd" with a trainer`},
-		{Subject{Source: TrainerName}, "trainer is missing"},
-		{Subject{Trainer: &Trainer{}}, "trainer.command is"},
-		{Subject{Trainer: &Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
-	} {
-		if _, err := c.u.Spec(Sources()); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v: %v, want %q", c.u.Trainer, err, c.says)
-		}
-	}
-	if err := own.Undrawn(); !strings.Contains(err.Error(), "python3 train.py") {
-		t.Error(err)
-	}
-	if !(*Trainer)(nil).DrawnAgain() || !own.DrawnAgain() || (&Trainer{Repeats: OtherScores}).DrawnAgain() {
-		t.Error("which trainings can be drawn again")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/bounds/accounting"
-	"github.com/dpscope/dpscope/core/report"
 )
 
 // Limits of a Gaussian sum.
@@ -122,8 +121,8 @@ func checkSum(s *Setup) error {
 	if s.Pool.Tail != 0 {
 		return &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
 	}
-	if known := []Scale{UnitNorm, MedianNorm}; !slices.Contains(known, s.Pool.Scale) {
-		return audit.UnknownName("scale", string(s.Pool.Scale), report.Texts(known))
+	if known := []string{string(UnitNorm), string(MedianNorm)}; !slices.Contains(known, string(s.Pool.Scale)) {
+		return audit.UnknownName("scale", string(s.Pool.Scale), known)
 	}
 	var err error
 	if s.vectors, err = canaryVectors(s.Data, s.Pool.Scale); err != nil {

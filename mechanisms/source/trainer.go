@@ -49,8 +49,8 @@ func (t Trainer) Limitations() []string {
 	return l
 }
 
-// check refuses a trainer that no program is.
-func (t Trainer) check() error {
+// Check refuses a trainer that no program is.
+func (t Trainer) Check() error {
 	if t.Command == "" {
 		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/training.md)"}
 	}
@@ -113,40 +113,12 @@ func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err erro
 	return members, seed, err
 }
 
-// Spec is the source of a plan among sources. A trainer that is not among them is only
-// named.
-func (u *Subject) Spec(sources []Spec) (Spec, error) {
-	name, t := &u.Source, u.Trainer
-	if t == nil {
-		if *name == TrainerName {
-			return Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/training.md)"}
-		}
-		return FindSource(sources, *name)
-	}
-	if *name == "" {
-		*name = TrainerName
-	}
-	if *name != TrainerName {
-		return Spec{}, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q with a trainer", *name), Want: fmt.Sprintf("%q or absent", TrainerName)}
-	}
-	if err := t.check(); err != nil {
-		return Spec{}, err
-	}
-	if i := slices.IndexFunc(sources, func(s Spec) bool { return s.Name == TrainerName }); i >= 0 {
-		return sources[i], nil
-	}
-	return TrainerSpec(nil), nil
-}
-
 // Undrawn is the error of an audit that cannot be drawn, since the program that trains is
 // only named.
 func (t *Trainer) Undrawn() error {
 	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
 		Remedy: "nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it"}
 }
-
-// Training is the program that trains for the audit; nil where none does.
-func (u Subject) Training() *Trainer { return u.Trainer }
 
 // DrawnAgain reports whether trainings of a plan with this trainer, nil where it has none,
 // can be drawn again.
