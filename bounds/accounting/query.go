@@ -210,7 +210,8 @@ type parameter struct {
 }
 
 func (q Query) parameters() []parameter {
-	return []parameter{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
+	return []parameter{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu},
+		{"sensitivity", q.Sensitivity}, {"rate", q.Rate}, {"targetEpsilon", q.TargetEpsilon}}
 }
 
 // Validate reports the first fault as a [audit.InputError], nil if there is none.
@@ -220,23 +221,11 @@ func (q Query) Validate() error {
 		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
 	}
 	for _, p := range q.parameters() {
-		switch wanted := slices.Contains(needed, p.name); {
-		case wanted && p.value == nil && q.TargetEpsilon != nil && q.Mechanism.noise():
-		case wanted && p.value == nil:
+		switch {
+		case p.value == nil && slices.Contains(needed, p.name) && !(q.TargetEpsilon != nil && q.Mechanism.noise()):
 			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
-		case !wanted && p.value != nil:
+		case p.value != nil && !slices.Contains(q.Mechanism.Fields(), p.name):
 			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
-		}
-	}
-	if q.Sensitivity != nil && !slices.Contains(q.Mechanism.Options(), "sensitivity") {
-		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
-	}
-	if q.Rate != nil {
-		if err := checkRate(*q.Rate); err != nil {
-			return err
-		}
-		if *q.Rate < 1 && !q.Mechanism.noise() {
-			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian and laplace only")
 		}
 	}
 	q = q.filled()
@@ -245,8 +234,6 @@ func (q Query) Validate() error {
 	}
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
-		case !q.Mechanism.noise():
-			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is computed for gaussian and laplace only")
 		case !(v >= leastTarget && v <= mostTarget):
 			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
 		case *q.Rate < 1 && *q.Group > 1:
@@ -350,8 +337,6 @@ func (q Query) filled() Query {
 	if q.Mechanism.noise() {
 		fill(&q.Sensitivity, 1)
 		fill(&q.Rate, 1)
-	} else {
-		q.Rate = nil
 	}
 	return q
 }
