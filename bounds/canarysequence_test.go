@@ -175,7 +175,7 @@ func TestCanarySums(t *testing.T) {
 // that holds with equality is refuted more often than beta.
 func TestCanarySequenceFalseAlarms(t *testing.T) {
 	const k, m, beta = 4, 3, .05
-	runs, looks := testsize.Of(600, 10_000), 200
+	runs, looks := testsize.Of(200, 10_000), 200
 	for _, law := range []struct{ p1, p0, delta, shock float64 }{
 		{.3, .1, 0, 0}, {.3, .1, 0, 1}, {.52, .1, .02, .5}, {.06, .02, 0, 1},
 	} {

@@ -53,20 +53,3 @@ func TestCheckRanges(t *testing.T) {
 		t.Error("a value in range was refused")
 	}
 }
-
-func TestProgrammerErrorsPanic(t *testing.T) {
-	sound := Counts{5, 10, 1, 10}
-	for name, call := range map[string]func(){
-		"counts":     func() { Exact(Counts{5, 4, 0, 1}, 0, 0.05) },
-		"no outputs": func() { Exact(Counts{}, 0, 0.05) },
-		"delta":      func() { Score(sound, 1, 0.05) },
-		"delta NaN":  func() { Score(sound, math.NaN(), 0.05) },
-		"beta 0":     func() { Exact(sound, 0, 0) },
-		"beta 1":     func() { LowerProportion(1, 2, 1) },
-		"proportion": func() { UpperProportion(3, 2, 0.05) },
-		"split":      func() { ClopperPearson(sound, 0, 0.05, 1) },
-		"p0":         func() { SmallestDetectable(1, 0, 0.05, 10, 10, 1.5) },
-	} {
-		must.Panic(t, name, call)
-	}
-}

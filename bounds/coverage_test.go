@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 const nominal = 0.05
@@ -16,12 +17,15 @@ func straight(delta float64) func(eps, p0 float64) float64 {
 
 func TestExactCoverage(t *testing.T) {
 	nativetest.Only(t)
-	for _, k := range []struct {
+	type size struct {
 		n1, n0 int
 		delta  float64
-	}{
-		{30, 30, 0}, {30, 30, 0.01}, {30, 30, 0.2}, {12, 120, 0}, {120, 12, 0.02}, {80, 80, 0.01}, {90, 70, 1e-5},
-	} {
+	}
+	sizes := []size{{30, 30, 0}, {30, 30, 0.01}, {12, 120, 0}, {120, 12, 0.02}}
+	if testsize.All() {
+		sizes = append(sizes, size{30, 30, 0.2}, size{80, 80, 0.01}, size{90, 70, 1e-5})
+	}
+	for _, k := range sizes {
 		worst, where := worstOf(k.n1, k.n0, 60, -2.5, func(c Counts) float64 { return Exact(c, k.delta, nominal) }, straight(k.delta))
 		if worst > nominal {
 			t.Errorf("n %d, %d delta %v: failure %v at %s", k.n1, k.n0, k.delta, worst, where)

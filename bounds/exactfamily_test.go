@@ -59,11 +59,11 @@ func worstOf(n1, n0, truths int, least float64, bound func(Counts) float64, edge
 func TestExactFamilyCoverage(t *testing.T) {
 	nativetest.Only(t)
 	sizes := [][2]int{{20, 20}, {7, 20}, {20, 9}, {3, 5}}
-	if testsize.Of(0, 1) == 1 {
+	if testsize.All() {
 		sizes = append(sizes, [][2]int{{1, 1}, {2, 19}, {13, 13}, {60, 20}, {45, 45}}...)
 	}
 	for _, n := range sizes {
-		for _, beta := range []float64{0.05, 0.3, 0.005} {
+		for _, beta := range testsize.Of([]float64{0.05}, []float64{0.05, 0.3, 0.005}) {
 			check := func(what string, bound func(Counts) float64, edge func(truth, p0 float64) float64) {
 				worst, where := worstOf(n[0], n[1], 25, 0, bound, edge)
 				if worst > beta {

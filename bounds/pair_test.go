@@ -3,7 +3,12 @@ package bounds
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // pair is a pair of distributions on the same bins.
@@ -12,12 +17,16 @@ type pair struct {
 	p, q []float64
 }
 
-// draw returns a table of n pairs, by Walker's alias method.
+// draw returns a table of n pairs.
 func (k pair) draw(r *rand.Rand, n int) Table {
 	t := NewTable(len(k.p))
-	first, second := newAlias(k.p), newAlias(k.q)
+	law := func(p []float64) func() int {
+		sums := floats.CumSum(make([]float64, len(p)), p)
+		return func() int { return min(sort.SearchFloat64s(sums, r.Float64()), len(p)-1) }
+	}
+	first, second := law(k.p), law(k.q)
 	for range n {
-		t.N[first.draw(r)*t.Bins+second.draw(r)]++
+		t.N[first()*t.Bins+second()]++
 	}
 	return t
 }
@@ -31,47 +40,6 @@ func (k pair) renyi(alpha float64) float64 {
 		}
 	}
 	return math.Log(sum) / (alpha - 1)
-}
-
-type alias struct {
-	cut   []float64
-	other []int
-}
-
-func newAlias(p []float64) alias {
-	n := len(p)
-	a := alias{make([]float64, n), make([]int, n)}
-	rest := make([]float64, n)
-	var small, large []int
-	for i, v := range p {
-		rest[i] = v * float64(n)
-		a.cut[i], a.other[i] = 1, i
-		if rest[i] < 1 {
-			small = append(small, i)
-		} else {
-			large = append(large, i)
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		s, l := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		a.cut[s], a.other[s] = rest[s], l
-		rest[l] -= 1 - rest[s]
-		if rest[l] < 1 {
-			large = large[:len(large)-1]
-			small = append(small, l)
-		}
-	}
-	return a
-}
-
-func (a alias) draw(r *rand.Rand) int {
-	u := r.Float64() * float64(len(a.cut))
-	i := min(int(u), len(a.cut)-1)
-	if u-float64(i) < a.cut[i] {
-		return i
-	}
-	return a.other[i]
 }
 
 // binned puts a pair of laws on bins of equal mass under their mixture; cdf are
@@ -129,19 +97,12 @@ const (
 	counterexampleN     = 27057
 )
 
-// falseAlarm is the probability with which notTooMany fails for a bound that
-// errs with probability beta exactly.
-const falseAlarm = 1e-6
-
-// notTooMany fails if so many errors in runs have probability below falseAlarm
-// at error rate beta.
+// notTooMany fails if so many errors in runs have probability below 1e-6 at error rate
+// beta.
 func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
 	t.Helper()
-	if errors == 0 {
-		return
-	}
-	if _, above := tails(errors, runs, beta, 40); above < falseAlarm {
-		t.Errorf("%s: %d errors in %d runs, nominal %v (probability of so many: %.2g)", name, errors, runs, beta, above)
+	if most := testsize.Most(runs, beta, 1e-6); errors > most {
+		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
 	}
 }
 

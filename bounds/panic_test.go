@@ -8,8 +8,10 @@ import (
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-// What only a programming error can cause panics, with a constant.
-func TestTableBoundsRefuse(t *testing.T) {
+// What only a programming error can cause panics, with a constant: each guard once.
+func TestProgrammerErrorsPanic(t *testing.T) {
+	sound, canaries := Counts{5, 10, 1, 10}, NewCanaryTable(2, 2)
+	canaries.Add(2, 0, 50)
 	good := NewTable(2)
 	good.N = []int{5, 5, 5, 5}
 	f := []float64{0, 1}
@@ -31,7 +33,32 @@ func TestTableBoundsRefuse(t *testing.T) {
 		"gaussian delta":  func() { GaussianEpsilon(1, 1) },
 		"order":           func() { TradeoffBand(good, []int{0, 0}, 0.05) },
 		"order's size":    func() { TradeoffBand(good, []int{0}, 0.05) },
-		"claim's epsilon": func() { ClaimPValue(Counts{1, 2, 1, 2}, math.NaN(), 0, 0.05) },
+		"claim's epsilon": func() { ClaimPValue(sound, math.NaN(), 0, 0.05) },
+		"counts":          func() { Exact(Counts{5, 4, 0, 1}, 0, 0.05) },
+		"delta":           func() { Score(sound, math.NaN(), 0.05) },
+		"level":           func() { Exact(sound, 0, 0) },
+		"proportion":      func() { UpperProportion(3, 2, 0.05) },
+		"split":           func() { ClopperPearson(sound, 0, 0.05, 1) },
+		"p0":              func() { SmallestDetectable(1, 0, 0.05, 10, 10, 1.5) },
+		"entries":         func() { NewExchangeable(0) },
+		"moment":          func() { Exchangeable{K: 2, Runs: []int{1, 0, 1}}.Moment(3) },
+		"no run":          func() { NewExchangeable(3).Mean() },
+		"canaries":        func() { NewCanaryTable(1, 0) },
+		"no training":     func() { CanaryEpsilon(CanaryPairedBetting, NewCanaryTable(1, 1), 0, 0.05, CanaryStakes{}) },
+		"a count":         func() { canaries.Add(3, 0, 1) },
+		"merge":           func() { canaries.Merge(NewCanaryTable(2, 3)) },
+		"interval":        func() { CanaryEpsilon("student", canaries, 0, 0.05, CanaryStakes{}) },
+		"moments":         func() { CanaryEpsilon(CanaryWilson4, canaries, 0, 0.05, CanaryStakes{}) },
+		"paired limit":    func() { CanaryLimits(CanaryPairedBetting, canaries, 0.05, CanaryStakes{}) },
+		"stake":           func() { CanaryEpsilon(CanaryPairedBetting, canaries, 0, 0.05, CanaryStakes{Paired: []float64{0}}) },
+		"runs":            func() { TuneCanary(canaries, 0, 0, 0.05) },
+		"ceiling":         func() { CanaryCeiling(CanaryKL, 1, 1, 0, 0, 0.05) },
+		"guesses":         func() { OneRunEpsilon(5, 6, 0, 0, nominal) },
+		"guesses' mu":     func() { OneRunGDPMu(5, 4, 5, nominal) },
+		"one run's delta": func() { OneRunEpsilon(5, 5, 5, 1, nominal) },
+		"negative":        func() { OneRunPValue(5, 5, 5, -1, 0) },
+		"coins":           func() { OneRunRight([]float64{1}, nil) },
+		"NaN":             func() { OneRunRight([]float64{math.NaN()}, []bool{true}) },
 	} {
 		must.Panic(t, name, call)
 	}

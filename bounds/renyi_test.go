@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, beta float64) RenyiPlan {
@@ -57,6 +58,7 @@ func laplaceRenyi(alpha float64) float64 {
 
 func TestRenyiCoverage(t *testing.T) {
 	counterexample, h := renyiCounterexample()
+	runs := testsize.Of(200, 600)
 	for _, k := range []struct {
 		pair     pair
 		h        []float64 // nil: the exact log ratio
@@ -64,12 +66,12 @@ func TestRenyiCoverage(t *testing.T) {
 		n, runs  int
 		explored int
 	}{
-		{gaussianPair(0.5, 16), nil, 2, 4000, 600, 4000},
-		{gaussianPair(1, 16), nil, 4, 4000, 600, 4000},
-		{rarePair(), nil, 2, 4000, 600, 4000},
-		{rarePair(), nil, 8, 4000, 600, 400},
-		{counterexample, h, counterexampleAlpha, counterexampleN, 150, 4000},
-		{pair{"equal", []float64{0.01, 0.99}, []float64{0.01, 0.99}}, []float64{1, 0}, 2, 4000, 600, 4000},
+		{gaussianPair(0.5, 16), nil, 2, 4000, runs, 4000},
+		{gaussianPair(1, 16), nil, 4, 4000, runs, 4000},
+		{rarePair(), nil, 2, 4000, runs, 4000},
+		{rarePair(), nil, 8, 4000, runs, 400},
+		{counterexample, h, counterexampleAlpha, counterexampleN, runs / 4, 4000},
+		{pair{"equal", []float64{0.01, 0.99}, []float64{0.01, 0.99}}, []float64{1, 0}, 2, 4000, runs, 4000},
 	} {
 		if k.h == nil {
 			for i := range k.pair.p {

@@ -104,7 +104,7 @@ func (l twoLaws) best(rate float64) float64 {
 func TestROCCoverage(t *testing.T) {
 	const beta = 0.1
 	rates := []float64{0.01, 0.1, 0.5}
-	for _, size := range [][2]int{{150, 90}, {12, 700}} {
+	for _, size := range testsize.Of([][2]int{{60, 36}, {12, 200}}, [][2]int{{150, 90}, {12, 700}}) {
 		band := map[int]func(int) [2]float64{}
 		for _, n := range size {
 			known := map[int][2]float64{}
@@ -121,7 +121,7 @@ func TestROCCoverage(t *testing.T) {
 		for _, law := range laws() {
 			s := stream.New(stream.Key{Seed: 5, Purpose: "roc/" + law.name, Trial: size[0]})
 			in, out := make([]float64, size[0]), make([]float64, size[1])
-			trials := testsize.Of(80, 4000)
+			trials := testsize.Of(40, 4000)
 			var lost, area int
 			fails := make([]int, len(rates))
 			for trial := range trials {

@@ -310,7 +310,7 @@ func worst(r *rand.Rand, f foe, first, second []float64, starts int) float64 {
 func TestStakesAreFair(t *testing.T) {
 	const tolerance = 1e-12
 	n := len(stakeGrid)
-	starts := testsize.Of(4, 60)
+	starts := testsize.Of(2, 60)
 	r := rand.New(rand.NewPCG(2, 2))
 	try := func(name string, s *Stakes, f foe, least float64) {
 		t.Helper()

@@ -4,13 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // The work stays bounded at every kind of counts: no input makes a sweep split without end.
 func TestWorkIsBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	most, at := 0, Counts{}
-	for range 1500 {
+	for range testsize.Of(400, 1500) {
 		n := int(10 * math.Pow(10, 4.3*r.Float64()))
 		c := Counts{N1: n, N0: max(1, int(float64(n)*math.Pow(10, r.Float64()-0.5)))}
 		c.X = min(n, int(float64(n)*math.Pow(float64(n), -r.Float64())*1.2))

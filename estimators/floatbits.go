@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -22,7 +21,7 @@ var floatBits = audit.LearnerSpec{
 	ByName:  true,
 	Applies: oneReal("float-bits needs outputs of one real column"),
 	Learn:   learnFloatBits,
-	Decode:  decodeFloatBits,
+	Decode:  decoder[bitsModel],
 }
 
 const (
@@ -193,29 +192,16 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*
 	return newBitsModel(m), nil
 }
 
-func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	var parts struct {
-		Table    json.RawMessage `json:"table"`
-		Logistic json.RawMessage `json:"logistic"`
-	}
-	if err := audit.DecodeStrict(data, "model", &parts); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *bitsModel) open(columns []audit.Column) error {
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
-		return nil, &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}
+		return &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}
 	}
-	if (parts.Table == nil) == (parts.Logistic == nil) {
-		return nil, &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
+	if (m.Table == nil) == (m.Logistic == nil) {
+		return &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
 	}
-	var m audit.Model
-	var err error
-	if parts.Table != nil {
-		m, err = decoder[tableModel](parts.Table, bitColumns[:bitsShort])
-	} else {
-		m, err = decoder[logisticModel](parts.Logistic, bitColumns)
+	if m.Table != nil {
+		return m.Table.open(bitColumns[:bitsShort])
 	}
-	if err != nil {
-		return nil, err
-	}
-	return newBitsModel(m), nil
+	return m.Logistic.open(bitColumns)
 }

@@ -47,20 +47,6 @@ func correlated() scenario {
 	}
 }
 
-// halfShift is N(0, 1) against N(0.5, 1).
-func halfShift() scenario {
-	return scenario{
-		name: "half", columns: realColumns(1),
-		draw: func(s *stream.Stream, side int, out []float64) {
-			s.Gaussian(out, 1)
-			for i := range out {
-				out[i] += float64(side) * 0.5
-			}
-		},
-		ratio: func(row []float64) float64 { return 0.5 * (0.25 - row[0]) },
-	}
-}
-
 // namedOptima are those of learners that are used by name.
 var namedOptima = []optimum{
 	{usualNetwork, laplaceShift(1), 0.93},

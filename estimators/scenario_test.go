@@ -2,6 +2,7 @@ package estimators
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"testing"
 
@@ -36,21 +37,13 @@ func exploring(first, second audit.Samples) audit.Exploration {
 }
 
 func realColumns(n int) []audit.Column {
-	c := make([]audit.Column, n)
-	for i := range c {
-		c[i].Kind = audit.Real
-	}
-	return c
+	return slices.Repeat([]audit.Column{{Kind: audit.Real}}, n)
 }
 
 var answers = []audit.Label{{Value: 1, Text: "⊤"}, {Value: 0, Text: "⊥"}, {Value: -1, Text: "–"}}
 
 func columnsOf(kind audit.ColumnKind, n int) []audit.Column {
-	c := make([]audit.Column, n)
-	for i := range c {
-		c[i] = audit.Column{Kind: kind, Labels: answers}
-	}
-	return c
+	return slices.Repeat([]audit.Column{{Kind: kind, Labels: answers}}, n)
 }
 
 // laplaceShift is Lap(1) against 1 + Lap(1).
@@ -67,17 +60,20 @@ func laplaceShift(shift float64) scenario {
 	}
 }
 
-// gaussianPair is N(0, 1) against N(1, 1).
-func gaussianPair() scenario {
+// gaussianPair is N(0, 1) against N(1, 1), halfShift against N(0.5, 1).
+func gaussianPair() scenario { return gaussianShift("gaussian", 1) }
+func halfShift() scenario    { return gaussianShift("half", 0.5) }
+
+func gaussianShift(name string, shift float64) scenario {
 	return scenario{
-		name: "gaussian", columns: realColumns(1),
+		name: name, columns: realColumns(1),
 		draw: func(s *stream.Stream, side int, out []float64) {
 			s.Gaussian(out, 1)
 			for i := range out {
-				out[i] += float64(side)
+				out[i] += float64(side) * shift
 			}
 		},
-		ratio: func(row []float64) float64 { return 0.5 - row[0] },
+		ratio: func(row []float64) float64 { return shift * (shift/2 - row[0]) },
 	}
 }
 

@@ -19,7 +19,7 @@ func TestSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Learn(audit.Exploration{First: c.samples("settings", 0, 300), Second: c.samples("settings", 1, 300), Claim: audit.DPClaim(1, 0),
+		m, err := l.Learn(audit.Exploration{First: c.samples("settings", 0, 40), Second: c.samples("settings", 1, 40), Claim: audit.DPClaim(1, 0),
 			Stream: stream.New(stream.Key{Seed: 1, Purpose: "settings"}), Check: func() error { return nil }})
 		if err != nil {
 			t.Fatal(name, err)

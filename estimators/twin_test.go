@@ -314,8 +314,8 @@ func checkModel(t *testing.T, spec audit.LearnerSpec, m audit.Model, in audit.Sa
 
 func TestModelsAgreeWithTheirTwins(t *testing.T) {
 	for _, c := range []scenario{laplaceShift(1), discrete(), svt6(5, 1), svt6(12, 1), mixedScenario(), laplaceVector(), runningSums()} {
-		ex := c.exploration(3000)
-		in := c.samples("fresh", 0, 1300) // no multiple of a block
+		ex := c.exploration(1500)
+		in := c.samples("fresh", 0, 700) // no multiple of a block
 		for i := range min(40, len(in.Rows)) {
 			in.Rows[i] = []float64{math.Copysign(0, -1), 7, -1, 1e300, -1e300, 0.5}[i%6] // and what training never showed
 		}

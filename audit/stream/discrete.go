@@ -23,12 +23,10 @@ func (s *Stream) Geometric(dst []float64, p float64) {
 		panic("stream: Geometric: p must be between 2^-1000 and 1")
 	}
 	mean := -1 / Log1p(-p) // 0 for p = 1
-	for rest := dst; len(rest) > 0; {
-		raw := s.take(len(rest))
-		logBlock(rest, raw, mean, 0)
-		floorBlock(rest[:len(raw)])
-		rest = rest[len(raw):]
-	}
+	s.fill(dst, func(dst []float64, raw []uint64) {
+		logBlock(dst, raw, mean, 0)
+		floorBlock(dst[:len(raw)])
+	})
 }
 
 func floorBlock(x []float64) {
@@ -48,21 +46,15 @@ func (s *Stream) Bernoulli(dst []float64, p float64) {
 	if !(p >= 0 && p <= 1) {
 		panic("stream: Bernoulli: p must be between 0 and 1")
 	}
-	if p == 1 {
-		for rest := dst; len(rest) > 0; {
-			raw := s.take(len(rest))
-			for i := range raw {
-				rest[i] = 1
-			}
-			rest = rest[len(raw):]
-		}
-		return
+	threshold := uint64(0)
+	if p < 1 {
+		threshold = uint64(math.RoundToEven(float64(p * 0x1p64)))
 	}
-	threshold := uint64(math.RoundToEven(float64(p * 0x1p64)))
-	for rest := dst; len(rest) > 0; {
-		raw := s.take(len(rest))
-		bernoulliBlock(rest, raw, threshold)
-		rest = rest[len(raw):]
+	s.fill(dst, func(dst []float64, raw []uint64) { bernoulliBlock(dst, raw, threshold) })
+	if p == 1 {
+		for i := range dst {
+			dst[i] = 1
+		}
 	}
 }
 

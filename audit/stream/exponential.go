@@ -25,11 +25,7 @@ func (s *Stream) Exponential(dst []float64, mean float64) {
 	if !(mean >= 0 && mean <= largest) {
 		panic("stream: Exponential: mean must be between 0 and 2^1000")
 	}
-	for rest := dst; len(rest) > 0; {
-		raw := s.take(len(rest))
-		logBlock(rest, raw, mean, 0)
-		rest = rest[len(raw):]
-	}
+	s.fill(dst, func(dst []float64, raw []uint64) { logBlock(dst, raw, mean, 0) })
 }
 
 // logBlock makes dst[0:len(raw)] of raw: -scale log u, u by unitSplit, negative
@@ -97,11 +93,7 @@ func (s *Stream) Laplace(dst []float64, scale float64) {
 	if !(scale >= 0 && scale <= largest) {
 		panic("stream: Laplace: scale must be between 0 and 2^1000")
 	}
-	for rest := dst; len(rest) > 0; {
-		raw := s.take(len(rest))
-		logBlock(rest, raw, scale, 1)
-		rest = rest[len(raw):]
-	}
+	s.fill(dst, func(dst []float64, raw []uint64) { logBlock(dst, raw, scale, 1) })
 	if scale < faint {
 		clearNegativeZeros(dst)
 	}

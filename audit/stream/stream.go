@@ -48,6 +48,15 @@ func (s *Stream) take(n int) []uint64 {
 	return raw
 }
 
+// fill makes dst of unread words, one a number, block by block; dst is the rest of it then.
+func (s *Stream) fill(dst []float64, block func(dst []float64, raw []uint64)) {
+	for len(dst) > 0 {
+		raw := s.take(len(dst))
+		block(dst, raw)
+		dst = dst[len(raw):]
+	}
+}
+
 // Uint64 returns the next word of the stream.
 func (s *Stream) Uint64() uint64 {
 	if s.next >= words {
@@ -168,11 +177,7 @@ func (s *Stream) Uniform(dst []float64, lo, hi float64) {
 	if lo == hi {
 		last = lo
 	}
-	for rest := dst; len(rest) > 0; {
-		raw := s.take(len(rest))
-		uniformBlock(rest, raw, lo, width, last)
-		rest = rest[len(raw):]
-	}
+	s.fill(dst, func(dst []float64, raw []uint64) { uniformBlock(dst, raw, lo, width, last) })
 }
 
 func uniformBlock(dst []float64, raw []uint64, lo, width, last float64) {

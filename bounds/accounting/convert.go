@@ -137,7 +137,11 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	// are at most d: log(e^d - delta (1+e^d)).
 	hopeless := func(d, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
 	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
-	if alpha, eps := minimise(c, value, hopeless); eps < best.Epsilon {
+	near := 2.0
+	if conv == Optimal {
+		near = BestEpsilon(c, delta, Tight).Alpha
+	}
+	if alpha, eps := minimise(c, near, value, hopeless); eps < best.Epsilon {
 		best.Alpha, best.Epsilon = alpha, eps
 	}
 	return best
@@ -157,7 +161,11 @@ func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	hopeless := func(d, best float64) bool {
 		return d > eps && math.Log(-math.Expm1(eps-d))-math.Log1p(math.Exp(-d)) > best
 	}
-	alpha, log := minimise(c, value, hopeless)
+	near := 2.0
+	if conv == Optimal {
+		near = BestDelta(c, eps, Tight).Alpha
+	}
+	alpha, log := minimise(c, near, value, hopeless)
 	best.Alpha, best.Delta = alpha, math.Exp(math.Min(0, log))
 	return best
 }
@@ -172,8 +180,8 @@ const (
 // minimise returns the order of the least value found, and it: from a grid that
 // ends where hopeless says that nothing above alpha is below best, from golden
 // sections around the best of it, and from the corners. d is c at alpha. What is
-// not below atMost may be told as +Inf.
-func minimise(c Curve, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
+// not below atMost may be told as +Inf. It tries near first.
+func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, math.Inf(1)
 	try := func(alpha, atMost float64) (d, v float64) {
 		d = c.At(alpha)
@@ -181,6 +189,9 @@ func minimise(c Curve, value func(d, alpha, atMost float64) float64, hopeless fu
 			at, best = alpha, v
 		}
 		return d, v
+	}
+	if !math.IsInf(near, 1) {
+		try(near, best)
 	}
 	for t := leastExcess; t < mostExcess; t *= excessRatio {
 		if d, _ := try(1+t, best); hopeless(d, best) {
@@ -204,8 +215,8 @@ func minimise(c Curve, value func(d, alpha, atMost float64) float64, hopeless fu
 func BestPreserve(c Curve, q float64) (lo, hi float64) {
 	refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
 	top, log := c.At(math.Inf(1)), math.Log(q)
-	_, up := minimise(c, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
-	_, down := minimise(c, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
+	_, up := minimise(c, 2, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
+	_, down := minimise(c, 2, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
 	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
 }
 

@@ -37,30 +37,31 @@ type mechanism interface {
 // kinds are all kinds, in the order in which to show them.
 var kinds = []struct {
 	name       Kind
+	title      string   // of a choice
 	parameters []string // that it needs, sensitivity and rate apart
-	title      string   // of their values
+	words      string   // of their values
 	// step is the curve of one step of a filled query, for one record; nil for approximate
 	// privacy, which has none.
 	step func(q Query) mechanism
 }{
-	{KindGaussian, []string{"sigma"}, "Gaussian noise, sigma %v", func(q Query) mechanism {
+	{KindGaussian, "Gaussian noise (DP-SGD)", []string{"sigma"}, "Gaussian noise, sigma %v", func(q Query) mechanism {
 		if *q.Rate == 1 {
 			return Gaussian{*q.Sigma, *q.Sensitivity}
 		}
 		return SubsampledGaussian{*q.Sigma, *q.Sensitivity, *q.Rate}
 	}},
-	{KindLaplace, []string{"scale"}, "Laplace noise, scale %v", func(q Query) mechanism {
+	{KindLaplace, "Laplace noise", []string{"scale"}, "Laplace noise, scale %v", func(q Query) mechanism {
 		if *q.Rate == 1 {
 			return Laplace{*q.Scale, *q.Sensitivity}
 		}
 		return SubsampledLaplace{*q.Scale, *q.Sensitivity, *q.Rate}
 	}},
-	{KindRandomisedResponse, []string{"p"}, "randomised response, true with probability %v", func(q Query) mechanism { return RandomisedResponse{*q.P} }},
-	{KindPure, []string{"epsilon"}, "a pure mechanism, epsilon %v", func(q Query) mechanism { return PureDP{*q.Epsilon} }},
-	{KindApproximate, []string{"epsilon", "stepDelta"}, "an approximate mechanism, epsilon %v, delta %v", func(Query) mechanism { return nil }},
-	{KindRenyi, []string{"alpha", "epsilon"}, "a Renyi mechanism, epsilon %[2]v at order %[1]v", func(q Query) mechanism { return RenyiDP{*q.Alpha, *q.Epsilon} }},
-	{KindConcentrated, []string{"rho"}, "a zero-concentrated mechanism, rho %v", func(q Query) mechanism { return Concentrated{*q.Rho} }},
-	{KindGaussianDP, []string{"mu"}, "a Gaussian-private mechanism, mu %v", func(q Query) mechanism { return Gaussian{1, *q.Mu} }},
+	{KindRandomisedResponse, "randomised response", []string{"p"}, "randomised response, true with probability %v", func(q Query) mechanism { return RandomisedResponse{*q.P} }},
+	{KindPure, "pure: epsilon", []string{"epsilon"}, "a pure mechanism, epsilon %v", func(q Query) mechanism { return PureDP{*q.Epsilon} }},
+	{KindApproximate, "approximate: epsilon and delta", []string{"epsilon", "stepDelta"}, "an approximate mechanism, epsilon %v, delta %v", func(Query) mechanism { return nil }},
+	{KindRenyi, "Rényi: epsilon at order alpha", []string{"alpha", "epsilon"}, "a Renyi mechanism, epsilon %[2]v at order %[1]v", func(q Query) mechanism { return RenyiDP{*q.Alpha, *q.Epsilon} }},
+	{KindConcentrated, "zero-concentrated (zCDP): rho", []string{"rho"}, "a zero-concentrated mechanism, rho %v", func(q Query) mechanism { return Concentrated{*q.Rho} }},
+	{KindGaussianDP, "Gaussian privacy: mu", []string{"mu"}, "a Gaussian-private mechanism, mu %v", func(q Query) mechanism { return Gaussian{1, *q.Mu} }},
 }
 
 // at is the kind's place among kinds, -1 for a name that is not a kind.
@@ -88,6 +89,9 @@ func KindNames() (names []string) {
 	}
 	return names
 }
+
+// Title says what a known kind is, for a choice.
+func (k Kind) Title() string { return kinds[k.at()].title }
 
 // Parameters are the names of the parameters that the kind needs, sensitivity
 // and rate apart; nil for a name that is not a kind.
@@ -210,7 +214,8 @@ type parameter struct {
 }
 
 func (q Query) parameters() []parameter {
-	return []parameter{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
+	return []parameter{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu},
+		{"sensitivity", q.Sensitivity}, {"rate", q.Rate}, {"targetEpsilon", q.TargetEpsilon}}
 }
 
 // Validate reports the first fault as a [audit.InputError], nil if there is none.
@@ -220,23 +225,11 @@ func (q Query) Validate() error {
 		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
 	}
 	for _, p := range q.parameters() {
-		switch wanted := slices.Contains(needed, p.name); {
-		case wanted && p.value == nil && q.TargetEpsilon != nil && q.Mechanism.noise():
-		case wanted && p.value == nil:
+		switch {
+		case p.value == nil && slices.Contains(needed, p.name) && !(q.TargetEpsilon != nil && q.Mechanism.noise()):
 			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
-		case !wanted && p.value != nil:
+		case p.value != nil && !slices.Contains(q.Mechanism.Fields(), p.name):
 			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
-		}
-	}
-	if q.Sensitivity != nil && !slices.Contains(q.Mechanism.Options(), "sensitivity") {
-		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
-	}
-	if q.Rate != nil {
-		if err := checkRate(*q.Rate); err != nil {
-			return err
-		}
-		if *q.Rate < 1 && !q.Mechanism.noise() {
-			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian and laplace only")
 		}
 	}
 	q = q.filled()
@@ -245,8 +238,6 @@ func (q Query) Validate() error {
 	}
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
-		case !q.Mechanism.noise():
-			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is computed for gaussian and laplace only")
 		case !(v >= leastTarget && v <= mostTarget):
 			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
 		case *q.Rate < 1 && *q.Group > 1:
@@ -350,8 +341,6 @@ func (q Query) filled() Query {
 	if q.Mechanism.noise() {
 		fill(&q.Sensitivity, 1)
 		fill(&q.Rate, 1)
-	} else {
-		q.Rate = nil
 	}
 	return q
 }
@@ -384,7 +373,7 @@ func (q Query) title() string {
 			}
 		}
 	}
-	words := fmt.Sprintf(kinds[q.Mechanism.at()].title, values...)
+	words := fmt.Sprintf(kinds[q.Mechanism.at()].words, values...)
 	if *q.Steps > 1 {
 		words = fmt.Sprintf("%d steps of ", *q.Steps) + words
 	}

@@ -10,8 +10,6 @@ import (
 const (
 	// MethodMMD is [TightMMDDelta].
 	MethodMMD bounds.Method = "mmd-tight"
-	// MethodMMDCorrected is [CorrectedMMDDelta].
-	MethodMMDCorrected bounds.Method = "mmd-corrected"
 	// MethodMMDPublished is [MMDDelta]; it certifies nothing.
 	MethodMMDPublished bounds.Method = "published-mmd"
 )

@@ -8,10 +8,10 @@ import (
 
 // summarise draws n values of h for a kernel on the bins of a pair.
 func summarise(r *rand.Rand, k pair, n int, signed bool, kernel func(a, b int) float64) MMDSummary {
-	first, second := newLaw(k.p), newLaw(k.q)
+	first, second := drawing(r, k.p), drawing(r, k.q)
 	sum, squares := 0.0, 0.0
 	for range n {
-		x, x2, y, y2 := first.draw(r), first.draw(r), second.draw(r), second.draw(r)
+		x, x2, y, y2 := first(), first(), second(), second()
 		h := kernel(x, x2) - 2*kernel(x, y) + kernel(y, y2)
 		sum += h
 		squares += h * h

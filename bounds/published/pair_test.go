@@ -3,11 +3,13 @@ package published
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // pair is a pair of distributions on the same bins.
@@ -19,33 +21,17 @@ type pair struct {
 // draw returns a table of n pairs.
 func (k pair) draw(r *rand.Rand, n int) bounds.Table {
 	t := bounds.NewTable(len(k.p))
-	first, second := newLaw(k.p), newLaw(k.q)
+	first, second := drawing(r, k.p), drawing(r, k.q)
 	for range n {
-		t.N[first.draw(r)*t.Bins+second.draw(r)]++
+		t.N[first()*t.Bins+second()]++
 	}
 	return t
 }
 
-// law is a distribution on bins, as the sums of its probabilities.
-type law []float64
-
-func newLaw(p []float64) law {
-	sums, sum := make(law, len(p)), 0.0
-	for i, v := range p {
-		sum += v
-		sums[i] = sum
-	}
-	return sums
-}
-
-func (l law) draw(r *rand.Rand) int {
-	u := r.Float64()
-	for i, sum := range l[:len(l)-1] {
-		if u < sum {
-			return i
-		}
-	}
-	return len(l) - 1
+// drawing draws bins.
+func drawing(r *rand.Rand, p []float64) func() int {
+	sums := floats.CumSum(make([]float64, len(p)), p)
+	return func() int { return min(sort.SearchFloat64s(sums, r.Float64()), len(p)-1) }
 }
 
 // rarePair hides its divergence in one rare bin; the rest is alike.
@@ -53,12 +39,12 @@ func rarePair() pair {
 	return pair{"rare", []float64{0.004, 0.496, 0.5}, []float64{0.0004, 0.4996, 0.5}}
 }
 
-// notTooMany fails if so many errors in runs have probability below 1e-6 at error
-// rate beta.
+// notTooMany fails if so many errors in runs have probability below 1e-6 at error rate
+// beta.
 func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
 	t.Helper()
-	if errors > 0 && (distuv.Binomial{N: float64(runs), P: beta}).Survival(float64(errors-1)) < 1e-6 {
-		t.Errorf("%s: %d errors in %d runs, nominal %v", name, errors, runs, beta)
+	if most := testsize.Most(runs, beta, 1e-6); errors > most {
+		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
 	}
 }
 

@@ -10,21 +10,10 @@ type accountKind struct {
 	Fields []string        `json:"fields"`
 }
 
-var accountTitles = map[accounting.Kind]string{
-	accounting.KindGaussian:           "Gaussian noise (DP-SGD)",
-	accounting.KindLaplace:            "Laplace noise",
-	accounting.KindRandomisedResponse: "randomised response",
-	accounting.KindPure:               "pure: epsilon",
-	accounting.KindApproximate:        "approximate: epsilon and delta",
-	accounting.KindRenyi:              "Rényi: epsilon at order alpha",
-	accounting.KindConcentrated:       "zero-concentrated (zCDP): rho",
-	accounting.KindGaussianDP:         "Gaussian privacy: mu",
-}
-
 // accountKinds lists the kinds of accounts.
 func accountKinds() (all []accountKind) {
 	for _, kind := range accounting.Kinds() {
-		all = append(all, accountKind{kind, accountTitles[kind], kind.Fields()})
+		all = append(all, accountKind{kind, kind.Title(), kind.Fields()})
 	}
 	return all
 }
