@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,12 +37,12 @@ const learnersBeta = 0.05
 type learnerCell struct {
 	part, learner, table, attack string
 	claim                        float64
-	params                       string  // further ones, name=value with spaces between
-	sees                         string  // what the auditor sees of a model, where that is not what the learner gives
-	group                        int     // rows that may differ; 0: learnersGroup
-	only                         int     // rows that have to differ; 0: any
-	samples                      int     // trainings a side; 0: those of the run
-	delta                        float64 // of the claim
+	params                       audit.Params // further ones
+	sees                         string       // what the auditor sees of a model, where that is not what the learner gives
+	group                        int          // rows that may differ; 0: learnersGroup
+	only                         int          // rows that have to differ; 0: any
+	samples                      int          // trainings a side; 0: those of the run
+	delta                        float64      // of the claim
 	spec                         audit.MechanismSpec
 
 	learnerBounds
@@ -199,14 +200,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 	if x.samples > 0 { // of slow trainings: so many for each number of copies
 		plan.Trials, plan.Samples, plan.Explore = 2, x.samples, 2*x.samples
 	}
-	for _, p := range strings.Fields(x.params) {
-		name, value, _ := strings.Cut(p, "=")
-		v := audit.ParamValue{Text: value}
-		if _, err := fmt.Sscan(value, &v.Number); err == nil {
-			v.Text = ""
-		}
-		plan.Parameters[name] = v
-	}
+	maps.Copy(plan.Parameters, x.params)
 	if x.claim*float64(plan.Group) > 400 { // an epsilon that no group's claim can have
 		plan.Group = max(1, int(400/x.claim))
 	}

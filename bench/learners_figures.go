@@ -16,16 +16,19 @@ import (
 
 // learnersOf are settings of learners that a figure is made of.
 type learnersOf struct {
-	learner, params string
+	learner         string
+	params          audit.Params
 	tables, attacks []string
 }
 
+var stumps = audit.Params{"depth": {Number: 1}}
+
 var figure2 = []learnersOf{
-	{"logistic-output", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"logistic-objective", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"naive-bayes", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"naive-bayes", "neighbours=add-remove", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"random-forest", "depth=1", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
+	{"logistic-output", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"logistic-objective", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"naive-bayes", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"naive-bayes", audit.Params{"neighbours": {Text: "add-remove"}}, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"random-forest", stumps, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
 }
 
 // quickTables are those of -quick.
@@ -50,8 +53,8 @@ func (r learnersRun) cells() []learnerCell {
 		if x.spec.Name == "" {
 			x.spec = r.spec(x.learner)
 		}
-		if x.params != "" {
-			x.learner += " (" + x.params + ")"
+		if len(x.params) > 0 {
+			x.learner += fmt.Sprintf(" (%s)", strings.Join(x.params.Assignments(), " "))
 		}
 		if x.sees != "" {
 			x.learner += ", " + x.sees
@@ -115,11 +118,15 @@ func (r learnersRun) cells() []learnerCell {
 		x.attack, x.sees = "clipbkd", "prediction at x* less that at zero"
 		x.spec = oneNumber(r.spec(f.learner), "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] })
 		add(x, claims)
-		cell.attack, cell.params = "clipbkd", "summary=predictions"
+		cell.attack, cell.params = "clipbkd", audit.Params{"summary": {Text: "predictions"}}
 		add(cell, claims)
 	}
 	if !r.quick {
-		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
+		for _, f := range []struct {
+			learner string
+			params  audit.Params
+			attack  string
+		}{{"logistic-output", nil, "influence"}, {"naive-bayes", nil, "corner-flip"}, {"random-forest", stumps, "majority"}} {
 			for _, k := range []int{1, 2, 4, 8} {
 				add(learnerCell{part: "copies", learner: f.learner, table: "stretched", attack: f.attack, params: f.params, only: k}, r.claims)
 			}

@@ -61,10 +61,7 @@ type lidpBench struct {
 var lidpKinds = []struct{ name, kind string }{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}}
 
 // lidpTables are the tables by name, in the order in which they are printed.
-var lidpTables = []struct {
-	name  string
-	build func(*lidpBench) (*table, error)
-}{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
+var lidpTables = []part[*lidpBench]{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
 
 const lidpMost = 16 // canaries of table 1
 
@@ -93,11 +90,7 @@ func benchLiDP(c *call) (int, error) {
 		}
 		p.epsilons = append(p.epsilons, x)
 	}
-	var names []string
-	for _, t := range lidpTables {
-		names = append(names, t.name)
-	}
-	wanted, err := some("-only", *only, names)
+	parts, err := pick(*only, lidpTables)
 	if err != nil {
 		return 0, err
 	}
@@ -105,15 +98,9 @@ func benchLiDP(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var tables []*table
-	for _, t := range lidpTables {
-		if slices.Contains(wanted, t.name) {
-			x, err := t.build(b)
-			if err != nil {
-				return 0, err
-			}
-			tables = append(tables, x)
-		}
+	tables, err := built(b, parts)
+	if err != nil {
+		return 0, err
 	}
 	c.print(b.head(), tables...)
 	return 0, nil
