@@ -18,33 +18,6 @@ const (
 	forcedShare = 8      // of the runs, one in so many
 )
 
-// forcedStakes are the bets against a claim, of its kind's plainest form.
-func forcedStakes(a audit.Claim) *bounds.Stakes {
-	odds := make([]float64, classifier.Cells)
-	for c := range odds {
-		odds[c] = classifier.Logit(c)
-	}
-	s := new(bounds.Stakes)
-	switch a.Kind {
-	case audit.GaussianDP:
-		var points []bounds.Point
-		for _, times := range []float64{0, 0.5, 1, 2, 3} {
-			e := times * a.Mu
-			points = append(points, bounds.Point{Epsilon: e, Delta: bounds.GaussianDelta(a.Mu, e) + 1e-12})
-		}
-		return bounds.NewStakes(points, odds)
-	case audit.ZCDP:
-		for _, alpha := range []float64{1.5, 2, 4, 8} {
-			s.AddRenyi(alpha, alpha*a.Rho, odds)
-		}
-	case audit.Renyi:
-		s.AddRenyi(a.Alpha, a.Epsilon, odds)
-	default:
-		return bounds.NewStakes([]bounds.Point{{Epsilon: a.Epsilon, Delta: a.Delta}}, odds)
-	}
-	return s
-}
-
 // forcedBet is a bet of an epoch.
 type forcedBet struct {
 	candidate classifier.Candidate
@@ -79,12 +52,12 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 
 // forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
-func forcedRun(ctx context.Context, p pair.Plan, cat audit.Catalogue, seed uint64) (bool, error) {
-	a, err := p.Resolve(cat)
+func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
+	a, err := p.Resolve(seeded)
 	if err != nil {
 		return false, err
 	}
-	stakes := forcedStakes(a.Claim)
+	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
 	var streams [2]*stream.Stream
 	for side := range sides {
