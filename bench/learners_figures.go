@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
@@ -152,24 +154,13 @@ func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
 		if err != nil {
 			return nil, err
 		}
-		var list pairList
-		for _, two := range all.Propose(nil, 1000) {
-			if k, err := p.Relation.Steps(two, p.Domain, p.Group); err == nil && k == copies {
-				list = append(list, two)
-			}
-		}
+		list := audit.PairList(slices.DeleteFunc(all.Propose(nil, 1000), func(two audit.Pair) bool {
+			k, err := p.Relation.Steps(two, p.Domain, p.Group)
+			return err != nil || k != copies
+		}))
 		return &list, nil
 	}
 	return f
-}
-
-type pairList []audit.Pair
-
-func (l *pairList) Propose(_ []audit.Trial, budget int) []audit.Pair {
-	n := min(budget, len(*l))
-	next := (*l)[:n:n]
-	*l = (*l)[n:]
-	return next
 }
 
 // oneNumber is a learner of whose models one number is seen, as in earlier audits: "a
@@ -295,19 +286,12 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 		}
 		most := 0.0
 		for _, two := range find.Propose(nil, learnersTrials) {
-			before, err := table.Train(two.First)
-			if err != nil {
+			before, err1 := table.Train(two.First)
+			after, err2 := table.Train(two.Second)
+			if err := errors.Join(err1, err2); err != nil {
 				return 0, err
 			}
-			after, err := table.Train(two.Second)
-			if err != nil {
-				return 0, err
-			}
-			sum := 0.0
-			for j, v := range before {
-				sum += (v - after[j]) * (v - after[j])
-			}
-			most = max(most, math.Sqrt(sum))
+			most = max(most, floats.Distance(before, after, 2))
 		}
 		return most, nil
 	}
@@ -317,12 +301,7 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 	for i := range table.Base.Len() {
 		x.SetRow(i, table.Base.Row(i)[:d])
 	}
-	var svd mat.SVD
-	if !svd.Factorize(x, mat.SVDNone) {
-		return row, fmt.Errorf("the singular values of table %s were not found", row.table)
-	}
-	values := svd.Values(nil)
-	row.ratio = values[0] / values[len(values)-1]
+	row.ratio = mat.Cond(x, 2)
 	if row.clipbkd, err = moved("clipbkd"); err != nil {
 		return row, err
 	}
