@@ -3,23 +3,11 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/testsize"
 )
-
-func TestBenchPortfolioOutput(t *testing.T) {
-	testsize.Long(t)
-	text := printedBy(t, "portfolio", "-only", "raw-denominator", "-learners", "histogram,logistic,float-bits", "-samples", "3000", "-runs", "2")
-	for _, want := range []string{"laplace-mean-raw-denominator", "over the best", "float-bits does not count"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text lacks %q:\n%s", want, text)
-		}
-	}
-}
 
 // A portfolio of histograms alone sees one answer of svt6 at a time: exact bounds there differ
 // by a factor of ten. What it took is what that learner alone gives on the same seed. A
