@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -24,11 +23,14 @@ type alarmCell struct {
 const (
 	alarmBeta     = 0.05
 	alarmInterval = 0.001 // error of the interval of a rate of false alarms
-	tightDelta    = 0.02  // of the leaky response
 )
 
 // gaussianOneDelta is the delta of Gaussians one deviation apart at epsilon = 1.
 var gaussianOneDelta = math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
+
+// gaussians are parameters of dp-sgd by which its first pair gives Gaussians one deviation
+// apart: mu = 1, and epsilon = 4.377 at delta = 1e-5.
+var gaussians = audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}
 
 func alarmCells() []alarmCell {
 	one := audit.Params{"epsilon": {Number: 1}}
@@ -37,72 +39,11 @@ func alarmCells() []alarmCell {
 		{"Laplace mean, all pairs", "laplace-mean", one, audit.DPClaim(1, 0), 0, 4},
 		{"Laplace mean, the tight pair", "laplace-mean", one, audit.DPClaim(1, 0), 3, 1},
 		{"Laplace by snapping", "laplace-snapping", one, audit.DPClaim(1, 0), 0, 1},
-		{"Gaussian, delta .127", "gaussian-one", nil, audit.DPClaim(1, gaussianOneDelta), 0, 1},
-		{"leaky response, delta .02", "leaky-response", nil, audit.DPClaim(1, tightDelta), 0, 4},
-		{"Gaussian, mu 1", "gaussian-one", nil, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 0, 8},
-		{"Gaussian, rho 1/2", "gaussian-one", nil, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 0, 8},
-		{"Gaussian, order 2", "gaussian-one", nil, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, 0, 8},
+		{"Gaussian, delta .127", "dp-sgd", gaussians, audit.DPClaim(1, gaussianOneDelta), 1, 1},
+		{"Gaussian, mu 1", "dp-sgd", gaussians, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 1, 8},
+		{"Gaussian, rho 1/2", "dp-sgd", gaussians, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 1, 8},
 		{"DP-SGD, order 2", "dp-sgd", audit.Params{"sigma": {Number: 2}, "clip": {Number: 1}, "alpha": {Number: 2}}, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}, 1, 8},
 	}
-}
-
-// oneBit is a mechanism of one bit whose every quantity is known.
-type oneBit struct {
-	kind audit.ColumnKind
-	draw func(bit float64, s *stream.Stream, out []float64)
-}
-
-func (m oneBit) Columns() []audit.Column { return []audit.Column{{Name: "output", Kind: m.kind}} }
-
-func (m oneBit) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	m.draw(d.Values[0], s, out)
-	return nil
-}
-
-func (m oneBit) spec(name string, claim audit.Claim) audit.MechanismSpec {
-	return audit.MechanismSpec{
-		Name: name, Title: name, Source: "this bench", Custom: true,
-		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
-		Claim:     func(audit.Params) audit.Claim { return claim },
-		Truth:     func(audit.Params) string { return claim.String() },
-		Domain: func(audit.Params, audit.Relation) audit.Domain {
-			return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-		},
-		Pairs: func(audit.Params, audit.Relation) []audit.Pair {
-			return []audit.Pair{{Label: "1 against 0", First: audit.Records(1), Second: audit.Records(0)}}
-		},
-		New: func(audit.Params) (audit.Mechanism, error) { return m, nil },
-	}
-}
-
-// gaussianOne is a normal output whose mean the bit moves by its deviation: mu = 1, and
-// epsilon = 4.377 at delta = 1e-5.
-func gaussianOne(name string, claim audit.Claim) audit.MechanismSpec {
-	return oneBit{audit.Real, func(bit float64, s *stream.Stream, out []float64) {
-		s.Gaussian(out, 1)
-		for i := range out {
-			out[i] += bit
-		}
-	}}.spec(name, claim)
-}
-
-// leakyResponse shows the bit to all with probability tightDelta, and is randomised response
-// otherwise.
-func leakyResponse() audit.MechanismSpec {
-	lie := stream.Logistic(-1)
-	return oneBit{audit.Symbol, func(bit float64, s *stream.Stream, out []float64) {
-		s.Uniform(out, 0, 1)
-		for i, u := range out {
-			switch {
-			case u < tightDelta:
-				out[i] = 2 + bit
-			case u < tightDelta+float64((1-tightDelta)*lie):
-				out[i] = 1 - bit
-			default:
-				out[i] = bit
-			}
-		}
-	}}.spec("leaky-response", audit.DPClaim(1, tightDelta))
 }
 
 // alarmRow is how often a claim that just holds was refuted.
@@ -114,13 +55,12 @@ type alarmRow struct {
 // alarms counts how often claims that just hold are refuted: by audits, or by bettors that
 // must bet nearly all that they have in every epoch (forced.go), of which there are fewer.
 func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow, err error) {
-	cat := seeded.With(gaussianOne("gaussian-one", audit.DPClaim(1, gaussianOneDelta))).With(leakyResponse())
 	for _, c := range alarmCells() {
-		if forced && c.pair == 0 && c.mechanism == "laplace-mean" { // no pair of its own that is tight
+		if forced && c.name == "Laplace mean, all pairs" { // its first is not tight
 			continue
 		}
 		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: c.mechanism, Parameters: c.parameters, Claim: &c.claim, Samples: samples, Beta: alarmBeta}
-		a, err := p.Resolve(cat)
+		a, err := p.Resolve(seeded)
 		if err != nil {
 			return nil, err
 		}
@@ -129,9 +69,9 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 		}
 		refuted, err := results(l, max(1, runs/choose(forced, forcedShare, c.share)), func(ctx context.Context, run int) (bool, error) {
 			if forced {
-				return forcedRun(ctx, p, cat, seed+uint64(run))
+				return forcedRun(ctx, p, seed+uint64(run))
 			}
-			r, err := sequential(ctx, p, cat, seed+uint64(run))
+			r, err := sequential(ctx, p, seed+uint64(run))
 			return err == nil && r.Refuted, err
 		})
 		if err != nil {

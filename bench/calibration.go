@@ -28,11 +28,10 @@ func benchCalibration(c *call) (int, error) {
 		return 0, err
 	}
 	if plan.Cheap = *quick; *quick {
-		for name, size := range map[string][2]*int{"runs": {&plan.Runs, &calibrationQuick.Runs}, "samples": {&plan.Samples, &calibrationQuick.Samples}, "explore": {&plan.Explore, &calibrationQuick.Explore}} {
-			if !c.Given(name) {
-				*size[0] = *size[1]
-			}
-		}
+		size := func(flag string, p *int, quick int) { *p = choose(c.Given(flag), *p, quick) }
+		size("runs", &plan.Runs, calibrationQuick.Runs)
+		size("samples", &plan.Samples, calibrationQuick.Samples)
+		size("explore", &plan.Explore, calibrationQuick.Explore)
 	}
 	cells, left, err := plan.Cells(seeded)
 	if err != nil {

@@ -23,10 +23,7 @@ const (
 )
 
 // canaryTables are the tables by name, in the order in which they are printed.
-var canaryTables = []struct {
-	name  string
-	build func(*canaryBench) (*table, error)
-}{
+var canaryTables = []part[*canaryBench]{
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
 	{"quantile", (*canaryBench).byQuantile},
@@ -55,11 +52,7 @@ func benchCanaries(c *call) (int, error) {
 	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
 	c.Count(&b.audits, "audits", 1000, "audits of a coverage cell")
 	c.Seed(&b.seed, 1, "seed of the first audit")
-	var names []string
-	for _, t := range canaryTables {
-		names = append(names, t.name)
-	}
-	only := c.String("only", "", fmt.Sprintf("only these tables, comma between: %v", names))
+	only := c.String("only", "", "only these tables, comma between, as runs and coverage")
 	c.BoolVar(&b.quick, "quick", false, "under two minutes: smaller grids, fewer audits")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
@@ -67,22 +60,14 @@ func benchCanaries(c *call) (int, error) {
 	if err := within("-audits", b.audits, 1, 1_000_000); err != nil {
 		return 0, err
 	}
-	wanted, err := some("-only", *only, names)
+	parts, err := pick(*only, canaryTables)
 	if err != nil {
 		return 0, err
 	}
 	b.lab = c.lab
-	var tables []*table
-	for _, t := range canaryTables {
-		if !slices.Contains(wanted, t.name) {
-			continue
-		}
-		x, err := t.build(b)
-		if err != nil {
-			return 0, err
-		}
-		c.say("%s: done", t.name)
-		tables = append(tables, x)
+	tables, err := built(b, parts)
+	if err != nil {
+		return 0, err
 	}
 	c.print(fmt.Sprintf("Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d", canaryBeta, canaryDelta, b.seed), tables...)
 	return 0, nil

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -15,49 +13,21 @@ import (
 
 // What a forced bettor does.
 const (
-	forcedStake = 0.9975 // of the wealth in every epoch
-	forcedBets  = 24
-	forcedFirst = 48 // outputs a side of the first epoch
-	forcedShare = 8  // of the runs, one in so many
+	forcedStake = 0.9975 // of the wealth in every epoch, on one bet
+	forcedFirst = 48     // outputs a side of the first epoch
+	forcedShare = 8      // of the runs, one in so many
 )
-
-// forcedStakes are the bets against a claim, of its kind's plainest form.
-func forcedStakes(a audit.Claim) *bounds.Stakes {
-	odds := make([]float64, classifier.Cells)
-	for c := range odds {
-		odds[c] = classifier.Logit(c)
-	}
-	s := new(bounds.Stakes)
-	switch a.Kind {
-	case audit.GaussianDP:
-		var points []bounds.Point
-		for _, times := range []float64{0, 0.5, 1, 2, 3} {
-			e := times * a.Mu
-			points = append(points, bounds.Point{Epsilon: e, Delta: bounds.GaussianDelta(a.Mu, e) + 1e-12})
-		}
-		return bounds.NewStakes(points, odds)
-	case audit.ZCDP:
-		for _, alpha := range []float64{1.5, 2, 4, 8} {
-			s.AddRenyi(alpha, alpha*a.Rho, odds)
-		}
-	case audit.Renyi:
-		s.AddRenyi(a.Alpha, a.Epsilon, odds)
-	default:
-		return bounds.NewStakes([]bounds.Point{{Epsilon: a.Epsilon, Delta: a.Delta}}, odds)
-	}
-	return s
-}
 
 // forcedBet is a bet of an epoch.
 type forcedBet struct {
-	candidate     classifier.Candidate
-	stake         int
-	reversed      bool
-	growth, share float64
+	candidate classifier.Candidate
+	stake     int
+	reversed  bool
 }
 
-// forcedBestOf are the bets that grew most on what was learned, with shares by their growth.
-func forcedBestOf(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier.Table) (bets []forcedBet) {
+// forcedBest is the bet that grew most on what was learned.
+func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier.Table) (best forcedBet) {
+	most := math.Inf(-1)
 	for c, t := range tables {
 		if t == nil {
 			continue
@@ -71,31 +41,23 @@ func forcedBestOf(stakes *bounds.Stakes, tables [classifier.Candidates]*classifi
 		}
 		for stake := range stakes.Len() {
 			for _, reversed := range []bool{false, true} {
-				bets = append(bets, forcedBet{classifier.Candidate(c), stake, reversed, stakes.LogAt(stake, reversed, cells, first, second), 0})
+				if growth := stakes.LogAt(stake, reversed, cells, first, second); growth > most {
+					most, best = growth, forcedBet{classifier.Candidate(c), stake, reversed}
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(bets, func(a, b forcedBet) int { return cmp.Compare(b.growth, a.growth) })
-	bets = bets[:min(len(bets), forcedBets)]
-	sum := 0.0
-	for i := range bets {
-		bets[i].share = math.Exp(bets[i].growth - bets[0].growth)
-		sum += bets[i].share
-	}
-	for i := range bets {
-		bets[i].share *= forcedStake / sum
-	}
-	return bets
+	return best
 }
 
 // forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
-func forcedRun(ctx context.Context, p pair.Plan, cat audit.Catalogue, seed uint64) (bool, error) {
-	a, err := p.Resolve(cat)
+func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
+	a, err := p.Resolve(seeded)
 	if err != nil {
 		return false, err
 	}
-	stakes := forcedStakes(a.Claim)
+	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
 	var streams [2]*stream.Stream
 	for side := range sides {
@@ -104,50 +66,34 @@ func forcedRun(ctx context.Context, p pair.Plan, cat audit.Catalogue, seed uint6
 	data, width := classifier.NewData(a.Columns), audit.Width(a.Columns)
 	var learner classifier.Learner
 	var model *classifier.Model
-	var bets []forcedBet
+	var bet forcedBet
 	log, goal := 0.0, -math.Log(a.Plan.Beta)
-	for done := 0; done < a.Plan.Samples; {
+	for done := 0; done < a.Plan.Samples && ctx.Err() == nil; {
 		n := min(max(forcedFirst, done/3), a.Plan.Samples-done)
 		var rows [2][]float64
+		var cells [2][]uint16
 		for side, d := range sides {
-			rows[side] = make([]float64, n*width)
+			rows[side], cells[side] = make([]float64, n*width), make([]uint16, n)
 			if err := a.Mechanism.Sample(d, streams[side], rows[side]); err != nil {
 				return false, err
 			}
+			if model != nil {
+				model.Score([]classifier.Candidate{bet.candidate}, rows[side], cells[side:side+1])
+			}
+			data.Add(side, rows[side])
 		}
-		var cells [2][classifier.Candidates][]uint16
-		for side := range sides {
-			for _, b := range bets {
-				if cells[side][b.candidate] == nil {
-					cells[side][b.candidate] = make([]uint16, n)
-					model.Score([]classifier.Candidate{b.candidate}, rows[side], [][]uint16{cells[side][b.candidate]})
-				}
-			}
-		}
-		logs, start := make([]float64, len(bets)), log
-		for i := range n {
-			if len(bets) == 0 {
-				break
-			}
-			wealth := 1 - forcedStake
-			for k, b := range bets {
-				x, y := int(cells[0][b.candidate][i]), int(cells[1][b.candidate][i])
-				logs[k] += stakes.LogAt(b.stake, b.reversed, []int{x}, []float64{1}, []float64{0}) + stakes.LogAt(b.stake, b.reversed, []int{y}, []float64{0}, []float64{1})
-				wealth += b.share * math.Exp(logs[k])
-			}
-			if log = start + math.Log(wealth); log >= goal {
+		start, growth := log, 0.0
+		for i := 0; i < n && model != nil; i++ {
+			growth += stakes.LogAt(bet.stake, bet.reversed, []int{int(cells[0][i])}, []float64{1}, []float64{0}) +
+				stakes.LogAt(bet.stake, bet.reversed, []int{int(cells[1][i])}, []float64{0}, []float64{1})
+			if log = start + math.Log(1-forcedStake+forcedStake*math.Exp(growth)); log >= goal {
 				return true, nil
 			}
 		}
-		for side := range sides {
-			data.Add(side, rows[side])
-		}
-		if done += n; ctx.Err() != nil {
-			return false, ctx.Err()
-		}
 		var tables [classifier.Candidates]*classifier.Table
 		model, tables = learner.Learn(data)
-		bets = forcedBestOf(stakes, tables)
+		bet = forcedBest(stakes, tables)
+		done += n
 	}
-	return false, nil
+	return false, ctx.Err()
 }

@@ -227,13 +227,40 @@ func nothing(flag, text, want string) error {
 	return &audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want}
 }
 
-// some are the names of a list with commas that are known, or all.
-func some(flag, list string, known []string) ([]string, error) {
-	names := namesOf(list)
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, audit.UnknownName(flag, name, known)
-		}
+// part is a table of a study whose state is B.
+type part[B any] struct {
+	name  string
+	build func(B) (*table, error)
+}
+
+// pick are the parts that a list with commas names, or all.
+func pick[B any](only string, parts []part[B]) ([]part[B], error) {
+	if only == "" {
+		return parts, nil
 	}
-	return choose(len(names) > 0, names, known), nil
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	var picked []part[B]
+	for _, name := range namesOf(only) {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, audit.UnknownName("-only", name, names)
+		}
+		picked = append(picked, parts[i])
+	}
+	return picked, nil
+}
+
+// built are the tables of parts.
+func built[B any](b B, parts []part[B]) (tables []*table, err error) {
+	for _, p := range parts {
+		t, err := p.build(b)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,12 +37,12 @@ const learnersBeta = 0.05
 type learnerCell struct {
 	part, learner, table, attack string
 	claim                        float64
-	params                       string  // further ones, name=value with spaces between
-	sees                         string  // what the auditor sees of a model, where that is not what the learner gives
-	group                        int     // rows that may differ; 0: learnersGroup
-	only                         int     // rows that have to differ; 0: any
-	samples                      int     // trainings a side; 0: those of the run
-	delta                        float64 // of the claim
+	params                       audit.Params // further ones
+	sees                         string       // what the auditor sees of a model, where that is not what the learner gives
+	group                        int          // rows that may differ; 0: learnersGroup
+	only                         int          // rows that have to differ; 0: any
+	samples                      int          // trainings a side; 0: those of the run
+	delta                        float64      // of the claim
 	spec                         audit.MechanismSpec
 
 	learnerBounds
@@ -100,7 +101,7 @@ func benchLearners(c *call) (int, error) {
 		}
 	}
 	cells := r.cells()
-	if len(cells) == 0 && !strings.Contains("figure 3", r.only) && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.only) }) {
+	if len(cells) == 0 && !strings.Contains("figure 3", r.only) {
 		return 0, nothing("-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
 	}
 	tables, err := r.tables(cells)
@@ -124,7 +125,7 @@ var learnersTitles = [][2]string{
 	{"copies", "Copies of the poisoned row (appendix)"},
 }
 
-// tables measures the cells, the tables' shapes and the broken learners.
+// tables measures the cells and the tables' shapes.
 func (r learnersRun) tables(cells []learnerCell) (tables []*table, err error) {
 	if err := r.measureAll(cells); err != nil {
 		return nil, err
@@ -157,17 +158,7 @@ func (r learnersRun) tables(cells []learnerCell) (tables []*table, err error) {
 	for _, s := range shapes {
 		t.add(s.table, s.ratio, s.clipbkd, s.influence)
 	}
-	tables = append(tables, t)
-	twins, err := r.twins()
-	if len(twins) > 0 {
-		t := &table{title: "Broken learners", columns: []string{"claim", "refuted", "bound", "outputs of both sides"}}
-		for _, x := range twins {
-			// One that stops as soon as the claim is refuted has no bound to speak of.
-			t.add(x.learner, fmt.Sprint(x.claim), choose(x.refuted, "yes", "no"), choose(x.stopped, "stopped", decimal(x.bound)), x.outputs)
-		}
-		tables = append(tables, t)
-	}
-	return tables, err
+	return append(tables, t), nil
 }
 
 // learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
@@ -199,14 +190,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 	if x.samples > 0 { // of slow trainings: so many for each number of copies
 		plan.Trials, plan.Samples, plan.Explore = 2, x.samples, 2*x.samples
 	}
-	for _, p := range strings.Fields(x.params) {
-		name, value, _ := strings.Cut(p, "=")
-		v := audit.ParamValue{Text: value}
-		if _, err := fmt.Sscan(value, &v.Number); err == nil {
-			v.Text = ""
-		}
-		plan.Parameters[name] = v
-	}
+	maps.Copy(plan.Parameters, x.params)
 	if x.claim*float64(plan.Group) > 400 { // an epsilon that no group's claim can have
 		plan.Group = max(1, int(400/x.claim))
 	}
@@ -236,51 +220,6 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 	}
 	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
 	return all[(len(all)-1)/2], nil
-}
-
-// twinRow is a learner that is known to be broken, or has a claim that it breaks.
-type twinRow struct {
-	learner          string
-	claim, bound     float64
-	stopped, refuted bool // stopped: at the refutation, with the claim as bound
-	outputs          int  // of both sides
-}
-
-// twins audits every broken learner until it is refuted, at its own claim, and that which
-// exposes its counts at every claim.
-func (r learnersRun) twins() ([]twinRow, error) {
-	type job struct {
-		spec  audit.MechanismSpec
-		claim *audit.Claim
-	}
-	var jobs []job
-	for _, m := range learners.All() {
-		if m.Fault == "" || r.table != "" || !strings.Contains(m.Name, r.only) {
-			continue
-		}
-		jobs = append(jobs, job{m, nil})
-		if m.Name == "naive-bayes-counts" {
-			for _, e := range []float64{0.1, 0.5, 2, 4, 6, 8} {
-				jobs = append(jobs, job{m, new(audit.DPClaim(e, 0))})
-			}
-		}
-	}
-	return results(r.lab, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
-		cat := catalogue
-		cat.Mechanisms = []audit.MechanismSpec{jobs[i].spec}
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.samples, Trials: 4, Seed: 1}
-		if plan.Mechanism == "logistic-objective-any-lambda" {
-			plan.Parameters = audit.Params{"table": {Text: "iris-petals"}} // in fewer dimensions the noise hides less
-		}
-		if jobs[i].claim != nil { // what all of the trainings of the figures show
-			plan.Mode, plan.Samples = pair.Fixed, r.samples
-		}
-		report, err := audited(ctx, plan, cat)
-		if err != nil {
-			return row, fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
-		}
-		return twinRow{learner: jobs[i].spec.Name, claim: report.Claim.Epsilon, bound: *report.LowerBound, stopped: plan.Mode == pair.UntilRefuted, outputs: report.Termination.Outputs, refuted: report.Verdict == audit.Violation}, nil
-	})
 }
 
 // learnerLines are the cells that differ in their claims alone, in order.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
@@ -16,16 +18,19 @@ import (
 
 // learnersOf are settings of learners that a figure is made of.
 type learnersOf struct {
-	learner, params string
+	learner         string
+	params          audit.Params
 	tables, attacks []string
 }
 
+var stumps = audit.Params{"depth": {Number: 1}}
+
 var figure2 = []learnersOf{
-	{"logistic-output", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"logistic-objective", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"naive-bayes", "", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"naive-bayes", "neighbours=add-remove", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"random-forest", "depth=1", []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
+	{"logistic-output", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"logistic-objective", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
+	{"naive-bayes", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"naive-bayes", audit.Params{"neighbours": {Text: "add-remove"}}, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
+	{"random-forest", stumps, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
 }
 
 // quickTables are those of -quick.
@@ -50,8 +55,8 @@ func (r learnersRun) cells() []learnerCell {
 		if x.spec.Name == "" {
 			x.spec = r.spec(x.learner)
 		}
-		if x.params != "" {
-			x.learner += " (" + x.params + ")"
+		if len(x.params) > 0 {
+			x.learner += fmt.Sprintf(" (%s)", strings.Join(x.params.Assignments(), " "))
 		}
 		if x.sees != "" {
 			x.learner += ", " + x.sees
@@ -115,11 +120,15 @@ func (r learnersRun) cells() []learnerCell {
 		x.attack, x.sees = "clipbkd", "prediction at x* less that at zero"
 		x.spec = oneNumber(r.spec(f.learner), "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] })
 		add(x, claims)
-		cell.attack, cell.params = "clipbkd", "summary=predictions"
+		cell.attack, cell.params = "clipbkd", audit.Params{"summary": {Text: "predictions"}}
 		add(cell, claims)
 	}
 	if !r.quick {
-		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
+		for _, f := range []struct {
+			learner string
+			params  audit.Params
+			attack  string
+		}{{"logistic-output", nil, "influence"}, {"naive-bayes", nil, "corner-flip"}, {"random-forest", stumps, "majority"}} {
 			for _, k := range []int{1, 2, 4, 8} {
 				add(learnerCell{part: "copies", learner: f.learner, table: "stretched", attack: f.attack, params: f.params, only: k}, r.claims)
 			}
@@ -145,24 +154,13 @@ func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
 		if err != nil {
 			return nil, err
 		}
-		var list pairList
-		for _, two := range all.Propose(nil, 1000) {
-			if k, err := p.Relation.Steps(two, p.Domain, p.Group); err == nil && k == copies {
-				list = append(list, two)
-			}
-		}
+		list := audit.PairList(slices.DeleteFunc(all.Propose(nil, 1000), func(two audit.Pair) bool {
+			k, err := p.Relation.Steps(two, p.Domain, p.Group)
+			return err != nil || k != copies
+		}))
 		return &list, nil
 	}
 	return f
-}
-
-type pairList []audit.Pair
-
-func (l *pairList) Propose(_ []audit.Trial, budget int) []audit.Pair {
-	n := min(budget, len(*l))
-	next := (*l)[:n:n]
-	*l = (*l)[n:]
-	return next
 }
 
 // oneNumber is a learner of whose models one number is seen, as in earlier audits: "a
@@ -288,19 +286,12 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 		}
 		most := 0.0
 		for _, two := range find.Propose(nil, learnersTrials) {
-			before, err := table.Train(two.First)
-			if err != nil {
+			before, err1 := table.Train(two.First)
+			after, err2 := table.Train(two.Second)
+			if err := errors.Join(err1, err2); err != nil {
 				return 0, err
 			}
-			after, err := table.Train(two.Second)
-			if err != nil {
-				return 0, err
-			}
-			sum := 0.0
-			for j, v := range before {
-				sum += (v - after[j]) * (v - after[j])
-			}
-			most = max(most, math.Sqrt(sum))
+			most = max(most, floats.Distance(before, after, 2))
 		}
 		return most, nil
 	}
@@ -310,12 +301,7 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 	for i := range table.Base.Len() {
 		x.SetRow(i, table.Base.Row(i)[:d])
 	}
-	var svd mat.SVD
-	if !svd.Factorize(x, mat.SVDNone) {
-		return row, fmt.Errorf("the singular values of table %s were not found", row.table)
-	}
-	values := svd.Values(nil)
-	row.ratio = values[0] / values[len(values)-1]
+	row.ratio = mat.Cond(x, 2)
 	if row.clipbkd, err = moved("clipbkd"); err != nil {
 		return row, err
 	}

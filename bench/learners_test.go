@@ -29,7 +29,7 @@ func TestLearners(t *testing.T) {
 	r := learnersRun{lab: lab{t.Context(), 2, t.Logf}, samples: n, seeds: 1, quick: true, only: "random-forest", cat: catalogue, claims: []float64{0.5, 1, 2}}
 	cells := r.cells()
 	tables, err := r.tables(cells)
-	if err != nil || len(tables) != 3 {
+	if err != nil || len(tables) != 2 {
 		t.Fatalf("%d tables, %v", len(tables), err)
 	}
 	loud := 0
@@ -41,8 +41,8 @@ func TestLearners(t *testing.T) {
 			loud++
 		}
 	}
-	if len(cells) < 6 || loud < len(cells)/3 || tables[2].rows[0].cells[2] != "stopped" {
-		t.Errorf("%d cells, %d loud, twins %v", len(cells), loud, tables[2].rows)
+	if len(cells) < 6 || loud < len(cells)/3 {
+		t.Errorf("%d cells, %d loud", len(cells), loud)
 	}
 	shapes, err := r.sphericity()
 	for _, s := range shapes {

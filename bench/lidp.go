@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -20,13 +21,13 @@ type lidpPlan struct {
 	paper, quick         bool
 	seed                 uint64
 
-	trials                    int // n, that certify; as many explore
-	train, test               int // examples
-	pool                      int // pixels a side that become one
-	hidden, epochs, batchSize int
-	rate                      float64
-	epsilons                  []float64
-	canaries                  []int // K
+	trials         int // n, that certify; as many explore
+	train, test    int // examples
+	pool           int // pixels a side that become one
+	hidden, epochs int
+	rate           float64
+	epsilons       []float64
+	canaries       []int // K
 }
 
 // lidpCell is one model with K canaries of one kind in each training.
@@ -61,12 +62,12 @@ type lidpBench struct {
 var lidpKinds = []struct{ name, kind string }{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}}
 
 // lidpTables are the tables by name, in the order in which they are printed.
-var lidpTables = []struct {
-	name  string
-	build func(*lidpBench) (*table, error)
-}{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
+var lidpTables = []part[*lidpBench]{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
 
-const lidpMost = 16 // canaries of table 1
+const (
+	lidpMost  = 16  // canaries of table 1
+	lidpBatch = 100 // examples, on average
+)
 
 var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
 
@@ -93,11 +94,7 @@ func benchLiDP(c *call) (int, error) {
 		}
 		p.epsilons = append(p.epsilons, x)
 	}
-	var names []string
-	for _, t := range lidpTables {
-		names = append(names, t.name)
-	}
-	wanted, err := some("-only", *only, names)
+	parts, err := pick(*only, lidpTables)
 	if err != nil {
 		return 0, err
 	}
@@ -105,15 +102,9 @@ func benchLiDP(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var tables []*table
-	for _, t := range lidpTables {
-		if slices.Contains(wanted, t.name) {
-			x, err := t.build(b)
-			if err != nil {
-				return 0, err
-			}
-			tables = append(tables, x)
-		}
+	tables, err := built(b, parts)
+	if err != nil {
+		return 0, err
 	}
 	c.print(b.head(), tables...)
 	return 0, nil
@@ -134,34 +125,23 @@ func (b *lidpBench) sizes() error {
 	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
 		return audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron})
 	}
-	size := func(to *int, usual, quick, paper int) {
-		if *to == 0 {
-			*to = choose(p.paper, paper, choose(p.quick, quick, usual))
-		}
-	}
 	images := p.dataset == "mnist" || p.dataset == "fashion"
-	switch linear := p.model == train.Linear; { // by what a training costs
-	case images && linear:
-		size(&p.trials, 1000, 240, 1000)
-	case images:
-		size(&p.trials, 600, 120, 1000)
-	default:
-		size(&p.trials, 160, 60, 1000)
+	usual, quick := 160, 60 // trials, by what a training costs
+	if linear := p.model == train.Linear; images {
+		usual, quick = choose(linear, 1000, 600), choose(linear, 240, 120)
 	}
-	size(&p.train, 1000, 1000, choose(images, 60_000, 20_000))
-	size(&p.test, 1000, 500, choose(images, 10_000, 5_000))
-	size(&p.pool, 2, 2, 1)
-	size(&p.hidden, 32, 32, 256)
-	size(&p.epochs, 5, 5, choose(images, 30, 100))
-	size(&p.batchSize, 100, 100, 100)
-	if p.rate == 0 {
-		p.rate = choose(p.paper, choose(!images, .05, choose(p.model == train.Linear, .02, .01)), .5)
-	}
-	if p.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}; !p.paper {
+	if p.paper {
+		p.trials, p.train, p.test = cmp.Or(p.trials, 1000), cmp.Or(p.train, choose(images, 60_000, 20_000)), choose(images, 10_000, 5_000)
+		p.pool, p.hidden, p.epochs = 1, 256, choose(images, 30, 100)
+		p.rate = choose(!images, .05, choose(p.model == train.Linear, .02, .01))
+		p.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}
+	} else {
+		p.trials, p.train, p.test = cmp.Or(p.trials, choose(p.quick, quick, usual)), cmp.Or(p.train, 1000), choose(p.quick, 500, 1000)
+		p.pool, p.hidden, p.epochs, p.rate = 2, 32, 5, .5
 		p.canaries = choose(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
 	}
-	if p.trials < 16 || p.train < p.batchSize {
-		return &audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", p.batchSize)}
+	if p.trials < 16 || p.train < lidpBatch {
+		return &audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)}
 	}
 	return nil
 }
@@ -196,7 +176,7 @@ func (b *lidpBench) read() (err error) {
 // removal, and the recipe is that of appendix B.2, which trains once a trial: K canaries on
 // both sides, one replaced.
 func (b *lidpBench) config(c lidpCell) (train.Config, error) {
-	t := train.Config{Model: b.model, Steps: b.epochs * b.train / b.batchSize, Rate: float64(b.batchSize) / float64(b.train), Clip: 1, LearningRate: b.rate,
+	t := train.Config{Model: b.model, Steps: b.epochs * b.train / lidpBatch, Rate: float64(lidpBatch) / float64(b.train), Clip: 1, LearningRate: b.rate,
 		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind, Access: train.Final}
 	if b.model == train.Perceptron {
 		t.Hidden, t.Activation = [2]int{b.hidden, b.hidden}, train.ReLU
@@ -392,5 +372,5 @@ func (b *lidpBench) byCanaries() (*table, error) {
 
 func (b *lidpBench) head() string {
 	return fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.examples.name, canaryBeta, canaryDelta, b.seed) +
-		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, b.batchSize, b.rate)
+		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, lidpBatch, b.rate)
 }

@@ -105,18 +105,17 @@ func readIDX(path string, n, dimensions int) (idx, error) {
 			return bad(err.Error())
 		}
 	}
-	head := make([]byte, 4+4*dimensions)
-	if _, err := io.ReadFull(r, head); err != nil || !bytes.Equal(head[:4], []byte{0, 0, 8, byte(dimensions)}) {
+	head := make([]uint32, 1+dimensions)
+	if err := binary.Read(r, binary.BigEndian, head); err != nil || head[0] != uint32(0x0800+dimensions) {
 		return bad("another")
 	}
 	x, total := idx{}, n
-	for i := range dimensions {
-		size := int(binary.BigEndian.Uint32(head[4+4*i:]))
-		if x.sizes = append(x.sizes, size); i > 0 {
+	for i, size := range head[1:] {
+		if x.sizes = append(x.sizes, int(size)); i > 0 {
 			if size < 1 || size > 1000 {
 				return bad(fmt.Sprintf("of size %d", size))
 			}
-			total *= size
+			total *= int(size)
 		}
 	}
 	if x.sizes[0] < n {

@@ -83,7 +83,7 @@ func benchMuseum(c *call) (int, error) {
 		}
 		all, err := results(c.lab, seeds, func(ctx context.Context, run int) (v verdict, err error) {
 			start := time.Now()
-			r, err := sequential(ctx, p, seeded, uint64(museumSeed+run))
+			r, err := sequential(ctx, p, uint64(museumSeed+run))
 			if err != nil {
 				return v, err
 			}
@@ -122,9 +122,9 @@ func benchMuseum(c *call) (int, error) {
 }
 
 // sequential is the test of a plan under a seed, on all of its pairs.
-func sequential(ctx context.Context, p pair.Plan, cat audit.Catalogue, seed uint64) (*pair.SequentialResult, error) {
+func sequential(ctx context.Context, p pair.Plan, seed uint64) (*pair.SequentialResult, error) {
 	p.Seed = seed
-	a, err := p.Resolve(cat)
+	a, err := p.Resolve(seeded)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func TestAlarms(t *testing.T) {
 	l := lab{t.Context(), 2, t.Logf}
 	for _, forced := range []bool{false, true} {
 		rows, err := l.alarms(testsize.Of(24, 2000), testsize.Of(300, 2000), 900_000, forced)
-		if err != nil || len(rows) < 9 {
+		if err != nil || len(rows) < 7 {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		for _, row := range rows {

@@ -22,8 +22,8 @@ import (
 var oracleMechanisms = []string{gaussianShift, "svt4", "laplace-mean-raw-denominator", "svt6", "dp-sgd-scaled-noise", "laplace-mean"}
 
 const (
-	gaussianShift = "gaussian-shift"
-	oracleDelta   = 1e-5 // where the claim is not the mechanism's own
+	gaussianShift = "gaussian-shift" // dp-sgd with [gaussians]
+	oracleDelta   = 1e-5             // where the claim is not the mechanism's own
 	oracleBeta    = 0.05
 )
 
@@ -46,18 +46,20 @@ func benchOracle(c *call) (int, error) {
 		}
 		numbers = append(numbers, n)
 	}
-	cat := catalogue.With(gaussianOne(gaussianShift, audit.DPClaim(bounds.GaussianEpsilon(1, oracleDelta), oracleDelta)))
 	t := &table{title: fmt.Sprintf("Mean exact bound of the best event known beforehand (oracle, of %d outputs a side; of %s computed), and of %d audits that had to find it", large, gaussianShift, seeds),
 		columns: []string{"outputs a side", "oracle", "mean", "share of the oracle's"}}
 	for _, m := range oracleMechanisms {
 		if !chosen(*only, m) {
 			continue
 		}
-		plan := pair.Plan{Mode: pair.Fixed, Mechanism: m}
-		if m == "dp-sgd-scaled-noise" {
-			plan.Claim = new(audit.DPClaim(1, oracleDelta)) // its own is of Rényi DP
+		plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: m}
+		switch m {
+		case "dp-sgd-scaled-noise": // its own claim is of Rényi DP
+			plan.Claim = new(audit.DPClaim(1, oracleDelta))
+		case gaussianShift:
+			plan.Mechanism, plan.Parameters, plan.Claim = "dp-sgd", gaussians, new(audit.DPClaim(bounds.GaussianEpsilon(1, oracleDelta), oracleDelta))
 		}
-		events, neighbours, err := oracleEvents(c.ctx, plan, large, cat)
+		events, neighbours, err := oracleEvents(c.ctx, plan, large)
 		if err != nil {
 			return 0, err
 		}
@@ -67,7 +69,7 @@ func benchOracle(c *call) (int, error) {
 			found, err := results(c.lab, seeds, func(ctx context.Context, run int) (float64, error) {
 				p := plan
 				p.Seed = uint64(run + 1)
-				r, err := audited(ctx, p, cat)
+				r, err := audited(ctx, p, catalogue)
 				if err != nil {
 					return 0, err
 				}
@@ -94,16 +96,20 @@ type oracleKnows struct {
 
 // oracleEvents are the events of a witness that much data found and counted, and the pair
 // that was loudest.
-func oracleEvents(ctx context.Context, plan pair.Plan, n int, cat audit.Catalogue) (k oracleKnows, neighbours audit.Pair, err error) {
-	if plan.Mechanism == gaussianShift {
+func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, neighbours audit.Pair, err error) {
+	if plan.Mechanism == "dp-sgd" { // as it is computed
+		a, err := plan.Resolve(catalogue)
+		if err != nil {
+			return k, neighbours, err
+		}
 		k.delta = oracleDelta
 		for x := 1.0; x < 6; x += 0.05 {
 			k.rates = append(k.rates, [2]float64{math.Erfc((x-1)/math.Sqrt2) / 2, math.Erfc(x/math.Sqrt2) / 2})
 		}
-		return k, audit.Pair{First: audit.Records(1), Second: audit.Records(0)}, nil
+		return k, a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0], nil
 	}
 	plan.Samples, plan.Explore, plan.Trials, plan.Seed = n, min(n, 400_000), 10, 99
-	r, err := audited(ctx, plan, cat)
+	r, err := audited(ctx, plan, catalogue)
 	if err != nil {
 		return k, neighbours, err
 	}

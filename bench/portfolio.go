@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -23,12 +20,6 @@ const (
 	leftOut = "float-bits"
 	// portfolioShare of the best single learner's bound is what the portfolio has to reach.
 	portfolioShare = 0.97
-	// portfolioError is how often a bench of portfolios that all reach the share, some only
-	// just, calls one of them short.
-	portfolioError = 0.05
-	// toldFromZero is how many standard errors the best learner's mean must be above 0 for
-	// ratios to it to mean something. It decides what is printed, not what is short.
-	toldFromZero = 2
 )
 
 // portfolioRow is one mechanism: bounds by learner, one a seed. The portfolio's name is
@@ -36,7 +27,6 @@ const (
 type portfolioRow struct {
 	mechanism, claim string
 	pair             audit.Pair
-	learners         []string // those that apply, after the portfolio
 	bounds           map[string][]float64
 	picked           map[string]int  // runs by the learner that the portfolio took
 	silent           map[string]bool // could not learn in some run, which counts as 0
@@ -81,7 +71,7 @@ func benchPortfolio(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t, short := portfolioTable(rows, learners, runs)
+	t, short := portfolioTable(rows, learners)
 	c.print(fmt.Sprintf("Mean certified epsilon at %d certification and exploration outputs a side, beta = .05, seeds 1 to %d, first pair of each mechanism", plan.Samples, runs), t)
 	return code(short == 0), nil
 }
@@ -104,16 +94,14 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 			return nil, err
 		}
 		row := &portfolioRow{mechanism: name, claim: a.Claim.String(), pair: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0],
-			learners: []string{audit.Auto}, bounds: map[string][]float64{}, picked: map[string]int{}, silent: map[string]bool{}}
-		for _, x := range learners {
-			if x.Applies(a.Columns) == nil {
-				row.learners = append(row.learners, x.Name)
-			}
-		}
+			bounds: map[string][]float64{}, picked: map[string]int{}, silent: map[string]bool{}}
 		rows = append(rows, row)
-		for _, x := range row.learners {
+		for _, x := range append([]audit.LearnerSpec{{Name: audit.Auto}}, learners...) {
+			if x.Name != audit.Auto && x.Applies(a.Columns) != nil {
+				continue
+			}
 			for run := range runs {
-				jobs = append(jobs, job{row, x, run})
+				jobs = append(jobs, job{row, x.Name, run})
 			}
 		}
 	}
@@ -145,46 +133,49 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 	return rows, err
 }
 
-// portfolioTable judges the rows, and counts those in which the portfolio is short.
-//
-// It is short on a mechanism when for some learner the mean over seeds of
-// P - portfolioShare L is below 0 by more than t standard errors, P and L the two bounds of
-// one seed, on the same outputs: a one-sided t test of paired differences, at portfolioError
-// over all comparisons of the bench (Bonferroni). The level is approximate as far as bounds
-// are not normal.
-func portfolioTable(rows []*portfolioRow, learners []audit.LearnerSpec, runs int) (t *table, short int) {
-	t = &table{title: "The portfolio, and each learner alone", columns: []string{"claim", "picked", "verdict", "ratio", "best", "portfolio"}, notes: []string{
-		"ratio: portfolio's mean over the best learner's. The best of many means is partly luck: this errs downwards",
-		fmt.Sprintf("reached: ratio at least %g. short: below that share of some learner (*) beyond noise, by t tests at an error of %g over all comparisons. within noise: below it and not short; more -runs or -samples decide", portfolioShare, portfolioError),
-		fmt.Sprintf("nothing to find: no learner's mean is %d standard errors above 0, and the portfolio is not short", toldFromZero),
-		leftOut + " is not among the learners alone: it refutes every mechanism that adds its noise in floating point, and the portfolio does without it on purpose",
-		". does not apply, ! could not learn in some run (counted as 0)"}}
-	comparisons := 0
+// portfolioTable has the bounds of each row, and counts the rows in which the portfolio is
+// short: its mean is below portfolioShare of that of some learner by more than three standard
+// errors of the difference, paired by seed.
+func portfolioTable(rows []*portfolioRow, learners []audit.LearnerSpec) (t *table, short int) {
+	t = &table{title: "The portfolio, and each learner alone", columns: []string{"claim", "picked", "portfolio", "over the best"}, notes: []string{
+		"over the best: the portfolio's mean over the best learner's. The best of many means is partly luck: this errs downwards",
+		fmt.Sprintf("*: the portfolio has less than %g of this learner's bound, by more than three standard errors of the difference paired by seed", portfolioShare),
+		leftOut + " does not count: it refutes every mechanism that adds its noise in floating point, and the portfolio does without it on purpose",
+		".: does not apply. !: could not learn in some run, which counts as 0"}}
 	for _, x := range learners {
 		t.columns = append(t.columns, x.Name)
 	}
 	for _, r := range rows {
-		for _, name := range r.learners[1:] {
-			comparisons += choose(name == leftOut, 0, 1)
-		}
-	}
-	quantile := distuv.StudentsT{Sigma: 1, Nu: float64(runs - 1)}.Quantile(1 - portfolioError/float64(max(1, comparisons)))
-	for _, r := range rows {
-		j := r.judge(quantile)
-		if j.verdict == portfolioShort {
-			short++
-		}
-		cells := []any{r.claim, r.pickedText(), j.verdict, j.ratio, j.best, figureOf(r.bounds[audit.Auto]...)}
+		best, behind := 0.0, false
+		var alone []any
 		for _, x := range learners {
-			cell := "."
-			if bounds, ok := r.bounds[x.Name]; ok {
-				cell = figureOf(bounds...).String() + choose(slices.Contains(j.short, x.Name), "*", "") + choose(r.silent[x.Name], "!", "")
+			bounds, ok := r.bounds[x.Name]
+			if !ok {
+				alone = append(alone, ".")
+				continue
 			}
-			cells = append(cells, cell)
+			far := x.Name != leftOut && r.shortOf(x.Name)
+			f := figureOf(bounds...)
+			alone = append(alone, f.String()+choose(far, "*", "")+choose(r.silent[x.Name], "!", ""))
+			if behind = behind || far; x.Name != leftOut {
+				best = max(best, f.mean)
+			}
 		}
-		t.add(r.mechanism, cells...)
+		own := figureOf(r.bounds[audit.Auto]...)
+		t.add(r.mechanism, append([]any{r.claim, r.pickedText(), own, figureOf(own.mean / best)}, alone...)...)
+		short += choose(behind, 1, 0)
 	}
 	return t, short
+}
+
+// shortOf reports whether the portfolio is short of a learner.
+func (r *portfolioRow) shortOf(learner string) bool {
+	var d []float64
+	for i, p := range r.bounds[audit.Auto] {
+		d = append(d, p-portfolioShare*r.bounds[learner][i])
+	}
+	f := figureOf(d...)
+	return f.mean+3*f.err < 0
 }
 
 // pickedText lists the learners that the portfolio took, the most frequent first.
@@ -194,55 +185,4 @@ func (r *portfolioRow) pickedText() string {
 		names[i] = fmt.Sprintf("%s %d", name, r.picked[name])
 	}
 	return strings.Join(names, ", ")
-}
-
-// Verdicts on a mechanism.
-const (
-	portfolioReached = "reached"
-	portfolioOpen    = "within noise"    // below the share, but not short
-	portfolioShort   = "short"           // below the share beyond noise
-	portfolioNothing = "nothing to find" // no learner's mean is told from 0, nor is the portfolio short
-)
-
-type portfolioVerdict struct {
-	verdict string
-	best    string   // learner with the largest mean but leftOut
-	ratio   figure   // of the portfolio's mean to that; none where nothing is to be found
-	short   []string // learners of which the portfolio has less than the share, beyond noise
-}
-
-// judge compares, at a quantile of Student's distribution.
-func (r *portfolioRow) judge(quantile float64) portfolioVerdict {
-	j := portfolioVerdict{verdict: portfolioNothing, ratio: noFigure}
-	p := r.bounds[audit.Auto]
-	var most figure
-	for _, name := range r.learners[1:] {
-		if name == leftOut {
-			continue
-		}
-		l := r.bounds[name]
-		d := make([]float64, len(p))
-		for i := range d {
-			d[i] = p[i] - portfolioShare*l[i]
-		}
-		if f := figureOf(d...); f.mean+quantile*f.err < 0 {
-			j.short = append(j.short, name)
-		}
-		if f := figureOf(l...); j.best == "" || f.mean > most.mean {
-			j.best, most = name, f
-		}
-	}
-	told := most.mean > toldFromZero*most.err
-	if told {
-		j.ratio = figureOf(stat.Mean(p, nil) / most.mean)
-	}
-	switch {
-	case len(j.short) > 0:
-		j.verdict = portfolioShort
-	case told && j.ratio.mean >= portfolioShare:
-		j.verdict = portfolioReached
-	case told:
-		j.verdict = portfolioOpen
-	}
-	return j
 }

@@ -1,148 +1,106 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// sameAudits are audits of every kind. The files are in the folder that -inputs names.
-const sameAudits = `
-audit -mechanism svt4 -epsilon 1
-audit -mechanism svt1 -epsilon 1 -samples 20000 -trials 2
-audit -mechanism laplace-mean-raw-denominator -learner histogram -samples 20000 -explore 4000 -trials 2 -seed 8
-audit -mechanism svt3 -param m=4 -learner logistic -samples 5000 -trials 2 -seed 9 -fixed
-audit -mechanism laplace-mean-raw-count -epsilon 1 -finder gp-ucb -learner histogram -samples 5000 -explore 2000 -trials 24 -seed 11
-audit -mechanism gaussian-mean -relation replace -finder random -samples 5000 -trials 3 -seed 10
-audit -mechanism laplace-mean-raw-count -epsilon 1 -through-renyi 2 -samples 400 -trials 1
-audit -mechanism gaussian-mean-raw-count -samples 4000 -until-refuted
-audit -mechanism gaussian-mean-raw-count-renyi -samples 4000 -trials 2
-audit -mechanism laplace-mean -guarantee zcdp -samples 4000 -trials 2
-audit -mechanism gaussian-mean -guarantee gaussian-dp -mu 0.4 -samples 4000
-audit -mechanism laplace-count -group 2 -samples 4000
-audit -mechanism noisy-histogram -samples 4000 -trials 2
-audit -mechanism svt5 -epsilon 1 -learner mlp -samples 500 -trials 1
-audit -samples-file half.csv -epsilon 1
-audit -exec 'python3 count_mechanism.py half' -epsilon 1 -samples 2000 -explore 400 -trials 2 -learner histogram
-audit -exec 'python3 count_mechanism.py words' -epsilon 1.2 -samples 1000 -trials 2 -rows 0:3
-audit -wasm count.wasm -epsilon 1 -samples 1000 -trials 2 -seed 3
-audit -plan plan.json
-audit -plan plan-built-in.json
-canaries -d 50 -epsilon 2 -delta 1e-5 -n 100 -explore 40 -k 6 -seed 1
-canaries -d 50 -epsilon 1 -delta 1e-5 -n 200 -k 5 -param noise=0.1 -relation replace
-canaries -d 50 -epsilon 2 -delta 1e-5 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
-canaries -source dp-sgd -epsilon 2 -delta 1e-5 -n 20 -k 3 -param model=linear -param steps=5 -data examples.csv
-one-run -epsilon 2 -delta 1e-5 -m 300 -seed 1
-one-run -epsilon 2 -delta 1e-5 -m 200 -guesses 30,60,120 -gdp-guesses 50 -design sphere
-one-run -source dp-sgd -epsilon 2 -delta 1e-5 -m 60 -param steps=5 -param model=linear -data examples.csv
-scores scores.csv -epsilon 1 -delta 1e-5 -relation add-remove
-scores scores-in.csv scores-out.csv -epsilon 3 -delta 1e-5 -method paired-betting -seed 7 -guesses 10,20 -relation add-remove
-scores matrix-replace.csv -epsilon 2 -delta 1e-5 -relation replace
-scores matrix-coins.csv -epsilon 2 -delta 1e-5 -relation add-remove
-`
-
 // unlike are the fields of a report that say when and by what it was made.
 var unlike = []string{"schema", "schemaVersion", "version", "generator", "timing", "seconds", "versions"}
 
-// benchSame says whether two programs make the same reports, but for [unlike] and the
-// fields that -without names: for a change that means to change none.
+// benchSame says whether two programs make the same reports of core/testdata/reports, which
+// has one or a few of every kind, but for [unlike] and the fields that -without names: for a
+// change that means to change none. Reports that differ from run to run are left out.
 func benchSame(c *call) (int, error) {
 	old := c.String("old", "", "the `program` before")
 	changed := c.String("new", "", "the `program` after")
-	inputs := c.String("inputs", "core/testdata/reports/inputs", "`folder` of the files")
-	only := c.String("only", "", "only audits whose arguments hold this `text`")
+	reports := c.String("reports", "core/testdata/reports", "`folder` of the script that makes the reports")
 	without := c.String("without", "", "names of `fields` that are not compared, with commas between")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	for flag, value := range map[string]string{"-old": *old, "-new": *changed} {
-		if value == "" {
-			return 0, &audit.InputError{Field: flag, Found: audit.Absent, Want: "a program of dpscope, as an absolute path"}
+	var made []string
+	for _, program := range []string{*old, *changed} {
+		if _, err := os.Stat(program); err != nil {
+			return 0, &audit.InputError{Field: "-old and -new", Found: fmt.Sprintf("%q", program), Want: "a program of dpscope"}
 		}
+		folder, err := os.MkdirTemp("", "same")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(folder)
+		if err := os.CopyFS(folder, os.DirFS(*reports)); err != nil {
+			return 0, err
+		}
+		if out, err := exec.CommandContext(c.ctx, "sh", filepath.Join(folder, "make.sh"), program).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w: %s", program, err, out)
+		}
+		made = append(made, folder)
 	}
-	ignored := append(strings.Split(*without, ","), unlike...)
+	list, err := os.ReadFile(filepath.Join(made[1], "reports.txt"))
+	if err != nil {
+		return 0, err
+	}
+	ignored := append(namesOf(*without), unlike...)
 	all := true
-	for line := range strings.Lines(strings.TrimPrefix(sameAudits, "\n")) {
-		line = strings.TrimSpace(line)
-		if !strings.Contains(line, *only) {
+	for line := range strings.Lines(string(list)) {
+		name := strings.Fields(line)[0]
+		if strings.HasPrefix(name, "unseeded") || strings.HasPrefix(name, "stopped") {
 			continue
 		}
-		before, err := c.report(*inputs, *old, line)
-		if err != nil {
+		before, err1 := reportLines(filepath.Join(made[0], name), ignored)
+		after, err2 := reportLines(filepath.Join(made[1], name), ignored)
+		if err := errors.Join(err1, err2); err != nil {
 			return 0, err
 		}
-		after, err := c.report(*inputs, *changed, line)
-		if err != nil {
-			return 0, err
+		found := "same"
+		if i := slices.IndexFunc(after, func(x string) bool { return !slices.Contains(before, x) }); i >= 0 {
+			found, all = "differs at "+after[i], false
+		} else if len(before) != len(after) {
+			found, all = "lacks values", false
 		}
-		found := difference(lines(before, ignored), lines(after, ignored))
-		all = all && found == ""
-		fmt.Fprintf(c.stdout, "%s\n    %s\n", line, cmp.Or(found, "same"))
+		fmt.Fprintf(c.stdout, "%s: %s\n", name, found)
 	}
 	return code(all), nil
 }
 
-// report is what one program reports of one audit.
-func (c *call) report(folder, program, line string) (any, error) {
-	ctx, stop := context.WithTimeout(c.ctx, 10*time.Minute)
-	defer stop()
-	run := exec.CommandContext(ctx, "sh", "-c", `exec "$0" `+line+" -format json", program)
-	run.Dir = folder
-	var out, said bytes.Buffer
-	run.Stdout, run.Stderr = &out, &said
-	if err := run.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+// reportLines are the values of a report in a file with their places, without some fields.
+func reportLines(path string, without []string) (lines []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
 		return nil, err
 	}
-	if out.Len() == 0 {
-		return nil, fmt.Errorf("%s %s: %s", program, line, said.String())
-	}
+	defer file.Close()
 	var report any
-	d := json.NewDecoder(&out)
+	d := json.NewDecoder(file)
 	d.UseNumber() // a seed has more digits than a float64
-	err := d.Decode(&report)
-	return report, err
-}
-
-// lines are a document without some fields, a value each, by names in order.
-func lines(document any, without []string) []string {
-	var drop func(x any)
-	drop = func(x any) {
+	err = d.Decode(&report)
+	var list func(place string, x any)
+	list = func(place string, x any) {
 		switch x := x.(type) {
 		case map[string]any:
-			for _, name := range without {
-				delete(x, name)
-			}
-			for _, y := range x {
-				drop(y)
+			for name, y := range x {
+				if !slices.Contains(without, name) {
+					list(place+"/"+name, y)
+				}
 			}
 		case []any:
-			for _, y := range x {
-				drop(y)
+			for i, y := range x {
+				list(fmt.Sprintf("%s/%03d", place, i), y)
 			}
+		default:
+			lines = append(lines, fmt.Sprintf("%s: %v", place, x))
 		}
 	}
-	drop(document)
-	text, err := json.MarshalIndent(document, "", "")
-	if err != nil {
-		panic("bench: " + err.Error())
-	}
-	return strings.Split(string(text), "\n")
-}
-
-// difference is the first line in which two documents differ, "" where none does.
-func difference(before, after []string) string {
-	for i := range max(len(before), len(after)) {
-		if was, is := append(before, "")[min(i, len(before))], append(after, "")[min(i, len(after))]; was != is {
-			return fmt.Sprintf("line %d: %.200s, was %.200s", i+1, is, was)
-		}
-	}
-	return ""
+	list("", report)
+	slices.Sort(lines)
+	return lines, err
 }

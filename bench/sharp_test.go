@@ -17,7 +17,7 @@ import (
 func TestSharp(t *testing.T) {
 	nativetest.Only(t)
 	out := printedBy(t, "calibration", "-sharp")
-	if !strings.Contains(out, "No cell is accused.") || strings.Count(out, "/100000") != 7 || strings.Contains(out, "finder") {
+	if !strings.Contains(out, "No cell is accused.") || strings.Count(out, "/100000") != 6 || strings.Contains(out, "finder") {
 		t.Error(out)
 	}
 	for _, c := range sharpCells(0.05) {
@@ -33,9 +33,7 @@ func TestSharp(t *testing.T) {
 func TestSharpAccuses(t *testing.T) {
 	const p = math.E / (1 + math.E)
 	size := func(beta float64) float64 {
-		return sharpOf("exact", []sharpLaw{{40, []float64{p}}, {40, []float64{1 - p}}}, func(k []int) bool {
-			return bounds.Exact(bounds.Counts{X: k[0], N1: 40, Y: k[1], N0: 40}, 0, beta) > 1
-		}).size
+		return sharpOf("exact", 40, 40, p, 1-p, func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 1 }).size
 	}
 	sound, wrong := size(0.05), size(0.062)
 	if !(sound <= 0.05 && wrong > 0.055 && wrong < 0.06) {

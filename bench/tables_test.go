@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,19 +22,15 @@ func TestBenchTables(t *testing.T) {
 	}
 }
 
-// Every table of every paper resolves, quick and full: mechanisms, finders and
-// pairs are there, and published figures are on every row that has some.
+// Every table of every paper resolves, quick and full: mechanisms, finders and pairs are
+// there.
 func TestBenchTablesResolve(t *testing.T) {
-	want := map[string][]string{
-		"auditorium":  {"table-1", "table-2", "figure-1", "figure-2", "figure-3a", "figure-3b"},
-		"renyitester": {"table-1", "table-2", "table-3", "table-4", "table-5", "table-7", "figure-1", "figure-2", "figure-3"},
-	}
-	for paper, ids := range want {
+	for paper, want := range map[string]string{
+		"auditorium":  "table-1 table-2 figure-1 figure-2 figure-3a figure-3b",
+		"renyitester": "table-1 table-2 table-3 table-4 table-5 table-7 figure-1 figure-2 figure-3",
+	} {
 		for _, quick := range []bool{false, true} {
 			tables, err := tablesPlan{paper: paper, quick: quick, seed: 1}.tables()
-			if err != nil {
-				t.Fatalf("%s: %v", paper, err)
-			}
 			var got []string
 			for _, table := range tables {
 				got = append(got, table.id)
@@ -45,23 +40,13 @@ func TestBenchTablesResolve(t *testing.T) {
 					}
 				}
 			}
-			if !slices.Equal(got, ids) {
-				t.Errorf("%s: %v", paper, got)
+			if err != nil || strings.Join(got, " ") != want {
+				t.Errorf("%s: %v, %v", paper, got, err)
 			}
 		}
 	}
-	rows := auditoriumTable1(tablesPlan{}).rows
-	if len(rows) != 51 {
+	if rows := auditoriumTable1(tablesPlan{}).rows; len(rows) != 51 {
 		t.Errorf("table 1 of DP-Auditorium has %d rows, want 3 sizes of 16 cells and SVT6 with 25+25", len(rows))
-	}
-	best := 0 // cells in which a published tester caught nine of ten at 500k
-	for _, d := range auditoriumDetections {
-		if max(d[2], d[5], d[8], d[11]) >= 9 {
-			best++
-		}
-	}
-	if best != 9 {
-		t.Errorf("the published best is %d of 16 cells, want 9", best)
 	}
 }
 
@@ -103,29 +88,17 @@ func TestBenchTablesSearch(t *testing.T) {
 	}
 }
 
-// Errors of confirmations add up to beta at most, and their seeds differ from
-// each other and from those of runs.
+// Seeds of confirmations differ from each other and from those of runs, and none is too large.
 func TestConfirmations(t *testing.T) {
-	sum := 0.0
 	seen := map[uint64]bool{}
 	for seed := range uint64(50) {
 		seen[seed] = true
-	}
-	for k := 1; k <= 50; k++ {
-		sum += tablesBeta / float64(k*(k+1))
-		for seed := range uint64(50) {
-			if s := confirmSeed(seed, k); seen[s] || s > audit.MaxSeed {
-				t.Fatalf("seed %d, confirmation %d: seed %d", seed, k, s)
-			} else {
-				seen[s] = true
-			}
+		for k := 1; k <= 50; k++ {
+			seen[confirmSeed(seed, k)] = true
 		}
 	}
-	if sum > tablesBeta {
-		t.Errorf("errors add up to %g", sum)
-	}
-	if confirmSeed(maxTablesSeed+10_000, 50) > audit.MaxSeed {
-		t.Error("the largest seed is too large to confirm")
+	if len(seen) != 50*51 || confirmSeed(maxTablesSeed+10_000, 50) > audit.MaxSeed {
+		t.Errorf("%d seeds of %d", len(seen), 50*51)
 	}
 }
 

@@ -209,34 +209,19 @@ func Markdown(c Contents, run Run) string {
 		results[r.Name] = r
 	}
 	var b strings.Builder
-	var refuted, broken, faults, found, findings, flagged, others int
+	refuted, all := map[string]int{}, map[string]int{} // by kind
 	var seconds float64
 	for _, e := range c.Entries {
 		r := results[e.Name]
 		seconds += r.Processor
-		hit := r.Error == "" && r.Verdict == "violation"
-		count := func(n *int) {
-			if hit {
-				*n++
-			}
-		}
-		if e.Broken() {
-			broken++
-			count(&refuted)
-			switch e.Kind {
-			case Fault:
-				faults++
-				count(&found)
-			case Finding:
-				count(&findings)
-			}
-		} else {
-			others++
-			count(&flagged)
+		if all[e.Kind]++; r.Error == "" && r.Verdict == "violation" {
+			refuted[e.Kind]++
 		}
 	}
+	broken := all[Fault] + all[Planted] + all[Finding]
+	others := len(c.Entries) - broken
 	b.WriteString(intro)
-	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d others, in which no fault is known that would show, %d are flagged. All audits took %.0f seconds, %.0f of processor time (dpscope %s, %s).\n\n", broken, refuted, found, faults, findings, others, flagged, run.Seconds, seconds, run.Version, run.Machine)
+	fmt.Fprintf(&b, "Of %d mechanisms that break their claim, %d are refuted: %d of %d faults that were reported of a library's own code, %d that were found here, the others planted by authors of auditing tools as examples. Of the %d others, in which no fault is known that would show, %d are flagged. All audits took %.0f seconds, %.0f of processor time (dpscope %s, %s).\n\n", broken, refuted[Fault]+refuted[Planted]+refuted[Finding], refuted[Fault], all[Fault], refuted[Finding], others, refuted[Mended]+refuted[Control]+refuted[Sound], run.Seconds, seconds, run.Version, run.Machine)
 	fmt.Fprintf(&b, "**How often such a table is wrong.** Each audit has an error of at most %g. By the union bound the %d audits together flag a mechanism that keeps its claim with probability at most %.2g %%. *No violation found* never says that a mechanism is private.\n\n", Beta, len(c.Entries), 100*Beta*float64(len(c.Entries)))
 	b.WriteString("| Mechanism | Library | What it is | Claim | Verdict | Epsilon | Outputs | Seconds |\n|---|---|---|---|---|---|---|---|\n")
 	for _, e := range c.Entries {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -124,21 +123,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // marshal is a run, a line each result, as it is kept with the source.
 func marshal(run Run) []byte {
-	var b bytes.Buffer
-	head, _ := json.Marshal(run.Version)
-	machine, _ := json.Marshal(run.Machine)
-	fmt.Fprintf(&b, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"seconds\": %g,\n  \"results\": [\n", head, machine, run.Seconds)
-	for i, r := range run.Results {
-		line, _ := json.Marshal(r)
-		b.WriteString("    ")
-		b.Write(line)
-		if i < len(run.Results)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
+	text := func(x any) string { b, _ := json.Marshal(x); return string(b) }
+	var lines []string
+	for _, r := range run.Results {
+		lines = append(lines, "    "+text(r))
 	}
-	b.WriteString("  ]\n}\n")
-	return b.Bytes()
+	return fmt.Appendf(nil, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"seconds\": %g,\n  \"results\": [\n%s\n  ]\n}\n", text(run.Version), text(run.Machine), run.Seconds, strings.Join(lines, ",\n"))
 }
 
 // libraryPlace is where libraries lie, and what runs them.
@@ -207,30 +197,24 @@ func answerAs(words string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.ExitOK
 }
 
-// runAll audits entries, so many at a time, and prints a line of each, in their order.
+// runAll audits entries, so many at a time, and prints a line of each when it has ended.
 // right is false where one that ran is not what it should be.
 func runAll(w io.Writer, entries []Entry, libraries map[string]Library, p *libraryPlace, workers int) (results []Result, right bool) {
 	results, right = make([]Result, len(entries)), true
-	done := make([]chan bool, len(entries))
-	for i := range done {
-		done[i] = make(chan bool)
-	}
-	go func() {
-		var some errgroup.Group
-		some.SetLimit(workers)
-		for i, e := range entries {
-			some.Go(func() error {
-				defer close(done[i])
-				results[i] = runEntry(e, libraries, p)
-				return nil
-			})
-		}
-	}()
+	var ended sync.Mutex
+	var some errgroup.Group
+	some.SetLimit(workers)
 	for i, e := range entries {
-		<-done[i]
-		fmt.Fprintln(w, Line(e, results[i]))
-		right = right && (results[i].Error != "" || Right(e, results[i]))
+		some.Go(func() error {
+			r := runEntry(e, libraries, p)
+			ended.Lock()
+			defer ended.Unlock()
+			fmt.Fprintln(w, Line(e, r))
+			results[i], right = r, right && (r.Error != "" || Right(e, r))
+			return nil
+		})
 	}
+	some.Wait()
 	return results, right
 }
 
@@ -296,55 +280,24 @@ func fetchAt(l Library, folder, mirror string) error {
 			return err
 		}
 	}
-	repository := folder + ".git"
-	defer os.RemoveAll(repository)
-	git := func(args ...string) ([]byte, error) {
-		out, err := exec.Command("git", append([]string{"-C", repository}, args...)...).Output()
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			err = fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(exit.Stderr)))
-		}
-		return out, err
-	}
-	if err := os.MkdirAll(repository, 0o755); err != nil {
-		return err
-	}
-	if _, err := git("init", "-q", "--bare"); err != nil {
-		return err
-	}
-	source := strings.TrimSuffix(mirror, "/") + "/" + l.Repository
-	if _, err := git("fetch", "-q", "--depth", "1", source, l.Commit); err != nil {
-		return err
-	}
-	text, err := git(append([]string{"archive", "--format=tar", l.Commit}, l.Paths...)...)
-	if err != nil {
-		return err
-	}
 	part := folder + ".part"
 	defer os.RemoveAll(part)
-	for files := tar.NewReader(bytes.NewReader(text)); ; {
-		h, err := files.Next()
-		if err == io.EOF {
-			return os.Rename(part, folder)
-		}
-		if err != nil {
-			return err
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		if !filepath.IsLocal(h.Name) {
-			return fmt.Errorf("%s holds the path %q, outside its folder", l.Repository, h.Name)
-		}
-		to := filepath.Join(part, h.Name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		content, err := io.ReadAll(files)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, content, 0o644); err != nil {
-			return err
+	if err := os.MkdirAll(part, 0o755); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"fetch", "-q", "--depth", "1", strings.TrimSuffix(mirror, "/") + "/" + l.Repository, l.Commit},
+		append([]string{"-c", "core.symlinks=false", "checkout", "-q", l.Commit, "--"}, l.Paths...),
+	} {
+		git := exec.Command("git", args...)
+		git.Dir = part
+		if out, err := git.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(out)))
 		}
 	}
+	if err := os.RemoveAll(filepath.Join(part, ".git")); err != nil {
+		return err
+	}
+	return os.Rename(part, folder)
 }

@@ -120,6 +120,9 @@ func (a *Audit) remember() {
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
 var betOrders = []float64{1.25, 2, 4, 16}
 
+// ClaimStakes are the bets against the claim.
+func (a *Audit) ClaimStakes() *bounds.Stakes { return a.stakes(a.Claim.Limit()) }
+
 // stakes are the bets against the claim, were its limit this.
 func (a *Audit) stakes(limit float64) *bounds.Stakes {
 	switch a.Plan.goal() {
