@@ -49,7 +49,6 @@ var expressions = map[string]map[string]string{
 	"panel/own.js": {`/\.wasm$/i`: "the name of a user's file"},
 	"panel/samples.js": {
 		`/canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i`: "names of the user's files that may be of scores",
-		`/[^\w.+-]+/g`:                        "the name of a file to be saved",
 		`/member|train|canary|^in$/i`:         "the names of a file's columns",
 		`/score|loss|logit|conf|prob|error/i`: "the names of a file's columns",
 	},

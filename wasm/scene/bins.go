@@ -215,3 +215,15 @@ func outline(l plot.Line, bins []Bin, side int) plot.Line {
 	l.Points = append(l.Points, [2]float64{bins[len(bins)-1].To, 0})
 	return l
 }
+
+// shareBars are the shares of both sides as bars, a row for each bin.
+func shareBars(first, second string, bins []Bin) []plot.Mark {
+	sides := [2]plot.Bars{{Key: first, Paint: plot.Ink(plot.First)}, {Key: second, Paint: plot.Ink(plot.Second), Form: plot.KeyHatch}}
+	for i, b := range bins {
+		for k := range sides {
+			from := float64(i) + []float64{0.16, 0.52}[k]
+			sides[k].Boxes = append(sides[k].Boxes, plot.Span(0, b.share(k), from, from+0.32))
+		}
+	}
+	return []plot.Mark{sides[0], sides[1]}
+}

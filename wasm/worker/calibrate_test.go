@@ -50,7 +50,7 @@ func same(t *testing.T, what string, got calibrated, rows []calibration.Row) {
 		t.Fatalf("%s: %d cells with %+v in all, want %d with %+v", what, len(got.Cells), got.All, len(rows), calibration.Total(rows))
 	}
 	for i, r := range rows {
-		if c := got.Cells[i]; c.Mechanism != r.Plan.Mechanism || c.Rate != rateOf(r.Count) || c.Failed != r.Failed || c.Inconclusive != r.Inconclusive || c.Met != r.Met || c.Runs != r.Runs {
+		if c := got.Cells[i]; c.Mechanism != r.Plan.Mechanism || c.falseAlarms != rateOf(r.Count) || c.Failed != r.Failed || c.Inconclusive != r.Inconclusive || c.Met != r.Met || c.Runs != r.Runs {
 			t.Errorf("%s: %+v, want %+v", what, c, r)
 		}
 	}

@@ -108,7 +108,6 @@ func protocol(root string) string {
 	typeFor[reportText](as, "string")
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[train.Preview](names, "TablePreview")
-	typeFor[scene.Rate](names, "FalseAlarms")
 	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
@@ -132,7 +131,7 @@ func protocol(root string) string {
 	for _, v := range []any{pair.Report{}, canary.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
-	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {
+	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.Course{}} {
 		w.Type(v)
 	}
 

@@ -356,7 +356,6 @@ type Ends struct {
 	At    [][2]float64
 	Paint []Paint
 	Bold  []bool
-	Item  bool // each can be read
 }
 
 func (Ends) key() key { return key{} }
@@ -379,17 +378,10 @@ func (e Ends) draw(c canvas) {
 		places[k] = min(places[k], floor)
 		floor = places[k] - apart
 	}
-	rects := make([]Rect, len(order))
 	for k, i := range order {
 		end := c.at(e.At[i])
 		c.line(end.X, end.Y, last+10, places[k], 0.8, Ink(AxisLine), Rect{})
 		c.label(last+13, places[k]+4, e.Words[i], Start, e.Paint[i].Role).Bold = e.Bold[i]
-		rects[i] = Rect{last + 8, places[k] - 7, 20, 14}
-	}
-	for _, r := range rects {
-		if e.Item {
-			c.Items = append(c.Items, Item{Box: r, Mark: r})
-		}
 	}
 }
 
