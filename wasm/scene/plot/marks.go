@@ -43,8 +43,6 @@ func layerOf(m Mark) int {
 		return areas
 	case Line, Rule:
 		return lines
-	case Crosses:
-		return If(m.Under, lines, points)
 	}
 	return points
 }
@@ -227,25 +225,6 @@ func (b Bars) draw(c canvas) {
 		if shown := intersect(r, clip); shown.W > 0 && shown.H > 0 {
 			c.boxed(cmp.Or(b.Form, KeyBox), r, b.Paint, clip)
 		}
-	}
-}
-
-// Crosses are marks at values: oblique ones, or upright.
-type Crosses struct {
-	Key     string
-	Paint   Paint
-	At      [][2]float64
-	Upright bool
-	Under   bool // points lie above them
-}
-
-func (x Crosses) key() key {
-	return key{words: x.Key, paint: x.Paint, form: If(x.Upright, keyCross, keyOblique)}
-}
-
-func (x Crosses) draw(c canvas) {
-	for _, p := range c.all(x.At) {
-		c.cross(p, If(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
 	}
 }
 

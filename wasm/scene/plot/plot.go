@@ -15,7 +15,6 @@ type Plot struct {
 	Wide    float64 // of columns: in shares of all; 0: 1
 	Right   float64 // px beside the box
 	Marks   []Mark
-	Framed  bool         // the box has a left edge, and the grid's line at 0 stands out
 	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
 	Within  []Box        // what is outlined, nil: the items themselves
@@ -371,9 +370,6 @@ func (c canvas) upright(p *Plot) {
 		}
 		return
 	}
-	if p.Framed {
-		defer c.line(c.box.X, c.box.Y, c.box.X, c.box.Bottom(), 1, Ink(AxisLine), Rect{})
-	}
 	if p.Y.Words == nil {
 		return
 	}
@@ -397,7 +393,7 @@ func (c canvas) level(p *Plot) {
 	x, bottom := p.X, c.box.Bottom()
 	var marks []float64
 	if x.Words != nil {
-		marks = x.marks(c.x, int(max(If(p.Framed, 4.0, 2), c.box.W/If(c.rows > 0, 56.0, 70.0))))
+		marks = x.marks(c.x, int(max(2, c.box.W/If(c.rows > 0, 56.0, 70.0))))
 	}
 	for _, v := range marks {
 		switch at := c.x.At(v); {
@@ -406,7 +402,7 @@ func (c canvas) level(p *Plot) {
 				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine), Rect{})
 			}
 		case x.Ticks == nil || c.rows > 0:
-			c.line(at, c.box.Y, at, bottom, 1, If(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Ink(Grid)), Rect{})
 		}
 	}
 	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
