@@ -24,7 +24,7 @@ export class Canaries extends Bar {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, table: HTMLElement, picture: Picture} | null} */
+  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, picture: Picture} | null} */
   #live = null;
   #course = []; // of that run
   #interval = ""; // whose bound is told on the way
@@ -124,21 +124,17 @@ export class Canaries extends Bar {
     this.#course.push({ runs: p.certified, bounds: p.bounds });
     if (door() !== "training") return "";
     if (!this.#live?.box.isConnected) this.#liven(p);
-    const { words, table, picture } = this.#live, { claimed } = p;
+    const { words, picture } = this.#live, { claimed } = p;
     if (p.holds) words.textContent = `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`;
     else words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
     picture.show(courseOf(this.#course, chosen, claimed, p.holds));
-    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], this.#form.offer.intervals.filter(({ name }) => !p.holds || name === chosen).map(({ name }) => {
-      const b = p.bounds.find((x) => x.interval === name);
-      return [name, b ? roundedDown(b.epsilon) : "–"];
-    }))));
     return words.textContent;
   }
 
   /** Makes the place where the bounds are shown. @param {import("../worker/protocol").CanaryProgress} p */
   #liven({ holds, claimed }) {
-    const words = html("p", { class: "chart-words" }), chart = html("div", {}), table = html("div", {}), box = html("div", { class: "contents" }, words, chart, table);
-    this.#live = { box, words, table, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
+    const words = html("p", { class: "chart-words" }), chart = html("div", {}), box = html("div", { class: "contents" }, words, chart);
+    this.#live = { box, words, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
     showNothing();
     byId("result").classList.remove("empty");
     byId("planted").hidden = false;

@@ -30,7 +30,6 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, sta
     tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables)),
     scored.length > 0 && membership(answer.text, scored),
     report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),
-    counts(report),
     facts.length > 0 && section("Facts", factsOf(facts)),
     html("div", { class: "background" }, background(report))));
   if (chart) await new Picture(chart, { of: "canaries", name: "bounds" }).show(courseOf(course, plan.interval, plan.claim.epsilon, holds));
@@ -53,13 +52,4 @@ function moments(report) {
   const figure = (x) => (x === undefined ? "–" : short(Number(x.toPrecision(4))));
   const row = (name, s) => [name, grouped(s.canaries), ...orders.map((l) => figure(s.moments?.[l])), figure(s.correlation2), figure(s.correlation4)];
   return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
-}
-
-/** @param {import("../worker/protocol").CanaryReport} report */
-function counts({ kind, evidence }) {
-  const t = kind === "canary" && evidence?.runs?.certified.table;
-  if (!t?.cells?.length) return null;
-  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
-  return html("details", {}, html("summary", {}, title),
-    scrolled(title, "data counts tall", tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)]))));
 }
