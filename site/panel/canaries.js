@@ -3,7 +3,7 @@ import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
 import { courseOf, phases } from "./canaryreport.js";
 import { door } from "../page/doors.js";
-import { byId, html, onSubmit, tableRows } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture } from "../page/picture.js";

@@ -118,15 +118,10 @@ func protocol(root string) string {
 	typeFor[report.Method](as, "string") // each kind of audit has its own
 	typeFor[plot.Node](as, "SVGNode")
 	typeFor[json.RawMessage](as, "unknown")
+	typeFor[reportJSON](as, anyReport)
 
-	field := func(of any, name string) typescript.Field {
-		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
-	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
-		Fields: map[typescript.Field]any{
-			field(reported{}, "Report"): anyReport,
-		}}
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"}}
 	var kinds []string
 	for _, v := range []any{pair.Report{}, canary.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
