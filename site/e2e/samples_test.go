@@ -85,7 +85,7 @@ func TestSamples(t *testing.T) {
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	requests := len(tab.Requests())
 	drop(t, tab, "count.csv", data)
-	until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, 30*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#yours-preview table")`, 30*time.Second)
 	preview := eval[string](t, tab, `document.querySelector("#yours-preview").innerText`)
 	for _, want := range []string{"count.csv", native.Inputs.Samples.Files[0].SHA256[:12], "rows with dataset = 1", "value", "size", "large"} {
 		if !strings.Contains(preview, want) {
