@@ -123,10 +123,7 @@ func TestImportOrder(t *testing.T) {
 			t.Fatalf("%s: %d scripts, %v", folder, len(scripts), err)
 		}
 		for _, script := range scripts {
-			text, err := os.ReadFile(script)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(script))(t)
 			for _, m := range imported.FindAllSubmatch(text, -1) {
 				if arrows++; slices.Index(folders, string(m[1])) >= place {
 					t.Errorf("%s imports from %s, which does not stand before its folder in %v", script, m[1], folders)

@@ -6,21 +6,16 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // TestPictures: every picture of the page is drawn from what the page has, at the
 // width it asks for, as elements or as a file.
 func TestPictures(t *testing.T) {
-	report, err := os.ReadFile("../../core/testdata/reports/pair/histogram.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(os.ReadFile("../../core/testdata/reports/pair/histogram.json"))(t)
 	alpha := 2.0
-	account, err := accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha}))(t)
 	texts := map[string]string{
 		ofReport:   string(report),
 		ofAccount:  mustJSON(account),

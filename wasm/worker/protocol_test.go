@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The scripts' types are those of Go.
 func TestProtocol(t *testing.T) {
-	got, err := os.ReadFile("../../" + protocolFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile("../../" + protocolFile))(t)
 	if string(got) != protocol("../..") {
 		t.Errorf("%s is not what Go declares: run go run ./wasm/worker", protocolFile)
 	}
@@ -29,10 +28,7 @@ func TestProtocolHasAllMessages(t *testing.T) {
 	for _, m := range others {
 		lines[m.Type]++
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), "message.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "message.go", nil, 0))(t)
 	known := 0
 	ast.Inspect(f, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -40,10 +36,7 @@ func TestProtocolHasAllMessages(t *testing.T) {
 			return true
 		}
 		known++
-		kind, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kind := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 		if lines[kind] != 1 {
 			t.Errorf("%s (%q) is in %d lines of the tables of protocol_other.go, must be in one", spec.Names[0].Name, kind, lines[kind])
 		}
