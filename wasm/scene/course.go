@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -129,26 +128,9 @@ func NewSpark(c *Course) *plot.View {
 		p.Items, line = append(p.Items, at), append(line, at)
 	}
 	tip := line[len(line)-1]
-	words := plot.Ends{Words: []string{symbolOf(c.Quantity) + plot.Short(plot.Floor(last.Bound, 2))}, At: [][2]float64{tip}, Paint: []plot.Paint{plot.Ink(plot.Text)}, Bold: []bool{true}}
 	p.Marks = []plot.Mark{plot.Line{Paint: plot.Ink(plot.Text), Width: 2.6, Points: line}, plot.Points{Paint: plot.Ink(plot.Text), At: [][2]float64{tip}, Radius: 4.5}}
 	if c.Claimed > 0 {
 		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: c.Claimed})
-		words.Words, words.At = append(words.Words, "claim "+plot.Short(c.Claimed)), append(words.At, [2]float64{end, c.Claimed})
-		words.Paint, words.Bold = append(words.Paint, plot.Ink(plot.Text)), append(words.Bold, false)
 	}
-	for _, w := range words.Words {
-		p.Right = max(p.Right, plot.Roughly(w, plot.TextSize)*1.1+4)
-	}
-	p.Marks = append(p.Marks, words)
 	return plot.View{ID: "spark", Title: "Bound over time"}.Always(p)
-}
-
-// symbolOf is the sign of a quantity in words.
-func symbolOf(quantity string) string {
-	for _, q := range []struct{ name, sign string }{{"epsilon", "ε "}, {"rho", "ρ "}, {"mu", "μ "}} {
-		if strings.HasPrefix(quantity, q.name) {
-			return q.sign
-		}
-	}
-	return "≥ "
 }

@@ -328,42 +328,6 @@ func (c canvas) free(r Rect, none bool) bool {
 	return true
 }
 
-// Ends are words at the right of a plot, each at the height of what it names and apart from
-// the others.
-type Ends struct {
-	Words []string
-	At    [][2]float64
-	Paint []Paint
-	Bold  []bool
-}
-
-func (Ends) key() key { return key{} }
-
-func (e Ends) draw(c canvas) {
-	const apart = 14.0 // px
-	order := make([]int, len(e.At))
-	last := 0.0
-	for i, v := range e.At {
-		order[i], last = i, max(last, c.x.At(v[0]))
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.At[j][1], e.At[i][1]) })
-	places := make([]float64, len(order))
-	for k, i := range order {
-		if places[k] = max(c.box.Y, c.y.At(e.At[i][1])); k > 0 {
-			places[k] = max(places[k], places[k-1]+apart)
-		}
-	}
-	for k, floor := len(places)-1, c.box.Bottom(); k >= 0; k-- {
-		places[k] = min(places[k], floor)
-		floor = places[k] - apart
-	}
-	for k, i := range order {
-		end := c.at(e.At[i])
-		c.line(end.X, end.Y, last+10, places[k], 0.8, Ink(AxisLine), Rect{})
-		c.label(last+13, places[k]+4, e.Words[i], Start, e.Paint[i].Role).Bold = e.Bold[i]
-	}
-}
-
 // stairs hold each height until the next point.
 func Stairs(points [][2]float64) (out [][2]float64) {
 	for i, p := range points {

@@ -13,7 +13,6 @@ type Plot struct {
 	X, Y    Axis
 	Height  Height
 	Wide    float64 // of columns: in shares of all; 0: 1
-	Right   float64 // px beside the box
 	Marks   []Mark
 	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
@@ -240,7 +239,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	for i, q := range p.panels() {
 		c := &all[i]
 		at += If(q.Y.Title != "", 24.0, 8)
-		c.box = Rect{left, at, max(20, f.Width-14-q.Right-left), q.Height.of(f.Width)}
+		c.box = Rect{left, at, max(20, f.Width-14-left), q.Height.of(f.Width)}
 		if q.Alike {
 			q.alike(c.box)
 			c.y = q.Y.shown(f)
