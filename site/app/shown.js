@@ -79,8 +79,6 @@ export class Shown {
   constructor(picture, on) {
     this.#picture = picture;
     this.#on = on;
-    byId("spark").setAttribute("aria-hidden", "true");
-    this.#flat();
     byId("save").addEventListener("click", () => save(`${stemOf(this.report)}.json`, this.text));
     byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(this.#now, byId("result"))));
     for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());

@@ -234,18 +234,7 @@ func TestOddOutputs(t *testing.T) {
 			if yellow(s) && !lit {
 				r.Fatalf("yellow at %+v", v.tested)
 			}
-			for _, sh := range s.Shapes {
-				for _, p := range sh.Points {
-					if math.IsNaN(p.X+p.Y) || math.Abs(p.X) > 1e5 || math.Abs(p.Y) > 1e5 {
-						r.Fatalf("a point %v", p)
-					}
-				}
-			}
-			for i := range s.Items {
-				if words := view.Tooltip(i); words == "" || strings.Contains(words, "NaN") {
-					r.Fatalf("item %d: %q", i, words)
-				}
-			}
+			finite(r, "outputs", view, s, 1e5)
 		}
 	})
 }
