@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func (l level) ends() (least, most, unit float64) {
 	if least, most, unit = l.edges[0], l.edges[len(l.edges)-1], 1; uneven(l.edges) {
 		return 0, n, 1
 	}
-	return least, most, (most - least) / n
+	return least, most, cmp.Or((most-least)/n, max(1, math.Abs(least))) // a stranger's edges may all be one
 }
 
 // bin puts bin i of the histogram in its place.
