@@ -187,7 +187,8 @@ func TestDivergenceByHand(t *testing.T) {
 		}
 	}
 	sums(ch, pure(0.5), "", 0.75-math.Exp(0.5)*0.25, 0.5, 0.5*math.Log(3))
-	sums(ch, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, report.SecondOverFirst, 0.25*0.25/0.75+0.75*0.75/0.25)
+	half := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, First: []int{25, 75, 0}, Second: []int{50, 50, 0}}
+	sums(half, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, report.SecondOverFirst, 0.5*0.5/0.25+0.5*0.5/0.75)
 	sums(chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, "", math.Inf(1), 0.1)
 	for _, empty := range []chart.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
 		if newOutputs(outputsOf{chart: empty, beta: 0.05}).divergence("") != nil {
