@@ -64,8 +64,8 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 		views := Views(input(t, r))
 		everyChoice(t, name, views...)
 		for _, v := range views {
-			if seen[v.ID]++; v.Caption == "" {
-				t.Errorf("%s, %s: without words", name, v.ID)
+			if seen[v.ID]++; v.Caption == "" || v.ID == "divergence" && len(v.Panels) != 3 {
+				t.Errorf("%s, %s: %d panels, words %q", name, v.ID, len(v.Panels), v.Caption)
 			}
 		}
 	}
