@@ -72,7 +72,7 @@ func (l Line) draw(c canvas) {
 	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: If(l.Dash, c.box, around(c.box, 5))})
 }
 
-// along is the height of a line through points at a place, which rises or falls evenly between
+// Along is the height of a line through points at a place, which rises or falls evenly between
 // two of them.
 func Along(line [][2]float64, x float64) float64 {
 	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return If(p[0] <= x, -1, 1) })
@@ -130,7 +130,7 @@ type Band struct {
 
 func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: KeyBand} }
 
-// limits are its heights at a place of the level axis.
+// Limits are its heights at a place of the level axis.
 func (b Band) Limits(x float64) (lower, upper float64) {
 	upper = 1
 	for _, w := range b.Within {
@@ -328,7 +328,7 @@ func (c canvas) free(r Rect, none bool) bool {
 	return true
 }
 
-// stairs hold each height until the next point.
+// Stairs hold each height until the next point.
 func Stairs(points [][2]float64) (out [][2]float64) {
 	for i, p := range points {
 		if i > 0 {

@@ -88,7 +88,7 @@ var (
 
 func (h Height) of(width float64) float64 { return min(h[2], max(h[0], h[1]*width)) }
 
-// px is a height whatever the width.
+// Px is a height whatever the width.
 func Px(height float64) Height { return Height{height, 0, height} }
 
 // Box is a rectangle between values: where a point lies with confidence, or a bar. What ends
@@ -98,9 +98,10 @@ type Box struct{ X0, X1, Y0, Y1 float64 }
 // Span is the box between values of both axes.
 func Span(x0, x1, y0, y1 float64) Box { return Box{x0, x1, y0, y1} }
 
+// Infinity is where a box ends that reaches through all panels.
 var Infinity = math.Inf(1)
 
-// row and column are boxes through all panels.
+// Row and Column are boxes through all panels.
 func Row(i int) Box               { return Box{-Infinity, Infinity, float64(i), float64(i + 1)} }
 func Column(from, to float64) Box { return Box{from, to, -Infinity, Infinity} }
 
@@ -113,14 +114,14 @@ type View struct {
 	Plot        // of what is chosen
 }
 
-// of is the view of a plot for every choice, with what is chosen by default.
+// Of is the view of a plot for every choice, with what is chosen by default.
 func (v View) Of(plot func(choice string) Plot) *View {
 	v.plot = plot
 	v.Choose("")
 	return &v
 }
 
-// always is the view of one plot.
+// Always is the view of one plot.
 func (v View) Always(p Plot) *View { return v.Of(func(string) Plot { return p }) }
 
 // Choose takes one of the choices.
