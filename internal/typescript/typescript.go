@@ -36,22 +36,13 @@ type Writer struct {
 	Names map[reflect.Type]string
 	// Prefixes are of all other types of a package, whose folder is the key.
 	Prefixes map[string]string
-	// As is in TypeScript what a type is that writes its own JSON.
+	// As is in TypeScript what a type is, above all one that writes its own JSON.
 	As map[reflect.Type]string
-	// Fields are what fields are that hold JSON: a value of its type in Go, or its type
-	// in TypeScript as a string.
-	Fields map[Field]any
 
 	declared map[reflect.Type]string
 	names    map[string]reflect.Type
 	out      map[string]string
 	sources  map[string]source // by folder
-}
-
-// Field is a field of a struct.
-type Field struct {
-	Of   reflect.Type
-	Name string
 }
 
 // source is what reflection does not know of a package.
@@ -61,7 +52,7 @@ type source struct {
 	words  map[string][]string          // constants by type
 }
 
-// Type is the type of a Go value in TypeScript. What it needs is declared.
+// Type is [Writer.Of] the type of a Go value.
 func (w *Writer) Type(v any) string { return w.Of(reflect.TypeOf(v)) }
 
 // Of is a type of Go in TypeScript. What it needs is declared.
@@ -200,16 +191,7 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 		if strings.ContainsAny(name, "$-") {
 			name = strconv.Quote(name)
 		}
-		of := ""
-		if as, ok := w.Fields[Field{t, f.Name}]; ok {
-			if words, is := as.(string); is {
-				of = words
-			} else {
-				of = w.typeOf(reflect.TypeOf(as))
-			}
-		} else {
-			of = w.typeOf(f.Type)
-		}
+		of := w.typeOf(f.Type)
 		absent := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		if f.Type.Kind() == reflect.Pointer && !absent {
 			of += " | null"

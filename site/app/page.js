@@ -144,7 +144,6 @@ const core = new Core(engine, {
   idle: () => (shown.whole ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
-  intervals: () => core.catalogue.canaries.intervals,
   museum: (plan) => settings.listing(plan)?.museum,
   holds: (recording) => samples.holds(recording),
   holdsTable: (labelled) => table.holds(labelled),

@@ -8,9 +8,8 @@ import { copyText, notify } from "../page/notice.js";
 import { showPlanted } from "../panel/canaryreport.js";
 import { linkOf } from "../panel/own.js";
 import { pack } from "../page/packed.js";
-import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "../page/number.js";
-import { toFile } from "../page/picture.js";
+import { Picture, toFile } from "../page/picture.js";
 import { pairsOf } from "../page/progress.js";
 import { countsOf, judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
@@ -26,6 +25,7 @@ const empty = {
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
 const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on
+const MOST_MOMENTS = 400; // of the line that are kept; then every other one goes
 const MOST_EARLIER = 12; // results that are kept to go back to
 
 /** What tells a report's settings apart; one of samples has no address. */
@@ -57,7 +57,8 @@ export class Shown {
   #drawAgain = 0; // when the next picture of a run is drawn, in ms
   #drawnAt = ""; // what the run was about when the last was
   #claimed = 0; // in the run that the line is of
-  #spark = new LiveLine(byId("spark"));
+  #line = new Picture(byId("spark"), { of: "spark", name: "line", bare: true }); // the bound of a run as it climbs, very small
+  #moments = []; // that it shows
   #whole = null; // the report, once all of it is there
   /** @type {import("../page/doors.js").Door | null} where the run under way is shown */
   #under = null;
@@ -72,8 +73,8 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, intervals(): {name: string}[], holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
-   *   museum: the page about a mechanism's fault; intervals: of canaries, that there are; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
+   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
+   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
     this.#picture = picture;
@@ -120,15 +121,15 @@ export class Shown {
     byId("result").dataset.stem = stemOf(report);
     byId("result").dataset.of = [`${report.subject}: ${report.promise}`, new Date().toISOString().slice(0, 10), report.reproduce?.url && linkTo(report.reproduce.url)].filter(Boolean).join(" · ");
     showVerification(null);
-    const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, this.#on.intervals(), standing);
-    if (!pair) this.#spark.clear();
+    const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, standing);
+    if (!pair) this.#flat();
     this.#picture.show(answer);
     if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
     showOrigin(origin, name);
     this.compare();
     this.fileWords();
     named(title, report.subject);
-    if (origin === "run" && pair && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#spark.add(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
+    if (origin === "run" && pair && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#climb(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
     if (origin === "run" && link?.of === stateOf(report)) this.#held(link, answer);
     const url = settingsOf(report.reproduce);
     if (origin === "run" && pair && url) {
@@ -171,7 +172,7 @@ export class Shown {
   #nothing() {
     const home = door();
     if (!Object.hasOwn(empty, home)) return;
-    this.#spark.clear();
+    this.#flat();
     showVerification(null);
     showNothing();
     this.waits(empty[home].title, empty[home].detail, home);
@@ -195,7 +196,7 @@ export class Shown {
   sent(result, said, of = this.#url) {
     const { title, detail, odd, picture, datasets } = said;
     this.#now = this.#whole = null;
-    this.#spark.clear();
+    this.#flat();
     showVerification(null);
     showNothing();
     this.link = { result, said, title, of };
@@ -239,7 +240,7 @@ export class Shown {
     this.#stale = true;
     this.buttons();
     byId("result").classList.add("old");
-    this.#spark.clear();
+    this.#flat();
     underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
   }
 
@@ -252,7 +253,7 @@ export class Shown {
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
     underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: "still climbing", detail: `${detail}.` }
       : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
-    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#spark.add(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
+    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
     if (!live) return;
     byId("result").classList.remove("old", "empty");
     byId("chart-section").hidden = false;
@@ -261,6 +262,19 @@ export class Shown {
     if (now < this.#drawAgain && news === this.#drawnAt) return;
     [this.#drawAgain, this.#drawnAt] = [Infinity, news];
     outputs().show(JSON.stringify(p), "live").finally(() => { this.#drawAgain = performance.now() + REST * (performance.now() - now); });
+  }
+
+  #flat() {
+    this.#moments = [];
+    byId("spark").hidden = true;
+  }
+
+  #climb(pairs, bound, claimed = 0, quantity = "epsilon") {
+    if (this.#moments.at(-1)?.pairs > pairs) this.#moments = []; // another stage, or a worker was lost
+    this.#moments.push({ pairs, bound });
+    if (this.#moments.length > MOST_MOMENTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
+    byId("spark").hidden = this.#moments.length < 2;
+    this.#line.show(JSON.stringify({ moments: this.#moments, valid: true, claimed, quantity }));
   }
 
   /** The run ended without a result: what was shown before counts again. */

@@ -124,6 +124,13 @@ func TestBudgetsCoverTheSite(t *testing.T) {
 	}
 }
 
+func TestSameAs(t *testing.T) {
+	a := buildInfo{Files: []fileInfo{{Name: "x", SHA256: "1"}, {Name: "y", SHA256: "2"}}}
+	must.Do(t, a.sameAs(a))
+	must.Refuse(t, a.sameAs(buildInfo{Files: []fileInfo{a.Files[0], {Name: "y", SHA256: "3"}}}), "y differs", "a changed file")
+	must.Refuse(t, a.sameAs(buildInfo{Files: a.Files[:1]}), "of 2 files and 1", "a missing file")
+}
+
 // The worker's script holds Go's own part and runs without modules.
 func TestBundleWorker(t *testing.T) {
 	t.Chdir("../..")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -141,30 +142,29 @@ func property(name string) string {
 	return first + strings.ToUpper(rest[:1]) + property(rest[1:])
 }
 
-// writeKeys writes the files of settings, and the types of what a build says.
-func writeKeys() error {
+// generated are the files of settings, and of the types of what a build says. root is the
+// folder of the module.
+func generated(root string) ([]file, error) {
 	script, err := keysScript()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	old, err := os.ReadFile(elementTypes)
+	old, err := os.ReadFile(filepath.Join(root, elementTypes))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	types, err := elementScript(old)
-	if err != nil {
-		return err
+	return []file{{keysFile, script}, {elementTypes, types}, {typesFile, []byte(filesTypes(root))}, {pythonFile, pythonSettings()}}, err
+}
+
+func writeKeys() error {
+	files, err := generated(".")
+	for _, f := range files {
+		if err == nil {
+			err = os.WriteFile(f.name, f.data, 0o644)
+		}
 	}
-	if err := os.WriteFile(elementTypes, types, 0o644); err != nil {
-		return err
-	}
-	if err := os.WriteFile(typesFile, []byte(filesTypes(".")), 0o644); err != nil {
-		return err
-	}
-	if err := os.WriteFile(pythonFile, pythonSettings(), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(keysFile, script, 0o644)
+	return err
 }
 
 // pythonFile has the further settings of the functions in Python, which -keys writes.

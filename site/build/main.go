@@ -120,12 +120,20 @@ func checkReproducible(stdout io.Writer) error {
 			return err
 		}
 	}
-	for i, f := range built[0].Files {
-		if again := built[1].Files; len(again) != len(built[0].Files) || again[i] != f {
-			return fmt.Errorf("not reproducible: %s differs between two builds, of %d files and %d", f.Name, len(built[0].Files), len(again))
-		}
+	if err := built[0].sameAs(built[1]); err != nil {
+		return err
 	}
 	fmt.Fprintf(stdout, "%d files, the same bytes in both builds\n", len(built[0].Files))
+	return nil
+}
+
+// sameAs returns an error that names the first file that is another in the other build.
+func (b buildInfo) sameAs(other buildInfo) error {
+	for i, f := range b.Files {
+		if len(other.Files) != len(b.Files) || other.Files[i] != f {
+			return fmt.Errorf("not reproducible: %s differs between two builds, of %d files and %d", f.Name, len(b.Files), len(other.Files))
+		}
+	}
 	return nil
 }
 

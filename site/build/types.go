@@ -28,9 +28,8 @@ func filesTypes(root string) string {
 			reflect.TypeFor[settings.Type]():      "KeyType",
 		},
 		Prefixes: map[string]string{"bounds": "Bounds"},
-		// "" where the user names no kind.
-		Fields: map[typescript.Field]any{{Of: reflect.TypeFor[settings.Described](), Name: "Claims"}: `(ClaimKind | "")[]`},
-		As:     map[reflect.Type]string{reflect.TypeFor[audit.ParamValue](): "number | string", reflect.TypeFor[bounds.Method](): "string"},
+		// A key's claims are "" too, where the user names no kind.
+		As: map[reflect.Type]string{reflect.TypeFor[[]audit.ClaimKind](): `(ClaimKind | "")[]`, reflect.TypeFor[audit.ParamValue](): "number | string", reflect.TypeFor[bounds.Method](): "string"},
 	}
 	for _, v := range []any{listing{}, buildInfo{}, settings.Described{}} {
 		w.Type(v)

@@ -36,7 +36,7 @@ func pressKey(t *testing.T, tab *browser.Tab, key string) {
 }
 
 // TestCalibration: by the keyboard alone, the panel's counts come though a worker was lost,
-// as table, picture and words. Stop, or Escape, keeps what there is and says so, with the
+// as table and words. Stop, or Escape, keeps what there is and says so, with the
 // focus at hand, and so does a core that crashes; the page goes on.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestCalibration(t *testing.T) {
 		return window.plain.call(this, m, ...more);
 	}, true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 15 audits") && document.querySelectorAll("#calibration-result .target").length === 6`, time.Minute)
+	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 15 audits") && document.querySelectorAll("#calibration-result tbody tr").length === 6`, time.Minute)
 	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
 	if eval[bool](t, tab, `document.body.dataset.state !== "running" || document.querySelector("#calibrate-stop").disabled || !["calibrate", "verify", "run"].every((id) => document.getElementById(id).disabled)`) {
 		t.Error("while it runs: Stop must be enabled, Run and Verify disabled")

@@ -104,7 +104,7 @@ func TestCanaries(t *testing.T) {
 	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length`); lines < 2 {
 		t.Errorf("the chart has %d lines", lines)
 	}
-	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* A paired betting")
+	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* paired betting")
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {
 		t.Errorf("saved as %q, %.300s", saved.Name, saved.Data)

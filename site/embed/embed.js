@@ -73,7 +73,7 @@ class Embed {
     core.catalogue = catalogue;
     const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop(), opened() {} });
     const shown = this.shown = new Shown(absent, {
-      intervals: () => catalogue.canaries.intervals, museum: (plan) => settings.listing(plan)?.museum, open: (text) => engine.ask("open", text).answer,
+      museum: (plan) => settings.listing(plan)?.museum, open: (text) => engine.ask("open", text).answer,
       holds: () => true, holdsTable: () => true, drifts: () => false, goTo() {}, ran() {},
     });
     const settings = this.settings = new Settings({ engine, core, form, canaries, samples: absent, accounting: absent, settled: (url) => shown.settled(url), busy: () => this.work !== null });

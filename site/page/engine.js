@@ -99,7 +99,7 @@ export class Engine {
    * @returns {Promise<import("../worker/protocol").ReadyValue>}
    */
   async start(module, size = this.#size) {
-    this.#end("the workers were restarted");
+    this.end("the workers were restarted");
     this.module = module;
     this.#size = size;
     const ends = this.#ends;
@@ -134,9 +134,6 @@ export class Engine {
     }
     for (let n = this.workers.length; n < size; n++) this.#attach(n, 0);
   }
-
-  /** Ends all workers. */
-  end(reason) { this.#end(reason); }
 
   /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
   endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
@@ -270,12 +267,12 @@ export class Engine {
   }
 
   #died(reason) {
-    this.#end(reason);
+    this.end(reason);
     this.#on.died(reason);
   }
 
   /** Ends all workers; what is pending fails. */
-  #end(reason) {
+  end(reason) {
     this.#ends++;
     this.#coordinator?.terminate();
     this.#held = undefined;

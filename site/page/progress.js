@@ -3,7 +3,6 @@ import { byId, html, terms } from "./element.js";
 import { duration, grouped, roundedDown, roundedUp } from "./number.js";
 
 const SPEAK_EVERY = 4000; // ms between two announcements
-const RATE_OVER = 3000; // ms that the rate is taken over
 
 export const phases = { bet: "Betting on samples of all pairs", explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
 
@@ -15,21 +14,6 @@ export function say(text, now = true) {
   if (!now && time - spoken < SPEAK_EVERY) return;
   spoken = time;
   byId("live").textContent = text;
-}
-
-/** How fast something goes, over the last seconds. */
-export class Pace {
-  #seen = []; // [time, done]
-
-  /** @returns {number} done a second, 0 while nobody knows */
-  at(done) {
-    const now = performance.now(), seen = this.#seen;
-    if (seen.length && done < seen.at(-1)[1]) seen.length = 0; // a worker was lost
-    seen.push([now, done]);
-    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
-    const [time, first] = seen[0];
-    return now - time > 200 ? (1000 * (done - first)) / (now - time) : 0;
-  }
 }
 
 /** The time left in words, or "" while the core does not know it. @param {{left?: number, atMost?: boolean}} p */
@@ -75,12 +59,10 @@ export class Bar {
 }
 
 export class ProgressPanel {
-  #pace;
   #refuted = false;
   #stopping = false;
 
   begin(phase) {
-    this.#pace = new Pace();
     this.#refuted = false;
     this.#stopping = false;
     byId("progress-panel").hidden = false;
@@ -94,7 +76,7 @@ export class ProgressPanel {
 
   /** @param {Partial<import("../worker/protocol").ProgressValue>} p of a replay: rows and total */
   show(p, replay = false) {
-    const rate = this.#pace.at(p.rows), left = timeLeft(p);
+    const left = timeLeft(p);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
     const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
@@ -105,7 +87,6 @@ export class ProgressPanel {
       !replay && p.phase !== "bet" && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
       ["Samples", `${grouped(p.rows)} of ${p.valid ? "at most " : ""}${grouped(p.total)}`],
       p.pairs > 0 && ["Pairs of outputs seen", grouped(p.pairs)],
-      rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
       left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ];

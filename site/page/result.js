@@ -157,15 +157,19 @@ function section(id, there, show) {
  */
 export function verdict(box, report, standing = "", { title = report.headline ?? "", detail = (report.summary ?? "").slice(title.length).trim(), pill = "" } = {}) {
   const failed = standing === "failed";
-  const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
+  const [word, ...paths] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
   const said = (text) => html(failed ? "s" : "span", {}, text);
-  box.dataset.verdict = report.verdict;
+  return board(box, report.verdict, standing, { role: "img", "aria-label": failed ? "Failed verification" : word }, paths,
+    standing && !pill && html("p", { class: "standing" }, standings[standing]), said(title), pill, detail && [" ", said(detail)]);
+}
+
+/** Fills the box of the verdict. @returns {HTMLElement} it */
+function board(box, verdict, standing, named, [frame, sign, ...more], above, title, pill, detail) {
+  box.dataset.verdict = verdict;
   box.dataset.standing = standing;
   box.replaceChildren(
-    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
-      svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
-    html("div", {}, standing && !pill && html("p", { class: "standing" }, standings[standing]),
-      html("p", { class: "headline" }, said(title), pill && html("span", { class: "pill" }, pill)), detail && html("p", { class: "rest" }, " ", said(detail))));
+    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, ...named }, more, svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
+    html("div", {}, above, html("p", { class: "headline" }, title, pill && html("span", { class: "pill" }, pill)), detail && html("p", { class: "rest" }, detail)));
   return box;
 }
 
@@ -175,13 +179,9 @@ export function verdict(box, report, standing = "", { title = report.headline ??
  * @param {{state: "going" | "violation" | "old" | "error", title: string, pill?: string, detail: string}} so violation: it stands, whatever follows
  */
 export function underWay(box, { state, title, pill = "", detail }) {
-  const [, frame, sign] = state === "violation" ? verdicts.violation : state === "error" ? verdicts.inconclusive : ["", "M12 3a9 9 0 0 1 9 9", ""];
-  box.dataset.verdict = state;
-  box.dataset.standing = "";
-  box.replaceChildren(
-    svg("svg", { class: `verdict-mark${state === "going" || state === "old" ? " turning" : ""}`, viewBox: "0 0 24 24", width: 44, height: 44, "aria-hidden": "true" },
-      state !== "violation" && state !== "error" && svg("circle", { class: "ring", cx: 12, cy: 12, r: 9 }), svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
-    html("div", {}, html("p", { class: "headline" }, title, pill && html("span", { class: "pill" }, pill)), html("p", { class: "rest" }, detail)));
+  const [, ...paths] = verdicts[state === "error" ? "inconclusive" : state] ?? ["", "M12 3a9 9 0 0 1 9 9", "", svg("circle", { class: "ring", cx: 12, cy: 12, r: 9 })];
+  const turns = state === "going" || state === "old";
+  board(box, state, "", { class: `verdict-mark${turns ? " turning" : ""}`, "aria-hidden": "true" }, paths, null, title, pill, detail);
 }
 
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */

@@ -6,18 +6,16 @@ import { html } from "./element.js";
  * The tables of a report of any kind: the first is of what was certified, the others
  * can be opened.
  * @param {import("../worker/protocol").TableWords[]} tables
- * @param {string[]} [letters] of the lines of the first, as a chart has them
  * @param {string} [hint] to the title of the first
  */
-export const tablesOf = (tables, letters = [], hint = " Each row holds with its own confidence, not all of them together.") => tables.map(({ title, columns, lines }, place) => {
+export const tablesOf = (tables, hint = " Each row holds with its own confidence, not all of them together.") => tables.map(({ title, columns, lines }, place) => {
   const kept = columns.filter(({ key }) => key !== "chosen");
-  const shown = table(title, kept, lines.map(({ cells, chosen, exceeds }, line) => ({
+  const shown = table(title, kept, lines.map(({ cells, chosen, exceeds }) => ({
     exceeds, cells: kept.map((column, i) => {
       const words = cells[columns.indexOf(column)] || "–";
       if (column.key === "bound" && exceeds) return [words, " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "exceeds the claim")];
       if (i > 0) return words;
-      const head = [chosen && "*", place === 0 && letters[line], words].filter(Boolean).join(" ");
-      return chosen ? html("strong", {}, head) : head;
+      return chosen ? html("strong", {}, `* ${words}`) : words;
     }),
   })));
   return place > 0 ? html("details", {}, html("summary", {}, title), shown)

@@ -475,10 +475,7 @@ func TestAccountingSlides(t *testing.T) {
 	const k, eps, delta = 100, 0.1, 1e-5
 	published := accounting.PublishedAdvancedEpsilon(eps, k, delta)
 	f.says("| the slides' corollary | %.2f |", published)
-	account, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindPure, Epsilon: new(eps), Steps: new(k), Event: []float64{0.001}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(accounting.Answer(accounting.Query{Mechanism: accounting.KindPure, Epsilon: new(eps), Steps: new(k), Event: []float64{0.001}}))(t)
 	for _, g := range account.Epsilons {
 		if g.Method == accounting.MethodAdvanced {
 			f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", g.Epsilon)

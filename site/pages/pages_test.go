@@ -483,9 +483,7 @@ func TestWords(t *testing.T) {
 		"b/d.md": {Data: []byte("# D e\n")},
 	}
 	var out strings.Builder
-	if err := Words(docs, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Words(docs, &out))
 	if got := strings.Join(strings.Fields(out.String()), " "); got != "6 a.md 1 b/c.md 2 b/d.md 3 b/ 9 in all" {
 		t.Error(got)
 	}

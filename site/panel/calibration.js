@@ -6,7 +6,6 @@ import { Ended, Refused } from "../page/engine.js";
 import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
-import { Picture } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { Bar, say } from "../page/progress.js";
 import { command } from "../page/result.js";
@@ -122,16 +121,15 @@ export class Calibration extends Bar {
   #show(so) {
     const box = byId("calibration-result");
     if (box.hidden || !this.#view) {
-      const view = { sentence: html("p", { class: "headline" }), judgement: html("p", {}), chart: html("div", {}), table: html("div", {}), notes: html("div", {}) };
+      const view = { sentence: html("p", { class: "headline" }), judgement: html("p", {}), table: html("div", {}), notes: html("div", {}) };
       box.hidden = false;
       box.replaceChildren(...Object.values(view));
-      this.#view = { ...view, picture: new Picture(view.chart, { of: "calibration", name: "calibration", square: true, table: false }) };
+      this.#view = view;
     }
-    const { sentence, judgement, table: figures, notes, picture } = this.#view;
+    const { sentence, judgement, table: figures, notes } = this.#view;
     sentence.textContent = so.sentence;
     judgement.textContent = so.judgement ?? "";
     judgement.className = so.above ? "remark" : "";
-    picture.show(JSON.stringify(so));
     const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
     figures.replaceChildren(table("False alarms", columns, rows));

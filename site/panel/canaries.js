@@ -1,9 +1,9 @@
 // The panel of canary audits: what is asked for, and what is under way.
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { lettered, phases } from "./canaryreport.js";
+import { courseOf, phases } from "./canaryreport.js";
 import { door } from "../page/doors.js";
-import { byId, html, onSubmit, tableRows } from "../page/element.js";
+import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture } from "../page/picture.js";
@@ -24,9 +24,9 @@ export class Canaries extends Bar {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, table: HTMLElement, picture: Picture} | null} */
+  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, picture: Picture} | null} */
   #live = null;
-  #course = null; // of that run
+  #course = []; // of that run
   #interval = ""; // whose bound is told on the way
   /** What was begun last. @type {import("./canaryform.js").How} */
   #how = "run";
@@ -104,7 +104,8 @@ export class Canaries extends Bar {
 
   begin() {
     super.begin();
-    this.#live = this.#course = null;
+    this.#live = null;
+    this.#course = [];
   }
 
   /** @param {any} p progress, or that of a replay */
@@ -120,25 +121,20 @@ export class Canaries extends Bar {
   /** Shows the bounds so far. @param {import("../worker/protocol").CanaryProgress} p @returns {string} the audit's own, in words */
   #bounds(p) {
     const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen);
-    this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
-    this.#course.points.push({ runs: p.certified, bounds: p.bounds });
+    this.#course.push({ runs: p.certified, bounds: p.bounds });
     if (door() !== "training") return "";
     if (!this.#live?.box.isConnected) this.#liven(p);
-    const { words, table, picture } = this.#live, { intervals, claimed } = this.#course;
+    const { words, picture } = this.#live, { claimed } = p;
     if (p.holds) words.textContent = `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`;
     else words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
-    picture.show(JSON.stringify(this.#course));
-    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.filter(({ name }) => !p.holds || name === chosen).map(({ name, letter }) => {
-      const b = p.bounds.find((x) => x.interval === name);
-      return [`${letter} ${name}`, b ? roundedDown(b.epsilon) : "–"];
-    }))));
+    picture.show(courseOf(this.#course, chosen, claimed, p.holds));
     return words.textContent;
   }
 
   /** Makes the place where the bounds are shown. @param {import("../worker/protocol").CanaryProgress} p */
   #liven({ holds, claimed }) {
-    const words = html("p", { class: "chart-words" }), chart = html("div", {}), table = html("div", {}), box = html("div", { class: "contents" }, words, chart, table);
-    this.#live = { box, words, table, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
+    const words = html("p", { class: "chart-words" }), chart = html("div", {}), box = html("div", { class: "contents" }, words, chart);
+    this.#live = { box, words, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
     showNothing();
     byId("result").classList.remove("empty");
     byId("planted").hidden = false;

@@ -8,33 +8,31 @@ import { tablesOf } from "../page/tables.js";
 
 const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" }; // by kind, or by mode
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins", scores: "Reading and auditing the scores" };
-/** Intervals with their letters, as a picture wants them. */
-export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
+/** The course of the audit's own bound, as its picture wants it. @param {{runs: number, bounds: import("../worker/protocol").CanaryLiveBound[]}[]} points */
+export const courseOf = (points, chosen, claimed, valid) => JSON.stringify({ claimed, valid, quantity: "epsilon", counted: "certification runs",
+  moments: points.flatMap(({ runs, bounds }) => bounds.filter((b) => b.interval === chosen).map((b) => ({ pairs: runs, bound: b.epsilon }))) });
 
 /**
  * Shows a report, the course of the bounds first, where there is one.
  * @param {import("../worker/protocol").ReportedValue} answer
- * @param {{name: string}[]} intervals all that there are
  * @param {import("../page/result.js").Standing} [standing]
  * @returns {Promise<void>} when its picture is there, too
  */
-export async function showPlanted({ facts, tables: all, course, ...answer }, intervals, standing) {
+export async function showPlanted({ facts, tables: all, course, ...answer }, standing) {
   showNothing();
   showHead(answer, standing);
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report), { plan } = report; // of the other kinds, less of it
-  const letters = report.kind === "canary" && plan.mode !== "one-run" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
   const tables = all.filter(({ name }) => name !== "membership"), scored = all.filter(({ name }) => name === "membership");
   const chart = course.length > 0 && html("div", {}), holds = ["sequential", "until-refuted"].includes(plan.mode ?? "");
   byId("planted").hidden = false;
   byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[plan.mode] ?? titles[report.kind], plan.source].filter(Boolean).join(" of ")),
     chart && section("The bounds by number of runs", html("p", { class: "hint" }, holds ? "Each is valid at any stopping time." : "Provisional: each as if the audit had been planned to end there. Runs are in the order in which workers finished."), chart),
-    tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters)),
+    tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables)),
     scored.length > 0 && membership(answer.text, scored),
     report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),
-    counts(report),
     facts.length > 0 && section("Facts", factsOf(facts)),
     html("div", { class: "background" }, background(report))));
-  if (chart) await new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: plan.runs, claimed: plan.claim.epsilon, chosen: plan.interval, intervals: lettered(intervals) }));
+  if (chart) await new Picture(chart, { of: "canaries", name: "bounds" }).show(courseOf(course, plan.interval, plan.claim.epsilon, holds));
 }
 
 const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);
@@ -46,7 +44,7 @@ function membership(text, tables) {
     new Picture(place, { of: "membership", view, name: view, square: view === "roc" }).show(text);
     return place;
   });
-  return section("Membership inference", html("div", { class: "curves" }, places), tablesOf(tables, [], ""));
+  return section("Membership inference", html("div", { class: "curves" }, places), tablesOf(tables, ""));
 }
 
 function moments(report) {
@@ -54,13 +52,4 @@ function moments(report) {
   const figure = (x) => (x === undefined ? "–" : short(Number(x.toPrecision(4))));
   const row = (name, s) => [name, grouped(s.canaries), ...orders.map((l) => figure(s.moments?.[l])), figure(s.correlation2), figure(s.correlation4)];
   return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
-}
-
-/** @param {import("../worker/protocol").CanaryReport} report */
-function counts({ kind, evidence }) {
-  const t = kind === "canary" && evidence?.runs?.certified.table;
-  if (!t?.cells?.length) return null;
-  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
-  return html("details", {}, html("summary", {}, title),
-    scrolled(title, "data counts tall", tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)]))));
 }

@@ -9,10 +9,10 @@ import { Ended, Engine, Refused } from "../page/engine.js";
 import { base64, picker } from "../page/files.js";
 import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
-import { grouped, size, times } from "../page/number.js";
+import { size, times } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { Unusable } from "../page/plan.js";
-import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
+import { phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
 import { pythonFor } from "../worker/python.js";
 import { inside } from "../worker/sandboxed.js";
@@ -128,7 +128,6 @@ export class Own {
   #result = null; // the state that the result which is shown came of
   #stopped = false;
   #printed = ""; // the first that Python printed
-  #pace;
   #slider;
   #timer = 0;
   #again = false; // what is under way is of what was written before
@@ -460,7 +459,6 @@ export class Own {
     let sandbox = null;
     this.#stopped = false;
     this.#printed = "";
-    this.#pace = new Pace();
     byId("own-run").disabled = true;
     byId("own-stop").disabled = false;
     if (this.#asked) byId("own-stop").focus({ preventScroll: true });
@@ -503,11 +501,11 @@ export class Own {
   /** @param {import("../worker/protocol").ProgressValue} p */
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
-    const rate = this.#pace.at(p.rows), left = timeLeft(p), so = verdictSoFar(p);
+    const left = timeLeft(p), so = verdictSoFar(p);
     if (!this.#again) this.#on.follow(p);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s` : ""}${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
+    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
   }
 
   #status(text, now = true) {

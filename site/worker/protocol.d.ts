@@ -385,9 +385,6 @@ export interface CalibratedCell {
   runs: number;
   alarms: number;
   of: number;
-  rate: number;
-  lower: number;
-  upper: number;
   rateText: string;
   intervalText: string;
   /** significantly above beta; at the end only */
@@ -432,18 +429,6 @@ export interface CanaryCoins {
   gdpGuesses: MembershipGuess[];
 }
 
-/** CanaryCourse are the bounds of a canary audit over the number of runs, as they came: each as if the audit had been planned to end there. */
-export interface CanaryCourse {
-  points: CanaryMoment[];
-  /** certification runs */
-  planned: number;
-  claimed: number;
-  /** the audit's own interval */
-  chosen: string;
-  /** all that there are */
-  intervals: { name: string; letter: string; valid: boolean }[];
-}
-
 /** Design is the distribution of the canaries. */
 export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
@@ -479,12 +464,6 @@ export interface CanaryLiveBound {
 
 /** Mode says when a bound holds. */
 export type CanaryMode = "sequential" | "until-refuted" | "fixed" | "one-run";
-
-/** CanaryMoment are the bounds after so many runs. */
-export interface CanaryMoment {
-  runs: number;
-  bounds: { interval: string; epsilon: number }[];
-}
 
 /** Note says what was audited, in words. */
 export interface CanaryNote {
@@ -748,6 +727,8 @@ export interface Course {
   valid: boolean;
   claimed: number;
   quantity: string;
+  /** "": pairs of outputs */
+  counted?: string;
 }
 
 /** coursePoint are the bounds after so many certification runs. */
@@ -854,13 +835,10 @@ export interface FactorOrder {
   probability: number;
 }
 
-/** Rate is how often audits of a mechanism that keeps its claim raised an alarm, with its interval, and the words for both. */
+/** falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm, with the words for their share and its interval. */
 export interface FalseAlarms {
   alarms: number;
   of: number;
-  rate: number;
-  lower: number;
-  upper: number;
   rateText: string;
   intervalText: string;
   /** significantly above beta; at the end only */
@@ -1105,7 +1083,7 @@ export type MembershipSides = "chosen" | "both" | "in" | "out";
 /** Mode says what an audit is after. */
 export type Mode = "verdict-and-bound" | "fixed" | "until-refuted";
 
-/** Moment is a bound on the way: from so many pairs of outputs. */
+/** Moment is a bound on the way: from so many pairs of outputs, or of what is counted. */
 export interface Moment {
   pairs: number;
   bound: number;

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func (l level) ends() (least, most, unit float64) {
 	if least, most, unit = l.edges[0], l.edges[len(l.edges)-1], 1; uneven(l.edges) {
 		return 0, n, 1
 	}
-	return least, most, (most - least) / n
+	return least, most, cmp.Or((most-least)/n, max(1, math.Abs(least))) // a stranger's edges may all be one
 }
 
 // bin puts bin i of the histogram in its place.
@@ -214,4 +215,16 @@ func outline(l plot.Line, bins []Bin, side int) plot.Line {
 	}
 	l.Points = append(l.Points, [2]float64{bins[len(bins)-1].To, 0})
 	return l
+}
+
+// shareBars are the shares of both sides as bars, a row for each bin.
+func shareBars(first, second string, bins []Bin) []plot.Mark {
+	sides := [2]plot.Bars{{Key: first, Paint: plot.Ink(plot.First)}, {Key: second, Paint: plot.Ink(plot.Second), Form: plot.KeyHatch}}
+	for i, b := range bins {
+		for k := range sides {
+			from := float64(i) + []float64{0.16, 0.52}[k]
+			sides[k].Boxes = append(sides[k].Boxes, plot.Span(0, b.share(k), from, from+0.32))
+		}
+	}
+	return []plot.Mark{sides[0], sides[1]}
 }

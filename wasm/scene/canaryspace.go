@@ -126,7 +126,7 @@ func (v *canarySpace) numbers() plot.Numbers {
 
 // plane shows canaries as points, as long on both axes.
 func (v *canarySpace) plane() plot.Plot {
-	p := plot.Plot{Height: plot.Height{260, 0.6, 440}, Framed: true, Alike: true, Items: v.points, Hit: [2]float64{24, 24}, Outline: 16, Numbers: v.numbers()}
+	p := plot.Plot{Height: plot.Height{260, 0.6, 440}, Alike: true, Items: v.points, Hit: [2]float64{24, 24}, Outline: 16, Numbers: v.numbers()}
 	p.Caption = v.from()
 	if v.used < v.of.runs {
 		p.Caption += fmt.Sprintf(" (%s of them, in which all have a score)", plot.Grouped(v.used))
@@ -150,7 +150,7 @@ func (v *canarySpace) plane() plot.Plot {
 		}
 		means[side] = [][2]float64{mean}
 	}
-	p.Marks = append(p.Marks, plot.Crosses{Key: "mean inside", Paint: plot.Ink(plot.First), At: means[0], Upright: true, Under: true}, plot.Crosses{Key: "mean of fresh ones", Paint: plot.Ink(plot.Second), At: means[1], Under: true})
+	p.Marks = append(p.Marks, plot.Points{Key: "mean inside (ringed)", Paint: plot.Ink(plot.First), At: means[0], Form: plot.Ring, Radius: 11}, plot.Points{Key: "mean of fresh ones (ringed)", Paint: plot.Ink(plot.Second), At: means[1], Form: plot.Ring, Radius: 11})
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
 		*axis = plot.Axis{Title: [2]string{"first", "second"}[k] + " component, " + plot.Percent(plot.Round(v.share[k], 2)) + " of the variance", Scale: spanOf(ends[k]...), Words: plot.Short, Zooms: true}
 	}

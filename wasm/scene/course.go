@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Moment is a bound on the way: from so many pairs of outputs.
+// Moment is a bound on the way: from so many pairs of outputs, or of what is counted.
 type Moment struct {
 	Pairs int     `json:"pairs"`
 	Bound float64 `json:"bound"`
@@ -22,7 +21,10 @@ type Course struct {
 	Valid    bool     `json:"valid"` // each holds if the run was stopped there
 	Claimed  float64  `json:"claimed"`
 	Quantity string   `json:"quantity"`
+	Counted  string   `json:"counted,omitempty"` // "": pairs of outputs
 }
+
+func (c Course) counted() string { return cmp.Or(c.Counted, "pairs of outputs") }
 
 // most is the largest figure.
 func (c Course) most() float64 {
@@ -50,14 +52,14 @@ func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 }
 
 func (c course) caption() string {
-	words := fmt.Sprintf("The lower bound on %s after each number of outputs; claimed: %s. ", c.Quantity, plot.Short(c.Claimed))
+	words := fmt.Sprintf("The lower bound on %s after each number of %s; claimed: %s. ", c.Quantity, c.counted(), plot.Short(c.Claimed))
 	if c.Valid {
 		words += "All bounds hold together: the run could have been stopped at any of them."
 	} else {
 		words += "Only the last bound is certified: one chosen while looking has no confidence."
 	}
 	if i := c.first(); i >= 0 {
-		words += fmt.Sprintf(" The claim is exceeded after %s pairs of outputs.", plot.Grouped(c.Moments[i].Pairs))
+		words += fmt.Sprintf(" The claim is exceeded after %s %s.", plot.Grouped(c.Moments[i].Pairs), c.counted())
 	}
 	return words
 }
@@ -69,7 +71,7 @@ func (c Course) first() int {
 
 // numbers are the moments, and the certified bound.
 func (c course) numbers() plot.Numbers {
-	n := plot.Numbers{Title: "The bound at every moment", Head: []string{"pairs of outputs", "lower bound on " + c.Quantity, "claimed", "holds"}}
+	n := plot.Numbers{Title: "The bound at every moment", Head: []string{c.counted(), "lower bound on " + c.Quantity, "claimed", "holds"}}
 	for _, m := range c.Moments {
 		n.Rows = append(n.Rows, []any{m.Pairs, plot.Down(m.Bound), c.Claimed, plot.If(c.Valid, "if stopped there", "not certified")})
 	}
@@ -82,7 +84,7 @@ func (c course) numbers() plot.Numbers {
 func (c course) plot(choice string) plot.Plot {
 	p := plot.Plot{Height: plot.Height{230, 0.5, 380}, Caption: c.caption(), Numbers: c.numbers(), Hit: [2]float64{20, 28}, Outline: 10}
 	last, most := float64(max(c.pairs, c.Moments[len(c.Moments)-1].Pairs)), c.most()
-	p.X = plot.Axis{Title: "pairs of outputs that were counted", Scale: plot.Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
+	p.X = plot.Axis{Title: c.counted(), Scale: plot.Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
 	if choice == "log" {
 		p.X.Scale, p.X.Words = plot.Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, plot.Power
 	}
@@ -126,26 +128,9 @@ func NewSpark(c *Course) *plot.View {
 		p.Items, line = append(p.Items, at), append(line, at)
 	}
 	tip := line[len(line)-1]
-	words := plot.Ends{Words: []string{symbolOf(c.Quantity) + plot.Short(plot.Floor(last.Bound, 2))}, At: [][2]float64{tip}, Paint: []plot.Paint{plot.Ink(plot.Text)}, Bold: []bool{true}}
 	p.Marks = []plot.Mark{plot.Line{Paint: plot.Ink(plot.Text), Width: 2.6, Points: line}, plot.Points{Paint: plot.Ink(plot.Text), At: [][2]float64{tip}, Radius: 4.5}}
 	if c.Claimed > 0 {
 		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: c.Claimed})
-		words.Words, words.At = append(words.Words, "claim "+plot.Short(c.Claimed)), append(words.At, [2]float64{end, c.Claimed})
-		words.Paint, words.Bold = append(words.Paint, plot.Ink(plot.Text)), append(words.Bold, false)
 	}
-	for _, w := range words.Words {
-		p.Right = max(p.Right, plot.Roughly(w, plot.TextSize)*1.1+4)
-	}
-	p.Marks = append(p.Marks, words)
 	return plot.View{ID: "spark", Title: "Bound over time"}.Always(p)
-}
-
-// symbolOf is the sign of a quantity in words.
-func symbolOf(quantity string) string {
-	for _, q := range []struct{ name, sign string }{{"epsilon", "ε "}, {"rho", "ρ "}, {"mu", "μ "}} {
-		if strings.HasPrefix(quantity, q.name) {
-			return q.sign
-		}
-	}
-	return "≥ "
 }

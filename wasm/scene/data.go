@@ -256,7 +256,7 @@ func (v *data) plot() plot.Plot {
 		p.Marks = append(p.Marks, plot.Points{Key: "only in the second table (ringed)", Paint: plot.Ink(plot.Bad), At: odd[1], Form: plot.Ring, Radius: 9})
 	}
 	if v.odd[0] > 0 {
-		p.Marks = append(p.Marks, plot.Crosses{Key: "only in the first table (crossed)", Paint: plot.Ink(plot.Text), At: odd[0]})
+		p.Marks = append(p.Marks, plot.Points{Key: "only in the first table (diamond)", Paint: plot.Ink(plot.Text), At: odd[0], Form: plot.Diamond, Radius: 8})
 	}
 	for side, n := range notes {
 		if odd[side] != nil {

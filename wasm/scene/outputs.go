@@ -301,9 +301,9 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	}
 }
 
-// covered is how much of a bin lies between two places.
+// covered is how much of a bin lies between two places; 0 of one without width.
 func (m mark) covered(w plot.Window) float64 {
-	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / (m.To - m.From)
+	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / cmp.Or(m.To-m.From, 1)
 }
 
 // span is where an interval lies; beyond the edges it ends somewhere in an end bin.

@@ -34,20 +34,11 @@ var lightTheme = func() [][3]uint8 {
 // stillViews are the pictures that stand in the page and not in the instrument.
 func stillViews(t *testing.T) map[string]*plot.View {
 	t.Helper()
-	read := func(text string, into any) {
-		t.Helper()
-		must.Do(t, json.Unmarshal([]byte(text), into))
-	}
-	var course CanaryCourse
-	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "letter": "A", "valid": true}, {"name": "b", "letter": "B", "valid": true}, {"name": "c", "letter": "C"}, {"name": "d", "letter": "D"}],
-		"points": [{"runs": 10, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 0.1}]},
-			{"runs": 40, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 1.2345}, {"interval": "c", "epsilon": 1.24}]}]}`, &course)
 	kl, limit, best := 0.25, 2.5, 4.0
 	views := map[string]*plot.View{
-		"canaries": NewCanariesOverRuns(&course),
+		"canaries": NewOverTime(&Course{Moments: []Moment{{10, 0.1}, {40, 1.2345}}, Claimed: 1, Quantity: "epsilon", Counted: "certification runs"}, nil, 0),
 		"account":  NewAccount(accounting.Account{Curve: []accounting.Point{{Alpha: 1.5, Divergence: 0.1}, {Alpha: 4, Divergence: 0.5}, {Alpha: 64, Divergence: 2.25}}, KL: &kl, MaxDivergence: &limit, Epsilons: []accounting.Guarantee{{Method: accounting.MethodTight, Order: &best}}}),
 		"spark":    NewSpark(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
-		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
 		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []report.Row{{Alpha: 1.1, LowerBound: new(0.1)}, {Alpha: 2, LowerBound: new(0.7)}, {Alpha: 8, LowerBound: new(0.6)}, {Alpha: 64, LowerBound: new(2.0)}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
 	}
 	for name, r := range reports(t) {
@@ -66,7 +57,7 @@ func stillViews(t *testing.T) map[string]*plot.View {
 // pictures of the page, and they can be told what they are called.
 func TestStillViews(t *testing.T) {
 	views := stillViews(t)
-	if len(views) < 4+3 {
+	if len(views) < 3+3 {
 		t.Fatalf("%d pictures", len(views))
 	}
 	for name, v := range views {

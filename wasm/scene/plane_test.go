@@ -193,21 +193,7 @@ func TestOddPlanes(t *testing.T) {
 				if len(s.Items) != len(flat.cells) || len(v.Table(plot.Rounded).Rows) != len(s.Items) {
 					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(plot.Rounded).Rows))
 				}
-				for _, sh := range s.Shapes {
-					for _, q := range sh.Points {
-						if math.IsNaN(q.X+q.Y) || math.IsInf(q.X+q.Y, 0) {
-							r.Fatalf("a point %v", q)
-						}
-					}
-				}
-				for i, it := range s.Items {
-					if x, y := v.Position(i); !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
-						r.Fatalf("item %d lies at %v, %v", i, x, y)
-					}
-					if strings.Contains(v.Tooltip(i), "NaN") || it.Box.W < 0 || it.Box.H < 0 {
-						r.Fatalf("item %d: %v, %q", i, it.Box, v.Tooltip(i))
-					}
-				}
+				finite(r, "plane", v, s, math.MaxFloat64)
 			}
 		}
 	})

@@ -64,8 +64,8 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 		views := Views(input(t, r))
 		everyChoice(t, name, views...)
 		for _, v := range views {
-			if seen[v.ID]++; v.Caption == "" {
-				t.Errorf("%s, %s: without words", name, v.ID)
+			if seen[v.ID]++; v.Caption == "" || v.ID == "divergence" && len(v.Panels) != 3 {
+				t.Errorf("%s, %s: %d panels, words %q", name, v.ID, len(v.Panels), v.Caption)
 			}
 		}
 	}
@@ -109,17 +109,34 @@ func everyChoice(t *testing.T, name string, views ...*plot.View) {
 	}
 }
 
+// finite: no point lies beyond the most px, no word is a number that is none, and no item lies
+// nowhere.
+func finite(t must.TB, what string, v *plot.View, s *plot.Scene, most float64) {
+	t.Helper()
+	for _, sh := range s.Shapes {
+		for _, p := range sh.Points {
+			if !(math.Abs(p.X) <= most && math.Abs(p.Y) <= most) {
+				t.Fatal(what, "a point", p)
+			}
+		}
+	}
+	for i, it := range s.Items {
+		if words := v.Tooltip(i); words == "" || strings.Contains(words, "NaN") || it.Box.W < 0 || it.Box.H < 0 {
+			t.Fatal(what, "item", i, it.Box, words)
+		}
+		if x, y := v.Position(i); !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
+			t.Fatal(what, "item", i, "lies at", x, y)
+		}
+	}
+}
+
 func sound(t *testing.T, what string, v *plot.View, s *plot.Scene) {
 	t.Helper()
 	if !(s.Height > 60 && s.Height < 1000) || !(s.Plot.W > 0 && s.Plot.H > 0) || s.Plot.Right() > s.Width+0.5 || s.Plot.Bottom() > s.Height {
 		t.Fatalf("%s: %v by %v, plot %v", what, s.Width, s.Height, s.Plot)
 	}
+	finite(t, what, v, s, math.MaxFloat64)
 	for _, sh := range s.Shapes {
-		for _, p := range sh.Points {
-			if math.IsNaN(p.X+p.Y) || math.IsInf(p.X+p.Y, 0) {
-				t.Fatalf("%s: a point %v", what, p)
-			}
-		}
 		if sh.Paint.Alpha <= 0 || sh.Paint.Alpha > 1 {
 			t.Fatalf("%s: a paint %+v", what, sh.Paint)
 		}
@@ -139,17 +156,11 @@ func sound(t *testing.T, what string, v *plot.View, s *plot.Scene) {
 		}
 	}
 	for i, it := range s.Items {
-		if words := v.Tooltip(i); words == "" || strings.Contains(words, "NaN") {
-			t.Fatalf("%s: item %d reads %q", what, i, words)
-		}
 		p := plot.Point{X: it.Box.X + it.Box.W/2, Y: it.Box.Y + it.Box.H/2}
 		if it.Box.W > 0 && it.Box.H > 0 && s.Plot.Has(p) {
 			if hit := s.Hit(p); hit < 0 || s.Items[hit].Box != it.Box && hit != i {
 				t.Errorf("%s: the middle of item %d hits %d", what, i, hit)
 			}
-		}
-		if x, y := v.Position(i); x < 0 || x > 1 || y < 0 || y > 1 {
-			t.Errorf("%s: item %d lies at %v, %v", what, i, x, y)
 		}
 	}
 }
@@ -176,7 +187,8 @@ func TestDivergenceByHand(t *testing.T) {
 		}
 	}
 	sums(ch, pure(0.5), "", 0.75-math.Exp(0.5)*0.25, 0.5, 0.5*math.Log(3))
-	sums(ch, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, report.SecondOverFirst, 0.25*0.25/0.75+0.75*0.75/0.25)
+	half := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, First: []int{25, 75, 0}, Second: []int{50, 50, 0}}
+	sums(half, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, report.SecondOverFirst, 0.5*0.5/0.25+0.5*0.5/0.75)
 	sums(chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, "", math.Inf(1), 0.1)
 	for _, empty := range []chart.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
 		if newOutputs(outputsOf{chart: empty, beta: 0.05}).divergence("") != nil {

@@ -58,11 +58,11 @@ func (v *outputs) Says() plot.Said {
 			x.Sentence += fmt.Sprintf(" %s allows %s times.", v.claimWords(), v.allowed())
 		}
 		x.Small = v.shownSmall()
-	case t.certain && !v.corridor:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesDown(t.bound), other)
-		x.Small = v.shownSmall()
 	case t.certain:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s. %s allows %s.", where, likelier, timesDown(t.bound), other, v.claimWords(), v.allowed())
+		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesDown(t.bound), other)
+		if v.corridor {
+			x.Sentence += fmt.Sprintf(" %s allows %s.", v.claimWords(), v.allowed())
+		}
 		x.Small = v.shownSmall()
 	case observed > 0 && !math.IsInf(observed, 1):
 		x.Sentence = fmt.Sprintf("%s%s may be %s times as likely as %s.", where, likelier, times(observed), other)

@@ -37,7 +37,7 @@ func Sentence(r report.View) string {
 	if err != nil || len(views) == 0 {
 		return ""
 	}
-	return plot.Draw(views[0], plot.Request{Width: format.WideWidth}).Sentence
+	return views[0].Sentence
 }
 
 // drawn is a view at all widths, looked at by one of its choices.

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestAccount(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
 	q := accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(2.0), Rate: new(0.05), Steps: new(100), AtEpsilon: new(1.0), Orders: []float64{2, 8.5}}
-	want, err := accounting.Answer(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(accounting.Answer(q))(t)
 	got := answerTo[accountAnswer](p, "account", q)
 	if !reflect.DeepEqual(got.Account, want) {
 		x, _ := json.Marshal(got.Account)

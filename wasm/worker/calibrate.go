@@ -6,12 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/wasm/scene"
+	"golang.org/x/sync/errgroup"
 )
 
 // The tool's own error rate: many whole audits, several at a time, each of which
@@ -27,7 +28,7 @@ const (
 // calibrated is a calibration, under way or at its end.
 type calibrated struct {
 	Cells    []calibratedCell `json:"cells"`
-	All      scene.Rate       `json:"all"`
+	All      falseAlarms      `json:"all"`
 	Total    int              `json:"total"` // audits to be done; All.Of are
 	Beta     float64          `json:"beta"`
 	BetaText string           `json:"betaText"`
@@ -40,33 +41,30 @@ type calibrated struct {
 	CLI       string `json:"cli,omitempty"`
 }
 
+// falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm, with
+// the words for their share and its interval.
+type falseAlarms struct {
+	Alarms       int    `json:"alarms"`
+	Of           int    `json:"of"`
+	RateText     string `json:"rateText"`
+	IntervalText string `json:"intervalText"`
+	Above        bool   `json:"above,omitempty"` // significantly above beta; at the end only
+}
+
 // calibratedCell is one mechanism.
 type calibratedCell struct {
 	Mechanism string `json:"mechanism"`
 	Claim     string `json:"claim"`
 	Met       bool   `json:"met"`
 	Runs      int    `json:"runs"` // to be done; Of are
-	scene.Rate
+	falseAlarms
 	Inconclusive int    `json:"inconclusive,omitempty"`
 	Failed       int    `json:"failed,omitempty"`
 	Note         string `json:"note,omitempty"`
 }
 
-// rates are the rows of its picture: those of all together come last.
-func (v calibrated) rates() (rows []scene.Rate) {
-	for _, c := range v.Cells {
-		c.Name = c.Mechanism
-		rows = append(rows, c.Rate)
-	}
-	if len(rows) > 1 {
-		v.All.Name = "all together"
-		rows = append(rows, v.All)
-	}
-	return rows
-}
-
-func rateOf(c calibration.Count) scene.Rate {
-	return scene.Rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
+func rateOf(c calibration.Count) falseAlarms {
+	return falseAlarms{Alarms: c.Alarms, Of: c.Of, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
 
 // calibrate does audits with the default learners, as [calibration.Small] has them but
@@ -127,62 +125,45 @@ type calibrating struct {
 	outcomes [][]calibration.Outcome
 }
 
-// calibrationAudit is one audit, as a task of this process.
-type calibrationAudit struct {
-	name string
-	cell int
-	do   func() (*calibration.Outcome, error)
-}
-
-// Kind implements [engine.Task].
-func (a calibrationAudit) Kind() string { return "audit" }
-
-// Name implements [engine.Task].
-func (a calibrationAudit) Name() string { return a.name }
-
-// Run implements [engine.Task].
-func (a calibrationAudit) Run(engine.Hook, func(any)) (any, error) { return a.do() }
-
-// audits are all audits, one run of every cell after the other, whose tasks go to the
-// crew. They end with ctx, and one that fails ends the others.
-func (s *calibrating) audits(ctx context.Context, fail context.CancelCauseFunc, cat audit.Catalogue, crew *workerPool) []calibrationAudit {
-	var all []calibrationAudit
-	for run := range slices.MaxFunc(s.cells, func(a, b calibration.Cell) int { return a.Runs - b.Runs }).Runs {
-		for i, cell := range s.cells {
-			if run >= cell.Runs {
-				continue
-			}
-			name := fmt.Sprintf("%s, run %d", cell.Name, run)
-			all = append(all, calibrationAudit{name, i, func() (*calibration.Outcome, error) {
-				o, err := cell.AuditOn(ctx, cat, engine.NewPool(crew), s.plan.Seed, run)
-				if err != nil {
-					err = fmt.Errorf("%s: %v", name, err) // without its kind: a worker that was lost is the crew's, and not this one
-					fail(err)
-				}
-				return &o, err
-			}})
-		}
-	}
-	return all
-}
-
-// do does the audits. Outcomes are merged in their order, so that what is counted when
+// do does all audits, one run of every cell after the other, whose tasks go to the crew. One
+// that fails ends the others. Outcomes are merged in their order, so that what is counted when
 // it ends early does not depend on which audits are quick.
 func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerPool) error {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	audits := s.audits(ctx, fail, cat, crew)
-	done := make([]*calibration.Outcome, len(audits))
+	type audit struct{ cell, run int }
+	var all []audit
+	for run := 0; len(all) < s.total; run++ {
+		for i, cell := range s.cells {
+			if run < cell.Runs {
+				all = append(all, audit{i, run})
+			}
+		}
+	}
+	audits, ctx := errgroup.WithContext(ctx)
 	// One audit more than there are workers: none waits while the engine
 	// reads what it has done.
-	_, err := engine.Do(ctx, engine.LocalPool(crew.pool(crew).Size()+1), audits, engine.Events[calibration.Outcome]{Done: func(i int, o *calibration.Outcome) {
-		for done[i] = o; s.next < len(done) && done[s.next] != nil; s.next++ {
-			cell := audits[s.next].cell
-			s.outcomes[cell] = append(s.outcomes[cell], *done[s.next])
+	audits.SetLimit(crew.pool(crew).Size() + 1)
+	var mu sync.Mutex
+	done := make([]*calibration.Outcome, len(all))
+	for i, a := range all {
+		if ctx.Err() != nil {
+			break
 		}
-		s.told()
-	}})
-	return err
+		audits.Go(func() error {
+			o, err := s.cells[a.cell].AuditOn(ctx, cat, engine.NewPool(crew), s.plan.Seed, a.run)
+			if err != nil {
+				return fmt.Errorf("%s, run %d: %w", s.cells[a.cell].Name, a.run, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for done[i] = &o; s.next < len(done) && done[s.next] != nil; s.next++ {
+				cell := all[s.next].cell
+				s.outcomes[cell] = append(s.outcomes[cell], *done[s.next])
+			}
+			s.told()
+			return nil
+		})
+	}
+	return audits.Wait()
 }
 
 // now is what there is; at the end it is judged.
@@ -215,7 +196,7 @@ func (s *calibrating) now(end bool) calibrated {
 		}
 	}
 	for i, r := range rows {
-		out.Cells[i] = calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, Rate: rateOf(r.Count),
+		out.Cells[i] = calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, falseAlarms: rateOf(r.Count),
 			Inconclusive: r.Inconclusive, Failed: r.Failed, Note: r.Note}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func smallCalibration(runs int, mechanisms ...string) calibration.Plan {
@@ -22,17 +23,11 @@ func smallCalibration(runs int, mechanisms ...string) calibration.Plan {
 // native does the first audits of a plan, one run of every cell after the other.
 func native(t *testing.T, cat audit.Catalogue, p calibration.Plan, audits int) []calibration.Row {
 	t.Helper()
-	cells, _, err := p.Cells(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells, _ := must.Get2(p.Cells(cat))(t)
 	outcomes := make([][]calibration.Outcome, len(cells))
 	for at := range audits {
 		i, run := at%len(cells), at/len(cells)
-		o, err := cells[i].Audit(context.Background(), cat, p.Seed, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(cells[i].Audit(context.Background(), cat, p.Seed, run))(t)
 		outcomes[i] = append(outcomes[i], o)
 	}
 	rows := make([]calibration.Row, len(cells))
@@ -50,7 +45,7 @@ func same(t *testing.T, what string, got calibrated, rows []calibration.Row) {
 		t.Fatalf("%s: %d cells with %+v in all, want %d with %+v", what, len(got.Cells), got.All, len(rows), calibration.Total(rows))
 	}
 	for i, r := range rows {
-		if c := got.Cells[i]; c.Mechanism != r.Plan.Mechanism || c.Rate != rateOf(r.Count) || c.Failed != r.Failed || c.Inconclusive != r.Inconclusive || c.Met != r.Met || c.Runs != r.Runs {
+		if c := got.Cells[i]; c.Mechanism != r.Plan.Mechanism || c.falseAlarms != rateOf(r.Count) || c.Failed != r.Failed || c.Inconclusive != r.Inconclusive || c.Met != r.Met || c.Runs != r.Runs {
 			t.Errorf("%s: %+v, want %+v", what, c, r)
 		}
 	}
@@ -80,9 +75,7 @@ func TestCalibrationThroughMessages(t *testing.T) {
 		before := -1
 		for _, m := range p.told {
 			var v calibrated
-			if err := json.Unmarshal([]byte(m.JSON), &v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(m.JSON), &v))
 			if v.All.Of < before || v.All.Of > 24 || v.Judgement != "" || v.Total != 24 || len(v.Cells) != 2 {
 				t.Errorf("told %+v", v)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // doing is what a call does; it is told of progress by the message's id.
@@ -20,25 +21,27 @@ type call struct {
 	needs bool // needs the workers, which serve one call at a time
 	does  doing
 	sends reflect.Type
+	tells []any // values of the types of what it tells on its way
 	gets  reflect.Type
+	doc   string
 }
 
 // calls are all that there are.
 var calls = []call{
-	callOf("check", (*coordinator).check),
-	needsWorkers(callOf("run", (*coordinator).run)),
-	needsWorkers(callOf("calibrate", (*coordinator).calibrate)),
-	callOf("account", (*coordinator).account),
-	callOf("open", (*coordinator).open),
-	needsWorkers(callOf("verify", (*coordinator).verify)),
-	needsWorkers(callOf("inspect", (*coordinator).inspect)),
-	callOf("look", (*coordinator).look),
-	callOf("preview", (*coordinator).preview),
-	callOf("picture", (*coordinator).picture),
+	callOf("check", "What settings of an audit of a pair mean, before it runs.", (*coordinator).check),
+	needsWorkers(callOf("run", "Audits. A stop answers with the partial report. Files are those of canaries or scores.", (*coordinator).run, pair.Progress{}, canaryProgress{})),
+	needsWorkers(callOf("calibrate", "Measures the tool's own error rate. A stop answers with what it has counted.", (*coordinator).calibrate, calibrated{})),
+	callOf("account", "Accounts for a mechanism.", (*coordinator).account),
+	callOf("open", "Reads a report of any kind. json: a file's text, verbatim.", (*coordinator).open),
+	needsWorkers(callOf("verify", "Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", (*coordinator).verify, replayProgress{})),
+	needsWorkers(callOf("inspect", "Reads the user's samples; without files: those that are there. Of the role of samples only.", (*coordinator).inspect, readProgress{})),
+	callOf("look", "What columns a table of labelled examples has.", (*coordinator).look),
+	callOf("preview", "What the result in a link says, before anything ran.", (*coordinator).preview),
+	callOf("picture", "Draws, during a run too.", (*coordinator).picture),
 }
 
-func callOf[T, R any](name string, do func(*coordinator, context.Context, request[T]) (R, error)) call {
-	return call{name: name, sends: reflect.TypeFor[T](), gets: reflect.TypeFor[R](), does: func(ctx context.Context, c *coordinator, m message) (any, error) {
+func callOf[T, R any](name, doc string, do func(*coordinator, context.Context, request[T]) (R, error), tells ...any) call {
+	return call{name: name, doc: doc, sends: reflect.TypeFor[T](), tells: tells, gets: reflect.TypeFor[R](), does: func(ctx context.Context, c *coordinator, m message) (any, error) {
 		r := request[T]{id: m.ID, files: m.Files}
 		var err error
 		if text, is := any(&r.asked).(*reportText); is {

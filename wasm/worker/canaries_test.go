@@ -69,9 +69,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 			told := 0
 			for _, m := range p.told {
 				var v canaryProgress
-				if err := json.Unmarshal([]byte(m.JSON), &v); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal([]byte(m.JSON), &v))
 				if v.Planned != c.plan.Runs || v.Runs > v.Total {
 					t.Errorf("told %+v", v)
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -221,10 +222,7 @@ func reportIn(t *testing.T, r reported) pair.Report { return readIn[pair.Report]
 // readIn is the report of an answer, of the kind R.
 func readIn[R report.View](t *testing.T, r reported) R {
 	t.Helper()
-	v, err := core.ParseReport([]byte(r.Text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(core.ParseReport([]byte(r.Text)))(t)
 	if text, _ := audit.Canonical(v); string(text) != r.Text {
 		t.Error("the text is not the report's canonical form")
 	}
@@ -283,10 +281,7 @@ func testPlan(mechanism string, samples int) pair.Plan {
 // alone runs a plan without any message.
 func alone(t *testing.T, cat audit.Catalogue, plan pair.Plan) pair.Report {
 	t.Helper()
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 	return r
 }
 

@@ -104,15 +104,9 @@ func toJS(m message) js.Value {
 	out := js.Global().Get("Object").New()
 	out.Set("type", m.Type)
 	out.Set("id", m.ID)
-	switch m.Type {
-	case msgRows:
-		out.Set("rows", m.Rows)
-	case msgReplace:
-		out.Set("worker", m.Worker)
-		out.Set("reason", m.Reason)
-	case msgReady:
-		out.Set("worker", m.Worker)
-	}
+	out.Set("worker", m.Worker)
+	out.Set("rows", m.Rows)
+	out.Set("reason", m.Reason)
 	if m.JSON != "" {
 		out.Set("json", m.JSON)
 	}

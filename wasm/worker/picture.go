@@ -23,14 +23,13 @@ type pictureRequest struct {
 
 // What there are pictures of.
 const (
-	ofReport      = "report"      // the text of a report about a pair
-	ofLinked      = "linked"      // the text of a report as far as a link has it
-	ofAccount     = "account"     // accountAnswer
-	ofCalibration = "calibration" // calibrated
-	ofCanaries    = "canaries"    // scene.CanaryCourse
-	ofMembership  = "membership"  // the text of a report of canaries or scores
-	ofSpark       = "spark"       // scene.Course, of a run on its way or of one that ended, very small
-	ofLive        = "live"        // pair.Progress, of a run on its way
+	ofReport     = "report"     // the text of a report about a pair
+	ofLinked     = "linked"     // the text of a report as far as a link has it
+	ofAccount    = "account"    // accountAnswer
+	ofCanaries   = "canaries"   // scene.Course, of an audit with canaries
+	ofMembership = "membership" // the text of a report of canaries or scores
+	ofSpark      = "spark"      // scene.Course, of a run on its way or of one that ended, very small
+	ofLive       = "live"       // pair.Progress, of a run on its way
 )
 
 // widest bounds the width of a picture, in px.
@@ -98,12 +97,9 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	case ofAccount:
 		a, err := drawable[accounting.Account](req)
 		return scene.NewAccount(a), err
-	case ofCalibration:
-		v, err := drawable[calibrated](req)
-		return scene.NewRates(v.rates(), v.Beta), err
 	case ofCanaries:
-		course, err := drawable[scene.CanaryCourse](req)
-		return scene.NewCanariesOverRuns(&course), err
+		course, err := drawable[scene.Course](req)
+		return scene.NewOverTime(&course, nil, 0), err
 	case ofMembership:
 		r, err := drawable[scene.CanaryReport](req)
 		switch req.View {

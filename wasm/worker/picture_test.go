@@ -6,29 +6,22 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
-	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // TestPictures: every picture of the page is drawn from what the page has, at the
 // width it asks for, as elements or as a file.
 func TestPictures(t *testing.T) {
-	report, err := os.ReadFile("../../core/testdata/reports/pair/histogram.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(os.ReadFile("../../core/testdata/reports/pair/histogram.json"))(t)
 	alpha := 2.0
-	account, err := accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha}))(t)
 	texts := map[string]string{
-		ofReport:      string(report),
-		ofAccount:     mustJSON(account),
-		ofCalibration: mustJSON(calibrated{Cells: []calibratedCell{{Mechanism: "a", Rate: scene.Rate{Of: 10, Upper: 0.3}}, {Mechanism: "b"}}, Beta: 0.05}),
-		ofCanaries:    `{"points": [{"runs": 9, "bounds": [{"interval": "wilson", "epsilon": 0.5}]}], "planned": 20, "claimed": 1, "chosen": "wilson", "intervals": [{"name": "wilson", "letter": "A"}]}`,
-		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
-		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.05, "share": 0.45}}`,
+		ofReport:   string(report),
+		ofAccount:  mustJSON(account),
+		ofCanaries: `{"moments": [{"pairs": 9, "bound": 0.5}], "claimed": 1, "quantity": "epsilon", "counted": "runs"}`,
+		ofSpark:    `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
+		ofLive:     `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.05, "share": 0.45}}`,
 	}
 	const scored = `{"claim": {"kind": "pure", "epsilon": 1}, "plan": {"beta": 0.1}, "evidence": {"membership": {"roc": {"in": 2, "out": 1, "steps": [{"at": 3, "in": 1, "out": 0}], "wins": 1, "ties": 0}, "histogram": {"edges": [1, 2, 3], "in": [0, 1, 0, 1], "out": [0, 0, 1, 0]}}}}`
 	texts[ofMembership] = scored

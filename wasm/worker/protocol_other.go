@@ -25,23 +25,6 @@ import (
 // The boundary as the scripts' types. A message is in one of these tables, or the
 // test of them fails.
 
-// docs say of each call what it is, and what progress it tells.
-var docs = map[string]struct {
-	doc   string
-	tells []any
-}{
-	"check":     {"What settings of an audit of a pair mean, before it runs.", nil},
-	"run":       {"Audits. A stop answers with the partial report. Files are those of canaries or scores.", []any{pair.Progress{}, canaryProgress{}}},
-	"calibrate": {"Measures the tool's own error rate. A stop answers with what it has counted.", []any{calibrated{}}},
-	"account":   {"Accounts for a mechanism.", nil},
-	"open":      {"Reads a report of any kind. json: a file's text, verbatim.", nil},
-	"verify":    {"Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", []any{replayProgress{}}},
-	"inspect":   {"Reads the user's samples; without files: those that are there. Of the role of samples only.", []any{readProgress{}}},
-	"look":      {"What columns a table of labelled examples has.", nil},
-	"preview":   {"What the result in a link says, before anything ran.", nil},
-	"picture":   {"Draws, during a run too.", nil},
-}
-
 const (
 	portField = "MessagePort"
 	anyReport = "AnyReport"
@@ -108,7 +91,6 @@ func protocol(root string) string {
 	typeFor[reportText](as, "string")
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[train.Preview](names, "TablePreview")
-	typeFor[scene.Rate](names, "FalseAlarms")
 	typeFor[chart.Kind](names, "ChartKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
@@ -119,20 +101,15 @@ func protocol(root string) string {
 	typeFor[report.Method](as, "string") // each kind of audit has its own
 	typeFor[plot.Node](as, "SVGNode")
 	typeFor[json.RawMessage](as, "unknown")
+	typeFor[reportJSON](as, anyReport)
 
-	field := func(of any, name string) typescript.Field {
-		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
-	}
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
-		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "mechanisms/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"},
-		Fields: map[typescript.Field]any{
-			field(reported{}, "Report"): anyReport,
-		}}
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "mechanisms/source": "Canary", "core/membership": "Membership", "core/pair/threshold": "Threshold", "core/scores": "Scores"}}
 	var kinds []string
 	for _, v := range []any{pair.Report{}, canary.Report{}, scores.Report{}} {
 		kinds = append(kinds, w.Type(v))
 	}
-	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.CanaryCourse{}, scene.Course{}} {
+	for _, v := range []any{ready{}, refusal{}, userRequest{}, tableRequest{}, scene.Course{}} {
 		w.Type(v)
 	}
 
@@ -141,10 +118,10 @@ func protocol(root string) string {
 	b.WriteString("/** What a call sends as JSON, tells on its way and answers. */\nexport interface Calls {\n")
 	for _, c := range calls {
 		var tells []string
-		for _, v := range docs[c.name].tells {
+		for _, v := range c.tells {
 			tells = append(tells, w.Type(v))
 		}
-		fmt.Fprintf(&b, "  /** %s */\n  %s: { sends: %s; tells: %s; answer: %s };\n", docs[c.name].doc, c.name, w.Of(c.sends), cmp.Or(strings.Join(tells, " | "), "never"), w.Of(c.gets))
+		fmt.Fprintf(&b, "  /** %s */\n  %s: { sends: %s; tells: %s; answer: %s };\n", c.doc, c.name, w.Of(c.sends), cmp.Or(strings.Join(tells, " | "), "never"), w.Of(c.gets))
 	}
 	b.WriteString("}\n\n/** Page to coordinator: a call. files: of the user's, which the core reads where they lie. */\nexport interface Call { type: keyof Calls; id: number; json: string; files?: File[] }\n" +
 		"export type ToCoordinator = Call | Stop | Attach | Detach | Lost;\nexport type FromCoordinator = ReadyMessage | ProgressMessage | Answer | Refused | Replace | Dead;\n")

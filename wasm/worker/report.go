@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -17,10 +16,13 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
+// reportJSON is a report of any kind as an answer has it: null.
+type reportJSON []struct{}
+
 // reported is a report of any kind as the page gets it.
 type reported struct {
 	// Report is read by the page out of Text: it is large, and goes over once.
-	Report json.RawMessage `json:"report"`
+	Report reportJSON `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
 	Text string `json:"text"`
 	// Title and Detail are the verdict for whoever glances at it.

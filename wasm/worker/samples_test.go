@@ -41,10 +41,7 @@ func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Read
 	t.Helper()
 	o := recorded.Options{Reading: r}
 	o.Name = name
-	f, err := recorded.Read(strings.NewReader(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(recorded.Read(strings.NewReader(text), o))(t)
 	s, err := recorded.Pair([]*recorded.File{f}, r)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -26,10 +27,7 @@ func people() string {
 func TestTable(t *testing.T) {
 	text, reading := []byte(people()), audit.LabelledReading{Label: "tall", Bounds: "age=0:120,height=1:2.2"}
 	request := mustJSON(tableRequest{Name: "people.csv", Reading: reading})
-	native, _, err := learners.In(testCatalogue(), "people.csv", text, reading, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	native, _ := must.Get2(learners.In(testCatalogue(), "people.csv", text, reading, nil))(t)
 	plan := testPlan("naive-bayes-counts", 4000)
 	plan.Claim = &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}
 	p := newPage(t, addTable(testCatalogue(), request, text), 2)

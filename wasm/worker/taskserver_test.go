@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // serverFor starts a task worker and returns its port, whose messages are
@@ -29,15 +30,9 @@ func exploreTask(t *testing.T, mechanism string, rows int) string {
 	t.Helper()
 	plan := testPlan(mechanism, 1000)
 	plan.Explore = rows
-	a, err := plan.Resolve(testCatalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(plan.Resolve(testCatalogue()))(t)
 	neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-	task, err := engine.EncodeTask(a.Explore(0, neighbours, a.Plan.Explore))
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(engine.EncodeTask(a.Explore(0, neighbours, a.Plan.Explore)))(t)
 	return string(task)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -30,18 +31,12 @@ func TestReportsOfTrainings(t *testing.T) {
 	g.Pool = engine.LocalPool(1)
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
-		a, err := core.Resolve(plan, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(core.Resolve(plan, g))(t)
 		r, err := a.Run(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(audit.Canonical(r))(t)
 		p := newPage(t, testCatalogue(), 1)
 		opened := answerTo[reported](p, "open", string(text))
 		named := false

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // asks makes a sandbox of what answers its questions, in a language with an interpreter
@@ -36,23 +37,15 @@ func TestBrought(t *testing.T) {
 	request := mustJSON(userRequest{Kind: audit.UserScript, Name: "mechanism.js", Code: "code", Settings: settings.Texts{"domain": "0:1", "rows": "0:3"}})
 	for _, tried := range []bool{false, true} {
 		cat := addUser(audit.Catalogue{}, request, answering(noisyCount), tried)
-		spec, err := cat.Mechanism("javascript")
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(cat.Mechanism("javascript"))(t)
 		b := spec.User
 		if b.Code != "code" || b.SHA256 != "5694d08a2e53ffcae0c3103e5ad6f6076abd960eb1f8a56577040bc1028f702b" || len(b.Columns) != 1 || b.Datasets.MaxRows != 3 || b.Unseeded != "" {
 			t.Errorf("%+v", b)
 		}
-		m, err := spec.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(spec.New(nil))(t)
 		got, want := make([]float64, 100), make([]float64, 100)
 		s := stream.New(stream.Key{Seed: 5})
-		if err := m.Sample(audit.Records(1, 1), s, got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Sample(audit.Records(1, 1), s, got))
 		a, _ := noisyCount(question{dataset: audit.Records(1, 1), n: 100, seed: stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
 		copy(want, a.rows)
 		for i := range got {
@@ -145,10 +138,7 @@ func TestBroughtRefuses(t *testing.T) {
 // that does not end.
 func TestBroughtPython(t *testing.T) {
 	request := mustJSON(userRequest{Kind: audit.UserPython, Name: "mechanism.py", Code: "def mechanism(rows, random): ..."})
-	spec, err := addUser(audit.Catalogue{}, request, answering(noisyCount), false).Mechanism("python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(addUser(audit.Catalogue{}, request, answering(noisyCount), false).Mechanism("python"))(t)
 	if b := spec.User; b.Runtime != "Snake 1.2.3" || b.Kind != "python" || b.Code == "" || !strings.Contains(b.Words(), "mechanism.py, run by Snake 1.2.3") {
 		t.Errorf("%+v: %s", b, b.Words())
 	}

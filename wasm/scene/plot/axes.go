@@ -6,7 +6,7 @@ func intersect(a, b Rect) Rect {
 	return Rect{x0, y0, max(0, x1-x0), max(0, y1-y0)}
 }
 
-// choose is a where it is so, else b.
+// If is a where it is so, else b.
 func If[T any](so bool, a, b T) T {
 	if so {
 		return a
@@ -48,8 +48,6 @@ const (
 	keyThick
 	keyDash
 	keyDot
-	keyCross   // upright
-	keyOblique // cross
 	// Boxes.
 	KeyBox
 	KeyHatch
@@ -112,16 +110,6 @@ func (s *Scene) hollow(r Rect, width float64, p Paint) {
 	s.add(Shape{Kind: Stroke, Points: append(c, c[0]), Width: width, Paint: p})
 }
 
-// cross marks a place, upright or oblique.
-func (s *Scene) cross(p Point, long float64, oblique bool, paint Paint, clip Rect) {
-	points := []Point{{p.X - long, p.Y}, {p.X + long, p.Y}, {p.X, p.Y - long}, {p.X, p.Y + long}}
-	if oblique {
-		d := 0.7071 * long
-		points = []Point{{p.X - d, p.Y - d}, {p.X + d, p.Y + d}, {p.X - d, p.Y + d}, {p.X + d, p.Y - d}}
-	}
-	s.add(Shape{Kind: Segments, Points: points, Width: 2.5, Paint: paint, Clip: clip})
-}
-
 // legend writes samples and words into rows from y on, and returns where they
 // end.
 func (s *Scene) legend(items []key, y float64) float64 {
@@ -145,8 +133,6 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
 		case keyDot:
 			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
-		case keyCross, keyOblique:
-			s.cross(Point{x + sample/2, middle}, 7, k.form == keyOblique, k.paint, Rect{})
 		default:
 			box := Rect{x, middle - 6, sample, 12}
 			if k.form >= KeyDiamond {

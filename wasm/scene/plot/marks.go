@@ -43,8 +43,6 @@ func layerOf(m Mark) int {
 		return areas
 	case Line, Rule:
 		return lines
-	case Crosses:
-		return If(m.Under, lines, points)
 	}
 	return points
 }
@@ -74,7 +72,7 @@ func (l Line) draw(c canvas) {
 	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: If(l.Dash, c.box, around(c.box, 5))})
 }
 
-// along is the height of a line through points at a place, which rises or falls evenly between
+// Along is the height of a line through points at a place, which rises or falls evenly between
 // two of them.
 func Along(line [][2]float64, x float64) float64 {
 	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return If(p[0] <= x, -1, 1) })
@@ -132,7 +130,7 @@ type Band struct {
 
 func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: KeyBand} }
 
-// limits are its heights at a place of the level axis.
+// Limits are its heights at a place of the level axis.
 func (b Band) Limits(x float64) (lower, upper float64) {
 	upper = 1
 	for _, w := range b.Within {
@@ -227,25 +225,6 @@ func (b Bars) draw(c canvas) {
 		if shown := intersect(r, clip); shown.W > 0 && shown.H > 0 {
 			c.boxed(cmp.Or(b.Form, KeyBox), r, b.Paint, clip)
 		}
-	}
-}
-
-// Crosses are marks at values: oblique ones, or upright.
-type Crosses struct {
-	Key     string
-	Paint   Paint
-	At      [][2]float64
-	Upright bool
-	Under   bool // points lie above them
-}
-
-func (x Crosses) key() key {
-	return key{words: x.Key, paint: x.Paint, form: If(x.Upright, keyCross, keyOblique)}
-}
-
-func (x Crosses) draw(c canvas) {
-	for _, p := range c.all(x.At) {
-		c.cross(p, If(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
 	}
 }
 
@@ -349,51 +328,7 @@ func (c canvas) free(r Rect, none bool) bool {
 	return true
 }
 
-// Ends are words at the right of a plot, each at the height of what it names and apart from
-// the others.
-type Ends struct {
-	Words []string
-	At    [][2]float64
-	Paint []Paint
-	Bold  []bool
-	Item  bool // each can be read
-}
-
-func (Ends) key() key { return key{} }
-
-func (e Ends) draw(c canvas) {
-	const apart = 14.0 // px
-	order := make([]int, len(e.At))
-	last := 0.0
-	for i, v := range e.At {
-		order[i], last = i, max(last, c.x.At(v[0]))
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.At[j][1], e.At[i][1]) })
-	places := make([]float64, len(order))
-	for k, i := range order {
-		if places[k] = max(c.box.Y, c.y.At(e.At[i][1])); k > 0 {
-			places[k] = max(places[k], places[k-1]+apart)
-		}
-	}
-	for k, floor := len(places)-1, c.box.Bottom(); k >= 0; k-- {
-		places[k] = min(places[k], floor)
-		floor = places[k] - apart
-	}
-	rects := make([]Rect, len(order))
-	for k, i := range order {
-		end := c.at(e.At[i])
-		c.line(end.X, end.Y, last+10, places[k], 0.8, Ink(AxisLine), Rect{})
-		c.label(last+13, places[k]+4, e.Words[i], Start, e.Paint[i].Role).Bold = e.Bold[i]
-		rects[i] = Rect{last + 8, places[k] - 7, 20, 14}
-	}
-	for _, r := range rects {
-		if e.Item {
-			c.Items = append(c.Items, Item{Box: r, Mark: r})
-		}
-	}
-}
-
-// stairs hold each height until the next point.
+// Stairs hold each height until the next point.
 func Stairs(points [][2]float64) (out [][2]float64) {
 	for i, p := range points {
 		if i > 0 {

@@ -13,9 +13,7 @@ type Plot struct {
 	X, Y    Axis
 	Height  Height
 	Wide    float64 // of columns: in shares of all; 0: 1
-	Right   float64 // px beside the box
 	Marks   []Mark
-	Framed  bool         // the box has a left edge, and the grid's line at 0 stands out
 	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
 	Within  []Box        // what is outlined, nil: the items themselves
@@ -90,7 +88,7 @@ var (
 
 func (h Height) of(width float64) float64 { return min(h[2], max(h[0], h[1]*width)) }
 
-// px is a height whatever the width.
+// Px is a height whatever the width.
 func Px(height float64) Height { return Height{height, 0, height} }
 
 // Box is a rectangle between values: where a point lies with confidence, or a bar. What ends
@@ -100,9 +98,10 @@ type Box struct{ X0, X1, Y0, Y1 float64 }
 // Span is the box between values of both axes.
 func Span(x0, x1, y0, y1 float64) Box { return Box{x0, x1, y0, y1} }
 
+// Infinity is where a box ends that reaches through all panels.
 var Infinity = math.Inf(1)
 
-// row and column are boxes through all panels.
+// Row and Column are boxes through all panels.
 func Row(i int) Box               { return Box{-Infinity, Infinity, float64(i), float64(i + 1)} }
 func Column(from, to float64) Box { return Box{from, to, -Infinity, Infinity} }
 
@@ -115,14 +114,14 @@ type View struct {
 	Plot        // of what is chosen
 }
 
-// of is the view of a plot for every choice, with what is chosen by default.
+// Of is the view of a plot for every choice, with what is chosen by default.
 func (v View) Of(plot func(choice string) Plot) *View {
 	v.plot = plot
 	v.Choose("")
 	return &v
 }
 
-// always is the view of one plot.
+// Always is the view of one plot.
 func (v View) Always(p Plot) *View { return v.Of(func(string) Plot { return p }) }
 
 // Choose takes one of the choices.
@@ -241,7 +240,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	for i, q := range p.panels() {
 		c := &all[i]
 		at += If(q.Y.Title != "", 24.0, 8)
-		c.box = Rect{left, at, max(20, f.Width-14-q.Right-left), q.Height.of(f.Width)}
+		c.box = Rect{left, at, max(20, f.Width-14-left), q.Height.of(f.Width)}
 		if q.Alike {
 			q.alike(c.box)
 			c.y = q.Y.shown(f)
@@ -371,9 +370,6 @@ func (c canvas) upright(p *Plot) {
 		}
 		return
 	}
-	if p.Framed {
-		defer c.line(c.box.X, c.box.Y, c.box.X, c.box.Bottom(), 1, Ink(AxisLine), Rect{})
-	}
 	if p.Y.Words == nil {
 		return
 	}
@@ -397,7 +393,7 @@ func (c canvas) level(p *Plot) {
 	x, bottom := p.X, c.box.Bottom()
 	var marks []float64
 	if x.Words != nil {
-		marks = x.marks(c.x, int(max(If(p.Framed, 4.0, 2), c.box.W/If(c.rows > 0, 56.0, 70.0))))
+		marks = x.marks(c.x, int(max(2, c.box.W/If(c.rows > 0, 56.0, 70.0))))
 	}
 	for _, v := range marks {
 		switch at := c.x.At(v); {
@@ -406,7 +402,7 @@ func (c canvas) level(p *Plot) {
 				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine), Rect{})
 			}
 		case x.Ticks == nil || c.rows > 0:
-			c.line(at, c.box.Y, at, bottom, 1, If(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Ink(Grid)), Rect{})
 		}
 	}
 	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})

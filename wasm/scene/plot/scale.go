@@ -51,6 +51,7 @@ func (s Scale) Marks(n int) []float64 {
 	return Ticks(s.Lo, s.Hi, n)
 }
 
+// Ticks are about n round values between two.
 func Ticks(lo, hi float64, n int) []float64 {
 	raw := (hi - lo) / float64(max(1, n))
 	if !(raw > 0) || math.IsInf(raw, 0) {
@@ -150,6 +151,7 @@ func percentBound(v float64, whole func(float64) float64) string {
 	return Short(ToSide(100*v, 3, whole)) + "\u00a0%"
 }
 
+// Round is a number of so many figures.
 func Round(x float64, figures int) float64 {
 	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
 	return v
@@ -178,6 +180,7 @@ type Window struct{ Lo, Hi float64 }
 // Whole is the window that shows everything.
 var Whole = Window{0, 1}
 
+// Narrowest is the least part of an axis that is shown.
 const Narrowest = 1.0 / 500
 
 // Pan moves the window by a share of itself; it stays within the whole.
@@ -229,7 +232,7 @@ func (f Frame) scene(height float64) *Scene {
 	return &Scene{Width: f.Width, Height: height, measure: f.Measure}
 }
 
-// toSide rounds by whole, so many figures after the first.
+// ToSide rounds by whole, so many figures after the first.
 func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return x
@@ -244,9 +247,10 @@ type Choice struct {
 	Words string `json:"words"`
 }
 
+// LinearOrLog are the choices of an axis.
 var LinearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
 
-// floor rounds a bound down to so many decimals.
+// Floor rounds a bound down to so many decimals.
 func Floor(x float64, decimals int) float64 {
 	p := math.Pow(10, float64(decimals))
 	return math.Floor(x*p) / p

@@ -166,6 +166,7 @@ func Roughly(words string, size float64) float64 {
 	return wide * size
 }
 
+// TextSize is that of words, px.
 const TextSize = 12.0
 
 func (s *Scene) wide(words string) float64 { return s.measure(words, TextSize) }
