@@ -362,24 +362,6 @@ func (p *parser) tooLarge(f *zip.File) error {
 		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
-// part is an array that is packed in a file.
-type part struct {
-	in     io.Reader
-	broken func(error) error // is an error of in as one of the file
-	tell   func() error
-	err    error
-}
-
-func (x *part) Read(b []byte) (int, error) {
-	n, err := x.in.Read(b[:min(len(b), pieceBytes)])
-	if err != nil && !errors.Is(err, io.EOF) {
-		x.err = x.broken(err)
-	} else if n > 0 {
-		x.err = x.tell()
-	}
-	return n, cmp.Or(x.err, err)
-}
-
 // array reads one array. Its size is what the zip file says, to the byte: what
 // says otherwise is refused before it is held.
 func (p *parser) array(f *zip.File) (*Table, error) {
@@ -393,7 +375,7 @@ func (p *parser) array(f *zip.File) (*Table, error) {
 		return nil, broken(err)
 	}
 	defer in.Close()
-	x := &part{in: in, broken: broken, tell: p.from.tell} // in ends with an error where there is more than f says
+	x := &part{in: in, broken: broken, each: func(int64) error { return p.from.tell() }} // in ends with an error where there is more than f says
 	t, err := p.npy(what, x)
 	if err = cmp.Or(x.err, err); err != nil {
 		return nil, err

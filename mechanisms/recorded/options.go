@@ -15,6 +15,7 @@ const (
 	CSV       Format = "csv" // commas or semicolons
 	TSV       Format = "tsv"
 	JSONLines Format = "jsonl" // an object, an array or a value a line
+	JSON      Format = "json"  // one array of rows, or one object of arrays
 	NPY       Format = "npy"
 	NPZ       Format = "npz"
 )
@@ -58,7 +59,7 @@ type Options struct {
 
 	Size        int64 // of the file in bytes; 0: not known
 	MaxBytes    int64 // of the file
-	MaxExpanded int64 // of all arrays of an NPZ, uncompressed
+	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
