@@ -398,20 +398,3 @@ func TestEmbedInMuseum(t *testing.T) {
 		alone.Close()
 	}
 }
-
-// shootEmbed writes pictures of embeds in a host page, before and after they ran.
-func shootEmbed(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := embedding(t, `<style>body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 1rem auto; padding: 0 12px; background: light-dark(#fff, #202124); color: light-dark(#222, #ddd) }</style>
-		<h1>A page of documentation</h1><p>The fourth version of the sparse vector technique claims epsilon 1. This audit finds out.</p>
-		<dp-audit data-name="a" `+embedAttributes+`></dp-audit>
-		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-accent-text: #fff; --dp-audit-radius: 0"></dp-audit>
-		<p>With every setting:</p><dp-audit data-name="c" controls="full" view="all" `+embedAttributes+`></dp-audit>
-		<p>With the verdict only, and a mistake:</p><dp-audit data-name="d" controls="none" view="verdict" mechanism="svt4" epsilon="1" samples="5000" trials="many" workers="2"></dp-audit>`)
-	dress(t, tab, width, 9500, dark) // frames out of view are not painted
-	develop(t, tab, name+"-before", chromedp.CaptureScreenshot())
-	eval[bool](t, tab, `(one("a").run(), one("c").run(), one("d").run(), true)`)
-	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "c")+`.length === 1 && `+heard("error", "d")+`.length > 0`, time.Minute)
-	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 500)).then(() => true)`)
-	develop(t, tab, name, chromedp.CaptureScreenshot())
-}

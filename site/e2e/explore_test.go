@@ -241,10 +241,26 @@ func TestRunInAnotherDoor(t *testing.T) {
 	}
 }
 
-// TestMenu: on a phone the doors are in a menu, which opens and closes by hand and keys.
-func TestMenu(t *testing.T) {
+// TestHelp: the dialog opens by key and by button, and says what epsilon means and what the
+// verdict does not. On a phone the doors are in a menu, which opens and closes by hand and keys.
+func TestHelp(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "")
+	pressKey(t, tab, "?")
+	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
+	axeIn(t, tab, "the help", `document.querySelector("#help")`)
+	words := eval[string](t, tab, `document.querySelector("#help").innerText`)
+	for _, want := range []string{"epsilon", "is no proof of privacy and does not certify the claim", "run the audit", "Esc", "Page Up"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the help lacks %q: %s", want, words)
+		}
+	}
+	eval[bool](t, tab, `(document.querySelector("#help form button").click(), true)`)
+	until(t, tab, `!document.querySelector("#help").open`, 5*time.Second)
+	click(t, tab, "#help-open")
+	click(t, tab, "#help-terms")
+	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`, 5*time.Second)
+
 	must.Do(t, resize(tab, 360, 740))
 	const opened = `document.querySelector("#doors").checkVisibility() && document.querySelector("#menu").getAttribute("aria-expanded") === "true"`
 	const shut = `!document.querySelector("#doors").checkVisibility() && document.querySelector("#menu").getAttribute("aria-expanded") === "false"`

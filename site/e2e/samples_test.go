@@ -41,23 +41,6 @@ func noisyCounts(rows int, scale float64, seed uint64) string {
 	return b.String()
 }
 
-// fill types into a field.
-func fill(t *testing.T, tab *browser.Tab, id, text string) {
-	t.Helper()
-	eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; for (const kind of ["input", "change"]) e.dispatchEvent(new Event(kind, {bubbles: true})); return true })()`, "#"+id, text))
-}
-
-// dropFiles drops what a script makes: an array of File objects.
-func dropFiles(t *testing.T, tab *browser.Tab, script string) {
-	t.Helper()
-	eval[bool](t, tab, `(() => {
-		const data = new DataTransfer();
-		for (const file of `+script+`) data.items.add(file);
-		document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-		return true;
-	})()`)
-}
-
 // runSamples presses Run and waits for the report of samples.
 func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	t.Helper()
@@ -97,7 +80,7 @@ func TestSamples(t *testing.T) {
 	}
 	// Nobody but the user knows the claim.
 	until(t, tab, `document.querySelector("#epsilon").getAttribute("aria-invalid") === "true"`, 5*time.Second)
-	fill(t, tab, "epsilon", "1")
+	set(t, tab, "epsilon", "1")
 	r := runSamples(t, tab, time.Minute)
 	sameCounts(t, "the page against the command line", r, native)
 	if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -samples-file count.csv ") {
@@ -138,17 +121,17 @@ func TestSamplesReading(t *testing.T) {
 	tab := open(t, "")
 	drop(t, tab, "arms.csv", strings.Join(rows, ""))
 	until(t, tab, noticed+`.includes("line 2001, column 1 (value)") && `+noticed+`.includes("finite number")`, 30*time.Second)
-	fill(t, tab, "yours-nonfinite", "symbol")
+	set(t, tab, "yours-nonfinite", "symbol")
 	until(t, tab, noticed+`.includes("Which column tells the datasets apart?")`, 30*time.Second)
 	eval[bool](t, tab, `(document.querySelector("#yours-role-2").focus(), true)`)
 	pressKey(t, tab, kb.ArrowDown) // output
 	until(t, tab, `!window.dpscope.samples.busy`, 10*time.Second)
-	fill(t, tab, "yours-role-2", "dataset")
+	set(t, tab, "yours-role-2", "dataset")
 	until(t, tab, samplesRead+` && !`+noticed+`.includes("one dataset")`, 10*time.Second)
-	fill(t, tab, "yours-role-1", "left out")
+	set(t, tab, "yours-role-1", "left out")
 	until(t, tab, samplesRead+` && document.querySelector("#yours-role-1").value === "left out" && document.querySelectorAll("#yours-preview figure").length === 1`, 10*time.Second)
 	for _, f := range [][2]string{{"guarantee", "zcdp"}, {"rho", "2"}, {"explore", "500"}, {"samples", "900"}, {"seed", "6"}} {
-		fill(t, tab, f[0], f[1])
+		set(t, tab, f[0], f[1])
 	}
 	r := runSamples(t, tab, time.Minute)
 	if s := r.Inputs.Samples; s.Split.Explored != 500 || s.Split.Certified != 900 || s.Split.Unused != [2]int{100, 100} || s.Reading.NonFinite != "symbol" || r.Claim.Rho != 2 {
@@ -235,7 +218,7 @@ func TestSamplesStop(t *testing.T) {
 
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
 	until(t, tab, samplesRead, 2*time.Minute)
-	fill(t, tab, "epsilon", "1")
+	set(t, tab, "epsilon", "1")
 	until(t, tab, samplesRead, 5*time.Second)
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.progress?.phase === "certify" || window.dpscope.progress?.rows > 0`, time.Minute)

@@ -64,12 +64,3 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// longTasks runs f and returns how many ms each task of a tab's main thread took that was
-// longer than 50.
-func longTasks(t *testing.T, tab *browser.Tab, f func()) []float64 {
-	t.Helper()
-	eval[bool](t, tab, `(window.longTasks = [], new PerformanceObserver((list) => { for (const e of list.getEntries()) window.longTasks.push(e.duration); }).observe({ type: "longtask" }), true)`)
-	f()
-	return eval[[]float64](t, tab, `window.longTasks`)
-}
