@@ -164,7 +164,7 @@ func TestCanariesFile(t *testing.T) {
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.
 func TestCanariesStop(t *testing.T) {
 	t.Parallel()
-	tab := planting(t, "&n=1000000&k=8&explore=200&seed=1")
+	tab := planting(t, "&n=1000000&k=4&explore=100&seed=1&p.d=50")
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
 	until(t, tab, `document.querySelector("#planted .chart-words") && document.querySelector("#canaries-phase").textContent.includes("left")`, 2*time.Minute)

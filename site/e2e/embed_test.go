@@ -207,12 +207,6 @@ func TestEmbedElement(t *testing.T) {
 	if got := eval[string](t, tab, `one("b").mechanism + " " + one("b").samples`); got != "svt4 5000" {
 		t.Errorf("the restored element is of %s", got)
 	}
-	// Another record, and none.
-	eval[bool](t, tab, `(one("d").recorded = "svt4.svg", true)`)
-	until(t, tab, root("d")+`.querySelector("img")?.naturalWidth === 592`, 5*time.Second)
-	eval[bool](t, tab, `(one("d").recorded = null, true)`)
-	until(t, tab, root("d")+`.querySelector("figure").hidden`, 5*time.Second)
-
 	eval[bool](t, tab, `(one("a").remove(), one("b").settings = {mechanism: "svt1", epsilon: 1, samples: 1e9, trials: 2, workers: 2}, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; one("b").run().catch((e) => { window.ended = e.name; }); return true; }))`)
 	until(t, tab, heard("progress", "b")+`.length > 1`, 30*time.Second)
 	if n := workerTargets(t, tab); n < 3 {
@@ -250,16 +244,8 @@ func TestEmbedCanaries(t *testing.T) {
 		t.Error("no progress or no result was told, or the frame is low")
 	}
 	page := eval[string](t, tab, `one("a").exportReport("html")`)
-	for _, want := range []string{"<!doctype html>", r.Summary[:10], "The bounds by number of runs", "<svg", "Rates, moments and correlations", `id="meaning"`, "schemaVersion", "<style>", "wilson"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the exported page lacks %q", want)
-		}
-	}
-	if strings.Contains(page, "<script") {
-		t.Error("the exported page has a script")
-	}
-	if why := eval[string](t, tab, `one("a").exportReport("pdf").then(() => "", (e) => e.message)`); !strings.Contains(why, "json or html") {
-		t.Errorf("another format: %q", why)
+	if !strings.HasPrefix(page, "<!doctype html>") || !strings.Contains(page, r.Summary[:10]) || !strings.Contains(page, "<svg") || strings.Contains(page, "<script") {
+		t.Errorf("exported is %.500q", page)
 	}
 
 	// Another element takes it; without a frame of its own it is loaded.

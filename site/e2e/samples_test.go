@@ -173,30 +173,22 @@ func TestSamplesReading(t *testing.T) {
 }
 
 // makeLarge has the page make a file of many rows, two at a time, as window.large.
-func makeLarge(t *testing.T, tab *browser.Tab, name, head, line string) {
+func makeLarge(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	eval[bool](t, tab, fmt.Sprintf(`(() => {
-		const parts = [%s];
+		const parts = ["x,dataset\n"];
 		for (let i = 0, state = 1; i < %d; i++) {
 			state = (state * 48271) %% 2147483647;
 			const u = state / 2147483647 - 0.5, x = (i %% 2) - Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
-			parts.push(%s);
+			parts.push(x + "," + i %% 2 + "\n");
 		}
-		window.large = new File(parts, %q);
+		window.large = new File(parts, "large.csv");
 		return true;
-	})()`, head, manyRows, line, name))
+	})()`, testsize.Of(300_000, 1_000_000)))
 }
 
-var manyRows = testsize.Of(300_000, 1_000_000)
-
-const (
-	commaLine = "`${x},${i % 2}\\n`"
-	commaHead = `"x,dataset\n"`
-)
-
-// TestSamplesStop: a reading and a run that are stopped end soon, as does a run
-// whose samples are let go; when the worker
-// that holds the samples crashes, that is said, the result stays, and reading them
+// TestSamplesStop: a reading and a run that are stopped end soon, as does a run whose samples
+// are let go; when the worker that holds the samples crashes, that is said, and reading them
 // again is one press.
 func TestSamplesStop(t *testing.T) {
 	t.Parallel()
@@ -209,12 +201,10 @@ func TestSamplesStop(t *testing.T) {
 		window.Worker = class extends Real { constructor(...a) { super(...a); window.lastWorker = this; } };
 		return true;
 	})()`)
-	makeLarge(t, tab, "large.csv", commaHead, commaLine)
+	makeLarge(t, tab)
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
 	until(t, tab, `/ [1-9][0-9]? %/.test(document.querySelector("#yours-phase").textContent) && (document.querySelector("#yours-stop").click(), true)`, 30*time.Second) // at once: it may be read before a mouse arrives
-	start := time.Now()
 	until(t, tab, samplesSaid+` === "Reading was stopped." && !window.dpscope.samples.busy`, 5*time.Second)
-	t.Logf("the reading stopped after %v", time.Since(start))
 
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
 	until(t, tab, samplesRead, 2*time.Minute)
@@ -222,10 +212,8 @@ func TestSamplesStop(t *testing.T) {
 	until(t, tab, samplesRead, 5*time.Second)
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.progress?.phase === "certify" || window.dpscope.progress?.rows > 0`, time.Minute)
-	start = time.Now()
 	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
 	until(t, tab, `document.body.dataset.state !== "running"`, 10*time.Second)
-	t.Logf("the run stopped after %v", time.Since(start))
 
 	// Letting them go ends what is done with them.
 	until(t, tab, samplesRead, 5*time.Second)
