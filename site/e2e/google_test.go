@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -29,5 +30,11 @@ func TestGoogleLibrary(t *testing.T) {
 	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#verification").hidden`, time.Minute)
 	if said := eval[string](t, tab, `document.querySelector("#verification").textContent`); !strings.Contains(said, "✓ Recomputed in this browser") || strings.Contains(said, "Replayed") {
 		t.Errorf("the replay says %q", said)
+	}
+	// Its samples are fewer by default, and only while it is chosen.
+	set(t, tab, "samples", "")
+	for _, c := range [][2]string{{"google-count", "20000"}, {"svt4", "100000"}} {
+		set(t, tab, "mechanism", c[0])
+		until(t, tab, fmt.Sprintf(`location.hash.includes("mechanism=%s") && document.querySelector("#samples").placeholder === %q`, c[0], c[1]), 5*time.Second)
 	}
 }
