@@ -92,31 +92,32 @@ edge() {
 	printf 'The Worker: %d bytes of gzip. Deploy it: cd host/edge && npm ci --ignore-scripts && npx wrangler deploy\n' "$(gzip -9 -c "$at/build/app.wasm" | wc -c)"
 }
 
-# Installs the editor of "Your code" and what runs Python there, as npm's packages in
-# site/code that its lock file pins. With "must" it fails where it cannot; otherwise the
-# site is built without them.
-code_packages() {
-	local lock=site/code/package-lock.json there=site/code/node_modules/.installed
+# Installs the packages of npm that the lock file of a folder pins, where they are not there.
+packages_of() {
+	local lock=$1/package-lock.json there=$1/node_modules/.installed
 	cmp -s "$lock" "$there" && return
+	printf 'Installing packages of npm in %s…\n' "$1"
+	(cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 --loglevel=error >/dev/null) || return
+	cp "$lock" "$there"
+}
+
+# Installs the editor of "Your code" and what runs Python there. Where it cannot, the site
+# is built without them.
+code_packages() {
 	local without='the site is built without the editor and without Python: "Your code" has a text field and JavaScript'
 	if ! command -v npm >/dev/null; then
 		printf 'npm is missing, so %s.\n' "$without"
-	elif printf 'Installing the editor and Python for "Your code"…\n' &&
-		(cd site/code && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000 --loglevel=error >/dev/null); then
-		cp "$lock" "$there"
-		return
-	else
+	elif ! packages_of site/code; then
 		rm -rf site/code/node_modules # half of them would be refused
 		printf 'npm could not install packages, so %s.\n' "$without"
 	fi
-	[[ ${1:-} != must ]] || die "the tests need these packages"
 }
 
 # What a test of the site needs from the system: commands, and the Debian
 # packages that bring them.
 need_system() {
 	local packages=()
-	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
 		packages+=(chromium)
 	command -v node >/dev/null || packages+=(nodejs)
 	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types, and the editor, site/code
@@ -141,6 +142,9 @@ need_system() {
 	fi
 	say "installing ${packages[*]}"
 	"${root[@]}" apt-get update
+	if apt-cache show chromium-headless-shell >/dev/null 2>&1; then # takes less time and space
+		packages=("${packages[@]/%chromium/chromium-headless-shell}")
+	fi
 	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
@@ -168,11 +172,6 @@ run_fuzz() {
 pure=(./audit/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./estimators ./bounds/... ./core/...)
 
 check_sources() {
-	say "gofmt"
-	local unformatted
-	unformatted=$(gofmt -l .)
-	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
-
 	say "go vet, for the host and for the browser"
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/... ./host/edge
@@ -211,8 +210,11 @@ go_tests() {
 run_tests() {
 	need_go
 	need_system
-	code_packages must
-	check_sources
+	packages_of site/code && packages_of site/types || die "the tests need these packages of npm"
+	say "gofmt"
+	local unformatted
+	unformatted=$(gofmt -l .)
+	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
 
 	local log beside failed=0 flags=() node=all_beside
 	site=dist # not local: the trap needs it
@@ -237,17 +239,18 @@ run_tests() {
 	go build -o bin/timings ./internal/timings
 	go_tests
 
-	say "browser tests, and beside them WebAssembly in Node"
+	say "browser tests, and beside them go vet, staticcheck and WebAssembly in Node"
 	log=$(mktemp)
 	trap 'kill 0' INT TERM # a job in the background hears no Ctrl-C
 	(
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
+		check_sources
+		say "WebAssembly in Node"
 		"$node"
 	) >"$log" 2>&1 &
 	beside=$!
 	DPSCOPE_DIST=$(realpath "$site") go test -json -count=1 -timeout 60m ./site/e2e | bin/timings || failed=1
 	wait "$beside" || failed=1
-	say "WebAssembly in Node"
 	cat "$log"
 	rm -f "$log"
 	((failed == 0)) || die "tests failed"

@@ -39,6 +39,14 @@ import (
 // commandFlags are the flags of a command, and the settings among them.
 type commandFlags[P any] func() (*cli.Flags, cli.Asked[P])
 
+// flagsOfKind are those of a command of a kind of audit.
+func flagsOfKind[P any](make func(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[P]) commandFlags[P] {
+	return func() (*cli.Flags, cli.Asked[P]) {
+		f := make(nil, nil, io.Discard)
+		return f.Flags, f.asked
+	}
+}
+
 // asksAgain wants command and address, where there is one, to ask for a plan that
 // resolves to want. blank is a plan without settings.
 func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
@@ -282,44 +290,6 @@ func drawCanaryClaim(t *rapid.T) *audit.Claim {
 	return &claim
 }
 
-func TestReproduceCanaries(t *testing.T) {
-	tried, valid := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		tried++
-		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)), Design: rapid.SampledFrom(s.Designs).Draw(t, "design")}, Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
-			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
-			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
-		p.Trainer = drawTrainer(t, s)
-		var file []byte
-		file, p.Pool, p.CSV = drawFile(t, s, p.Design)
-		if file == nil {
-			p.Parameters = drawParams(t, s.Params)
-		}
-		a, err := p.Resolve(source.Sources(), file)
-		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
-			p.Parameters = nil
-			a, err = p.Resolve(source.Sources(), file)
-		}
-		if err != nil {
-			return
-		}
-		valid++
-		resolve := func(p canary.Plan) (canary.Plan, error) {
-			b, err := p.Resolve(source.Sources(), file)
-			if err != nil {
-				return p, err
-			}
-			return b.Plan, nil
-		}
-		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newCanaryFlags(nil, nil, io.Discard)
-			return f.Flags, f.asked
-		}, canary.Keys(), resolve, a.Plan)
-	})
-	enough(t, valid, tried)
-}
-
 // drawGuesses draws which of m canaries are guessed and how many.
 func drawGuesses(t *rapid.T, m int) (membership.Sides, []int, []int) {
 	several := func(name string) []int {
@@ -330,28 +300,38 @@ func drawGuesses(t *rapid.T, m int) (membership.Sides, []int, []int) {
 	return sometimes(t, "sides", rapid.SampledFrom(membership.AllSides())), several("guesses"), several("gdp-guesses")
 }
 
+func TestReproduceCanaries(t *testing.T) {
+	reproduces(t, "", func(t *rapid.T, s source.Spec, p *canary.Plan) {
+		p.Relation, p.Design = sometimes(t, "relation", rapid.SampledFrom(s.Relations)), rapid.SampledFrom(s.Designs).Draw(t, "design")
+		p.Runs, p.K, p.M = rapid.IntRange(64, 4096).Draw(t, "n"), sometimes(t, "k", rapid.IntRange(1, 8)), sometimes(t, "m", rapid.IntRange(1, 8))
+		p.Explore, p.Interval = sometimes(t, "explore", rapid.IntRange(1, 4096)), sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals()))
+		p.Quantile = sometimes(t, "quantile", rapid.Float64Range(0, 0.49))
+	}, flagsOfKind(newCanaryFlags), canary.Keys())
+}
+
 func TestReproduceOneRun(t *testing.T) {
+	reproduces(t, canary.OneRun, func(t *rapid.T, s source.Spec, p *canary.Plan) {
+		p.Design, p.K = rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"), rapid.IntRange(16, 400).Draw(t, "m")
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.K)
+	}, flagsOfKind(newOneRunFlags), canary.OneRunKeys())
+}
+
+// reproduces draws plans of canaries of a mode, of which draw says the rest.
+func reproduces(t *testing.T, mode canary.Mode, draw func(*rapid.T, source.Spec, *canary.Plan), flags commandFlags[canary.Plan], keys []settings.Key[canary.Plan]) {
 	tried, valid := 0, 0
+	blank := canary.Plan{Version: canary.PlanVersion, Mode: mode}
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(append(source.Sources(), source.TrainerSpec(nil))).Draw(t, "source")
-		p := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design")},
-			K: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p := blank
+		p.Source, p.Claim = s.Name, drawCanaryClaim(t)
+		p.Beta, p.Seed = sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")
+		draw(t, s, &p)
 		p.Trainer = drawTrainer(t, s)
-		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.K)
 		var file []byte
-		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
+		if file, p.Pool, p.CSV = drawFile(t, s, p.Design); file == nil {
 			p.Parameters = drawParams(t, s.Params)
 		}
-		a, err := p.Resolve(source.Sources(), file)
-		if err != nil && len(p.Parameters) > 0 {
-			p.Parameters = nil
-			a, err = p.Resolve(source.Sources(), file)
-		}
-		if err != nil {
-			return
-		}
-		valid++
 		resolve := func(p canary.Plan) (canary.Plan, error) {
 			b, err := p.Resolve(source.Sources(), file)
 			if err != nil {
@@ -359,10 +339,16 @@ func TestReproduceOneRun(t *testing.T) {
 			}
 			return b.Plan, nil
 		}
-		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newOneRunFlags(nil, nil, io.Discard)
-			return f.Flags, f.asked
-		}, canary.OneRunKeys(), resolve, a.Plan)
+		a, err := p.Resolve(source.Sources(), file)
+		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
+			p.Parameters = nil
+			a, err = p.Resolve(source.Sources(), file)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		asksAgain(t, a.Reproduce(), blank, flags, keys, resolve, a.Plan)
 	})
 	enough(t, valid, tried)
 }
@@ -388,10 +374,7 @@ func TestReproduceScores(t *testing.T) {
 			return
 		}
 		valid++
-		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
-			f := newScoreFlags(nil, nil, io.Discard)
-			return f.Flags, f.asked
-		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
+		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, flagsOfKind(newScoreFlags), scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
 			b, err := scores.Run(p, flat, audit.Generator{})
 			if err != nil {
 				return p, err

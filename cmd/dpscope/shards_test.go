@@ -53,11 +53,11 @@ var divided = map[string]struct {
 	"until refuted":            {2, "audit -mechanism svt5 -epsilon 1 -seed 7 -until-refuted", ""},
 	"canaries":                 {3, "canaries -epsilon 1 -delta 1e-5 -n 301 -k 4 -m 4 -seed 5", ""},
 	"sequential":               {3, "canaries -epsilon 1 -delta 1e-5 -n 200 -k 4 -m 4 -seed 5 -sequential", ""},
-	"a program":                {3, "audit -epsilon 1 -seed 5 -samples 12000 -trials 2", "python3 ../../docs/examples/count_mechanism.py half"},
-	"a program, until refuted": {2, "audit -epsilon 1 -seed 5 -until-refuted -samples 20000", "python3 ../../docs/examples/count_mechanism.py half"},
-	"a module":                 {3, "audit -wasm ../../docs/examples/abi/count.wasm -epsilon 1 -seed 5 -samples 30000 -trials 2", ""},
+	"a program":                {2, "audit -epsilon 1 -seed 5 -samples 9000 -explore 1000 -trials 1", "python3 ../../docs/examples/count_mechanism.py half"},
+	"a program, until refuted": {2, "audit -epsilon 1 -seed 5 -until-refuted -samples 10000", "python3 ../../docs/examples/count_mechanism.py half"},
+	"a module":                 {2, "audit -wasm ../../docs/examples/abi/count.wasm -epsilon 1 -seed 5 -samples 20000 -explore 1000 -trials 1", ""},
 	"one run":                  {2, "one-run -epsilon 1 -delta 1e-5 -seed 5", ""},
-	"plan":                     {3, "audit -plan testdata/shards.json", ""},
+	"plan":                     {2, "audit -plan testdata/shards.json", ""},
 }
 
 // TestMerge holds that the shares of several machines give the bytes of one machine's

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,13 +99,21 @@ func TestWorkerEnds(t *testing.T) {
 	}
 }
 
+// file is one that a user drops.
+type file struct{ name, content string }
+
 // drop drops a file on the page.
-func drop(t *testing.T, tab *browser.Tab, name, text string) {
+func drop(t *testing.T, tab *browser.Tab, name, content string) {
 	t.Helper()
-	eval[bool](t, tab, fmt.Sprintf(`(() => {
-		const data = new DataTransfer();
-		data.items.add(new File([%q], %q));
-		document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-		return true;
-	})()`, text, name))
+	dropOn(t, tab, "body", file{name, content})
+}
+
+// dropOn drops files on an element.
+func dropOn(t *testing.T, tab *browser.Tab, selector string, files ...file) {
+	t.Helper()
+	var list strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&list, "data.items.add(new File([Uint8Array.from(atob(%q), c => c.charCodeAt(0))], %q));", base64.StdEncoding.EncodeToString([]byte(f.content)), f.name)
+	}
+	eval[bool](t, tab, fmt.Sprintf(`((data) => { %s document.querySelector(%q).dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true})); return true; })(new DataTransfer())`, &list, selector))
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// TestNoiseWords: of a broken mechanism the slider says what its code adds and what that
-// is worth; where more epsilon is more noise there is no slider.
-func TestNoiseWords(t *testing.T) {
+// TestClaims: of a broken mechanism the slider says what its code adds and what that is worth;
+// where more epsilon is more noise there is no slider. A mechanism that is chosen makes its own
+// claim, whatever was claimed of the one before.
+func TestClaims(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
 	const said, slider = `document.querySelector("#slide-noise").closest(".slider").textContent`, `document.querySelector("#slide-noise").checkVisibility()`
@@ -29,13 +30,8 @@ func TestNoiseWords(t *testing.T) {
 		eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment))
 		until(t, tab, fmt.Sprintf(`%s === %v && (!%[1]s || %[3]s.includes(%[4]q)) && location.hash.includes(document.querySelector("#mechanism").value)`, slider, words != "", said, words), 10*time.Second)
 	}
-}
 
-// TestChosenClaim: a mechanism that is chosen makes its own claim, whatever was claimed
-// of the one before.
-func TestChosenClaim(t *testing.T) {
-	t.Parallel()
-	tab := open(t, "#v=1&mechanism=laplace-count&epsilon=1&p.epsilon=1&samples=2000")
+	goTo(t, tab, "#v=1&mechanism=laplace-count&epsilon=1&p.epsilon=1&samples=2000")
 	claim := func(epsilon, guarantee, alpha string) {
 		t.Helper()
 		until(t, tab, fmt.Sprintf(`["epsilon", "guarantee", "alpha"].map(id => document.querySelector("#" + id)).map(e => e.value || e.placeholder || "").join() === %q`, epsilon+","+guarantee+","+alpha), 10*time.Second)
@@ -51,7 +47,7 @@ func TestChosenClaim(t *testing.T) {
 	claim("0.8", "", "2")
 	// Nobody but the user knows what the mechanism of his outputs claims.
 	set(t, tab, "epsilon", "3")
-	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "count.csv")]`, noisyCounts(2000, 1, 1)))
+	drop(t, tab, "count.csv", noisyCounts(2000, 1, 1))
 	until(t, tab, samplesRead, 10*time.Second)
 	click(t, tab, "#run")
 	until(t, tab, `document.querySelector("#epsilon-error").textContent.includes("what the mechanism of these samples claims")`, 5*time.Second)
@@ -74,10 +70,10 @@ func TestAsksOfColumns(t *testing.T) {
 		cells := strings.Split(line, ",")
 		one += cells[0] + "," + cells[2] + "\n"
 	}
-	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "one.csv")]`, one))
+	drop(t, tab, "one.csv", one)
 	choose(t, tab, "Does “arm” tell the datasets apart?", "No")
 	until(t, tab, noticed+`.includes("arm: two values")`, 5*time.Second)
-	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "arm.csv")]`, arm))
+	drop(t, tab, "arm.csv", arm)
 	choose(t, tab, "Which column tells the datasets apart?", "arm")
 	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").textContent.includes("rows with arm = control: 2")`, 20*time.Second)
 
@@ -86,7 +82,7 @@ func TestAsksOfColumns(t *testing.T) {
 	for i := range 400 {
 		loss += fmt.Sprintf("%.6f,%d\n", r.NormFloat64()-2*float64(i%2), i%2)
 	}
-	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "loss.csv")]`, loss))
+	drop(t, tab, "loss.csv", loss)
 	choose(t, tab, "Does “is_member” say who was in the training?", "Yes, and a lower loss means in")
 	until(t, tab, `document.body.dataset.door === "training" && document.querySelector("#k-epsilon-error").textContent.includes("claimed") && `+canaryIdle, 10*time.Second)
 	set(t, tab, "k-epsilon", "0.5")

@@ -207,12 +207,6 @@ func TestEmbedElement(t *testing.T) {
 	if got := eval[string](t, tab, `one("b").mechanism + " " + one("b").samples`); got != "svt4 5000" {
 		t.Errorf("the restored element is of %s", got)
 	}
-	// Another record, and none.
-	eval[bool](t, tab, `(one("d").recorded = "svt4.svg", true)`)
-	until(t, tab, root("d")+`.querySelector("img")?.naturalWidth === 592`, 5*time.Second)
-	eval[bool](t, tab, `(one("d").recorded = null, true)`)
-	until(t, tab, root("d")+`.querySelector("figure").hidden`, 5*time.Second)
-
 	eval[bool](t, tab, `(one("a").remove(), one("b").settings = {mechanism: "svt1", epsilon: 1, samples: 1e9, trials: 2, workers: 2}, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; one("b").run().catch((e) => { window.ended = e.name; }); return true; }))`)
 	until(t, tab, heard("progress", "b")+`.length > 1`, 30*time.Second)
 	if n := workerTargets(t, tab); n < 3 {
@@ -250,16 +244,8 @@ func TestEmbedCanaries(t *testing.T) {
 		t.Error("no progress or no result was told, or the frame is low")
 	}
 	page := eval[string](t, tab, `one("a").exportReport("html")`)
-	for _, want := range []string{"<!doctype html>", r.Summary[:10], "The bounds by number of runs", "<svg", "Rates, moments and correlations", `id="meaning"`, "schemaVersion", "<style>", "wilson"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the exported page lacks %q", want)
-		}
-	}
-	if strings.Contains(page, "<script") {
-		t.Error("the exported page has a script")
-	}
-	if why := eval[string](t, tab, `one("a").exportReport("pdf").then(() => "", (e) => e.message)`); !strings.Contains(why, "json or html") {
-		t.Errorf("another format: %q", why)
+	if !strings.HasPrefix(page, "<!doctype html>") || !strings.Contains(page, r.Summary[:10]) || !strings.Contains(page, "<svg") || strings.Contains(page, "<script") {
+		t.Errorf("exported is %.500q", page)
 	}
 
 	// Another element takes it; without a frame of its own it is loaded.
@@ -413,21 +399,4 @@ func TestEmbedInMuseum(t *testing.T) {
 		}
 		alone.Close()
 	}
-}
-
-// shootEmbed writes pictures of embeds in a host page, before and after they ran.
-func shootEmbed(t *testing.T, name string, width int64, dark bool) {
-	t.Helper()
-	tab := embedding(t, `<style>body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 1rem auto; padding: 0 12px; background: light-dark(#fff, #202124); color: light-dark(#222, #ddd) }</style>
-		<h1>A page of documentation</h1><p>The fourth version of the sparse vector technique claims epsilon 1. This audit finds out.</p>
-		<dp-audit data-name="a" `+embedAttributes+`></dp-audit>
-		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-accent-text: #fff; --dp-audit-radius: 0"></dp-audit>
-		<p>With every setting:</p><dp-audit data-name="c" controls="full" view="all" `+embedAttributes+`></dp-audit>
-		<p>With the verdict only, and a mistake:</p><dp-audit data-name="d" controls="none" view="verdict" mechanism="svt4" epsilon="1" samples="5000" trials="many" workers="2"></dp-audit>`)
-	dress(t, tab, width, 9500, dark) // frames out of view are not painted
-	develop(t, tab, name+"-before", chromedp.CaptureScreenshot())
-	eval[bool](t, tab, `(one("a").run(), one("c").run(), one("d").run(), true)`)
-	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "c")+`.length === 1 && `+heard("error", "d")+`.length > 0`, time.Minute)
-	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 500)).then(() => true)`)
-	develop(t, tab, name, chromedp.CaptureScreenshot())
 }

@@ -217,7 +217,7 @@ func embedThere(o other) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><body>%s<dp-audit data-name="a" %s></dp-audit><script defer src="%sdp-audit.js"></script></body></html>`, logScript, embedAttributes, site)
+		fmt.Fprint(w, hostPage(`<dp-audit data-name="a" `+embedAttributes+`></dp-audit>`))
 	}))
 	defer host.Close()
 	o.open(host.URL)

@@ -218,25 +218,3 @@ func TestStorageDenied(t *testing.T) {
 	}
 	quiet(t, tab)
 }
-
-// TestHelp: the dialog opens by key and by button, says what epsilon means and
-// what the verdict does not, and its keys are those that the page knows.
-func TestHelp(t *testing.T) {
-	t.Parallel()
-	tab := open(t, "")
-	pressKey(t, tab, "?")
-	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
-	axeIn(t, tab, "the help", `document.querySelector("#help")`)
-	words := eval[string](t, tab, `document.querySelector("#help").innerText`)
-	for _, want := range []string{"epsilon", "is no proof of privacy and does not certify the claim", "run the audit", "Esc", "Page Up"} {
-		if !strings.Contains(words, want) {
-			t.Errorf("the help lacks %q: %s", want, words)
-		}
-	}
-	eval[bool](t, tab, `(document.querySelector("#help form button").click(), true)`)
-	until(t, tab, `!document.querySelector("#help").open`, 5*time.Second)
-	click(t, tab, "#help-open")
-	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
-	click(t, tab, "#help-terms")
-	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`, 5*time.Second)
-}

@@ -20,7 +20,7 @@ func TestGoogleLibrary(t *testing.T) {
 	}
 	set(t, tab, "mechanism", "google-laplace-wrong-sensitivity")
 	set(t, tab, "p-most", "3")
-	until(t, tab, `document.body.dataset.state !== "loading" && location.hash.includes("mechanism=google-laplace-wrong-sensitivity&")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("p.most=3")`, 5*time.Second)
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
 	if r.Verdict != audit.Violation || r.Generator.CoreSHA256 != shaOf(t, coreFile) || !strings.Contains(r.Reproduce.Note, "takes no seed") || r.Inputs.Unseeded == "" {

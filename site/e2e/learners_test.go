@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// TestLearnersDoor takes the page's door to private learners: the cell is refuted, and the tables of its pair are drawn with the row in which
-// they differ; finders that do not fit the learner are not offered, and one that an
+// TestLearnersDoor takes the page's door to private learners: the cell is refuted, and the
+// tables of its pair are drawn with the row in which they differ; finders that do not fit the learner are not offered, and one that an
 // address names is refused.
 func TestLearnersDoor(t *testing.T) {
 	t.Parallel()
@@ -21,9 +21,6 @@ func TestLearnersDoor(t *testing.T) {
 	enter(t, tab, "training")
 	click(t, tab, `.try a[href*="naive-bayes-counts"]`)
 	until(t, tab, `document.querySelector("#mechanism").value === "naive-bayes-counts" && document.querySelector("#p-table").value === "iris-petals" && document.querySelector("#finder").value === "corner-flip"`, 5*time.Second)
-	if got := eval[string](t, tab, `document.querySelector("#mechanism").selectedOptions[0].parentElement.label`); !strings.HasPrefix(got, "Private learners") {
-		t.Errorf("it stands under %q", got)
-	}
 	if got := eval[string](t, tab, offered); !strings.Contains(got, "corner-flip") || strings.Contains(got, "influence") {
 		t.Errorf("for naive Bayes the form offers %s", got)
 	}
@@ -43,13 +40,7 @@ func TestLearnersDoor(t *testing.T) {
 	if rows, places := eval[int](t, tab, `document.querySelectorAll("#data details tbody tr").length`), eval[int](t, tab, `document.querySelectorAll("#data .picture .target title").length`); rows < 20 || rows != places {
 		t.Errorf("%d rows in the table, %d places in the picture", rows, places)
 	}
-	if eval[bool](t, tab, `[...document.querySelector("#event").childNodes].some(n => n.nodeType === Node.TEXT_NODE)`) {
-		t.Error("beside the event and the pair, which is too large to be shown, stands a text of nothing")
-	}
-	if facts := openView(t, tab, "data"); facts.View != "data" {
-		t.Errorf("the instrument shows %q", facts.View)
-	}
 
-	wrong := open(t, "#v=1&mechanism=random-forest&epsilon=1&finder=influence")
-	until(t, wrong, `document.querySelector("#finder").value !== "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
+	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=random-forest&epsilon=1&finder=influence", true)`)
+	until(t, tab, `document.querySelector("#finder").value !== "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
 }

@@ -1,14 +1,15 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -46,17 +47,12 @@ func TestLinkIsAResult(t *testing.T) {
 	until(t, tab, `((said) => said !== "" && !said.startsWith("So far"))(document.querySelector("#say").textContent)`, 10*time.Second)
 	shown := eval[string](t, tab, shows)
 	link := eval[string](t, tab, shareLink)
-	settings, packed, ok := strings.Cut(link, "&r=")
+	settings, text, ok := strings.Cut(link, "&r=")
 	if !ok || len(link) > 4000 {
 		t.Fatalf("the link is %.300s", link)
 	}
 
-	elsewhere, forget, err := browser.Profile(chromium) // nothing is kept there
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer forget()
-	fresh := must.Get(browser.OpenLive(elsewhere, "about:blank"))(t)
+	fresh := must.Get(browser.OpenLive(another(t), "about:blank"))(t)
 	defer fresh.Close()
 	must.Do(t, resize(fresh, 360, 740))
 	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(link)))
@@ -85,18 +81,14 @@ func TestLinkIsAResult(t *testing.T) {
 	sameCounts(t, "the link's audit", reportOf(t, fresh), r)
 
 	// The bound of another audit.
-	forge := fmt.Sprintf(`(async () => {
-		const read = async (text, through) => new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(through)).arrayBuffer());
-		const bytes = Uint8Array.from(atob(%q.split(".")[2].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-		const result = JSON.parse(new TextDecoder().decode(await read(bytes, new DecompressionStream("deflate-raw"))));
-		CHANGE;
-		const packed = await read(JSON.stringify(result), new CompressionStream("deflate-raw"));
-		const data = btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-		let sum = 0x811c9dc5;
-		for (const c of data) sum = Math.imul(sum ^ c.charCodeAt(0), 0x01000193);
-		return "1." + (sum >>> 0).toString(36) + "." + data;
-	})()`, packed)
-	forged := live(t, settings+"&r="+eval[string](t, tab, strings.Replace(forge, "CHANGE", "result.bound += 0.5", 1)))
+	forge := func(change func(result map[string]any)) *browser.Tab {
+		t.Helper()
+		var result map[string]any
+		must.Do(t, packed.Unpack(text, &result))
+		change(result)
+		return live(t, settings+"&r="+must.Get(packed.Pack(result))(t))
+	}
+	forged := forge(func(result map[string]any) { result["bound"] = result["bound"].(float64) + 0.5 })
 	until(t, forged, headline+`.includes("not verified here yet")`, 10*time.Second)
 	click(t, forged, "#verify")
 	until(t, forged, `document.querySelector("#verification").dataset.ok === "false" && document.querySelector("#verification").innerText.includes("The link said")`, time.Minute)
@@ -104,10 +96,10 @@ func TestLinkIsAResult(t *testing.T) {
 		t.Errorf("after verification of a forged bound stands %q", got)
 	}
 
-	odd := live(t, settings+"&r="+eval[string](t, tab, strings.Replace(forge, "CHANGE", `result.verdict = "no-violation-found"`, 1)))
+	odd := forge(func(result map[string]any) { result["verdict"] = audit.NoViolation })
 	until(t, odd, `document.querySelector("#verdict .headline s") !== null && document.querySelector("#note").innerText.includes("bound")`, 10*time.Second)
 
-	cut := live(t, link[:len(link)-len(packed)/2])
+	cut := live(t, link[:len(link)-len(text)/2])
 	until(t, cut, `document.querySelector("#notice").innerText.includes("The result in the link cannot be read") && document.body.dataset.state === "done"`, time.Minute)
 	if got := eval[string](t, cut, headline); got != said {
 		t.Errorf("a link that was cut in half shows %q", got)

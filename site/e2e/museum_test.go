@@ -36,13 +36,16 @@ func documents(t *testing.T) []string {
 	return names
 }
 
-// TestDocuments: every page of docs loads without a complaint and is no wider
-// than a small phone.
+// TestDocuments: every page of docs, in the short tests every third, loads without a complaint
+// and is no wider than a small phone. The search finds pages.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	tab := visit(t, site+"docs/index.html")
 	must.Do(t, resize(tab, 360, 740))
-	for _, name := range documents(t) {
+	for i, name := range documents(t) {
+		if i%testsize.Of(3, 1) > 0 {
+			continue
+		}
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+name)))
 		if wide := eval[string](t, tab, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, pre, .skip") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80)).join("\n")`); wide != "" {
 			t.Errorf("%s: wider than the screen:\n%s", name, wide)
@@ -122,7 +125,7 @@ func TestMuseum(t *testing.T) {
 }
 
 // TestMend: the function of a museum page opens in the editor with the settings that it
-// needs; a press of Run refutes it there.
+// needs, and waits for a press of Run.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	page := must.Get(os.ReadFile(path.Join(dist, "docs/museum/noisy-max-value.html")))(t)
@@ -132,8 +135,5 @@ func TestMend(t *testing.T) {
 	}
 	tab := live(t, site+html.UnescapeString(string(link[1])))
 	until(t, tab, `document.querySelector("#own-code").value.includes("Math.max(...noisy); // mend") && document.querySelector("#own-rows").value === "5" && document.querySelector("#own-relation").value === "l-infinity"`, 30*time.Second)
-	until(t, tab, `document.querySelector("#verdict").innerText.includes("Code that came with a link") && document.querySelector("#verdict").dataset.verdict === "empty" && document.querySelector("#own-code-error").hidden`, 30*time.Second)
-	until(t, tab, editor+` !== null`, 10*time.Second)
-	click(t, tab, "#own-run")
-	until(t, tab, `window.dpscope.report?.verdict === "violation" && window.dpscope.report.inputs.brought?.kind === "javascript"`, time.Minute)
+	until(t, tab, `document.querySelector("#verdict").innerText.includes("Code that came with a link") && document.querySelector("#verdict").dataset.verdict === "empty" && document.querySelector("#own-code-error").hidden && !document.querySelector("#own-run").disabled`, 30*time.Second)
 }

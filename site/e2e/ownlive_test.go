@@ -51,9 +51,7 @@ func TestCodeAsYouType(t *testing.T) {
 		t.Error("who mends a template is not told so")
 	}
 	write("1 / epsilon", "0.5 / epsilon")
-	begun := time.Now()
 	until(t, tab, headline+`.startsWith("Violation")`, time.Minute)
-	t.Logf("half of the noise: the verdict changed %d ms after the last key", time.Since(begun).Milliseconds())
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "own-editor" {
 		t.Errorf("whoever writes is taken to %q", at)
 	}
@@ -67,9 +65,6 @@ func TestCodeAsYouType(t *testing.T) {
 	if !eval[bool](t, tab, editor+`.getAttribute("aria-invalid") === "true" && `+editor+`.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id).textContent).join().includes("laplce") && getComputedStyle(document.querySelector(".cm-fault")).backgroundColor !== getComputedStyle(document.querySelector(".cm-editor")).backgroundColor`) {
 		t.Error("the error is not marked for all who read")
 	}
-	write("laplce", "laplace")
-	until(t, tab, headline+`.startsWith("Violation")`, time.Minute)
-
 	other := live(t, link)
 	until(t, other, written+`.includes("0.5 / epsilon") && `+headline+`.includes("not verified here yet")`, 30*time.Second)
 	if got := eval[string](t, other, headline); !strings.HasPrefix(got, said) {

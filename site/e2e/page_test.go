@@ -78,7 +78,8 @@ func TestPolicy(t *testing.T) {
 }
 
 // TestAddressState: the state comes from the address, what is bad in it, its version too, is
-// named and replaced by defaults, and a change is written back.
+// named and replaced by defaults, and a change is written back. A value out of range is named
+// at its field, and what was shown stays.
 func TestAddressState(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=0.5&seed=99&p.c=2&samples=12345&unknown=1")
@@ -101,23 +102,13 @@ func TestAddressState(t *testing.T) {
 		until(t, tab, fmt.Sprintf(`document.querySelector('#notice [data-key="address"]')?.textContent.includes(%q)`, c.says), 5*time.Second)
 		holds(c.holds)
 	}
-}
-
-// TestBadInputKeepsTheResult: a value out of range is named at its field, and what was
-// shown stays.
-func TestBadInputKeepsTheResult(t *testing.T) {
-	t.Parallel()
-	tab := open(t, svt4+"1")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	for _, c := range []struct{ field, value, says string }{{"epsilon", "-1", "above 0"}, {"samples", "5", "[100, 1000000000]"}} {
-		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c.field))
-		set(t, tab, c.field, c.value)
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q)`, c.field, c.says), 5*time.Second)
-		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
-			t.Errorf("%s: the old result is gone", c.field)
-		}
-		set(t, tab, c.field, old)
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c.field), 5*time.Second)
+	for _, c := range [][3]string{{"epsilon", "-1", "above 0"}, {"samples", "5", "[100, 1000000000]"}} {
+		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c[0]))
+		set(t, tab, c[0], c[1])
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.querySelector("#verdict").textContent === %q`, c[0], c[2], before), 5*time.Second)
+		set(t, tab, c[0], old)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c[0]), 5*time.Second)
 	}
 }
 
@@ -127,9 +118,9 @@ func inSight(t *testing.T, tab *browser.Tab, selector string) string {
 	return eval[string](t, tab, fmt.Sprintf(`((e) => { const b = e.getBoundingClientRect(); return e.checkVisibility() && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth ? e.innerText : ""; })(document.querySelector(%q))`, selector))
 }
 
-// TestFormAndResult: the page says when the form no longer is the result's, a
-// run that was stopped before it certified anything replaces nothing, and
-// going back to the result's settings is one press.
+// TestFormAndResult: a key runs the form, but where it is typed into a field. The page says
+// when the form no longer is the result's, a run that was stopped before it certified anything
+// replaces nothing, and going back to the result's settings is one press.
 func TestFormAndResult(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "")
@@ -138,8 +129,17 @@ func TestFormAndResult(t *testing.T) {
 		t.Error("beside the example it says that the form has other settings")
 	}
 	goTo(t, tab, svt4+"2")
-	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
+	eval[bool](t, tab, `(document.querySelector("#settings").open = true, document.querySelector("#epsilon").focus(), true)`)
+	pressKey(t, tab, "r")
+	eval[bool](t, tab, `(document.activeElement.blur(), true)`)
+	if state := eval[string](t, tab, `document.body.dataset.state`); state != "ready" {
+		t.Errorf("a letter in a field leads to %s", state)
+	}
+	set(t, tab, "epsilon", "1")
+	pressKey(t, tab, "r")
+	if r := finish(t, tab, time.Minute); r.Subject != "svt4" {
+		t.Errorf("r runs %s", r.Subject)
+	}
 	goTo(t, tab, "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1")
 	until(t, tab, drifted, 5*time.Second)
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)

@@ -22,22 +22,20 @@ type room struct {
 var rooms = []room{
 	{"explore", "#sliders", "run", func(t *testing.T, tab *browser.Tab) {
 		goTo(t, tab, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&workers=2")
-		if eval[string](t, tab, `String(window.dpscopeOptions?.still)`) == "true" {
-			click(t, tab, "#run") // for a visitor it runs by itself
-		}
+		click(t, tab, "#run")
 		until(t, tab, settled+` && window.dpscope.report.subject === "svt4"`, time.Minute)
 	}},
 	{"code", "#own", "own-run", func(t *testing.T, tab *browser.Tab) {
 		write(t, tab, ownCode)
-		set(t, tab, "own-samples", "5000")
+		set(t, tab, "own-samples", "1000")
 		set(t, tab, "own-seed", "3")
 		runOwn(t, tab)
 	}},
 	{"data", "#yours", "yours-choose", func(t *testing.T, tab *browser.Tab) {
-		drop(t, tab, "count.csv", noisyCounts(3000, 0.5, 1))
+		drop(t, tab, "count.csv", noisyCounts(1000, 0.3, 1))
 		until(t, tab, samplesRead, time.Minute)
-		fill(t, tab, "epsilon", "1")
-		fill(t, tab, "samples", "") // the file's
+		set(t, tab, "epsilon", "1")
+		set(t, tab, "samples", "") // the file's
 		runSamples(t, tab, time.Minute)
 	}},
 	{"training", "#canaries", "canaries-run", func(t *testing.T, tab *browser.Tab) {
@@ -55,7 +53,7 @@ var rooms = []room{
 		until(t, tab, `document.querySelector("#account-result .picture > svg")`, 30*time.Second)
 	}},
 	{"errors", "#calibration", "calibrate", func(t *testing.T, tab *browser.Tab) {
-		set(t, tab, "c-runs", "3")
+		set(t, tab, "c-runs", "1")
 		set(t, tab, "c-seed", "1")
 		click(t, tab, "#calibrate")
 		until(t, tab, calibrationDone, 2*time.Minute)
@@ -141,5 +139,39 @@ func TestEveryDoor(t *testing.T) {
 		if wide := eval[int64](t, tab, `document.documentElement.scrollWidth`); wide > width {
 			t.Errorf("the page is %d px wide in a window of %d", wide, width)
 		}
+	}
+}
+
+// focused is an expression: what has the focus, [id or tag, name, outlined and in the window].
+const focused = `(() => {
+	const e = document.activeElement, s = getComputedStyle(e);
+	const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || document.getElementById(e.getAttribute("aria-labelledby"))?.textContent || e.title || "";
+	const b = e.getBoundingClientRect(), seen = b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth;
+	return [e.id || (e.tagName === "SUMMARY" && e.parentElement.id) || e.tagName, name.trim(), seen && (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none")];
+})()`
+
+// allTheWay presses Tab until the focus leaves the page: it passes so many controls at
+// least, each has a name, shows that it has the focus, and is in the window.
+func allTheWay(t *testing.T, tab *browser.Tab, where string, least int) {
+	t.Helper()
+	seen, nameless, unseen := 0, []any{}, []any{}
+	for ; seen < 300; seen++ {
+		pressKey(t, tab, kb.Tab)
+		at := eval[[]any](t, tab, focused)
+		if at[0] == "BODY" {
+			break
+		}
+		if at[1] == "" {
+			nameless = append(nameless, at[0])
+		}
+		if at[2] == false {
+			unseen = append(unseen, at[0])
+		}
+	}
+	if seen < least || seen == 300 {
+		t.Errorf("%s: Tab passed %d controls and was to leave the page", where, seen)
+	}
+	if len(nameless) > 0 || len(unseen) > 0 {
+		t.Errorf("%s: controls without a name: %v; without a sign of the focus: %v", where, nameless, unseen)
 	}
 }

@@ -41,23 +41,6 @@ func noisyCounts(rows int, scale float64, seed uint64) string {
 	return b.String()
 }
 
-// fill types into a field.
-func fill(t *testing.T, tab *browser.Tab, id, text string) {
-	t.Helper()
-	eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; for (const kind of ["input", "change"]) e.dispatchEvent(new Event(kind, {bubbles: true})); return true })()`, "#"+id, text))
-}
-
-// dropFiles drops what a script makes: an array of File objects.
-func dropFiles(t *testing.T, tab *browser.Tab, script string) {
-	t.Helper()
-	eval[bool](t, tab, `(() => {
-		const data = new DataTransfer();
-		for (const file of `+script+`) data.items.add(file);
-		document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-		return true;
-	})()`)
-}
-
 // runSamples presses Run and waits for the report of samples.
 func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	t.Helper()
@@ -97,7 +80,7 @@ func TestSamples(t *testing.T) {
 	}
 	// Nobody but the user knows the claim.
 	until(t, tab, `document.querySelector("#epsilon").getAttribute("aria-invalid") === "true"`, 5*time.Second)
-	fill(t, tab, "epsilon", "1")
+	set(t, tab, "epsilon", "1")
 	r := runSamples(t, tab, time.Minute)
 	sameCounts(t, "the page against the command line", r, native)
 	if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -samples-file count.csv ") {
@@ -138,17 +121,17 @@ func TestSamplesReading(t *testing.T) {
 	tab := open(t, "")
 	drop(t, tab, "arms.csv", strings.Join(rows, ""))
 	until(t, tab, noticed+`.includes("line 2001, column 1 (value)") && `+noticed+`.includes("finite number")`, 30*time.Second)
-	fill(t, tab, "yours-nonfinite", "symbol")
+	set(t, tab, "yours-nonfinite", "symbol")
 	until(t, tab, noticed+`.includes("Which column tells the datasets apart?")`, 30*time.Second)
 	eval[bool](t, tab, `(document.querySelector("#yours-role-2").focus(), true)`)
 	pressKey(t, tab, kb.ArrowDown) // output
 	until(t, tab, `!window.dpscope.samples.busy`, 10*time.Second)
-	fill(t, tab, "yours-role-2", "dataset")
+	set(t, tab, "yours-role-2", "dataset")
 	until(t, tab, samplesRead+` && !`+noticed+`.includes("one dataset")`, 10*time.Second)
-	fill(t, tab, "yours-role-1", "left out")
+	set(t, tab, "yours-role-1", "left out")
 	until(t, tab, samplesRead+` && document.querySelector("#yours-role-1").value === "left out"`, 10*time.Second)
 	for _, f := range [][2]string{{"guarantee", "zcdp"}, {"rho", "2"}, {"explore", "500"}, {"samples", "900"}, {"seed", "6"}} {
-		fill(t, tab, f[0], f[1])
+		set(t, tab, f[0], f[1])
 	}
 	r := runSamples(t, tab, time.Minute)
 	if s := r.Inputs.Samples; s.Split.Explored != 500 || s.Split.Certified != 900 || s.Split.Unused != [2]int{100, 100} || s.Reading.NonFinite != "symbol" || r.Claim.Rho != 2 {
@@ -190,30 +173,22 @@ func TestSamplesReading(t *testing.T) {
 }
 
 // makeLarge has the page make a file of many rows, two at a time, as window.large.
-func makeLarge(t *testing.T, tab *browser.Tab, name, head, line string) {
+func makeLarge(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	eval[bool](t, tab, fmt.Sprintf(`(() => {
-		const parts = [%s];
+		const parts = ["x,dataset\n"];
 		for (let i = 0, state = 1; i < %d; i++) {
 			state = (state * 48271) %% 2147483647;
 			const u = state / 2147483647 - 0.5, x = (i %% 2) - Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
-			parts.push(%s);
+			parts.push(x + "," + i %% 2 + "\n");
 		}
-		window.large = new File(parts, %q);
+		window.large = new File(parts, "large.csv");
 		return true;
-	})()`, head, manyRows, line, name))
+	})()`, testsize.Of(300_000, 1_000_000)))
 }
 
-var manyRows = testsize.Of(300_000, 1_000_000)
-
-const (
-	commaLine = "`${x},${i % 2}\\n`"
-	commaHead = `"x,dataset\n"`
-)
-
-// TestSamplesStop: a reading and a run that are stopped end soon, as does a run
-// whose samples are let go; when the worker
-// that holds the samples crashes, that is said, the result stays, and reading them
+// TestSamplesStop: a reading and a run that are stopped end soon, as does a run whose samples
+// are let go; when the worker that holds the samples crashes, that is said, and reading them
 // again is one press.
 func TestSamplesStop(t *testing.T) {
 	t.Parallel()
@@ -226,23 +201,19 @@ func TestSamplesStop(t *testing.T) {
 		window.Worker = class extends Real { constructor(...a) { super(...a); window.lastWorker = this; } };
 		return true;
 	})()`)
-	makeLarge(t, tab, "large.csv", commaHead, commaLine)
+	makeLarge(t, tab)
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
 	until(t, tab, `/ [1-9][0-9]? %/.test(document.querySelector("#yours-phase").textContent) && (document.querySelector("#yours-stop").click(), true)`, 30*time.Second) // at once: it may be read before a mouse arrives
-	start := time.Now()
 	until(t, tab, samplesSaid+` === "Reading was stopped." && !window.dpscope.samples.busy`, 5*time.Second)
-	t.Logf("the reading stopped after %v", time.Since(start))
 
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
 	until(t, tab, samplesRead, 2*time.Minute)
-	fill(t, tab, "epsilon", "1")
+	set(t, tab, "epsilon", "1")
 	until(t, tab, samplesRead, 5*time.Second)
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.progress?.phase === "certify" || window.dpscope.progress?.rows > 0`, time.Minute)
-	start = time.Now()
 	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
 	until(t, tab, `document.body.dataset.state !== "running"`, 10*time.Second)
-	t.Logf("the run stopped after %v", time.Since(start))
 
 	// Letting them go ends what is done with them.
 	until(t, tab, samplesRead, 5*time.Second)

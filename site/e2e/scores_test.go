@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -14,22 +13,10 @@ import (
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// scored is a file of scores.
-type scored struct{ name, content string }
-
-// give drops files on the box for scores.
-func give(t *testing.T, tab *browser.Tab, files ...scored) {
+// give drops a file on the box for scores.
+func give(t *testing.T, tab *browser.Tab, name, content string) {
 	t.Helper()
-	var list strings.Builder
-	for _, f := range files {
-		fmt.Fprintf(&list, "data.items.add(new File([Uint8Array.from(atob(%q), c => c.charCodeAt(0))], %q));", base64.StdEncoding.EncodeToString([]byte(f.content)), f.name)
-	}
-	eval[bool](t, tab, `(() => {
-		const data = new DataTransfer();
-		`+list.String()+`
-		document.querySelector("#k-scores-choose").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-		return true;
-	})()`)
+	dropOn(t, tab, "#k-scores-choose", file{name, content})
 }
 
 // TestScores: files of scores that are dropped on the panel are audited, as one of pairs in
@@ -57,14 +44,14 @@ func TestScores(t *testing.T) {
 	until(t, tab, canaryIdle, 30*time.Second)
 	const box = `document.querySelector("#result")`
 	// Nothing is audited before the relation is chosen.
-	give(t, tab, scored{"scores.csv", table.String()})
+	give(t, tab, "scores.csv", table.String())
 	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("the neighbours of the claim") && `+canaryIdle, 30*time.Second)
 	for _, c := range []struct {
 		relation audit.Relation
-		file     scored
-	}{{audit.AddRemove, scored{"scores.csv", table.String()}}, {audit.Replace, scored{"runs.json", matrix}}} {
+		file     file
+	}{{audit.AddRemove, file{"scores.csv", table.String()}}, {audit.Replace, file{"runs.json", matrix}}} {
 		set(t, tab, "k-scores-relation", string(c.relation))
-		give(t, tab, c.file)
+		give(t, tab, c.file.name, c.file.content)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s`, canaryReport, c.file.name, canaryIdle), time.Minute)
 		got := must.Get(scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 		if got.Plan.Relation != c.relation || got.Plan.Seed != 9 || got.Plan.Claim.Epsilon != 1 || got.Verdict != audit.Violation {
@@ -90,16 +77,16 @@ func TestScores(t *testing.T) {
 
 	set(t, tab, "k-scores-relation", "add-remove")
 	for _, c := range []struct{ name, content, says string }{{"bad.csv", "in,out\n1,2\n3,x\n", "line 3"}, {"large.csv", "in,out\n" + strings.Repeat("1,2\n", 1000001), "4.0 MB"}} {
-		give(t, tab, scored{c.name, c.content})
+		give(t, tab, c.name, c.content)
 		until(t, tab, fmt.Sprintf(`document.querySelector("#k-scores-error").textContent.includes(%q) && document.querySelector("#k-scores-error").textContent.includes("must be") && %s`, c.says, canaryIdle), 30*time.Second)
 		if now := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`); now != saved {
 			t.Errorf("%s: the old result is gone", c.name)
 		}
 	}
 	// Another file than the report's is refused; without one the counts are checked.
-	give(t, tab, scored{"scores.csv", table.String()})
+	give(t, tab, "scores.csv", table.String())
 	until(t, tab, canaryReport+`.files[0].name === "scores.csv" && `+canaryIdle, time.Minute)
-	give(t, tab, scored{"saved.json", saved})
+	give(t, tab, "saved.json", saved)
 	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json") && `+canaryIdle, time.Minute)
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#k-scores-error").textContent.includes("SHA-256") && `+canaryIdle, 30*time.Second)
@@ -114,29 +101,25 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s: it is audited as outputs, too", name)
 		}
 	}
-	dropped := func(files ...scored) {
+	dropped := func(files ...file) {
 		t.Helper()
 		eval[bool](t, tab, `(document.querySelector("#doors a").click(), document.querySelector("#notice").replaceChildren(), true)`)
-		var list []string
-		for _, f := range files {
-			list = append(list, fmt.Sprintf("new File([%q], %q)", f.content, f.name))
-		}
-		dropFiles(t, tab, "["+strings.Join(list, ",")+"]")
+		dropOn(t, tab, "body", files...)
 	}
-	dropped(scored{"dropped.csv", table.String()})
+	dropped(file{"dropped.csv", table.String()})
 	reported("dropped.csv")
 	if said := eval[string](t, tab, noticed); !strings.Contains(said, "dropped.csv looks like membership scores") {
 		t.Errorf("it says %q", said)
 	}
 	sides := strings.ReplaceAll(strings.TrimSpace(in.String()), "\n", ",")
 	sides = fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ","))
-	dropped(scored{"sides.json", sides})
+	dropped(file{"sides.json", sides})
 	choose(t, tab, "outputs, or membership scores", "They are outputs")
 	until(t, tab, samplesRead, 10*time.Second)
-	dropped(scored{"sides.json", sides})
+	dropped(file{"sides.json", sides})
 	choose(t, tab, "outputs, or membership scores", "They are scores")
 	reported("sides.json")
-	dropped(scored{"held-out.txt", out.String()}, scored{"train-members.txt", in.String()})
+	dropped(file{"held-out.txt", out.String()}, file{"train-members.txt", in.String()})
 	choose(t, tab, "outputs, or membership scores", "They are scores")
 	reported("train-members.txt")
 	if said := eval[string](t, tab, `document.querySelector("#k-scores-name").textContent`); !strings.HasPrefix(said, "in: train-members.txt") {

@@ -84,9 +84,7 @@ func sharing(t *testing.T, base string) {
 		t.Errorf("%d %.900s", answer.StatusCode, page)
 	}
 
-	elsewhere, forget := must.Get2(browser.Profile(chromium))(t)
-	defer forget()
-	fresh := must.Get(browser.OpenLive(elsewhere, address))(t)
+	fresh := must.Get(browser.OpenLive(another(t), address))(t)
 	defer fresh.Close()
 	until(t, fresh, `document.querySelector(".headline") !== null`, 10*time.Second)
 	if got := eval[string](t, fresh, `document.querySelector(".headline").innerText`); !strings.Contains(got, "Violation") {

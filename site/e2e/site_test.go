@@ -93,7 +93,7 @@ func setUp(m *testing.M) (int, error) {
 // tabsAtOnce is how many tests drive the browser at the same time, of those that
 // call t.Parallel: most of a test is waiting, but an audit has two workers. Tests
 // that measure time do not call it; they run before the others, alone.
-const tabsAtOnce = "3"
+const tabsAtOnce = "4"
 
 // profile is the browser's profile that a test has to itself: what it stores, and
 // which of its tabs has the focus, is no other test's. Profiles are used again, with
@@ -104,6 +104,15 @@ func profile(t *testing.T) context.Context {
 	if p, ok := taken.Load(t); ok {
 		return p.(context.Context)
 	}
+	ctx := another(t)
+	taken.Store(t, ctx)
+	t.Cleanup(func() { taken.Delete(t) })
+	return ctx
+}
+
+// another is a profile besides the test's own, as of somebody else.
+func another(t *testing.T) context.Context {
+	t.Helper()
 	var ctx context.Context
 	select {
 	case ctx = <-free:
@@ -117,9 +126,7 @@ func profile(t *testing.T) context.Context {
 		holder := must.Get(browser.Open(ctx, site+"build-info.json"))(t)
 		eval[bool](t, holder, `Promise.all(["core.wasm", "view.wasm"].map((name) => WebAssembly.compileStreaming(fetch(name)))).then((all) => { window.held = all; return true; })`)
 	}
-	taken.Store(t, ctx)
 	t.Cleanup(func() {
-		taken.Delete(t)
 		if err := browser.Forget(ctx, strings.TrimSuffix(site, "/")); err != nil {
 			t.Error(err)
 			return
@@ -166,7 +173,7 @@ func open(t *testing.T, fragment string) *browser.Tab {
 func goTo(t *testing.T, tab *browser.Tab, fragment string) {
 	t.Helper()
 	eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment))
-	until(t, tab, fmt.Sprintf(`((asked) => ["mechanism", "samples"].every((key) => document.getElementById(key).value === asked.get(key)) && !document.querySelector("#run").disabled)(new URLSearchParams(%q))`, fragment[1:]), 10*time.Second)
+	until(t, tab, fmt.Sprintf(`((asked) => ["mechanism", "samples"].every((key) => document.getElementById(key).value === (asked.get(key) ?? "")) && !document.querySelector("#run").disabled)(new URLSearchParams(%q))`, fragment[1:]), 10*time.Second)
 }
 
 // enter goes to a door of the page by its link.

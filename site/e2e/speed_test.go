@@ -33,14 +33,8 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 	best := time.Hour
 	for range tries {
 		tab := must.Get(browser.Open(profile(t), "about:blank"))(t)
-		for _, err := range []error{
-			second(chromedp.Call(tab.Ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})),
-			second(chromedp.Call(tab.Ctx, throttle, map[string]any{"offline": false, "latency": slowLatency, "downloadThroughput": slowBits / 8, "uploadThroughput": slowBits / 8})),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		must.Get(chromedp.Call(tab.Ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}))(t)
+		must.Get(chromedp.Call(tab.Ctx, throttle, map[string]any{"offline": false, "latency": slowLatency, "downloadThroughput": slowBits / 8, "uploadThroughput": slowBits / 8}))(t)
 		before(t, tab, `addEventListener("DOMContentLoaded", () => new MutationObserver((_, watch) => {
 			if (document.body.dataset.state !== "ready") return;
 			globalThis.readyAfter = performance.now();
@@ -61,15 +55,4 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 	if best > readyWithin {
 		t.Errorf("ready after %v, must be within %v", best, readyWithin)
 	}
-}
-
-func second[T any](_ T, err error) error { return err }
-
-// longTasks runs f and returns how many ms each task of a tab's main thread took that was
-// longer than 50.
-func longTasks(t *testing.T, tab *browser.Tab, f func()) []float64 {
-	t.Helper()
-	eval[bool](t, tab, `(window.longTasks = [], new PerformanceObserver((list) => { for (const e of list.getEntries()) window.longTasks.push(e.duration); }).observe({ type: "longtask" }), true)`)
-	f()
-	return eval[[]float64](t, tab, `window.longTasks`)
 }

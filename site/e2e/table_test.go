@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
@@ -25,21 +26,7 @@ func labelledPeople(rows int) string {
 	return b.String()
 }
 
-// writeTable writes such a file of 100 people.
-func writeTable(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "people.csv")
-	must.Do(t, os.WriteFile(file, []byte(labelledPeople(100)), 0o644))
-	return file
-}
-
-// tableDialog chooses a file by the button of the door and waits for the dialog.
-func tableDialog(t *testing.T, tab *browser.Tab, file string) {
-	t.Helper()
-	chooseTable(t, tab, file)
-	until(t, tab, `document.querySelector("#table").open`, 10*time.Second)
-}
-
+// chooseTable chooses a file by the button of the door.
 func chooseTable(t *testing.T, tab *browser.Tab, file string) {
 	t.Helper()
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.SetUploadFiles(`input[aria-label="File of a table with labels"]`, []string{file}, chromedp.NodeReady)))
@@ -49,10 +36,20 @@ func chooseTable(t *testing.T, tab *browser.Tab, file string) {
 // filled from the data; the report verifies elsewhere, with the same file only.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	file := writeTable(t)
+	text, file := labelledPeople(100), filepath.Join(t.TempDir(), "people.csv")
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	tab := open(t, "#v=1&mechanism=svt1&workers=2")
+	drop(t, tab, "people.csv", text)
+	until(t, tab, noticed+`.includes("tells the datasets apart?") || `+noticed+`.includes("tell the datasets apart?")`, 20*time.Second)
+	eval[bool](t, tab, `([...document.querySelectorAll("#notice button")].find(b => ["No", "None of these"].includes(b.textContent)).click(), true)`)
+	until(t, tab, noticed+`.includes("It is a table with labels")`, 20*time.Second)
+	click(t, tab, "#notice .primary")
+	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`, 10*time.Second)
+	pressKey(t, tab, kb.Escape)
+	until(t, tab, `!document.querySelector("#table").open`, 5*time.Second)
 	enter(t, tab, "data")
-	tableDialog(t, tab, file)
+	chooseTable(t, tab, file)
+	until(t, tab, `document.querySelector("#table").open`, 10*time.Second)
 	if filled := eval[string](t, tab, `[...document.querySelectorAll("#table .bounds input")].map((e) => e.value + "," + e.placeholder).join(";")`); filled != ",;,;,;," {
 		t.Errorf("the bounds are filled: %q", filled)
 	}
@@ -67,7 +64,7 @@ func TestTable(t *testing.T) {
 	}
 	fill := func(of ...[2]string) {
 		for _, f := range of {
-			fill(t, tab, "table-"+f[0], f[1])
+			set(t, tab, "table-"+f[0], f[1])
 		}
 	}
 	fill([2]string{"mechanism", "naive-bayes-counts"}, [2]string{"samples", "2000"})
@@ -92,35 +89,18 @@ func TestTable(t *testing.T) {
 
 	// Elsewhere the report names the file that it needs. Another one of that size is refused.
 	other := filepath.Join(t.TempDir(), "people.csv")
-	must.Do(t, os.WriteFile(other, []byte(strings.Replace(labelledPeople(100), "1.50", "1.60", 1)), 0o644))
-	text := must.Get(audit.Canonical(r))(t)
-	tab = open(t, "#v=1&mechanism=svt1&workers=2")
-	drop(t, tab, "report.json", string(text))
-	until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`, 20*time.Second)
-	click(t, tab, "#verify")
-	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
-	click(t, tab, "#notice .primary")
-	chooseTable(t, tab, other)
-	until(t, tab, noticed+`.includes("another file, with SHA-256")`, time.Minute)
-	tab.Close()
-	tab = open(t, "#v=1&mechanism=svt1&workers=2")
-	drop(t, tab, "report.json", string(text))
-	until(t, tab, `document.querySelector("#needs-file:not([hidden])")`, 20*time.Second)
-	click(t, tab, "#verify")
-	until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
-	click(t, tab, "#notice .primary")
-	chooseTable(t, tab, file)
-	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
-}
-
-// TestTableDropped: a dropped file that holds no samples is offered as a table.
-func TestTableDropped(t *testing.T) {
-	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt1&workers=2")
-	drop(t, tab, "people.csv", labelledPeople(40))
-	until(t, tab, noticed+`.includes("tells the datasets apart?") || `+noticed+`.includes("tell the datasets apart?")`, 20*time.Second)
-	eval[bool](t, tab, `([...document.querySelectorAll("#notice button")].find(b => ["No", "None of these"].includes(b.textContent)).click(), true)`)
-	until(t, tab, noticed+`.includes("It is a table with labels")`, 20*time.Second)
-	click(t, tab, "#notice .primary")
-	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`, 10*time.Second)
+	must.Do(t, os.WriteFile(other, []byte(strings.Replace(text, "1.50", "1.60", 1)), 0o644))
+	for path, then := range map[string]string{
+		other: noticed + `.includes("another file, with SHA-256")`,
+		file:  `document.querySelector("#verification").textContent.includes("is the same as in the report")`,
+	} {
+		tab = open(t, "")
+		drop(t, tab, "report.json", string(must.Get(audit.Canonical(r))(t)))
+		until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`, 20*time.Second)
+		click(t, tab, "#verify")
+		until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
+		click(t, tab, "#notice .primary")
+		chooseTable(t, tab, path)
+		until(t, tab, then, time.Minute)
+	}
 }

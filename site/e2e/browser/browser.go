@@ -21,7 +21,7 @@ import (
 )
 
 // names under which Chromium is installed.
-var names = []string{"chromium", "chromium-browser", "google-chrome"}
+var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
 // Path finds the browser.
 func Path() (string, error) {
