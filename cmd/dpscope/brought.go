@@ -162,7 +162,7 @@ type opening struct {
 func (b *brought) catalogue(ctx context.Context, p pair.Plan) (audit.Catalogue, func(), error) {
 	space, err := b.User.Space(p.Relation)
 	if err == nil && p.Pair != nil {
-		err = space.Relation.Check(*p.Pair, space.Domain())
+		err = space.Relation.Check(*p.Pair, space.Domain)
 	}
 	if err != nil {
 		return audit.Catalogue{}, nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
@@ -178,7 +177,7 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 			d.Diverged = append(d.Diverged, t.First+i)
 		}
 		if t.Phase == Certifying {
-			d.Table.Add(above(scores[:k], t.Cut), above(scores[k:], t.Cut), 1)
+			d.Table.Add(membership.Above(scores[:k], t.Cut), membership.Above(scores[k:], t.Cut), 1)
 		} else {
 			d.Scores = append(d.Scores, scores...)
 		}
@@ -235,23 +234,12 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 	}
 	one := &Coins{Diverged: source.Useless(scores) || diverged}
 	in, out := membership.Split(scores, member)
-	one.In, one.Guessed = len(in), a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
+	one.In, one.Guessed = len(in), a.Plan.guessing().Made(scores, member)
 	d.OneRun = &Evidence{OneRun: one}
 	if len(in) > 0 && len(out) > 0 {
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
 	return hook(1)
-}
-
-// above counts the scores above the cut.
-func above(side []float64, cut float64) int {
-	n := 0
-	for _, x := range side {
-		if x > cut {
-			n++
-		}
-	}
-	return n
 }
 
 // packFloats writes numbers little-endian, eight bytes each.

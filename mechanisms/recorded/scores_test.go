@@ -24,15 +24,6 @@ func scores(t *testing.T, data ...string) (*recorded.Scores, error) {
 	return recorded.ReadScores(files, recorded.ScoreColumns{})
 }
 
-// scoresOf are the scores of a class.
-func scoresOf(s *recorded.Scores, class int) []float64 {
-	var out []float64
-	for _, rank := range s.Ranks.Load(class) {
-		out = append(out, s.Ranks.Value(rank))
-	}
-	return out
-}
-
 // The same scores in every form.
 func TestScoreForms(t *testing.T) {
 	in, out := []float64{3, 4.5, 2}, []float64{1, -0.5}
@@ -52,7 +43,7 @@ func TestScoreForms(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := [][]float64{scoresOf(s, recorded.In), scoresOf(s, recorded.Out)}; !slices.Equal(got[0], in) || !slices.Equal(got[1], out) || s.Matrix != nil {
+		if got := s.Sorted; !slices.Equal(got[0], audit.Ascending(in)) || !slices.Equal(got[1], audit.Ascending(out)) || s.Matrix != nil {
 			t.Errorf("%s: %v, matrix %v", name, got, s.Matrix)
 		}
 	}
@@ -85,7 +76,7 @@ func TestScoreMatrix(t *testing.T) {
 					of = append(of, x)
 				}
 			}
-			if got := scoresOf(s, class); !slices.Equal(got, of) {
+			if got := s.Sorted[class]; !slices.Equal(got, of) {
 				t.Errorf("%s: %v, want %v", x.name, got, of)
 			}
 		}
@@ -145,7 +136,7 @@ func TestScoreColumns(t *testing.T) {
 	named := recorded.ScoreColumns{Score: "loss", Member: "is_member", Lower: true}
 	for _, data := range []string{"loss,is_member,x\n-3,1,7\n0,0,7\n-4.5,1,7\n", "{\"loss\": -3, \"is_member\": 1}\n{\"loss\": 0, \"is_member\": 0}\n{\"loss\": -4.5, \"is_member\": 1}\n"} {
 		s := must.Get(read(data, named))(t)
-		if in, out := scoresOf(s, recorded.In), scoresOf(s, recorded.Out); !slices.Equal(slices.Sorted(slices.Values(in)), []float64{3, 4.5}) || !slices.Equal(out, []float64{0}) || !strings.Contains(s.Notes[0], "a lower score") {
+		if in, out := s.Sorted[recorded.In], s.Sorted[recorded.Out]; !slices.Equal(in, []float64{3, 4.5}) || !slices.Equal(out, []float64{0}) || !strings.Contains(s.Notes[0], "a lower score") {
 			t.Errorf("%s: in %v, out %v, %q", data, in, out, s.Notes)
 		}
 	}

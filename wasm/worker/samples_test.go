@@ -70,7 +70,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if got := strings.Join(roles, ", "); got != "row left out real, x output real, word output symbol, dataset dataset real" {
 		t.Errorf("columns: %s", got)
 	}
-	if h := found.Samples.Histograms; len(h) != 2 || len(h[0].Bins) != histogramBins || len(h[1].Bins) != 3 || !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is ignored`) {
+	if !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is ignored`) {
 		t.Errorf("%+v", found.Samples)
 	}
 	got := answerTo[reported](p, "run", samplesPlan())

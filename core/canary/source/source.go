@@ -46,13 +46,7 @@ const (
 
 // FindSource finds a source by name.
 func FindSource(sources []Spec, name string) (Spec, error) {
-	names := make([]string, len(sources))
-	for i, s := range sources {
-		if names[i] = s.Name; s.Name == name {
-			return s, nil
-		}
-	}
-	return Spec{}, audit.UnknownName("source", name, names)
+	return audit.Find("source", name, sources, func(s Spec) string { return s.Name })
 }
 
 // Note says what was audited, in words.
