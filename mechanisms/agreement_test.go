@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // falseAlarm is the probability with which one comparison below fails a right
@@ -21,7 +22,9 @@ import (
 // 95 % on seeds chosen blindly. The seeds are fixed.
 const falseAlarm = 2e-5
 
-const comparedRows = 10_000
+// comparedRows are those of a sample: a scale that is off by 15 %, or in the full tests by
+// 5 %, shows.
+var comparedRows = testsize.Of(10_000, 100_000)
 
 // Every mechanism has the distribution of its twin, on both sides of its first
 // and last pairs: outcomes by a two-sample chi-square test, numbers by a

@@ -10,19 +10,6 @@ import (
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-// distance is the Kolmogorov-Smirnov distance of x from a distribution, and
-// what it may be: P(D > d) <= 2 exp(-2 n d²) (Dvoretzky, Kiefer, Wolfowitz;
-// Massart), at falseAlarm.
-func distance(x []float64, cdf func(float64) float64) (d, limit float64) {
-	slices.Sort(x)
-	n := float64(len(x))
-	for i, v := range x {
-		f := cdf(v)
-		d = math.Max(d, math.Max(f-float64(i)/n, float64(i+1)/n-f))
-	}
-	return d, math.Sqrt(math.Log(2/falseAlarm) / (2 * n))
-}
-
 func specOf(t testing.TB, name string) audit.MechanismSpec {
 	t.Helper()
 	return must.Get(audit.Catalogue{Mechanisms: All()}.Mechanism(name))(t)

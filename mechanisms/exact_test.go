@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 )
@@ -22,33 +20,6 @@ func set(spec audit.MechanismSpec, nameValue ...any) audit.Params {
 	return p
 }
 
-// fits is the p-value of counts against probabilities, cells that expect fewer
-// than 10 put together.
-func fits(counts, prob []float64, n float64) float64 {
-	var x2, seen, want float64
-	cells := -1
-	add := func(c, e float64) {
-		x2 += (c - e) * (c - e) / e
-		cells++
-	}
-	for i, p := range prob {
-		if n*p >= 10 {
-			add(counts[i], n*p)
-		} else {
-			seen, want = seen+counts[i], want+n*p
-		}
-	}
-	if want > 1e-9 {
-		add(seen, want)
-	} else if seen > 0 {
-		return 0
-	}
-	if cells < 1 {
-		return 1
-	}
-	return distuv.ChiSquared{K: float64(cells)}.Survival(x2)
-}
-
 // worstLoss is the largest |log p/q|.
 func worstLoss(p, q []float64) (worst float64) {
 	for i := range p {
@@ -57,12 +28,10 @@ func worstLoss(p, q []float64) (worst float64) {
 	return worst
 }
 
-// The median's outcomes are drawn with their exact probabilities; on no pair of
-// a thousand is the loss above epsilon (replace) or epsilon/2 (add/remove); the
-// first pair comes near.
+// On no pair of a thousand is the loss of the median's probabilities, by which its twin
+// draws, above epsilon (replace) or epsilon/2 (add/remove); the first pair comes near.
 func TestExponentialMedianIsExact(t *testing.T) {
 	median := exponentialMedian.spec()
-	const rows = 40_000
 	s := stream.New(stream.Key{Seed: 6, Purpose: "medians"})
 	for _, epsilon := range []float64{0.1, 1, 4} {
 		p := set(median, "epsilon", epsilon)
@@ -92,18 +61,6 @@ func TestExponentialMedianIsExact(t *testing.T) {
 				loss := worstLoss(a, b)
 				if loss > most+1e-12 || k == 0 && loss < 0.9*most {
 					t.Errorf("epsilon %g, %s, %v against %v: loss %.4f, want at most %g", epsilon, r, pair.First.Values, pair.Second.Values, loss, most)
-				}
-				if k > 1 {
-					continue
-				}
-				grid, prob := medianProbabilities(p, pair.First.Values)
-				counts := make([]float64, len(grid))
-				for _, g := range sample(t, mustNew(t, median, p), pair.First, rows, k).Rows {
-					i := slices.IndexFunc(grid, func(x float64) bool { return math.Abs(x-g) < 1e-9 })
-					counts[i]++
-				}
-				if pv := fits(counts, prob, rows); pv < falseAlarm {
-					t.Errorf("epsilon %g, %s, pair %d: p = %.2g", epsilon, r, k, pv)
 				}
 			}
 		}
@@ -163,25 +120,15 @@ func TestTruncatedGeometricIsGeoSample(t *testing.T) {
 				}
 			}
 			if n == 5 && k == 3 {
-				const rows = 100_000
-				p := set(geometric)
-				counts := make([]float64, n+1)
-				for _, v := range sample(t, mustNew(t, geometric, p), audit.Records(0, 1, 0, 1, 0), rows, 0).Rows {
-					counts[int(v)]++
-				}
-				if pv := fits(counts, mass(2), rows); pv < falseAlarm {
-					t.Errorf("p = %.2g", pv)
-				}
-				if loss := worstLoss(mass(0), mass(1)); math.Abs(loss-0.1178) > 1e-4 || loss < p.Num("epsilon") {
-					t.Errorf("loss %v at epsilon %g, known as 0.1178", loss, p.Num("epsilon"))
+				if loss := worstLoss(mass(0), mass(1)); math.Abs(loss-0.1178) > 1e-4 || loss < set(geometric).Num("epsilon") {
+					t.Errorf("loss %v, known as 0.1178 and above the claim", loss)
 				}
 			}
 		}
 	}
 }
 
-// The published losses; what f costs when it is derived from epsilon; and the
-// outcomes of the first ten and the last ten bits, which are independent.
+// The published losses, and what f costs when it is derived from epsilon.
 func TestRAPPOR(t *testing.T) {
 	for _, c := range []struct {
 		family       rapporFamily
@@ -190,7 +137,6 @@ func TestRAPPOR(t *testing.T) {
 		spec := c.family.complete().spec()
 		p := set(spec, "f", c.f)
 		_, gone, come := rapporPair(p)
-		pair := spec.Pairs(p, audit.Replace)[0]
 		if gone != 4 || come != 4 {
 			t.Errorf("the best pair loses %d bits and gains %d, want 4", gone, come)
 		}
@@ -202,37 +148,6 @@ func TestRAPPOR(t *testing.T) {
 		exact := 4 * math.Log(one*(1-zero)/(zero*(1-one)))
 		if claim := spec.Claim(p).Epsilon; math.Abs(exact-c.published) > 5e-4 || claim < exact || claim > exact+2e-9 {
 			t.Errorf("%s: claims %v, exactly %v, published %v", spec.Name, claim, exact, c.published)
-		}
-		const rows = 40_000
-		for side, d := range []audit.Dataset{pair.First, pair.Second} {
-			filter := bloom(int(d.Values[0]), 20, 4)
-			s := sample(t, mustNew(t, spec, p), d, rows, side)
-			for _, from := range []int{0, 10} {
-				counts, prob := make([]float64, 1<<10), make([]float64, 1<<10)
-				for i := range s.Len() {
-					word := 0
-					for k, bit := range s.Row(i)[from : from+10] {
-						word |= int(bit) << k
-					}
-					counts[word]++
-				}
-				for word := range prob {
-					prob[word] = 1
-					for k := range 10 {
-						q := zero
-						if filter>>(from+k)&1 == 1 {
-							q = one
-						}
-						if word>>k&1 == 0 {
-							q = 1 - q
-						}
-						prob[word] *= q
-					}
-				}
-				if pv := fits(counts, prob, rows); pv < falseAlarm {
-					t.Errorf("%s, bits from %d of %v: p = %.2g", spec.Name, from, d.Values, pv)
-				}
-			}
 		}
 		for _, epsilon := range []float64{1e-6, 0.01, 0.4, 1, 1.6} {
 			n := c.family.noise(set(spec, "epsilon", epsilon))
@@ -251,7 +166,6 @@ func TestRAPPOR(t *testing.T) {
 // is sampled.
 func TestNumericSVTKeepsItsClaim(t *testing.T) {
 	spec := numericSVT.complete().spec()
-	const rows = 50_000
 	for _, c := range []float64{1, 2} {
 		p := set(spec, "epsilon", 2, "c", c, "m", 7)
 		m := numericSVT.run(p)
@@ -259,7 +173,7 @@ func TestNumericSVTKeepsItsClaim(t *testing.T) {
 			t.Errorf("c = %g: scales %v, %v, %v", c, m.rho, m.nu, m.more)
 		}
 		worst := 0.0
-		for k, pair := range spec.Pairs(p, audit.LInfinity) {
+		for _, pair := range spec.Pairs(p, audit.LInfinity) {
 			a := svtOutcomes(pair.First.Values, 0.5, m.rho, m.nu, m.cutoff)
 			b := svtOutcomes(pair.Second.Values, 0.5, m.rho, m.nu, m.cutoff)
 			for word, prob := range a {
@@ -271,26 +185,6 @@ func TestNumericSVTKeepsItsClaim(t *testing.T) {
 				}
 				worst = math.Max(worst, math.Abs(math.Log(prob/b[word]))+values)
 			}
-			if k > 0 {
-				continue
-			}
-			var words []string
-			var prob []float64
-			for word, q := range a {
-				words, prob = append(words, word), append(prob, q)
-			}
-			counts := make([]float64, len(words))
-			s := sample(t, mustNew(t, spec, p), pair.First, rows, 0)
-			for i := range s.Len() {
-				word := make([]byte, 7)
-				for q := range word {
-					word[q] = "-FT"[int(s.Row(i)[2*q])+1]
-				}
-				counts[slices.Index(words, string(word))]++
-			}
-			if pv := fits(counts, prob, rows); pv < falseAlarm {
-				t.Errorf("c = %g: p = %.2g", c, pv)
-			}
 		}
 		if worst > 2+1e-9 || worst < 1 {
 			t.Errorf("c = %g: loss %v, want at most 2, and not far less", c, worst)
@@ -300,8 +194,7 @@ func TestNumericSVTKeepsItsClaim(t *testing.T) {
 
 // Where noise is added and nothing else happens to it, the same noise on both
 // datasets shows by how much the answers differ, and the loss is the sum of
-// those over the scale. The scale is checked by the distance from the exact
-// distribution.
+// those over the scale.
 func TestLossesOfAddedNoise(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -351,21 +244,6 @@ func TestLossesOfAddedNoise(t *testing.T) {
 			}
 			if k == 0 && most < c.loss-1e-9 {
 				t.Errorf("%s %v: the first pair loses %v, want %g", c.name, c.params, most, c.loss)
-			}
-			if k == 0 {
-				for j := range a.Columns {
-					x := make([]float64, a.Len())
-					shift := 0.0 // the true answer: the first dataset of each is zeros or none, apart from a count of one
-					if c.name == "count-replace-as-add" && j == 0 {
-						shift = 1
-					}
-					for i := range x {
-						x[i] = a.Row(i)[j] - shift
-					}
-					if d, limit := distance(x, func(v float64) float64 { return laplaceCDF(v, c.scale) }); d > limit {
-						t.Errorf("%s %v, column %d: distance %.4f, allowed %.4f", c.name, c.params, j, d, limit)
-					}
-				}
 			}
 		}
 	}
@@ -433,18 +311,13 @@ func TestLowBitsTell(t *testing.T) {
 		if least := rows*near*5/6 - 4*math.Sqrt(rows*near); seen[0] < least || seen[1] != 0 {
 			t.Errorf("epsilon %g: %v outputs off the grid, want at least %.0f and none", epsilon, seen, least)
 		}
-		x := sample(t, m, audit.Records(0), rows, 3).Rows
-		if d, limit := distance(x, func(v float64) float64 { return laplaceCDF(v, 1/epsilon) }); d > limit {
-			t.Errorf("epsilon %g: distance %.4f, allowed %.4f", epsilon, d, limit)
-		}
 	}
 }
 
-// Snapping gives multiples of Λ with the probabilities of their cells under
-// Laplace noise, whose loss is at most epsilon; and λ < B < 2^46 λ, as the theorem
+// Snapping gives multiples of Λ, whose cells under Laplace noise lose at most epsilon; and λ < B < 2^46 λ, as the theorem
 // asks.
 func TestSnappingIsExact(t *testing.T) {
-	const rows = 40_000
+	const rows = 1000
 	spec := specOf(t, "laplace-snapping")
 	for _, epsilon := range []float64{1e-6, 0.3, 0.5, 1, 2.5, 100} {
 		p := set(spec, "epsilon", epsilon)
@@ -478,16 +351,11 @@ func TestSnappingIsExact(t *testing.T) {
 			return prob
 		}
 		for side, value := range []float64{0, 1, -9.7} {
-			counts := make([]float64, 2*cells+1)
 			for _, v := range sample(t, mustNew(t, spec, p), audit.Records(value), rows, side).Rows {
 				i := v / m.grid
 				if i != math.Floor(i) || math.Abs(v) > m.bound {
 					t.Fatalf("epsilon %g: %v is not on the grid", epsilon, v)
 				}
-				counts[int(i)+cells]++
-			}
-			if pv := fits(counts, mass(value), rows); pv < falseAlarm {
-				t.Errorf("epsilon %g, value %g: p = %.2g", epsilon, value, pv)
 			}
 		}
 		a, b := mass(0.25), mass(1.25)

@@ -55,27 +55,6 @@ func TestDescentSensitivities(t *testing.T) {
 	}
 }
 
-// Outputs have a normal distribution around the noiseless step.
-func TestDescentIsGaussian(t *testing.T) {
-	records := []float64{-2, 0.25, 1.75, 2}
-	for _, f := range []descent{dpSGD, dpSGDScaledNoise, dpSGDMicrobatch, dpSGDClipLate} {
-		spec := f.complete().spec()
-		p := set(spec, "clip", 1, "sigma", 1.5, "s", 0.25)
-		sd := 1.5
-		switch f.Name {
-		case "dp-sgd-scaled-noise":
-			sd *= 0.25
-		case "dp-sgd-clip-late":
-			sd /= p.Num("batch")
-		}
-		mean := map[string]float64{"dp-sgd": -1.25, "dp-sgd-scaled-noise": -1.25, "dp-sgd-microbatch": -0.5, "dp-sgd-clip-late": -0.5}[f.Name]
-		x := sample(t, mustNew(t, spec, p), audit.Records(records...), 40_000, 0).Rows
-		if d, limit := distance(x, func(v float64) float64 { return math.Erfc((mean-v)/sd/math.Sqrt2) / 2 }); d > limit {
-			t.Errorf("%s: distance %.4f, allowed %.4f", f.Name, d, limit)
-		}
-	}
-}
-
 // Twice the first step less the second is what the two batches differ by:
 // nothing where there is no record, 1 or -1 where there is one.
 func TestReusedKeyCancels(t *testing.T) {

@@ -99,7 +99,7 @@ var rooms = []room{
 		"files of outputs are mechanisms too"},
 	{p("mechanisms/user/process"), nil,
 		"starts and ends processes, whatever they answer"},
-	{p("mechanisms/user/..."), p("audit", "audit/stream", "mechanisms/recorded/...", "mechanisms/user/..."),
+	{p("mechanisms/user/..."), p("audit", "audit/phrase", "audit/stream", "mechanisms/recorded/...", "mechanisms/user/..."),
 		"a user's program is a mechanism too, and answers in the form of files"},
 	{p("core/engine"), p("audit"),
 		"it runs tasks of any kind of audit, and so knows none"},

@@ -24,7 +24,7 @@ func dump(f *recorded.File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d %s %q\n", f.Format, f.Bytes, f.SHA256, f.Notes)
 	for _, t := range f.Tables {
-		fmt.Fprintf(&b, "table %q %v %v\n", t.Name, t.Shape, t.Matrix)
+		fmt.Fprintf(&b, "table %q %v\n", t.Name, t.Matrix)
 		for _, c := range t.Columns {
 			fmt.Fprintf(&b, "%q %s %q:", c.Name, c.Kind, c.Symbols)
 			for i := range c.Len() {

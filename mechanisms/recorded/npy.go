@@ -184,7 +184,7 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 		return nil, tooManyCells(field, rows*min(columns, math.MaxInt64/bytesEach/rows), &p.o)
 	}
 	p.left -= rows * columns
-	t := &Table{Shape: shape, Matrix: len(shape) == 2}
+	t := &Table{Matrix: len(shape) == 2}
 	for i := range columns {
 		kind, name := audit.Real, columnNumber(i)
 		for n, k := range p.o.Kinds {

@@ -72,18 +72,23 @@ func (o Options) filled() (Options, error) {
 	o.Name, o.NonFinite = cmp.Or(o.Name, "file"), cmp.Or(o.NonFinite, Refuse)
 	o.MaxBytes, o.MaxExpanded = cmp.Or(o.MaxBytes, DefaultMaxBytes), cmp.Or(o.MaxExpanded, DefaultMaxExpanded)
 	o.MaxCells, o.MaxSymbols = cmp.Or(o.MaxCells, DefaultMaxCells), cmp.Or(o.MaxSymbols, DefaultMaxSymbols)
-	if o.Header != "" && o.Header != HeaderYes && o.Header != HeaderNo {
-		return o, audit.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
+	return o, CheckReading(o.Reading)
+}
+
+// CheckReading refuses words that a reading does not know.
+func CheckReading(r audit.Reading) error {
+	if r.Header != "" && r.Header != HeaderYes && r.Header != HeaderNo {
+		return audit.UnknownName("header", r.Header, []string{HeaderYes, HeaderNo})
 	}
-	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
-		return o, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+	if r.NonFinite != "" && r.NonFinite != Refuse && r.NonFinite != AsSymbol {
+		return audit.UnknownName("nonfinite", r.NonFinite, []string{Refuse, AsSymbol})
 	}
-	for name, k := range o.Kinds {
+	for name, k := range r.Kinds {
 		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
-			return o, audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
+			return audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
 		}
 	}
-	return o, nil
+	return nil
 }
 
 // CheckSize refuses a file that is too large, before any of it is read.

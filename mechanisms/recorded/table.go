@@ -37,8 +37,6 @@ func (f *File) Cells() int {
 type Table struct {
 	Name    string // of the array; empty where the file is one table
 	Columns []*Column
-	// Shape is that of the array in an NPY or NPZ; nil elsewhere.
-	Shape []int
 	// Matrix: the array had two dimensions, or its rows were arrays.
 	Matrix bool
 }

@@ -56,7 +56,7 @@ func DPSGD() Spec {
 			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			return nil
 		},
-		New:  func(s Setup) (Source, error) { return newTrained(s) },
+		New:  newTrained,
 		Idle: func(s Setup) []string { return train.Idle(trainParams(s), s.Data == nil) },
 		Facts: func(s Setup) []audit.FactRow {
 			c, data, err := trainConfig(s)
@@ -112,23 +112,17 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	return c, data, err
 }
 
-// trained is a training that can be interrupted.
-type trained struct{ *train.Source }
-
-func newTrained(s Setup) (trained, error) {
+func newTrained(s Setup) (Source, error) {
 	c, data, err := trainConfig(s)
 	if err != nil {
-		return trained{}, err
+		return nil, err
 	}
 	model, err := train.New(c, data)
 	if err == nil && s.M == 0 {
 		err = model.CheckCanaries(s.K)
 	}
-	return trained{model}, err
+	return model, err
 }
-
-// InterruptedBy is for [Interrupt].
-func (t trained) InterruptedBy(check func() error) { t.Check = check }
 
 // Interrupt has a source whose runs take long ask hook now and then whether to go on.
 func Interrupt(src any, hook func(rows int) error) {

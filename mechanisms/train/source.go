@@ -59,6 +59,9 @@ func (s *Source) refer() error {
 	return nil
 }
 
+// InterruptedBy sets Check.
+func (s *Source) InterruptedBy(check func() error) { s.Check = check }
+
 // noise is the noise that is really added, over C.
 func (t *trainer) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
 

@@ -38,7 +38,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		g := core.Env{File: c.file, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		g := core.Env{File: c.file, Pool: engine.LocalPool(1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version, CoreSHA256: "sum"}}
 		want := must.Get(must.Get(core.Resolve(c.plan, g))(t).Run(t.Context(), g))(t).(canary.Report)
 		for _, workers := range []int{1, 3} {
 			p := newPage(t, cat, workers)

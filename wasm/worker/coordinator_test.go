@@ -52,7 +52,7 @@ func explored(r pair.Report) int {
 
 func TestCheck(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	if r := valueOf[ready](p, <-p.ready); r.Version != "test" {
+	if r := valueOf[ready](p, <-p.ready); r.Version != audit.Version {
 		t.Errorf("ready: %+v", r)
 	}
 	c := answerTo[checked](p, "check", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3})

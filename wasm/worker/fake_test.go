@@ -99,7 +99,7 @@ func startPage(t *testing.T, cat audit.Catalogue, o options) *fakePage {
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
 	here.listen(p.onMessage)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, o)
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: audit.Version}, o)
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
@@ -75,15 +76,8 @@ type Program struct {
 // Open starts the program and asks what its outputs are. When ctx ends, requests
 // under way do, and their processes are killed; Close ends all of them.
 func Open(ctx context.Context, o Options) (*Program, error) {
-	for name, k := range o.Kinds {
-		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
-			return nil, audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
-		}
-	}
-	switch o.NonFinite {
-	case "", Refuse, AsSymbol:
-	default:
-		return nil, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+	if err := recorded.CheckReading(audit.Reading{Kinds: o.Kinds, NonFinite: o.NonFinite}); err != nil {
+		return nil, err
 	}
 	if err := checkColumns(o.Columns); err != nil {
 		return nil, err

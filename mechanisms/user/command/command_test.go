@@ -22,6 +22,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -83,7 +84,7 @@ func TestColumns(t *testing.T) {
 	kinds := func(k map[string]audit.ColumnKind) func(*command.Options) {
 		return func(o *command.Options) { o.Kinds = k }
 	}
-	symbols := func(o *command.Options) { o.NonFinite = command.AsSymbol }
+	symbols := func(o *command.Options) { o.NonFinite = recorded.AsSymbol }
 	for _, c := range []struct {
 		form   string
 		change []func(*command.Options)
@@ -151,7 +152,7 @@ var longWords = func() string {
 }()
 
 func TestFaults(t *testing.T) {
-	refuse := func(o *command.Options) { o.NonFinite = command.Refuse }
+	refuse := func(o *command.Options) { o.NonFinite = recorded.Refuse }
 	for _, c := range []struct {
 		form   string
 		change func(*command.Options)

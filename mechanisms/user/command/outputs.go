@@ -8,13 +8,8 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user"
-)
-
-// Answers to Options.NonFinite.
-const (
-	Refuse   = "refuse"
-	AsSymbol = "symbol"
 )
 
 // numberSymbol is the symbol of a number in a mixed column, which is 0.
@@ -93,7 +88,7 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	if x.form == failed {
 		return 0, &audit.InputError{Field: column.Name, Found: "an object", Want: wantValue} // beside others
 	}
-	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == Refuse {
+	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == recorded.Refuse {
 		return 0, &audit.InputError{Field: column.Name, Found: x.word, Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
 	}
 	if x.form == long && column.Kind != audit.Symbol {
@@ -187,7 +182,7 @@ func (p *Program) learnColumns(answers []answer) error {
 			return &audit.InputError{Field: c.Name, Found: fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), Want: "numbers, or a few names", Remedy: fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name)}
 		case !k.numbers:
 			c.Kind = audit.Symbol
-		case !k.words && p.o.NonFinite != AsSymbol:
+		case !k.words && p.o.NonFinite != recorded.AsSymbol:
 			c.Kind = audit.Real
 		}
 		p.columns[i] = c

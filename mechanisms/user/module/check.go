@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 const header = "\x00asm"
@@ -51,12 +51,7 @@ func shown(text string) string {
 	if len(text) > most {
 		text = text[:most] + "..."
 	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, text)
+	return phrase.Line(text)
 }
 
 // remedies say how to build a module without imports whose names begin so.
