@@ -119,7 +119,7 @@ func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 			given = slices.Delete(given, i, i+2) // -quick runs nothing
 		}
 		var out, errs strings.Builder
-		code := run(slices.Concat([]string{"verify"}, mode, given, []string{file}), nil, &out, &errs)
+		code := run(slices.Concat([]string{"verify", "-all"}, mode, given, []string{file}), nil, &out, &errs)
 		if _, ofPair := r.view.(pair.Report); r.view != nil && r.counts() == "" && !ofPair {
 			if code != cli.ExitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
 				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
@@ -149,8 +149,8 @@ func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 		}
 		var same []string
 		for _, line := range lines {
-			if what, ok := strings.CutPrefix(line, "  same: "); ok {
-				same = append(same, strings.Split(what, ", ")...)
+			if what, ok := strings.CutPrefix(line, "  equal: "); ok {
+				same = append(same, what[:strings.LastIndex(what, " (")])
 			}
 		}
 		for _, want := range wants {
