@@ -266,7 +266,7 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 }
 
 // verifyPlan is dpscope verify of a plan's report.
-func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int, whole bool) int {
+func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int, whole, all bool) int {
 	report, err := suite.ParseReport(data)
 	if err != nil {
 		return fail(b.stderr, fmt.Errorf("%s: %w", name, err))
@@ -316,12 +316,12 @@ func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int,
 		if ok {
 			v.Same(audit.EqualJSON(core.PlanOf(a.Report), j.audit.Plan()), "what the plan asks for", "the report is of other settings")
 		}
-		code = max(code, printVerification(b.stdout, v, a.Report))
+		code = max(code, printVerification(b.stdout, v, a.Report, all))
 		fmt.Fprintln(b.stdout)
 	}
 	fmt.Fprint(b.stdout, "== all\n\n")
 	v := report.Verify(file)
-	printLines(b.stdout, v)
+	printLines(b.stdout, v, "drawn", all)
 	if !v.OK() {
 		code = cli.ExitViolation
 	}

@@ -204,7 +204,7 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			return fail(stderr, cli.ErrStopped)
 		}
 		if err == nil && a.Cannot == "" {
-			return printVerification(stdout, a.Verification, r)
+			return printVerification(stdout, a.Verification, r, false)
 		}
 		if err == nil { // it needs files or a program of whoever made it
 			err = errors.New(a.Cannot)
@@ -215,5 +215,5 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	return printVerification(stdout, v, r)
+	return printVerification(stdout, v, r, false)
 }

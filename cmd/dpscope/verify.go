@@ -42,6 +42,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.Gone("log-key", gone)
 	var out formatFlags
 	out.registerFiles(set)
+	set.BoolVar(&out.all, "all", false, "name every part of the report that is equal, and every field that differs or is not compared")
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
@@ -69,7 +70,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if report.KindOf(data) == suite.ReportKind {
 		b.stdout = stdout
-		return b.verifyPlan(name, data, plan, *workers, !*quick)
+		return b.verifyPlan(name, data, plan, *workers, !*quick, out.all)
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
@@ -106,7 +107,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return out.written(printVerification(stdout, v, r), r, stderr)
+	return out.written(printVerification(stdout, v, r, out.all), r, stderr)
 }
 
 // again gives the job of a report what the user brings to replay it. note says that something
@@ -151,8 +152,12 @@ func (j *job) again(ctx context.Context, b *brought, r report.View, whole bool) 
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
-func printVerification(stdout io.Writer, v engine.Verification, r report.View) int {
-	printLines(stdout, v)
+func printVerification(stdout io.Writer, v engine.Verification, r report.View, all bool) int {
+	drawn := "drawn"
+	if _, ok := r.(scores.Report); ok {
+		drawn = "read"
+	}
+	printLines(stdout, v, drawn, all)
 	own, ofPair := r.(pair.Report)
 	bounded := r.Head().LowerBound != nil
 	switch {
@@ -173,15 +178,50 @@ func printVerification(stdout io.Writer, v engine.Verification, r report.View) i
 	return cli.ExitOK
 }
 
-func printLines(stdout io.Writer, v engine.Verification) {
+// mostDifferences are printed unless all are asked for.
+const mostDifferences = 6
+
+// printLines says what was found, a thing a line. Unless all fields are asked for they are
+// counted, in groups. drawn is how the counts came about again.
+func printLines(stdout io.Writer, v engine.Verification, drawn string, all bool) {
 	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
-	if len(v.Checked) > 0 {
-		fmt.Fprintf(stdout, "  same: %s\n", phrase.Line(strings.Join(v.Checked, ", ")))
+	say := func(format string, args ...any) { fmt.Fprintln(stdout, "  "+phrase.Line(fmt.Sprintf(format, args...))) }
+	equal := func(how string, parts []engine.Part) {
+		fields, names := 0, []string{}
+		for _, p := range parts {
+			fields += p.Fields
+			names = append(names, fmt.Sprintf("%s %d", p.Name, p.Fields))
+		}
+		if fields > 0 {
+			say("%s again, equal: %s (%s)", how, phrase.Count(fields, "field"), strings.Join(names, ", "))
+		}
 	}
-	for _, what := range v.Differences {
-		fmt.Fprintf(stdout, "  DIFFERS: %s\n", phrase.Line(what))
+	var draws, follows []engine.Part
+	for _, g := range v.Groups() {
+		if !v.Recomputed && (g.Name == engine.Search || g.Name == engine.Counts) {
+			draws = append(draws, g)
+		} else {
+			follows = append(follows, g)
+		}
+	}
+	equal(drawn, draws)
+	equal("computed", follows)
+	for i, what := range v.Differences {
+		if i == mostDifferences && !all {
+			say("DIFFERS: %d more, which dpscope verify -all names", len(v.Differences)-i)
+			break
+		}
+		say("DIFFERS: %s", what)
+	}
+	for _, s := range v.Skipped {
+		say("%s", s.Words(all))
 	}
 	for _, what := range v.Notes {
-		fmt.Fprintf(stdout, "  note: %s\n", phrase.Line(what))
+		say("note: %s", what)
+	}
+	if all {
+		for _, p := range v.Checked {
+			say("equal: %s (%s)", p.Name, phrase.Count(p.Fields, "field"))
+		}
 	}
 }

@@ -171,7 +171,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%s after %d: %s", r.Verdict, r.Termination.SamplesUsed, r.Summary)
 	}
 	v, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, nil, true)
-	if err != nil || !v.OK() || len(v.Notes) == 0 {
+	if err != nil || !v.OK() || len(v.Skipped) == 0 {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 }
@@ -216,7 +216,7 @@ func TestFailed(t *testing.T) {
 		forged := r
 		forge(&forged)
 		v, err := verify(context.Background(), sources, nil, forged, nil, true)
-		if err != nil || v.OK() != (name == "" || name == "both") || v.Summary != "Invalid: the run failed." || !slices.Contains(v.NotCompared, "termination.message") {
+		if err != nil || v.OK() != (name == "" || name == "both") || v.Summary != "Invalid: the run failed." || !slices.Contains(v.NotCompared(), "termination.message") {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}

@@ -340,8 +340,8 @@ func TestContinuedForgeries(t *testing.T) {
 		if v, err := verify(t.Context(), source.Sources(), pool, r, nil, true); err != nil || v.OK() {
 			t.Errorf("a replay finds nothing: %v", err)
 		}
-		if v, err := verify(t.Context(), source.Sources(), pool, r, nil, false); err != nil || !slices.Contains(v.NotCompared, "evidence.sequential.scores") {
-			t.Errorf("%v, %v", err, v.NotCompared)
+		if v, err := verify(t.Context(), source.Sources(), pool, r, nil, false); err != nil || !slices.Contains(v.NotCompared(), "evidence.sequential.scores") {
+			t.Errorf("%v, %v", err, v.NotCompared())
 		}
 	}
 	for name, part := range map[string]Part{"words": {Runs: 40, Report: "certified"}, "none": {Report: strings.Repeat("0", 64)}, "more": {Runs: 41, Report: strings.Repeat("0", 64)}} {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -25,7 +26,7 @@ const mostDifferences = 3
 // before want is put into words: so that the words of both are of the same numbers.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	own, other := report.Common(), want.Common()
-	c := comparison{v: v, taken: taken, found: map[string][]string{}}
+	c := comparison{v: v, taken: taken, found: map[string][]string{}, fieldsOf: map[string]map[string]bool{}}
 	other.Warnings = c.withLost(other.Warnings, own.Warnings)
 	a, b := reflect.ValueOf(report).Elem(), reflect.ValueOf(want).Elem()
 	c.walk("", "", a, b)
@@ -53,7 +54,9 @@ type comparison struct {
 	words bool
 	parts []string            // of reports, in their order
 	found map[string][]string // differences of each part
-	own   []string            // what is never compared
+	// fieldsOf are the paths that were compared of each part, without places in lists.
+	fieldsOf map[string]map[string]bool
+	own      []string // what is never compared
 }
 
 // withLost are the warnings that follow, with those about workers that the report has.
@@ -75,10 +78,6 @@ func part(path string) string {
 	return name
 }
 
-func (c *comparison) differ(path, format string, args ...any) {
-	c.found[part(path)] = append(c.found[part(path)], path+": "+fmt.Sprintf(format, args...))
-}
-
 // near are the comparisons of numbers by the tag same.
 var near = map[string]func(x, y float64) bool{
 	"":       func(x, y float64) bool { return x == y },
@@ -92,69 +91,58 @@ var near = map[string]func(x, y float64) bool{
 
 // walk compares the value a of the report at path with b, by the rule that holds there.
 func (c *comparison) walk(path, rule string, a, b reflect.Value) {
-	if rule == "words" {
-		if c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the report's words do not follow from its numbers")
-		}
-		return
-	}
+	kind, words := a.Kind(), rule == "words"
+	raw := a.Type() == reflect.TypeFor[json.RawMessage]()
+	marshals := kind != reflect.Pointer && a.Type().Implements(reflect.TypeFor[json.Marshaler]())
+	list := kind == reflect.Slice || kind == reflect.Array
+	pointer := kind == reflect.Pointer || kind == reflect.Interface
 	switch {
-	case a.Type() == reflect.TypeFor[json.RawMessage]():
-		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the replay gives a different one")
-		}
-		return
-	case a.Type().Implements(reflect.TypeFor[json.Marshaler]()) && a.Kind() != reflect.Pointer:
-		if !c.words && !audit.NearJSONBy(a.Interface(), b.Interface(), near[rule]) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-		}
-		return
-	}
-	switch a.Kind() {
-	case reflect.Struct:
+	case words, raw, marshals:
+	case kind == reflect.Struct:
 		c.fields(path, rule, a, b)
-	case reflect.Pointer, reflect.Interface:
-		if a.IsNil() != b.IsNil() {
-			if !c.words {
-				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-			}
-			return
-		}
-		if !a.IsNil() {
-			c.walk(path, rule, a.Elem(), b.Elem())
-		}
-	case reflect.Slice, reflect.Array:
-		if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 && a.IsNil() != b.IsNil() { // null is no list
-			if !c.words {
-				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-			}
-			return
-		}
-		if a.Len() != b.Len() {
-			if !c.words {
-				c.differ(path, "the report has %d of them, a replay %d", a.Len(), b.Len())
-			}
-			return
-		}
+		return
+	case pointer && !a.IsNil() && !b.IsNil():
+		c.walk(path, rule, a.Elem(), b.Elem())
+		return
+	case list && a.Len() == b.Len() && (kind == reflect.Array || a.IsNil() == b.IsNil()): // null is no list
 		for i := range a.Len() {
 			c.walk(path+"["+strconv.Itoa(i)+"]", rule, a.Index(i), b.Index(i))
 		}
-	case reflect.Float64:
-		switch x, y := a.Float(), b.Float(); {
-		case c.words || x == y:
-		case !near[rule](x, y):
-			c.differ(path, "the report says %v, a replay %v", x, y)
-		case b.CanSet():
+		return
+	}
+	if words != c.words {
+		return
+	}
+	same, how := false, ""
+	switch {
+	case words:
+		same, how = audit.EqualJSON(a.Interface(), b.Interface()), "the report's words do not follow from its numbers"
+	case raw:
+		same, how = audit.EqualJSON(a.Interface(), b.Interface()), "the replay gives a different one"
+	case marshals:
+		same = audit.NearJSONBy(a.Interface(), b.Interface(), near[rule])
+	case pointer:
+		same = a.IsNil() == b.IsNil()
+	case list && a.Len() != b.Len():
+		how = fmt.Sprintf("the report has %d of them, a replay %d", a.Len(), b.Len())
+	case list:
+	case kind == reflect.Float64:
+		x, y := a.Float(), b.Float()
+		if same = x == y || near[rule](x, y); same && b.CanSet() {
 			b.SetFloat(x)
 		}
-	case reflect.Map:
-		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-		}
+	case kind == reflect.Map:
+		same = audit.EqualJSON(a.Interface(), b.Interface())
 	default:
-		if !c.words && !a.Equal(b) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-		}
+		same = a.Equal(b)
+	}
+	p := part(path)
+	if c.fieldsOf[p] == nil {
+		c.fieldsOf[p] = map[string]bool{}
+	}
+	c.fieldsOf[p][unplaced(path)] = true
+	if !same {
+		c.found[p] = append(c.found[p], path+": "+cmp.Or(how, fmt.Sprintf("the report says %s, a replay %s", said(a), said(b))))
 	}
 }
 
@@ -221,6 +209,7 @@ func (c *comparison) fields(path, rule string, a, b reflect.Value) {
 
 // tell puts what was found into the verification.
 func (c *comparison) tell() {
+	slices.SortStableFunc(c.parts, engine.Follows) // why before what follows
 	for _, p := range c.parts {
 		if found := c.found[p]; len(found) > mostDifferences {
 			c.v.Differences = append(c.v.Differences, found[:mostDifferences]...)
@@ -228,7 +217,7 @@ func (c *comparison) tell() {
 		} else if len(found) > 0 {
 			c.v.Differences = append(c.v.Differences, found...)
 		} else {
-			c.v.Checked = append(c.v.Checked, p+c.butFor(p))
+			c.v.Checked = append(c.v.Checked, engine.Part{Name: p + c.butFor(p), Fields: max(1, len(c.fieldsOf[p]))})
 		}
 	}
 	if found := c.found["evidence"]; len(found) > 0 && !slices.Contains(c.parts, "evidence") {

@@ -106,13 +106,12 @@ func TestMutations(t *testing.T) {
 				t.Errorf("%s: %d mutations of %s verify, such as %v", c.name, len(passed[field]), field, passed[field][0])
 			}
 		}
-		notes := strings.Join(v.Notes, "\n")
 		for _, f := range c.passes {
-			if !slices.Contains(v.NotCompared, f) || !strings.Contains(notes, f) {
-				t.Errorf("%s: the verification does not say that %s is not compared: %q, %s", c.name, f, v.NotCompared, notes)
+			if !slices.Contains(v.NotCompared(), f) {
+				t.Errorf("%s: the verification does not say that %s is not compared: %q", c.name, f, v.NotCompared())
 			}
 		}
-		for _, f := range v.NotCompared {
+		for _, f := range v.NotCompared() {
 			if !slices.ContainsFunc(c.passes, func(free string) bool { return f == free || strings.HasPrefix(f, free+".") }) {
 				t.Errorf("%s: %s is not compared", c.name, f)
 			}

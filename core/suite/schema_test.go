@@ -235,10 +235,10 @@ func changed(r *suite.Report, i int, change func(*pair.Report)) {
 // What the report says of all its audits is checked.
 func TestVerifyPlanReport(t *testing.T) {
 	f, r := ran(t)
-	if v := r.Verify(f); !v.OK() || len(v.Notes) != 1 {
+	if v := r.Verify(f); !v.OK() || len(v.Skipped) != 1 {
 		t.Errorf("an honest report: %+v", v)
 	}
-	if v := r.Verify(nil); !v.OK() || len(v.Notes) != 2 {
+	if v := r.Verify(nil); !v.OK() || len(v.Skipped) != 2 {
 		t.Errorf("an honest report without its plan: %+v", v)
 	}
 	other := parse(t, `{"version": 1, "seed": 3, "audits": [{"name": "a", "mechanism": "answer"}, {"name": "c", "mechanism": "answer"}]}`)

@@ -22,6 +22,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -143,6 +144,29 @@ var wholePlan = [][2]string{
 	{"version", "it is the plan's"},
 }
 
+// parts are the objects of an audit, by their names in it; "" is the audit itself.
+var parts = []struct {
+	name string
+	of   any
+	plan bool // of a single audit
+}{{"", Entry{}, true}, {"brought", pair.UserProgram{}, false}, {"claim", audit.Claim{}, false}, {"recorded", pair.Recorded{}, false}, {"canaries", canary.Plan{}, true}, {"scores", Scores{}, true}}
+
+// place says where a field belongs that stands in another part; "": nowhere.
+func place(name, in string) string {
+	for _, p := range parts {
+		switch {
+		case !slices.Contains(audit.FieldNames(p.of), name):
+		case p.name == "":
+			return fmt.Sprintf(`it belongs beside %s: {%q: {...}, %q: ...}`, in, in, name)
+		case in == "":
+			return fmt.Sprintf(`it belongs within %s: {%q: {%q: ...}}`, p.name, p.name, name)
+		default:
+			return fmt.Sprintf(`it belongs within %s: {%q: {...}, %q: {%q: ...}}`, p.name, in, p.name, name)
+		}
+	}
+	return ""
+}
+
 // checkFields refuses unknown fields by name. Anything that is not of the right
 // shape is left to the decoder, which says so.
 func checkFields(data []byte, what string) error {
@@ -157,11 +181,7 @@ func checkFields(data []byte, what string) error {
 	for i, raw := range audits {
 		entry := object(raw)
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
-		for _, part := range []struct {
-			name string
-			of   any
-			plan bool // of a single audit
-		}{{"", Entry{}, true}, {"canaries", canary.Plan{}, true}, {"scores", Scores{}, true}, {"recorded", pair.Recorded{}, false}, {"brought", pair.UserProgram{}, false}, {"claim", audit.Claim{}, false}} {
+		for _, part := range parts {
 			fields, within := entry, at
 			if part.name != "" {
 				fields, within = object(entry[part.name]), at+"."+part.name
@@ -171,7 +191,13 @@ func checkFields(data []byte, what string) error {
 					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
 				}
 			}
-			if err := known(fields, within, audit.FieldNames(part.of)); err != nil {
+			own := audit.FieldNames(part.of)
+			for _, name := range slices.Sorted(maps.Keys(fields)) {
+				if where := place(name, part.name); where != "" && !slices.Contains(own, name) {
+					return &audit.InputError{Field: within + "." + name, Found: "given", Want: "absent", Remedy: where}
+				}
+			}
+			if err := known(fields, within, own); err != nil {
 				return err
 			}
 		}
@@ -189,12 +215,7 @@ func object(data []byte) map[string]json.RawMessage {
 }
 
 func known(m map[string]json.RawMessage, at string, fields []string) error {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(fields, name) {
 			return audit.UnknownName(at+": field", name, fields)
 		}

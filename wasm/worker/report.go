@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -202,8 +204,15 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if trained {
 		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
-	return verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)}, nil
+	found := verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary, Checked: []string{}, Differences: append([]string{}, v.Differences...), Notes: []string{}}
+	for _, g := range v.Groups() {
+		found.Checked = append(found.Checked, fmt.Sprintf("%s: %s", g.Name, phrase.Count(g.Fields, "field")))
+	}
+	for _, s := range v.Skipped {
+		found.Notes = append(found.Notes, s.Words(false))
+	}
+	found.Notes = append(found.Notes, v.Notes...)
+	return found, nil
 }
 
 // watched is a worker whose outputs are counted, for a replay, which tells no
