@@ -212,8 +212,8 @@ func PlanOf(r report.View) any { return of(r).plan(r) }
 
 // Trainer is the program that trains for the audit of a plan; nil where none does.
 func Trainer(plan any) *source.Trainer {
-	if p, ok := plan.(interface{ Training() *source.Trainer }); ok {
-		return p.Training()
+	if p, ok := plan.(canary.Plan); ok {
+		return p.Trainer
 	}
 	return nil
 }

@@ -92,21 +92,21 @@ var near = map[string]func(x, y float64) bool{
 
 // walk compares the value a of the report at path with b, by the rule that holds there.
 func (c *comparison) walk(path, rule string, a, b reflect.Value) {
-	if rule == "words" {
-		if c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
+	if words := rule == "words"; words || a.Kind() == reflect.Map || a.Type() == reflect.TypeFor[json.RawMessage]() {
+		switch {
+		case c.words != words || audit.EqualJSON(a.Interface(), b.Interface()):
+		case words:
 			c.differ(path, "the report's words do not follow from its numbers")
-		}
-		return
-	}
-	switch {
-	case a.Type() == reflect.TypeFor[json.RawMessage]():
-		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
+		case a.Kind() == reflect.Map:
+			c.unlike(path, a, b)
+		default:
 			c.differ(path, "the replay gives a different one")
 		}
 		return
-	case a.Type().Implements(reflect.TypeFor[json.Marshaler]()) && a.Kind() != reflect.Pointer:
+	}
+	if a.Type().Implements(reflect.TypeFor[json.Marshaler]()) && a.Kind() != reflect.Pointer {
 		if !c.words && !audit.NearJSONBy(a.Interface(), b.Interface(), near[rule]) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+			c.unlike(path, a, b)
 		}
 		return
 	}
@@ -115,19 +115,13 @@ func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 		c.fields(path, rule, a, b)
 	case reflect.Pointer, reflect.Interface:
 		if a.IsNil() != b.IsNil() {
-			if !c.words {
-				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-			}
-			return
-		}
-		if !a.IsNil() {
+			c.unlike(path, a, b)
+		} else if !a.IsNil() {
 			c.walk(path, rule, a.Elem(), b.Elem())
 		}
 	case reflect.Slice, reflect.Array:
 		if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 && a.IsNil() != b.IsNil() { // null is no list
-			if !c.words {
-				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-			}
+			c.unlike(path, a, b)
 			return
 		}
 		if a.Len() != b.Len() {
@@ -147,14 +141,17 @@ func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 		case b.CanSet():
 			b.SetFloat(x)
 		}
-	case reflect.Map:
-		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
-		}
 	default:
-		if !c.words && !a.Equal(b) {
-			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+		if !a.Equal(b) {
+			c.unlike(path, a, b)
 		}
+	}
+}
+
+// unlike notes that two values differ, on the walk for all but words.
+func (c *comparison) unlike(path string, a, b reflect.Value) {
+	if !c.words {
+		c.differ(path, "the report says %s, a replay %s", said(a), said(b))
 	}
 }
 
