@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 const (
@@ -69,6 +70,25 @@ func Width(columns []Column) int {
 		w += columns[i].Width()
 	}
 	return w
+}
+
+// Offsets are where the columns begin in a row.
+func Offsets(columns []Column) []int {
+	at := make([]int, len(columns))
+	for i := 1; i < len(columns); i++ {
+		at[i] = at[i-1] + columns[i-1].Width()
+	}
+	return at
+}
+
+// Ascending are sorted numbers, in a new slice; 0 has no sign in it.
+func Ascending(list []float64) []float64 {
+	sorted := slices.Clone(list)
+	for i := range sorted {
+		sorted[i] += 0
+	}
+	slices.Sort(sorted)
+	return sorted
 }
 
 // Samples are outputs of a mechanism, flat by rows: row i is

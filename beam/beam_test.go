@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) {
 		trainForTests()
 		return
 	}
+	endWithParent()
 	flag.Parse()
 	beam.Init()
 	os.Exit(m.Run())
@@ -259,6 +262,55 @@ func TestFailedShare(t *testing.T) {
 	}
 }
 
+// child is a process that this one started; 0 for none.
+func child() int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		pid, rest, _ := strings.Cut(string(data), " (")
+		fields := strings.Fields(rest[strings.LastIndexByte(rest, ')')+1:])
+		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			n, _ := strconv.Atoi(pid)
+			return n
+		}
+	}
+	return 0
+}
+
+// TestKilledWorker: a worker that is killed in the middle costs the shares that it was at.
+func TestKilledWorker(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("finds the worker in /proc")
+	}
+	t.Cleanup(func() { flag.Set("environment_type", "LOOPBACK") }) // of the tests that come after
+	work := t.TempDir()
+	killed := make(chan string, 1)
+	go func() {
+		for {
+			there, _ := filepath.Glob(filepath.Join(work, "partials", "*-of-8"))
+			if pid := child(); len(there) > 0 && pid != 0 {
+				killed <- fmt.Sprintf("%d shares there, killed %d: %v", len(there), pid, syscall.Kill(pid, syscall.SIGKILL))
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, report, errs := command(t, append(strings.Fields("canaries -source dp-sgd -epsilon 1 -delta 1e-5 -n 100 -k 2 -m 2 -explore 4 -param steps=20 -seed 5 -process -shares 8"), "-work", work)...)
+	select {
+	case what := <-killed:
+		t.Log(what)
+	default:
+		t.Error("no worker was killed")
+	}
+	if code != cli.ExitOK || !strings.Contains(errs, "the job failed with ") {
+		t.Fatalf("ended with %d: %s", code, errs)
+	}
+	same(t, report, work)
+}
+
 // TestRefuses holds what is refused, and what the errors name.
 func TestRefuses(t *testing.T) {
 	work := t.TempDir()
@@ -292,6 +344,7 @@ func TestRefuses(t *testing.T) {
 		"no such trainer": {"canaries -exec no-such-program -epsilon 1 -delta 1e-5", []string{"no-such-program"}},
 		"a dead trainer":  {"canaries -exec true -epsilon 1 -delta 1e-5 -n 20", []string{"before its first answer"}},
 		"no such file":    {"audit -plan nowhere.json", []string{"nowhere.json"}},
+		"its own process": {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},
 		"a remote runner": {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
 	} {
 		t.Run(name, func(t *testing.T) {

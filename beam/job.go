@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -143,7 +144,21 @@ func cause(err error) string {
 }
 
 // run runs one job.
-func (j *job) run(ctx context.Context, missing []int, of int) error {
+func (j *job) run(parent context.Context, missing []int, of int) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	if j.flags.process {
+		address, stop, err := startPool(ctx, cancel)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		for name, value := range map[string]string{"environment_type": "EXTERNAL", "environment_config": address} {
+			if err := flag.Set(name, value); err != nil {
+				return err
+			}
+		}
+	}
 	done := make(chan error, 1)
 	go func() {
 		done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
@@ -155,7 +170,7 @@ func (j *job) run(ctx context.Context, missing []int, of int) error {
 			j.show.clear()
 			return err
 		case <-ctx.Done(): // what Beam still does in this process ends with it
-			return ctx.Err()
+			return context.Cause(ctx)
 		case <-time.After(time.Second):
 			if there, _, err := j.store.drawn(ctx); err == nil {
 				j.show.drawn(len(there)-(of-len(missing)), len(missing), time.Since(began))

@@ -53,6 +53,7 @@ func main() {
 	if slices.ContainsFunc(os.Args[1:], func(a string) bool {
 		return strings.TrimLeft(a, "-") == "worker" || strings.HasPrefix(strings.TrimLeft(a, "-"), "worker=")
 	}) {
+		endWithParent()
 		flag.Parse()
 		beam.Init() // a runner started this process as a worker: it does not return
 	}
@@ -86,6 +87,7 @@ type jobFlags struct {
 	shares  int
 	tries   int
 	workers *int
+	process bool
 	format  string
 	out     string
 	strict  bool
@@ -103,6 +105,7 @@ func (f *jobFlags) register() {
 	s.Count(&f.shares, "shares", 0, "shares that the audit is cut into; 0: as many as there are, or 64")
 	s.IntVar(&f.tries, "tries", 3, "how `often` a job that fails is begun without having drawn a further share")
 	f.workers = s.Int("workers", 0, "`goroutines` of a share; 0: one per processor where the runner is in this process, else one. The result does not depend on it")
+	s.BoolVar(&f.process, "process", false, "with prism, draw in a process of its own: where it dies, another one draws what is missing")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	s.StringVar(&f.out, "o", "", "JSON `file` of the report, beside standard output")
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
@@ -125,6 +128,8 @@ func (f *jobFlags) valid() error {
 		return &audit.InputError{Field: "-tries", Found: fmt.Sprint(f.tries), Want: "at least 1"}
 	case *f.workers < 0 || *f.workers > 1024:
 		return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*f.workers), Want: "in [0, 1024]"}
+	case f.process && !f.prism():
+		return &audit.InputError{Field: "-process", Found: "given with another runner or with -endpoint or -environment_type", Want: "prism, which runs in this process", Remedy: "leave it out: other runners start workers themselves, and again where they die"}
 	case f.work == "" && !f.prism() && !f.inProcess():
 		return &audit.InputError{Field: "-work", Found: audit.Absent, Want: "a folder that the workers of " + beamFlag("runner") + " see", Remedy: "for example -work gs://BUCKET/FOLDER"}
 	}
@@ -267,7 +272,7 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 		return nil
 	})
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
-	name := f.String("data", "", "CSV `file` of examples for dp-sgd")
+	name := f.String("data", "", "CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
 		return code

@@ -188,7 +188,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // out; among equal scores the one that comes first counts as larger. It panics unless
 // scores and in are equally long, no score is NaN, up and down are at least 0 and
 // together 1 to len(scores).
-func OneRunRight[T ScoreOrRank](scores []T, in []bool) func(up, down int) int {
+func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	outs := outsOfTop(scores, in)
 	m := len(scores)
 	return func(up, down int) int {
@@ -197,12 +197,9 @@ func OneRunRight[T ScoreOrRank](scores []T, in []bool) func(up, down int) int {
 	}
 }
 
-// ScoreOrRank is a score, or its rank among others.
-type ScoreOrRank interface{ float64 | uint32 }
-
 // outsOfTop counts, for every k, the canaries that were out among the k with the largest
 // scores.
-func outsOfTop[T ScoreOrRank](scores []T, in []bool) []int {
+func outsOfTop(scores []float64, in []bool) []int {
 	refuse(len(scores) != len(in), "one coin for each score")
 	order := make([]int32, len(scores))
 	for i, x := range scores {
@@ -344,7 +341,7 @@ type OneRunForecast struct {
 
 // NewOneRunForecast takes the scores and coins of the canaries that were set aside.
 // It panics unless both are equally long and no score is NaN.
-func NewOneRunForecast[T ScoreOrRank](scores []T, in []bool) OneRunForecast {
+func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
 	n := len(scores)
 	f := OneRunForecast{outsOfTop(scores, in), make([]float64, n+1)}
 	z, out := make([]float64, n), make([]float64, n)

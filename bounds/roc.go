@@ -49,27 +49,26 @@ func rocCounts(n int) []int {
 	return slices.Compact(all)
 }
 
-// SortedROC counts scores, which are finite, or ranks of scores, of both classes in ascending
-// order: at thresholds at which either has one of the numbers of [ROC.Band] above, and at
+// SortedROC counts finite scores of both classes, in ascending order: at thresholds at which either has one of the numbers of [ROC.Band] above, and at
 // those that [ROC.TPRAt] wants at the given false positive rates and beta. At most some 200
 // steps. It panics on classes without scores or with more than MostScores.
-func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
+func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
 	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
 	var cuts []float64
-	for _, x := range [][]T{in, out} {
+	for _, x := range [][]float64{in, out} {
 		for _, k := range rocCounts(len(x)) {
 			if k > 0 {
-				cuts = append(cuts, float64(x[len(x)-k]))
+				cuts = append(cuts, x[len(x)-k])
 			}
 		}
 	}
 	// next is the lowest threshold with fewer than k scores out above.
 	next := func(k int) {
 		least := math.Inf(1)
-		for _, x := range [][]T{in, out} {
+		for _, x := range [][]float64{in, out} {
 			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) {
-				least = math.Min(least, float64(x[i]))
+				least = math.Min(least, x[i])
 			}
 		}
 		if !math.IsInf(least, 1) {
@@ -79,7 +78,7 @@ func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
 	for _, rate := range rates {
 		few, many := rocRanks(len(out), rate, beta)
 		if many <= len(out) {
-			cuts = append(cuts, float64(out[len(out)-many]))
+			cuts = append(cuts, out[len(out)-many])
 		}
 		if few > 0 {
 			next(few)
@@ -90,9 +89,7 @@ func SortedROC[T ScoreOrRank](in, out []T, rates []float64, beta float64) ROC {
 	slices.Reverse(cuts)
 	for _, at := range slices.Compact(cuts) {
 		at += 0 // no negative zero
-		from := func(x []T) int {
-			return len(x) - sort.Search(len(x), func(i int) bool { return float64(x[i]) >= at })
-		}
+		from := func(x []float64) int { return len(x) - sort.SearchFloat64s(x, at) }
 		r.Steps = append(r.Steps, ROCStep{At: at, In: from(in), Out: from(out)})
 	}
 	r.Wins, r.Ties = won(in, out)
@@ -110,7 +107,7 @@ func AUROC(in, out []float64) float64 {
 }
 
 // won are the pairs of sorted scores that [ROC] counts.
-func won[T ScoreOrRank](in, out []T) (wins, ties int) {
+func won(in, out []float64) (wins, ties int) {
 	first, last := 0, 0 // of those out, how many are below, and at most, the score in
 	for _, x := range in {
 		for first < len(out) && out[first] < x {

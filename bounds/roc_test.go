@@ -2,7 +2,6 @@ package bounds
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -181,26 +180,9 @@ func atLeast(x []float64, at float64) (n int) {
 	return n
 }
 
-// rocOf is [SortedROC] of scores in any order, which it holds to be that of their ranks.
+// rocOf is [SortedROC] of scores in any order.
 func rocOf(in, out []float64, rates []float64, beta float64) ROC {
-	in, out = slices.Sorted(slices.Values(in)), slices.Sorted(slices.Values(out))
-	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(in, out))))
-	ranks := func(scores []float64) []uint32 {
-		r := make([]uint32, len(scores))
-		for i, x := range scores {
-			k, _ := slices.BinarySearch(all, x)
-			r[i] = uint32(k)
-		}
-		return r
-	}
-	r, by := SortedROC(in, out, rates, beta), SortedROC(ranks(in), ranks(out), rates, beta)
-	for i, s := range by.Steps {
-		by.Steps[i].At = all[int(s.At)] + 0
-	}
-	if !reflect.DeepEqual(r, by) {
-		panic("the curve of ranks is another one")
-	}
-	return r
+	return SortedROC(slices.Sorted(slices.Values(in)), slices.Sorted(slices.Values(out)), rates, beta)
 }
 
 // sameROC holds the steps against the scores, counted one by one.

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +33,7 @@ var chebyshev = settable([]audit.ParamSpec{
 		ByName:  true,
 		Applies: oneReal("polynomials need outputs of one real column"),
 		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) },
-		Decode:  decodeChebyshev,
+		Decode:  decoder[chebyshevModel],
 	}
 })
 
@@ -88,30 +87,27 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
-func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(chebyshevModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *chebyshevModel) open(columns []audit.Column) error {
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
-		return nil, &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner for these columns: a polynomial takes one real column"}
+		return &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner for these columns: a polynomial takes one real column"}
 	}
 	if !m.ramp().sound() {
-		return nil, &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "finite and ascending, with gaps neither too small nor too large"}
+		return &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "finite and ascending, with gaps neither too small nor too large"}
 	}
 	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
+		return &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
 	}
 	if k := len(m.Coefficients); k < 1 || k > degreeMost+1 {
-		return nil, wrongCount("model.coefficients", k, degreeMost+1)
+		return wrongCount("model.coefficients", k, degreeMost+1)
 	}
 	for i, c := range m.Coefficients {
 		if !(math.Abs(c) <= mostWeight) {
-			return nil, &audit.InputError{Field: fmt.Sprintf("model.coefficients[%d]", i), Found: fmt.Sprint(c), Want: fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight)}
+			return &audit.InputError{Field: fmt.Sprintf("model.coefficients[%d]", i), Found: fmt.Sprint(c), Want: fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight)}
 		}
 	}
 	m.columns = columns
-	return m, nil
+	return nil
 }
 
 const (
@@ -139,13 +135,11 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
-	loss := witnessLoss{alpha: chebyshevAlpha}
-	if ex.Claim.Kind == audit.Renyi {
-		loss.alpha = ex.Claim.Alpha
+	alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a polynomial")
+	if err != nil {
+		return nil, err
 	}
-	if !(loss.alpha > 1 && loss.alpha <= largestPower) {
-		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
-	}
+	loss := witnessLoss{alpha: alpha}
 	bound, err := mlpOptions{}.witnessBound(ex.Claim, loss.alpha)
 	if err != nil {
 		return nil, err

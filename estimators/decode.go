@@ -3,12 +3,42 @@ package estimators
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
 )
+
+// decoder reads a model of JSON: open checks what was written down and builds what scoring
+// needs from it.
+func decoder[M any, P interface {
+	*M
+	audit.Model
+	open(columns []audit.Column) error
+}](data json.RawMessage, columns []audit.Column) (audit.Model, error) {
+	m := P(new(M))
+	if err := audit.DecodeStrict(data, "model", m); err != nil {
+		return nil, err
+	}
+	if err := m.open(columns); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// renyiOrder is the claimed alpha of what is trained for a Rényi divergence, or usual where
+// the claim has none.
+func renyiOrder(c audit.Claim, usual float64, learner string) (float64, error) {
+	if c.Kind == audit.Renyi {
+		usual = c.Alpha
+	}
+	if !(usual > 1 && usual <= largestPower) {
+		return 0, &audit.InputError{Field: "alpha", Found: fmt.Sprint(usual), Want: fmt.Sprintf("in (1, %d] for %s", largestPower, learner)}
+	}
+	return usual, nil
+}
 
 // wrongCount reports a list of the wrong length.
 func wrongCount(field string, found, want int) error {

@@ -112,7 +112,7 @@ type outputReader struct {
 }
 
 func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
-	return outputReader{columns, offsets(columns), audit.Width(columns), carriers}
+	return outputReader{columns, audit.Offsets(columns), audit.Width(columns), carriers}
 }
 
 // carried returns the value in a column, and whether the row has one there.
@@ -276,7 +276,7 @@ var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25
 // that carry values.
 func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	seen, all, carriers, err := tallySymbols(ex)
 	if err != nil {
 		return nil, nil, err
@@ -302,11 +302,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 		if c.Kind == audit.Symbol || numeric > numbersMost {
 			continue
 		}
-		carries := map[float64]bool{}
-		for _, s := range carriers {
-			carries[s] = true
-		}
-		pool, err := pooled(ex, c, at[i], carries)
+		pool, err := pooled(ex, c, at[i], carriers)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -320,7 +316,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 // mixed columns that carry values, ascending.
 func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64, err error) {
 	columns := ex.First.Columns
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	all = map[float64]int{}
 	seen = make([][]tallied, len(columns))
 	for i, c := range columns {

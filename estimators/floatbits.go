@@ -210,9 +210,9 @@ func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model,
 	var m audit.Model
 	var err error
 	if parts.Table != nil {
-		m, err = decodeTable(parts.Table, bitColumns[:bitsShort])
+		m, err = decoder[tableModel](parts.Table, bitColumns[:bitsShort])
 	} else {
-		m, err = decodeLogistic(parts.Logistic, bitColumns)
+		m, err = decoder[logisticModel](parts.Logistic, bitColumns)
 	}
 	if err != nil {
 		return nil, err

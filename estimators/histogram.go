@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +18,7 @@ var histogram = audit.LearnerSpec{
 	Source:  "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
 	Applies: anyColumn("a histogram needs at least one output column"),
 	Learn:   learnHistogram,
-	Decode:  decodeHistogram,
+	Decode:  decoder[histogramModel],
 }
 
 const (
@@ -78,7 +77,7 @@ func binsFor(ex audit.Exploration) int {
 // output, the scores guess the side of outputs that they were not learnt from.
 func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64, error) {
 	columns := ex.First.Columns
-	p, err := fitPartition(ex, columns[column], offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
+	p, err := fitPartition(ex, columns[column], audit.Offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
 	if err != nil {
 		return nil, 0, err
 	}
@@ -97,7 +96,7 @@ func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, floa
 func (m *histogramModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.width = audit.Width(columns)
-	m.coder = newCoder(m.Partition, columns[m.Column].Kind, offsets(columns)[m.Column])
+	m.coder = newCoder(m.Partition, columns[m.Column].Kind, audit.Offsets(columns)[m.Column])
 }
 
 // count tallies the cells of the training outputs in two folds, row by row in
@@ -177,23 +176,20 @@ func (m *histogramModel) Score(rows, out []float64) {
 	}
 }
 
-func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(histogramModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *histogramModel) open(columns []audit.Column) error {
 	if m.Column < 0 || m.Column >= len(columns) {
-		return nil, &audit.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
+		return &audit.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
 	}
 	kind := columns[m.Column].Kind
 	if err := m.Partition.validate("model.partition", kind); err != nil {
-		return nil, err
+		return err
 	}
 	if want := m.Partition.cells(kind) + 1; len(m.Scores) != want {
-		return nil, wrongCount("model.scores", len(m.Scores), want)
+		return wrongCount("model.scores", len(m.Scores), want)
 	}
 	m.prepare(columns)
-	return m, nil
+	return nil
 }
 
 // histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking:
@@ -219,7 +215,7 @@ var histogramTester = settable([]audit.ParamSpec{
 			return nil
 		},
 		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) },
-		Decode: decodeHistogram,
+		Decode: decoder[histogramModel],
 	}
 })
 

@@ -47,19 +47,15 @@ func fitInputs(ex audit.Exploration) (list []input, carriers []float64, err erro
 			}
 		}
 	}
-	carries := map[float64]bool{}
-	for _, s := range carriers {
-		carries[s] = true
-	}
 	columns := ex.First.Columns
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	numeric := 0
 	for i, c := range columns {
 		if c.Kind == audit.Symbol || numeric == numbersMost {
 			continue
 		}
 		numeric++
-		pool, err := pooled(ex, c, at[i], carries)
+		pool, err := pooled(ex, c, at[i], carriers)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +33,7 @@ func kernelMean(name string, landmarks int, bandwidth float64) audit.LearnerSpec
 		ByName:  true,
 		Applies: anyColumn("kernel means need at least one output column"),
 		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) },
-		Decode:  decodeKernelMean,
+		Decode:  decoder[kernelMeanModel],
 	}
 }
 
@@ -186,30 +185,27 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 		first, second, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
 
-func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(kernelMeanModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *kernelMeanModel) open(columns []audit.Column) error {
 	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
-		return nil, err
+		return err
 	}
 	if !(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost) {
-		return nil, &audit.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
+		return &audit.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
 	}
 	if m.Lambda != 0 && !(m.Lambda >= 1e-9 && m.Lambda <= 1) || m.Divergence-m.Divergence != 0 {
-		return nil, &audit.InputError{Field: "model.lambda", Found: fmt.Sprint(m.Lambda), Want: "absent, or in [1e-9, 1]"}
+		return &audit.InputError{Field: "model.lambda", Found: fmt.Sprint(m.Lambda), Want: "absent, or in [1e-9, 1]"}
 	}
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
 	if m.First < 1 || m.First >= n || n > 2*landmarksMost {
-		return nil, &audit.InputError{Field: "model.first", Found: fmt.Sprintf("%d of %d landmarks", m.First, n), Want: fmt.Sprintf("at least 1 on each side and at most %d in all", 2*landmarksMost)}
+		return &audit.InputError{Field: "model.first", Found: fmt.Sprintf("%d of %d landmarks", m.First, n), Want: fmt.Sprintf("at least 1 on each side and at most %d in all", 2*landmarksMost)}
 	}
 	if err := m.Landmarks.validate("model.landmarks", n*width, landmarkMost); err != nil {
-		return nil, err
+		return err
 	}
 	m.prepare(columns)
-	return m, nil
+	return nil
 }
 
 // landmarkMost bounds the inputs of landmarks in a model that is read: squared

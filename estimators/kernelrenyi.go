@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -28,12 +27,9 @@ func kernelRenyi() audit.LearnerSpec {
 			kernelMean("", p.Int("outputs"), p.Num("bandwidth")))
 		means := spec.Learn
 		spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
-			alpha := float64(chebyshevAlpha)
-			if ex.Claim.Kind == audit.Renyi {
-				alpha = ex.Claim.Alpha
-			}
-			if !(alpha > 1 && alpha <= largestPower) {
-				return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a kernel divergence", largestPower)}
+			alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a kernel divergence")
+			if err != nil {
+				return nil, err
 			}
 			learnt, err := means(ex)
 			if err != nil {

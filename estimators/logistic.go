@@ -22,7 +22,7 @@ var logistic = audit.LearnerSpec{
 	Source:  "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
 	Applies: anyColumn("logistic regression needs at least one output column"),
 	Learn:   learnFeatures(candidateFeatures, designRows),
-	Decode:  decodeLogistic,
+	Decode:  decoder[logisticModel],
 }
 
 const weightBits = 20
@@ -132,7 +132,7 @@ func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, e
 		list = countFeatures(all, len(columns))
 	}
 	var reals []int
-	for i, offset := range offsets(columns) {
+	for i, offset := range audit.Offsets(columns) {
 		if columns[i].Kind == audit.Real {
 			reals = append(reals, offset)
 		}

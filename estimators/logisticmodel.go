@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,22 +147,19 @@ func (m *logisticModel) Score(rows, out []float64) {
 	}
 }
 
-func decodeLogistic(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(logisticModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *logisticModel) open(columns []audit.Column) error {
 	if len(m.Carriers) > mostSymbols || !ascending(m.Carriers) {
-		return nil, &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
 	}
 	if len(m.Features) > featuresMost {
-		return nil, &audit.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}
+		return &audit.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}
 	}
 	ramps := map[string]int{}
 	for i, f := range m.Features {
 		field := fmt.Sprintf("model.features[%d]", i)
 		if err := f.validate(field, columns); err != nil {
-			return nil, err
+			return err
 		}
 		if f.ramped() {
 			source := string(f.Kind)
@@ -171,10 +167,10 @@ func decodeLogistic(data json.RawMessage, columns []audit.Column) (audit.Model, 
 				source = fmt.Sprint(f.Column)
 			}
 			if ramps[source]++; ramps[source] > mostRamps {
-				return nil, &audit.InputError{Field: field, Found: "one ramp too many", Want: fmt.Sprintf("at most %d", mostRamps)}
+				return &audit.InputError{Field: field, Found: "one ramp too many", Want: fmt.Sprintf("at most %d", mostRamps)}
 			}
 		}
 	}
 	m.prepare(columns)
-	return m, nil
+	return nil
 }

@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -71,7 +70,7 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 		ByName:  true,
 		Applies: anyColumn("a perceptron needs at least one output column"),
 		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
-		Decode:  decodeMLP,
+		Decode:  decoder[mlpModel],
 	}
 }
 
@@ -150,12 +149,9 @@ var errNoVariety = errors.New("nothing to learn: no column of the outputs varies
 // losses are what to train for, one after another, and the largest alpha among
 // them (1 for logistic losses).
 func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
-	alpha := testerAlpha
-	if c.Kind == audit.Renyi {
-		alpha = c.Alpha
-	}
-	if !(alpha > 1 && alpha <= largestPower) {
-		return nil, 0, &audit.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a perceptron", largestPower)}
+	alpha, err := renyiOrder(c, testerAlpha, "a perceptron")
+	if err != nil {
+		return nil, 0, err
 	}
 	switch {
 	case o.loss == hockeyStickLoss:
@@ -256,25 +252,22 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
 }
 
-func decodeMLP(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(mlpModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *mlpModel) open(columns []audit.Column) error {
 	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
-		return nil, err
+		return err
 	}
 	for i, h := range m.Hidden {
 		if h < 1 || h > unitsMost {
-			return nil, &audit.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
+			return &audit.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
 		}
 	}
 	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
+		return &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
 	}
 	if err := m.Weights.validate("model.weights", m.shape().weights(), weightMost); err != nil {
-		return nil, err
+		return err
 	}
 	m.prepare(columns)
-	return m, nil
+	return nil
 }

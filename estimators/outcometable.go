@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +35,7 @@ var outcomeTable = audit.LearnerSpec{
 		return nil
 	},
 	Learn:  learnTable,
-	Decode: decodeTable,
+	Decode: decoder[tableModel],
 }
 
 const (
@@ -113,7 +112,7 @@ func learnTable(ex audit.Exploration) (audit.Model, error) {
 // some forty training outputs each, if their numbers were spread evenly.
 func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	columns := ex.First.Columns
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	parts := make([]partition, len(columns))
 	numbers := false
 	for i, c := range columns {
@@ -170,7 +169,7 @@ func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int,
 	if err != nil {
 		return 0, 0, err
 	}
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	for _, o := range seen {
 		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
 		n := reals
@@ -262,37 +261,34 @@ func (m *tableModel) Score(rows, out []float64) {
 	}
 }
 
-func decodeTable(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
-	m := new(tableModel)
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
+// open implements [decoder].
+func (m *tableModel) open(columns []audit.Column) error {
 	if len(m.Partitions) != len(columns) {
-		return nil, wrongCount("model.partitions", len(m.Partitions), len(columns))
+		return wrongCount("model.partitions", len(m.Partitions), len(columns))
 	}
 	for i, p := range m.Partitions {
 		if err := p.validate(fmt.Sprintf("model.partitions[%d]", i), columns[i].Kind); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(m.Outcomes) > outcomesMost {
-		return nil, &audit.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
+		return &audit.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
 	}
 	for i, o := range m.Outcomes {
 		field := fmt.Sprintf("model.outcomes[%d].cells", i)
 		if len(o.Cells) != len(columns) {
-			return nil, wrongCount(field, len(o.Cells), len(columns))
+			return wrongCount(field, len(o.Cells), len(columns))
 		}
 		for c, v := range o.Cells {
 			if cells := m.Partitions[c].cells(columns[c].Kind); v < 0 || v >= cells {
-				return nil, &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
+				return &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
 			}
 		}
 	}
 	if !m.prepare(columns) {
-		return nil, &audit.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
+		return &audit.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
 	}
-	return m, nil
+	return nil
 }
 
 // outcomeKeys numbers the outcomes of a product of partitions: in mixed radix
@@ -310,7 +306,7 @@ const hashFactor = 0xd1342543de82ef95 // odd; multiplier of a good linear congru
 
 func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys {
 	k := &outcomeKeys{width: audit.Width(columns), dense: 1}
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	for i, p := range partitions {
 		k.coders = append(k.coders, newCoder(p, columns[i].Kind, at[i]))
 		k.stride = append(k.stride, uint64(k.dense))

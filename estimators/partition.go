@@ -143,17 +143,6 @@ func (c *coder) code(rows []float64, width, n int, out *codes) {
 	}
 }
 
-// offsets is where each column begins in a row.
-func offsets(columns []audit.Column) []int {
-	at := make([]int, len(columns))
-	next := 0
-	for i, c := range columns {
-		at[i] = next
-		next += c.Width()
-	}
-	return at
-}
-
 // tallied is how often a symbol occurs in a column.
 type tallied struct {
 	symbol, value float64 // the first value that it carried
@@ -196,7 +185,7 @@ func checked(ex *audit.Exploration, i int) error {
 // edges is nil.
 func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (partition, error) {
 	var p partition
-	carries := map[float64]bool{}
+	var carriers []float64
 	if column.Kind != audit.Real {
 		seen, err := tally(ex, column, offset)
 		if err != nil {
@@ -206,12 +195,14 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges f
 			p.Symbols = append(p.Symbols, s.symbol)
 			if column.Kind == audit.Mixed {
 				p.Carries = append(p.Carries, s.varies)
-				carries[s.symbol] = s.varies
+				if s.varies {
+					carriers = append(carriers, s.symbol)
+				}
 			}
 		}
 	}
 	if column.Kind != audit.Symbol && edges != nil {
-		pool, err := pooled(ex, column, offset, carries)
+		pool, err := pooled(ex, column, offset, carriers)
 		if err != nil {
 			return p, err
 		}
@@ -251,7 +242,7 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 
 // pooled returns the sorted values of a column on both sides, every k-th row
 // where there are too many.
-func pooled(ex audit.Exploration, column audit.Column, offset int, carries map[float64]bool) ([]float64, error) {
+func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []float64) ([]float64, error) {
 	total := ex.First.Len() + ex.Second.Len()
 	stride := (total + sortedMost - 1) / sortedMost
 	pool := make([]float64, 0, total/stride+2)
@@ -262,7 +253,7 @@ func pooled(ex audit.Exploration, column audit.Column, offset int, carries map[f
 			at := i*w + offset
 			if !mixed {
 				pool = append(pool, side.Rows[at])
-			} else if carries[side.Rows[at]] {
+			} else if slices.Contains(carriers, side.Rows[at]) {
 				pool = append(pool, side.Rows[at+1])
 			}
 		}

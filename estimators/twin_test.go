@@ -48,7 +48,7 @@ func twinCell(p partition, kind audit.ColumnKind, v []float64) int {
 }
 
 func twinScore(m audit.Model, columns []audit.Column, row []float64) float64 {
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	part := func(c int) []float64 { return row[at[c] : at[c]+columns[c].Width()] }
 	switch m := m.(type) {
 	case *tableModel:
@@ -193,7 +193,7 @@ func twinAllowance(m audit.Model, columns []audit.Column) float64 {
 
 // twinFeature follows the definitions beside the feature kinds word by word.
 func twinFeature(f feature, carriers []float64, columns []audit.Column, row []float64) float64 {
-	at := offsets(columns)
+	at := audit.Offsets(columns)
 	shows := func(c int) bool { return columns[c].Kind != audit.Real && row[at[c]] == f.Symbol }
 	ramp := func(v float64) float64 {
 		r := (min(max(v, f.Low), f.High) - f.Low) / (f.High - f.Low)

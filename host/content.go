@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,22 +12,27 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/packed"
 )
 
 // content is something that a host keeps, read.
 type content struct {
 	data   []byte
-	audits []format.Audit
-	whole  any           // the report as it was read
-	suite  *suite.Report // of several audits
-	day    string        // on which it was stored
+	audits []format.Audit // of a report
+	whole  any            // the report as it was read
+	suite  *suite.Report  // of several
+	code   *packed.Code
+	link   string // the code as an address holds it
+	result *pair.LinkSummary
+	day    string // on which it was stored
 }
 
-// check reads what was uploaded, and refuses with an [audit.InputError] what is no report.
-// A report is held against its own counts, and the cost of its replay against what the host
-// has.
+// check reads what was uploaded, and refuses with an [audit.InputError] what is neither a
+// report nor the content of a link with code. A report is held against its own counts,
+// and the cost of its replay against what the host has.
 func (s *Host) check(data []byte) error {
 	c, err := read(data)
 	if err != nil {
@@ -82,9 +88,12 @@ func read(data []byte) (*content, error) {
 		return nil, &audit.InputError{Field: "report", Found: "larger than 1 MiB", Want: "at most that", Remedy: "share a file instead"}
 	}
 	if !utf8.Valid(data) {
-		return nil, &audit.InputError{Field: "report", Found: "no text in UTF-8", Want: "a report of dpscope"}
+		return nil, &audit.InputError{Field: "report", Found: "no text in UTF-8", Want: "a report of dpscope, or the text of a link with code"}
 	}
 	c := &content{data: data}
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] >= '0' && trimmed[0] <= '9' {
+		return c, c.readCode(string(trimmed))
+	}
 	audits, whole, err := suite.AuditsIn(data)
 	if err != nil {
 		return nil, err
@@ -108,9 +117,31 @@ func differs(differences []string) error {
 	return &audit.InputError{Field: path, Found: what, Want: "what follows from the counts in the report", Remedy: "share the report as dpscope wrote it"}
 }
 
+func (c *content) readCode(text string) error {
+	var code packed.Code
+	if err := packed.Unpack(text, &code); err != nil {
+		return &audit.InputError{Field: "link", Found: err.Error(), Want: "the text after code= in a link"}
+	}
+	if code.Code == "" || code.Language != "javascript" && code.Language != "python" {
+		return &audit.InputError{Field: "link: language", Found: fmt.Sprintf("%q", code.Language), Want: "javascript or python, with code"}
+	}
+	c.code, c.link = &code, text
+	if len(code.Result) > 0 {
+		var g pair.LinkSummary
+		if err := audit.DecodeStrict(code.Result, "link: result", &g); err != nil {
+			return err
+		}
+		c.result = &g
+	}
+	return nil
+}
+
 // words are the title and the description of a content.
 func (c *content) words() (title, description string) {
-	if c.suite != nil {
+	switch {
+	case c.code != nil:
+		return "Code to audit", fmt.Sprintf("A mechanism in %s with its settings. It has not run here.", map[string]string{"javascript": "JavaScript", "python": "Python"}[c.code.Language])
+	case c.suite != nil:
 		worst := map[audit.Verdict]string{audit.Violation: "Violation", audit.NoViolation: "No violation found", audit.Inconclusive: "Not decided", audit.Invalid: "The run failed"}[c.suite.Verdict]
 		return worst + " · " + phrase.Count(len(c.audits), "audit"), c.suite.Verify(nil).Summary
 	}

@@ -1,5 +1,5 @@
-// Package host is a host for reports: it takes a report, gives it a short address, and
-// shows it there in words to whoever comes.
+// Package host is a host for reports: it takes a report, or code with its settings,
+// gives it a short address, and shows it there in words to whoever comes.
 //
 // Nothing is changed once it is there. An address is made of the content's SHA-256, so
 // that whoever has both can tell whether the host gave out what it took. The host is not

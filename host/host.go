@@ -283,8 +283,17 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	kind := "application/json"
+	if isCode(data) {
+		kind = "text/plain; charset=utf-8"
+	}
 	open(w.Header())
-	write(w, r, "application/json", data)
+	write(w, r, kind, data)
+}
+
+func isCode(data []byte) bool {
+	trimmed := bytes.TrimSpace(data)
+	return len(trimmed) > 0 && trimmed[0] != '{'
 }
 
 // write answers bytes. What has an id may be kept for a while, and not for ever: it may
@@ -329,10 +338,14 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	switch _, known := forms[name]; {
 	case err != nil:
-	case !known:
+	case !known || c.code != nil && name != format.JSON && name != format.HTML:
 		err = audit.UnknownName("format", name, []string{format.JSON, format.SARIF, format.JUnit, format.Markdown})
-	case name == format.JSON:
+	case name == format.JSON && c.code == nil:
 		out.Write(c.data)
+	case name == format.JSON:
+		err = json.NewEncoder(&out).Encode(c.code)
+	case c.code != nil:
+		err = codePage(&out, s.page(r, id, c), c)
 	default:
 		run := c.run()
 		if name == format.HTML {
@@ -364,9 +377,15 @@ func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 		p.Note += "It did not draw the counts again. To do so, open"
 	}
 	p.Note += " the report in the instrument, or run dpscope open with this address."
+	if c.code != nil {
+		p.Open = origin + "/#door=code&code=" + c.link
+		p.Note = "This host stores the code but never runs it. The instrument runs it only when you press Run."
+	}
 	p.Title, p.Description = c.words()
 	for _, name := range []string{format.JSON, format.Markdown, format.SARIF, format.JUnit} {
-		p.Forms = append(p.Forms, format.Link{Name: name, Address: p.Address + "?format=" + name})
+		if c.code == nil || name == format.JSON {
+			p.Forms = append(p.Forms, format.Link{Name: name, Address: p.Address + "?format=" + name})
+		}
 	}
 	return p
 }

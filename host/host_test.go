@@ -28,6 +28,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
@@ -150,13 +151,21 @@ func keptReport(t testing.TB, name string) []byte {
 	return must.Get(os.ReadFile(reports + name))(t)
 }
 
-// TestKinds: reports of all kinds are stored, given back as they were, and shown in words
-// and in all formats.
+// linked is code as an address holds it.
+func linked(t testing.TB, code string) []byte {
+	t.Helper()
+	out := must.Get(packed.Pack(packed.Code{Code: code, Language: "javascript", Settings: map[string]string{"epsilon": "1", "domain": "0:1"}, Result: json.RawMessage(`{"verdict":"violation","bound":1.25,"confidence":0.95,"outputs":10,"rows":5}`)}))(t)
+	return []byte(out)
+}
+
+// TestKinds: reports of all kinds, and code, are stored, given back as they were, and shown
+// in words and in all formats.
 func TestKinds(t *testing.T) {
 	h, _ := aHost()
 	for name, data := range map[string][]byte{
 		"pair": keptReport(t, "approximate.json"), "canaries": keptReport(t, "canaries.json"), "one run": keptReport(t, "one-run-refuted.json"),
 		"scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan.json"), "recorded": keptReport(t, "recorded.json"), "unseeded": keptReport(t, "unseeded-command.json"),
+		"code": linked(t, "function mechanism(rows) { return 1 }"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := upload(t, h, data)
@@ -176,8 +185,18 @@ func TestKinds(t *testing.T) {
 					t.Errorf("the page lacks %s", part)
 				}
 			}
-			if opened := `href="` + origin + "/#report=" + out.ID + `"`; !strings.Contains(page, opened) {
-				t.Errorf("the page does not have %s", opened)
+			opened := "/#report=" + out.ID
+			if name == "code" {
+				opened = "/#door=code&amp;code=" + string(data)
+			}
+			if !strings.Contains(page, `href="`+origin+opened+`"`) {
+				t.Errorf("the page does not lead to %s", opened)
+			}
+			if name == "code" {
+				if !strings.Contains(page, "This host has not checked it.") || !strings.Contains(page, "function mechanism") {
+					t.Error("the page does not say what it is of")
+				}
+				return
 			}
 			for form, kind := range forms {
 				r := ask(t, h, "GET", ShownPath+out.ID+"?format="+form, nil)
@@ -308,7 +327,8 @@ func TestRefused(t *testing.T) {
 		"two":          {append(keptReport(t, "scores.json"), keptReport(t, "scores.json")...), 422, "report"},
 		"no text":      {[]byte("{\xff}"), 422, "report"},
 		"too large":    {append(keptReport(t, "scores.json"), bytes.Repeat([]byte(" "), MostBytes)...), 413, "report"},
-		"a link":       {[]byte("1.1rz2o4k.q1ZKzk9JVbJSUEorzUsuyczPU8hNLS5JTVGyMlSqBQA"), 422, "report"},
+		"link cut off": {linked(t, "function mechanism() {}")[:40], 422, "link"},
+		"another link": {[]byte(must.Get(packed.Pack([]int{1}))(t)), 422, "link"},
 		"bound": {own(func(r *pair.Report) {
 			*r.LowerBound += 0.01
 			r.Tables[0].Rows[0].LowerBound = r.LowerBound
@@ -409,6 +429,8 @@ func TestHostileTexts(t *testing.T) {
 			holdsTexts(t, fmt.Sprintf("%s, text %d", name, i), c)
 		}
 	}
+	c := must.Get(read(linked(t, hostile)))(t)
+	holdsTexts(t, "code", c)
 	if took < 20 {
 		t.Errorf("only %d texts came through", took)
 	}

@@ -67,7 +67,7 @@ func TestCrowd(t *testing.T) {
 	h.Store, h.Random = c, repeated{}
 	var wait sync.WaitGroup
 	codes := make(chan int, 2*mostOpen)
-	data := keptReport(t, "scores.json")
+	data := linked(t, "x")
 	for range cap(codes) {
 		wait.Go(func() { codes <- ask(t, h, "POST", ReportsPath, data).StatusCode })
 	}
@@ -159,6 +159,7 @@ func FuzzHost(f *testing.F) {
 	for _, name := range []string{"scores.json", "plan-only.json"} {
 		f.Add("POST", ReportsPath, keptReport(f, name), "")
 	}
+	f.Add("POST", ReportsPath, linked(f, "x"), "")
 	f.Add("GET", ShownPath+"1111111111", []byte{}, "Bearer x")
 	h, m := aHost()
 	f.Fuzz(func(t *testing.T, method, path string, body []byte, token string) {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"html/template"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
@@ -16,10 +19,11 @@ import (
 // badge is a small picture that says what was claimed and what was shown, with the number
 // of outputs and the day. It has no colour for good: an audit never shows privacy.
 func badge(c *content) []byte {
-	left, right := "dpscope", ""
-	if c.suite != nil {
+	left, right := "dpscope", "code to audit"
+	switch {
+	case c.suite != nil:
 		right, _ = c.words()
-	} else {
+	case c.code == nil:
 		h := c.audits[0].Report.Head()
 		title, _ := h.Banner()
 		right = h.ClaimedWords() + " claimed"
@@ -60,3 +64,59 @@ func text(s string) string {
 	xml.EscapeText(&b, []byte(s)) //nolint:errcheck // a builder takes everything
 	return b.String()
 }
+
+// codePage writes the page of code with its settings.
+func codePage(w io.Writer, p *format.Page, c *content) error {
+	type setting struct{ Name, Value string }
+	var settings []setting
+	for name, value := range c.code.Settings {
+		settings = append(settings, setting{phrase.Line(name), phrase.Line(value)})
+	}
+	slices.SortFunc(settings, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
+	said := ""
+	if c.result != nil {
+		said = fmt.Sprintf("Whoever shared it says: %s", c.result.Verdict)
+		if c.result.Bound != nil {
+			said += fmt.Sprintf(", a bound of %s", phrase.Bound(*c.result.Bound, 0))
+		}
+		said += ". This host has not checked it."
+	}
+	return codeTemplate().Execute(w, map[string]any{"Page": p, "Code": phrase.Visible(c.code.Code), "Language": c.code.Language, "Settings": settings, "Said": phrase.Line(said)})
+}
+
+var codeTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("code").Parse(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<title>{{.Page.Title}} · dpscope</title>
+<meta name="description" content="{{.Page.Description}}"/>
+<link rel="canonical" href="{{.Page.Address}}"/>
+<meta property="og:title" content="{{.Page.Title}}"/>
+<meta property="og:description" content="{{.Page.Description}}"/>
+<meta property="og:url" content="{{.Page.Address}}"/>
+<style>` + format.Style() + `</style>
+</head>
+<body>
+<header><h1>dpscope</h1>
+<p><a href="{{.Page.Open}}">Open in the instrument</a></p>
+<p class="small">{{.Page.Note}}</p></header>
+<main><section class="audit">
+<h2>Code to audit</h2>
+{{- with .Said}}
+<p class="warning">{{.}}</p>
+{{- end}}
+<table class="facts"><tbody>
+<tr><th scope="row">language</th><td>{{.Language}}</td></tr>
+{{- range .Settings}}
+<tr><th scope="row">{{.Name}}</th><td>{{.Value}}</td></tr>
+{{- end}}
+</tbody></table>
+<pre>{{.Code}}</pre>
+</section></main>
+</body>
+</html>
+`))
+})

@@ -3,7 +3,6 @@ package accounting
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -26,9 +25,6 @@ type Account struct {
 	// Delta and Deltas likewise at AtEpsilon, if that was asked.
 	Delta  *float64    `json:"delta,omitempty"`
 	Deltas []Guarantee `json:"deltas,omitempty"`
-	// Sigmas are the noise that one unsampled step would need for (AtEpsilon,
-	// Delta); gaussian only, if AtEpsilon was asked.
-	Sigmas []Noise `json:"sigmas,omitempty"`
 	// Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that
 	// was asked; Query has it where no noise was given.
 	Needed *Needed `json:"needed,omitempty"`
@@ -94,32 +90,28 @@ type FactorOrder struct {
 type Method string
 
 const (
-	MethodRenyiOptimal  Method = "renyi-optimal"      // [BestEpsilon] with [Optimal]
-	MethodTight         Method = "renyi-tight"        // [BestEpsilon] with [Tight]
-	MethodTightAtOrders Method = "renyi-tight-orders" // the same over the query's orders only
-	MethodClassical     Method = "renyi-classical"    // [BestEpsilon] with [Classical]
-	MethodZCDP          Method = "zcdp-classical"     // [ConcentratedEpsilon]
-	MethodGaussian      Method = "gaussian-exact"     // [GaussianEpsilon]
-	MethodBasic         Method = "basic-composition"
-	MethodAdvanced      Method = "advanced-composition"
-	MethodOptimal       Method = "optimal-composition"   // [OptimalEpsilon]
-	MethodPublished     Method = "published-composition" // [PublishedAdvancedEpsilon]
-	MethodLosses        Method = "privacy-loss"          // [Composition]
+	MethodRenyiOptimal Method = "renyi-optimal"   // [BestEpsilon] with [Optimal]
+	MethodTight        Method = "renyi-tight"     // [BestEpsilon] with [Tight]
+	MethodClassical    Method = "renyi-classical" // [BestEpsilon] with [Classical]
+	MethodGaussian     Method = "gaussian-exact"  // [GaussianEpsilon]
+	MethodBasic        Method = "basic-composition"
+	MethodAdvanced     Method = "advanced-composition"
+	MethodOptimal      Method = "optimal-composition"   // [OptimalEpsilon]
+	MethodPublished    Method = "published-composition" // [PublishedAdvancedEpsilon]
+	MethodLosses       Method = "privacy-loss"          // [Composition]
 )
 
 // sources of the methods.
 var sources = map[Method]string{
-	MethodRenyiOptimal:  "Asoodeh, Liao, Calmon, Kosut and Sankar 2021",
-	MethodTight:         "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
-	MethodTightAtOrders: "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
-	MethodClassical:     "Mironov 2017, proposition 3",
-	MethodZCDP:          "Bun and Steinke 2016, proposition 1.3",
-	MethodGaussian:      "Balle and Wang 2018, theorem 8",
-	MethodBasic:         "Dwork and Roth 2014, theorem 3.16",
-	MethodAdvanced:      "Dwork, Rothblum and Vadhan 2010, theorem III.3",
-	MethodOptimal:       "Kairouz, Oh and Viswanath 2015, theorem 3.3",
-	MethodPublished:     "Mironov 2017, corollary 1",
-	MethodLosses:        "Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Doroshenko et al. 2022",
+	MethodRenyiOptimal: "Asoodeh, Liao, Calmon, Kosut and Sankar 2021",
+	MethodTight:        "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
+	MethodClassical:    "Mironov 2017, proposition 3",
+	MethodGaussian:     "Balle and Wang 2018, theorem 8",
+	MethodBasic:        "Dwork and Roth 2014, theorem 3.16",
+	MethodAdvanced:     "Dwork, Rothblum and Vadhan 2010, theorem III.3",
+	MethodOptimal:      "Kairouz, Oh and Viswanath 2015, theorem 3.3",
+	MethodPublished:    "Mironov 2017, corollary 1",
+	MethodLosses:       "Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Doroshenko et al. 2022",
 }
 
 // Guarantee is one (Epsilon, Delta) that holds.
@@ -134,13 +126,6 @@ type Guarantee struct {
 	// two. Nil where no such thing is known.
 	AtLeast *float64 `json:"atLeast,omitempty"`
 	Source  string   `json:"source"` // where it is proven
-}
-
-// Noise is one sigma for the Gaussian mechanism.
-type Noise struct {
-	Sigma  float64 `json:"sigma"`
-	Words  string  `json:"words"`
-	Source string  `json:"source"`
 }
 
 // Needed is the least noise that a target needs.
@@ -198,9 +183,6 @@ func Answer(q Query) (Account, error) {
 			if a.Delta == nil || *a.Delta > g.Delta {
 				a.Delta = &a.Deltas[i].Delta
 			}
-		}
-		if q.Mechanism == KindGaussian && w.single() {
-			a.Sigmas = sigmas(q)
 		}
 	}
 	if q.Profile {
@@ -286,11 +268,9 @@ type part struct {
 	stepwise   bool
 	eps, delta float64
 	worst      bool
-	// rho of all of them, if it is known; from noise of that rho, if gaussian.
-	concentrated bool
-	rho          float64
-	gaussian     bool  // unsampled Gaussian noise of mu = sqrt(2 rho)
-	lossy        Lossy // nil where no laws are known that dominate a step
+	gaussian   bool    // unsampled Gaussian noise,
+	square     float64 // the sum over the steps of its mu^2
+	lossy      Lossy   // nil where no laws are known that dominate a step
 }
 
 func (q Query) part() part {
@@ -306,19 +286,14 @@ func (q Query) part() part {
 	}
 	step := Group(q.step(), *q.Group)
 	p.curve = Repeat{step, p.k}
-	if q.Mechanism == KindConcentrated {
-		p.concentrated, p.rho = true, n*step.At(1)
-		return p
-	}
 	p.lossy, _ = step.(Lossy)
 	if g, ok := step.(Gaussian); ok {
-		p.concentrated, p.gaussian, p.rho = true, true, n*g.At(1)
+		p.gaussian, p.square = true, 2*n*g.At(1)
 		return p
 	}
-	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi {
+	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi && q.Mechanism != KindConcentrated {
 		p.stepwise, p.eps = true, top
 		p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
-		p.concentrated, p.rho = true, n*top*top/2 // Bun and Steinke 2016, proposition 1.4
 		if p.worst {
 			p.lossy = ApproximateDP{Epsilon: top}
 		}
@@ -327,16 +302,16 @@ func (q Query) part() part {
 }
 
 func newWorksheet(q Query, queries []Query) worksheet {
-	w := worksheet{q: q, part: part{stepwise: true, concentrated: true, gaussian: true}}
+	w := worksheet{q: q, part: part{stepwise: true, gaussian: true}}
 	var curves Sum
 	for _, each := range queries {
 		p := each.part()
 		w.parts, w.k = append(w.parts, p), w.k+p.k
-		w.stepwise, w.concentrated, w.gaussian = w.stepwise && p.stepwise, w.concentrated && p.concentrated, w.gaussian && p.gaussian
+		w.stepwise, w.gaussian = w.stepwise && p.stepwise, w.gaussian && p.gaussian
 		if p.stepwise {
 			w.sums.add(p.eps, p.delta, p.k)
 		}
-		w.rho += p.rho
+		w.square += p.square
 		if p.curve != nil {
 			curves = append(curves, p.curve)
 		}
@@ -377,8 +352,8 @@ func plain(value func(at float64) float64) func(at float64) (float64, float64, f
 // ways are all that apply, the loosest too.
 func (w *worksheet) ways() []way {
 	var all []way
-	if w.gaussian && !math.IsInf(w.rho, 1) {
-		mu := math.Sqrt(2 * w.rho)
+	if w.gaussian && !math.IsInf(w.square, 1) {
+		mu := math.Sqrt(w.square)
 		all = append(all, way{MethodGaussian, true, plain(func(delta float64) float64 { return GaussianEpsilon(1, mu, delta) }),
 			plain(func(eps float64) float64 { return GaussianDelta(1, mu, eps) })})
 	}
@@ -401,12 +376,6 @@ func (w *worksheet) ways() []way {
 			plain(func(eps float64) float64 { return OptimalDelta(p.eps, p.delta, p.k, eps) })})
 	}
 	if w.curve != nil {
-		if orders := slices.DeleteFunc(slices.Clone(w.q.Orders), func(alpha float64) bool { return alpha == 1 }); len(orders) > 0 {
-			all = append(all, way{MethodTightAtOrders, false, func(delta float64) (float64, float64, float64) {
-				best := BestEpsilonAt(w.curve, delta, Tight, orders)
-				return best.Epsilon, math.NaN(), best.Alpha
-			}, nil})
-		}
 		for i, by := range []Conversion{Optimal, Tight, Classical} {
 			all = append(all, way{[]Method{MethodRenyiOptimal, MethodTight, MethodClassical}[i], false, func(delta float64) (float64, float64, float64) {
 				best := BestEpsilon(w.curve, delta, by)
@@ -419,9 +388,6 @@ func (w *worksheet) ways() []way {
 	}
 	only := func(m Method, epsilon func(delta float64) float64) {
 		all = append(all, way{m, false, plain(epsilon), nil})
-	}
-	if w.concentrated && !math.IsInf(w.rho, 1) {
-		only(MethodZCDP, func(delta float64) float64 { return ConcentratedEpsilon(w.rho, delta) })
 	}
 	if w.stepwise {
 		only(MethodBasic, func(delta float64) float64 {
@@ -519,17 +485,6 @@ func (w *worksheet) profile() []audit.ProfilePoint {
 		}
 	}
 	return points
-}
-
-// sigmas is the calibration of one step for one group.
-func sigmas(q Query) []Noise {
-	reach := float64(*q.Group) * *q.Sensitivity
-	all := []Noise{{Sigma: roundUp(GaussianSigma(*q.AtEpsilon, *q.Delta, reach)),
-		Words: "analytic, the minimum", Source: "Balle and Wang 2018, algorithm 1"}}
-	if eps := *q.AtEpsilon; eps > 0 && eps < 1 {
-		all = append(all, Noise{Sigma: roundUp(classicalGaussianSigma(eps, *q.Delta, reach)), Words: "classical, sqrt(2 log(1.25/delta))/epsilon", Source: "Dwork and Roth 2014, theorem A.1"})
-	}
-	return all
 }
 
 // roundNear is for orders, which need no direction.

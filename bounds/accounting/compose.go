@@ -130,16 +130,6 @@ func mustCompose(eps, delta float64, k int) {
 	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 }
 
-// ConcentratedEpsilon returns rho + 2 sqrt(rho log(1/delta)), the epsilon that
-// rho-zCDP gives at delta by its own theorem (Bun and Steinke 2016, proposition
-// 1.3). [BestEpsilon] of [Concentrated] is never above it. It panics unless rho
-// is at least 0 and finite and delta in (0, 1).
-func ConcentratedEpsilon(rho, delta float64) float64 {
-	mustBeEpsilon(rho)
-	mustBeDelta(delta)
-	return rho + 2*math.Sqrt(rho*-math.Log(delta))
-}
-
 // GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value
 // of L2 sensitivity sensitivity (Balle and Wang 2018, theorem 8), see
 // [bounds.GaussianDelta]. k mechanisms together are one of sensitivity sqrt(k)
@@ -178,12 +168,6 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 		hi /= 2
 	}
 	return sensitivity * least(hi/2, hi, holds)
-}
-
-// classicalGaussianSigma is sensitivity sqrt(2 log(1.25/delta))/eps, proven
-// for eps in (0, 1) only (Dwork and Roth 2014, theorem A.1).
-func classicalGaussianSigma(eps, delta, sensitivity float64) float64 {
-	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps
 }
 
 func mustBeNoise(sigma, sensitivity float64) {

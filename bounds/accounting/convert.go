@@ -26,6 +26,11 @@ const (
 // at least 0; +Inf if d is. It panics unless 1 < alpha < +Inf and delta is in
 // (0, 1).
 func (c Conversion) Epsilon(d, alpha, delta float64) float64 {
+	return c.epsilon(d, alpha, delta, math.Inf(1))
+}
+
+// epsilon is Epsilon, or +Inf where that is seen not to be below best.
+func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
 	tight := math.Max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
@@ -36,16 +41,22 @@ func (c Conversion) Epsilon(d, alpha, delta float64) float64 {
 	if alpha*delta < 1 { // as B is at most 1
 		low = math.Max(0, tight+math.Log(-math.Expm1(-(alpha-1)*d))/(alpha-1))
 	}
-	return least(low, tight, func(eps float64) bool { return optimalMoment(alpha, eps, math.Log(delta)) >= (alpha-1)*d })
+	holds := func(eps float64) bool { return optimalMoment(alpha, eps, math.Log(delta)) >= (alpha-1)*d }
+	if best < tight && !holds(best) {
+		return math.Inf(1)
+	}
+	return least(low, tight, holds)
 }
 
 // Delta is what a divergence of at most d nats at order alpha gives at eps: in
 // [0, 1]. It panics unless 1 < alpha < +Inf and eps is at least 0 and finite.
 func (c Conversion) Delta(d, alpha, eps float64) float64 {
-	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps)))
+	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
 }
 
-func (c Conversion) logDelta(d, alpha, eps float64) float64 {
+// logDelta is the logarithm of Delta before that is cut, or +Inf where that is seen not to
+// be below best.
+func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeEpsilon(eps)
 	tight := (alpha-1)*(d-eps) + c.credit(alpha)
@@ -53,7 +64,11 @@ func (c Conversion) logDelta(d, alpha, eps float64) float64 {
 		return tight
 	}
 	low := math.Min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
-	return least(low, math.Min(0, tight), func(log float64) bool { return optimalMoment(alpha, eps, log) >= (alpha-1)*d })
+	holds := func(log float64) bool { return optimalMoment(alpha, eps, log) >= (alpha-1)*d }
+	if best < math.Min(0, tight) && !holds(best) {
+		return math.Inf(1)
+	}
+	return least(low, math.Min(0, tight), holds)
 }
 
 // optimalMoment is the least (alpha-1) D_alpha(P||Q), in nats, of any P and Q with
@@ -117,10 +132,10 @@ type Converted struct {
 // result is still valid. It panics unless delta is in (0, 1).
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
-	value := func(d, alpha float64) float64 { return conv.Epsilon(d, alpha, delta) }
+	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
 	// Above alpha, epsilon is at least what randomised response at d has, whose divergences
 	// are at most d: log(e^d - delta (1+e^d)).
-	hopeless := func(d, _, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
+	hopeless := func(d, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
 	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
 	if alpha, eps := minimise(c, value, hopeless); eps < best.Epsilon {
 		best.Alpha, best.Epsilon = alpha, eps
@@ -137,26 +152,13 @@ func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	if c.At(math.Inf(1)) <= eps {
 		return best
 	}
-	value := func(d, alpha float64) float64 { return conv.logDelta(d, alpha, eps) }
+	value := func(d, alpha, best float64) float64 { return conv.logDelta(d, alpha, eps, best) }
 	// Above alpha, delta is at least what randomised response at d has.
-	hopeless := func(d, _, best float64) bool {
+	hopeless := func(d, best float64) bool {
 		return d > eps && math.Log(-math.Expm1(eps-d))-math.Log1p(math.Exp(-d)) > best
 	}
 	alpha, log := minimise(c, value, hopeless)
 	best.Alpha, best.Delta = alpha, math.Exp(math.Min(0, log))
-	return best
-}
-
-// BestEpsilonAt is [BestEpsilon] over the given orders only, as accountants with
-// a fixed grid do it. It panics without orders.
-func BestEpsilonAt(c Curve, delta float64, conv Conversion, orders []float64) Converted {
-	refuse(len(orders) == 0, "a conversion needs at least one order")
-	best := Converted{Delta: delta, Alpha: orders[0], Epsilon: math.Inf(1)}
-	for _, alpha := range orders {
-		if eps := conv.Epsilon(c.At(alpha), alpha, delta); eps < best.Epsilon {
-			best.Alpha, best.Epsilon = alpha, eps
-		}
-	}
 	return best
 }
 
@@ -169,29 +171,30 @@ const (
 
 // minimise returns the order of the least value found, and it: from a grid that
 // ends where hopeless says that nothing above alpha is below best, from golden
-// sections around the best of it, and from the corners. d is c at alpha.
-func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, alpha, best float64) bool) (at, best float64) {
+// sections around the best of it, and from the corners. d is c at alpha. What is
+// not below atMost may be told as +Inf.
+func minimise(c Curve, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, math.Inf(1)
-	try := func(alpha float64) (d, v float64) {
+	try := func(alpha, atMost float64) (d, v float64) {
 		d = c.At(alpha)
-		if v = value(d, alpha); v < best {
+		if v = value(d, alpha, atMost); v < best {
 			at, best = alpha, v
 		}
 		return d, v
 	}
 	for t := leastExcess; t < mostExcess; t *= excessRatio {
-		if d, _ := try(1 + t); hopeless(d, 1+t, best) {
+		if d, _ := try(1+t, best); hopeless(d, best) {
 			break
 		}
 	}
 	for _, alpha := range corners(c) {
-		try(alpha)
+		try(alpha, best)
 	}
 	if math.IsInf(best, 1) {
 		return at, best
 	}
 	bounds.Golden(math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio), 1e-7, func(x float64) float64 {
-		_, v := try(1 + math.Exp(x))
+		_, v := try(1+math.Exp(x), math.Inf(1))
 		return v
 	})
 	return at, best
@@ -201,8 +204,8 @@ func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, al
 func BestPreserve(c Curve, q float64) (lo, hi float64) {
 	refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
 	top, log := c.At(math.Inf(1)), math.Log(q)
-	_, up := minimise(c, func(d, alpha float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, _, best float64) bool { return log+d > best })
-	_, down := minimise(c, func(d, alpha float64) float64 { return d - log/(1-1/alpha) }, func(d, _, best float64) bool { return d-log > best })
+	_, up := minimise(c, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
+	_, down := minimise(c, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
 	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
 }
 

@@ -120,11 +120,6 @@ func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 		}
 		last = p.Divergence
 	}
-	for _, s := range a.Sigmas {
-		if !(s.Sigma > 0) {
-			t.Errorf("%s: %+v", q.Command(), s)
-		}
-	}
 	return true
 }
 
@@ -133,7 +128,7 @@ func checkAnswer(t *testing.T, q Query, twice bool) (answered bool) {
 func TestAnyQuery(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 4))
 	answered, all := map[Kind]int{}, 0
-	queries := testsize.Of(500, 2000)
+	queries := testsize.Of(250, 2000)
 	for i := range queries {
 		if q := anyQuery(r); checkAnswer(t, q, i%4 == 0) {
 			answered[q.Mechanism]++
@@ -149,10 +144,14 @@ func TestAnyQuery(t *testing.T) {
 
 // The pairs that a walk at random may miss: each kind with each of the values.
 func TestNastyValues(t *testing.T) {
-	for _, k := range Kinds() {
+	for at, k := range Kinds() {
+		every := testsize.Of(3, 1)
+		if k.noise() {
+			every = testsize.Of(7, 1) // their answers take some 50 ms
+		}
 		for i, v := range nasty {
-			if i%testsize.Of(3, 1) > 0 && (k == KindGaussian || k == KindLaplace) {
-				continue // their answers take some 50 ms
+			if (i+at)%every > 0 {
+				continue
 			}
 			for _, delta := range testsize.Of([]float64{1e-5}, []float64{1e-5, 5e-324, 1 - 0x1p-53}) {
 				q := Query{Mechanism: k, Delta: new(delta), AtEpsilon: new(1.0)}

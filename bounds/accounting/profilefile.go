@@ -2,42 +2,24 @@ package accounting
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ReadProfile reads a claim as a curve from a file: see docs/claims.md for the layouts.
+// ReadProfile reads a claim as a curve from a file of JSON: see docs/claims.md for the layouts.
 // name is the file's, for the words of the claim and of errors.
 //
-//   - JSON of dpscope account: its points (-profile), or its epsilon at delta.
-//   - JSON with lists "epsilons" and "deltas", or "points", or a list of pairs
-//     [epsilon, delta]: what other accountants computed, such as dp_accounting's get_delta.
-//   - JSON of an Opacus accountant's state_dict: its history of (noise multiplier, sample
-//     rate, steps) is composed by [Composition], whatever mechanism it says.
-//   - CSV with a header of epsilon and delta.
+//   - Of dpscope account: its points (-profile), or its epsilon at delta.
+//   - Lists "epsilons" and "deltas", or "points": what other accountants computed, such as
+//     dp_accounting's get_delta.
+//   - Of an Opacus accountant's state_dict: its history of (noise multiplier, sample rate,
+//     steps) is composed by [Composition], whatever mechanism it says.
 func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
-	text := bytes.TrimSpace(data)
-	var points []audit.ProfilePoint
-	var err error
-	what := name
-	switch {
-	case len(text) == 0:
-		err = &audit.InputError{Field: name, Found: "empty", Want: "a curve of epsilon and delta", Remedy: "docs/claims.md says what can be read"}
-	case text[0] == '[':
-		points, err = pairsOf(name, text)
-	case text[0] == '{':
-		points, what, err = fromObject(name, text)
-	default:
-		points, err = fromCSV(name, text)
-	}
+	points, what, err := profilePoints(name, data)
 	if err != nil {
 		return audit.PrivacyProfile{}, err
 	}
@@ -45,23 +27,11 @@ func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 	return p, audit.At("claim-file", err)
 }
 
-func pairsOf(name string, data []byte) ([]audit.ProfilePoint, error) {
-	var pairs [][]float64
-	if json.Unmarshal(data, &pairs) == nil {
-		points := make([]audit.ProfilePoint, len(pairs))
-		for i, p := range pairs {
-			if len(p) != 2 {
-				return nil, &audit.InputError{Field: fmt.Sprintf("%s[%d]", name, i), Found: fmt.Sprintf("%d numbers", len(p)), Want: "epsilon and delta"}
-			}
-			points[i] = audit.ProfilePoint{Epsilon: p[0], Delta: p[1]}
-		}
-		return points, nil
+// profilePoints are the points of a file, and what they are of.
+func profilePoints(name string, data []byte) ([]audit.ProfilePoint, string, error) {
+	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
+		return nil, "", &audit.InputError{Field: name, Found: "no JSON object", Want: `one with a curve, such as {"epsilons": [1, 2], "deltas": [1e-3, 1e-5]}`, Remedy: "docs/claims.md says what can be read"}
 	}
-	var points []audit.ProfilePoint
-	return points, audit.DecodeStrict(data, name, &points)
-}
-
-func fromObject(name string, data []byte) ([]audit.ProfilePoint, string, error) {
 	var file struct {
 		Query    json.RawMessage      `json:"query"` // of dpscope account
 		History  [][]float64          `json:"history"`
@@ -138,45 +108,4 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 		}
 	}
 	return points, nil
-}
-
-func fromCSV(name string, data []byte) ([]audit.ProfilePoint, error) {
-	r := csv.NewReader(bytes.NewReader(data))
-	r.TrimLeadingSpace, r.Comment = true, '#'
-	head, err := r.Read()
-	at := map[string]int{}
-	for i, h := range head {
-		at[strings.ToLower(strings.TrimSpace(h))] = i
-	}
-	eps, ok := at["epsilon"]
-	delta, too := at["delta"]
-	if err != nil || !ok || !too {
-		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a first line of %q", head), Want: "JSON, or CSV with columns epsilon and delta", Remedy: "docs/claims.md says what can be read"}
-	}
-	var points []audit.ProfilePoint
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			return points, nil
-		}
-		line, _ := r.FieldPos(0)
-		if err != nil {
-			return nil, &audit.InputError{Field: name, Line: line, Found: err.Error(), Want: "lines with as many fields as the first"}
-		}
-		var p audit.ProfilePoint
-		for _, f := range []struct {
-			name string
-			at   int
-			into *float64
-		}{{"epsilon", eps, &p.Epsilon}, {"delta", delta, &p.Delta}} {
-			v, err := strconv.ParseFloat(strings.TrimSpace(row[f.at]), 64)
-			if err != nil || math.IsNaN(v) {
-				return nil, &audit.InputError{Field: fmt.Sprintf("%s: %s in line %d", name, f.name, line), Line: line, Found: strconv.Quote(row[f.at]), Want: "a number"}
-			}
-			*f.into = v
-		}
-		if !math.IsInf(p.Epsilon, 1) {
-			points = append(points, p)
-		}
-	}
 }

@@ -129,8 +129,8 @@ type Query struct {
 	Mu        *float64 `json:"mu,omitempty"`        // of one step, above 0
 
 	Sensitivity *float64 `json:"sensitivity,omitempty"` // gaussian, laplace; above 0; default 1
-	// Rate is it is the probability that a record takes part in a step, on its
-	// own, in (0, 1]; gaussian, laplace; default 1.
+	// Rate is the probability that a record takes part in a step, on its own, in (0, 1];
+	// gaussian, laplace; default 1.
 	Rate  *float64 `json:"rate,omitempty"`
 	Steps *int     `json:"steps,omitempty"` // default 1
 	Group *int     `json:"group,omitempty"` // default 1
@@ -147,8 +147,7 @@ type Query struct {
 
 	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
 	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
-	// Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them
-	// up to 512. Given ones also get a conversion of their own.
+	// Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512.
 	Orders []float64 `json:"orders,omitempty"`
 	// Event are probabilities of an event on one dataset, in (0, 1): asks for the range of
 	// its probability on the neighbour. Odds are factors above 1: asks how probable it is
@@ -576,7 +575,7 @@ func Keys() []settings.Key[Query] {
 			settings.Form{Label: "Group size", Hint: "records protected together", Empty: "1"}),
 		number("delta", "", func(q *Query) **float64 { return &q.Delta }, "delta at which epsilon is computed, in (0, 1); default 1e-5",
 			settings.Form{Label: "Delta", Hint: "at which epsilon is computed", Empty: "0.00001"}),
-		number("at-epsilon", "atEpsilon", func(q *Query) **float64 { return &q.AtEpsilon }, "also compute delta at this epsilon, and for gaussian the noise that one step would need",
+		number("at-epsilon", "atEpsilon", func(q *Query) **float64 { return &q.AtEpsilon }, "also compute delta at this epsilon",
 			settings.Form{Label: "At epsilon", Hint: "also compute delta at this epsilon; empty: no"}),
 		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: also compute the least noise with which all steps together have this epsilon at delta; -sigma or -scale may then be left out",
 			settings.Form{Label: "Target epsilon", Hint: "also compute the least noise that meets it; empty: no"}),

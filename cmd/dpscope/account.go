@@ -56,12 +56,6 @@ func accountText(a accounting.Account) string {
 	}
 	writeGuarantees(w, "Ways to epsilon", a.Epsilons)
 	writeGuarantees(w, "Ways to delta", a.Deltas)
-	if len(a.Sigmas) > 0 {
-		fmt.Fprintf(w, "\nNoise that one step without sampling would need for (%v, %v)\n", *a.Query.AtEpsilon, delta)
-		for _, s := range a.Sigmas {
-			fmt.Fprintf(w, "  sigma = %v  %s (%s)\n", s.Sigma, s.Words, s.Source)
-		}
-	}
 	if len(a.Curve) > 0 || a.KL != nil {
 		lemma := len(a.Curve) > 0 && a.Curve[0].Lemma != nil
 		fmt.Fprintf(w, "\nRényi divergence in nats, by order%s\n\n", map[bool]string{true: ", and 2 alpha epsilon^2 (Mironov 2017, lemma 1)"}[lemma])

@@ -49,7 +49,7 @@ func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary
 	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), stdin, stdout, stderr)
 	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
-	f.trains("CSV `file` of examples for dp-sgd")
+	f.trains("CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`, with the same plan and seed; -n is then the total number of runs")
 	f.out.register(f.Flags)
 	return f

@@ -180,6 +180,9 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
+	if len(data) > 0 && data[0] != '{' {
+		return fail(stderr, &audit.InputError{Field: "address", Found: "that of code", Want: "that of a report", Remedy: "open it in the page, which runs it when you press Run"})
+	}
 	r, err := core.ParseReport(data)
 	if err != nil {
 		name := *output

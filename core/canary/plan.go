@@ -47,7 +47,7 @@ type Plan struct {
 	// audit alone has (explore, interval, quantile), else [Sequential]; never [OneRun].
 	Mode Mode `json:"mode,omitempty"`
 	Subject
-	Pool *source.Pool `json:"pool,omitempty"` // of the design tail-singular
+	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
 	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
 	// there will be. Default: the source's, twice that where all count. Of one run 1.
@@ -299,13 +299,13 @@ func Keys() []settings.Key[Plan] {
 			Usage: "neighbouring relation of the claim: add-remove or replace; default: the source's first",
 			Form:  &settings.Form{Place: "run", Label: "Neighbours", Hint: "of the claim"}},
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
-			Usage: "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, data-poisoning; default: the source's first",
+			Usage: "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first",
 			Form:  &settings.Form{Place: "run", Label: "Canaries", Hint: "their distribution"}},
 		{Name: "tail", Field: "pool/tail", At: settings.Whole(func(p *Plan) *int { return &p.pool().Tail }), Range: settings.In(1, train.FeaturesMost),
 			Usage: "how many singular vectors; default: half of all",
 			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "number of singular vectors, from the smallest values", Empty: "half of all"}},
 		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
-			Usage: "norm of singular vectors: unit, or median (of the examples); default unit",
+			Usage: "norm of vectors from a file and of singular vectors: unit, or median (of the rows); default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
 	}...)
 	keys = append(keys, csvKeys("a file of examples")...)

@@ -348,7 +348,10 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Relation = "swap" }, "", `relation is "swap"`},
 		{func(p *Plan) { p.Design = "cube" }, "", `design is "cube"`},
 		{func(p *Plan) { p.Design, p.Parameters = source.Orthogonal, audit.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
+		{func(p *Plan) { p.Design = source.Vectors }, "", "data is missing"},
 		{func(p *Plan) {}, "1,2\n", "data is given"},
+		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Tail: 3} }, "1,2\n", "tail is 3"},
+		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
 		{func(p *Plan) { p.Source, p.Data = "dp-sgd", "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
 		{func(p *Plan) { p.Pool = &source.Pool{Tail: 3} }, "", "pool is given"},
 		{func(p *Plan) { p.Source, p.Design, p.Pool = "dp-sgd", source.TailSingular, &source.Pool{Tail: 21} }, "", "tail is 21"},
@@ -393,7 +396,7 @@ func TestBadTasks(t *testing.T) {
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
 		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
-		func(t *Task) { t.Plan.Design = source.TailSingular }, func(t *Task) { t.Plan.Source, t.Data = "dp-sgd", make([]byte, 24) },
+		func(t *Task) { t.Plan.Design = source.Vectors }, func(t *Task) { t.Plan.Design, t.Data = source.Vectors, make([]byte, 24) }, func(t *Task) { t.Plan.Source, t.Data = "dp-sgd", make([]byte, 24) },
 	} {
 		bad := good
 		change(&bad)

@@ -76,13 +76,14 @@ func (u *Subject) Setup(spec source.Spec, pool *source.Pool) (source.Setup, erro
 // poolOf is the pool of a design, with its defaults.
 func poolOf(given *source.Pool, d source.Design) (source.Pool, error) {
 	var p source.Pool
-	if given != nil && d != source.TailSingular {
-		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent except for %q", source.TailSingular)}
+	pools := d == source.TailSingular || d == source.Vectors
+	if given != nil && !pools {
+		return p, &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", d), Want: fmt.Sprintf("absent except for %q and %q", source.TailSingular, source.Vectors)}
 	}
 	if given != nil {
 		p = *given
 	}
-	if d == source.TailSingular {
+	if pools {
 		p.Scale = cmp.Or(p.Scale, source.UnitNorm)
 	}
 	return p, nil
@@ -91,9 +92,12 @@ func poolOf(given *source.Pool, d source.Design) (source.Pool, error) {
 // TakeFile checks the user's file, nil if there is none.
 func (u *Subject) TakeFile(spec source.Spec, s *source.Setup, file []byte) error {
 	found, sum := audit.Absent, ""
+	if file == nil && s.Design == source.Vectors {
+		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
+	}
 	if file != nil {
-		if !spec.TakesData {
-			return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: "absent for " + spec.Name}
+		if !spec.TakesData && s.Design != source.Vectors {
+			return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
 		}
 		hash := sha256.Sum256(file)
 		sum = hex.EncodeToString(hash[:])

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
@@ -235,7 +234,7 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 	}
 	one := &Coins{Diverged: source.Useless(scores) || diverged}
 	in, out := membership.Split(scores, member)
-	one.In, one.Guessed = len(in), a.Plan.guessing().Made(ranks.Rank(scores).Load(0), member)
+	one.In, one.Guessed = len(in), a.Plan.guessing().Made(scores, member)
 	d.OneRun = &Evidence{OneRun: one}
 	if len(in) > 0 && len(out) > 0 {
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)
@@ -245,18 +244,13 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 
 // packFloats writes numbers little-endian, eight bytes each.
 func packFloats(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, v) // which takes all slices of numbers
 	return b
 }
 
 // unpackFloats reads what [packFloats] wrote.
 func unpackFloats(b []byte) []float64 {
 	v := make([]float64, len(b)/8)
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
+	binary.Decode(b, binary.LittleEndian, v) //nolint:errcheck // as long as v
 	return v
 }

@@ -163,10 +163,10 @@ func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.Rule.Claim.Delta, g.Rule.Beta)
 }
 
-// Made counts the right ones of all guesses. The ranks of the scores must be in an
+// Made counts the right ones of all guesses. The scores must be in an
 // order that says nothing of membership, as it breaks ties, and the first canaries are those
 // set aside.
-func (g Guessing) Made(scores []uint32, member []bool) Guessed {
+func (g Guessing) Made(scores []float64, member []bool) Guessed {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	right := bounds.OneRunRight(scores[k:], member[k:])

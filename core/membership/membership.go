@@ -6,12 +6,12 @@ package membership
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
 )
@@ -45,18 +45,8 @@ func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
 // Count counts finite scores, of which there is at least one of each class. It leaves them
 // as they are.
 func Count(in, out []float64, beta float64) *Evidence {
-	return CountRanks(ranks.Rank(in, out), beta)
-}
-
-// CountRanks is Count of scores by rank: of canaries that were in, and that were out.
-func CountRanks(r *ranks.Ranks, beta float64) *Evidence {
-	in, out := r.Sorted(0), r.Sorted(1)
-	e := &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(r, in, out)}
-	for i := range e.ROC.Steps {
-		at := &e.ROC.Steps[i].At
-		*at = r.Value(uint32(*at))
-	}
-	return e
+	in, out = audit.Ascending(in), audit.Ascending(out)
+	return &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(in, out)}
 }
 
 // Split are the scores of members, and of the others.
@@ -108,24 +98,15 @@ const (
 	far  = 200 // one score in so many lies beyond the ends, on each side
 )
 
-// histogram has bins of one width from about the 0.5 % quantile of all scores to that of
+// histogram of sorted scores has bins of one width from about the 0.5 % quantile of all to that of
 // 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
 // nothing of it.
-func histogram(r *ranks.Ranks, in, out []uint32) Histogram {
-	below := func(scores []uint32, rank uint32) int {
-		return sort.Search(len(scores), func(i int) bool { return scores[i] >= rank })
-	}
-	n, lowest, last := len(in)+len(out), 0, r.Distinct()-1
-	if r.Value(0) == -math.MaxFloat64 {
-		lowest = below(in, 1) + below(out, 1)
-	}
-	if r.Value(uint32(last)) == math.MaxFloat64 {
-		n = below(in, uint32(last)) + below(out, uint32(last))
-	}
+func histogram(in, out []float64) Histogram {
+	all := audit.Ascending(slices.Concat(in, out))
+	all = all[sort.SearchFloat64s(all, math.Nextafter(-math.MaxFloat64, 0)):sort.SearchFloat64s(all, math.MaxFloat64)]
 	h := Histogram{Edges: []float64{}}
-	if n -= lowest; n > 0 {
-		at := func(i int) float64 { return r.Value(ranks.Nth(i, in, out)) }
-		lo, hi := at(lowest+n/far), at(lowest+n-1-n/far)
+	if n := len(all); n > 0 {
+		lo, hi := all[n/far], all[n-1-n/far]
 		for i := range bins + 1 {
 			f := float64(i) / bins
 			edge, err := strconv.ParseFloat(strconv.FormatFloat(float64(lo*(1-f))+float64(hi*f), 'g', 6, 64), 64)
@@ -134,11 +115,11 @@ func histogram(r *ranks.Ranks, in, out []uint32) Histogram {
 			}
 		}
 	}
-	count := func(scores []uint32) []int {
+	count := func(scores []float64) []int {
 		n := make([]int, len(h.Edges)+1)
 		before := 0
 		for i, edge := range h.Edges {
-			upTo := below(scores, r.Below(edge))
+			upTo := sort.SearchFloat64s(scores, edge)
 			n[i], before = upTo-before, upTo
 		}
 		n[len(h.Edges)] = len(scores) - before

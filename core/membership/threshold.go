@@ -62,8 +62,8 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// Above counts the scores, or ranks of scores, above the cut.
-func Above[T bounds.ScoreOrRank](side []T, cut T) (n int) {
+// Above counts the scores above the cut.
+func Above(side []float64, cut float64) (n int) {
 	for _, x := range side {
 		if x > cut {
 			n++
@@ -73,7 +73,7 @@ func Above[T bounds.ScoreOrRank](side []T, cut T) (n int) {
 }
 
 // AboveSorted is Above of a sorted side; binary search.
-func AboveSorted[T bounds.ScoreOrRank](side []T, cut T) int {
+func AboveSorted(side []float64, cut float64) int {
 	lo, hi := 0, len(side)
 	for lo < hi {
 		if mid := (lo + hi) / 2; side[mid] > cut {
@@ -86,8 +86,8 @@ func AboveSorted[T bounds.ScoreOrRank](side []T, cut T) int {
 }
 
 // Cut is a chosen threshold.
-type Cut[T bounds.ScoreOrRank] struct {
-	At    T
+type Cut struct {
+	At    float64
 	Value float64 // about what it is predicted to certify; -Inf: nothing
 	Ties  bool    // all scores are the same
 }
@@ -130,8 +130,8 @@ func (e *Explored) Choose(a Aim) Gathered {
 // rates most. The event is score > threshold, so equal scores fall on one side, and
 // only ranks where the score changes count. of gives a threshold's value, -Inf where
 // it certifies nothing, its standard error and the difference of the rates.
-func SweepCuts[T bounds.ScoreOrRank](pooled []T, least, most int, of func(at T) (value, caution, gap float64)) Cut[T] {
-	best := Cut[T]{Value: math.Inf(-1)}
+func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
+	best := Cut{Value: math.Inf(-1)}
 	n := len(pooled)
 	if n == 0 || pooled[0] == pooled[n-1] {
 		if best.Ties = true; n > 0 {
@@ -139,10 +139,7 @@ func SweepCuts[T bounds.ScoreOrRank](pooled []T, least, most int, of func(at T) 
 		}
 		return best
 	}
-	type point struct {
-		at                         T
-		place, value, caution, gap float64
-	}
+	type point struct{ at, place, value, caution, gap float64 }
 	var points []point
 	for _, rank := range sweepRanks(n, least, most) {
 		at := pooled[n-1-rank]

@@ -9,54 +9,52 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // content names the scores of both classes, in whatever order and form a file has them.
-func content(r *ranks.Ranks) string {
+func (s Scores) content() string {
 	h := sha256.New()
-	for _, class := range []int{recorded.In, recorded.Out} {
-		ranks := r.Sorted(class)
-		row := binary.BigEndian.AppendUint64(nil, uint64(len(ranks)))
-		for i, k := range ranks {
-			if i == 0 || k != ranks[i-1] {
-				binary.BigEndian.PutUint64(row, math.Float64bits(r.Value(k)))
-			}
+	for _, scores := range [][]float64{s.In, s.Out} {
+		row := make([]byte, 8)
+		for _, v := range scores {
+			binary.BigEndian.PutUint64(row, math.Float64bits(v))
 			h.Write(row)
 		}
-		binary.BigEndian.PutUint64(row, uint64(len(ranks)))
+		binary.BigEndian.PutUint64(row, uint64(len(scores)))
 		h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// split divides the ranks of a class at random into those that explore and those that
+// split divides the scores of a class at random into those that explore and those that
 // certify. It begins with them in their order, so that nothing depends on that of the file.
-func (p Plan) split(r *ranks.Ranks, class int) (explore, certify []uint32) {
-	shuffled := r.Sorted(class)
-	stream.New(p.key("split", 0, one(class == recorded.In))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
+	shuffled := slices.Clone(s.Out)
+	if in {
+		shuffled = slices.Clone(s.In)
+	}
+	stream.New(p.key("split", 0, one(in))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(shuffled))
 	return shuffled[:n], shuffled[n:]
 }
 
-// side is one half of the scores by rank, x of the class in which an event is likelier and y
-// of the other: an event is a rank above another. Below a threshold canaries that were out
-// are likelier, so there the ranks count down, from the largest.
-type side struct{ x, y []uint32 }
+// side is one half of the scores, x of the class in which an event is likelier and y of the
+// other: an event is a score above another. Below a threshold canaries that were out are
+// likelier, so there the scores are negated.
+type side struct{ x, y []float64 }
 
-func (p Plan) sides(r *ranks.Ranks, below bool) (explore, certify side) {
-	exploreIn, certifyIn := p.split(r, recorded.In)
-	exploreOut, certifyOut := p.split(r, recorded.Out)
+func (s Scores) sides(p Plan, below bool) (explore, certify side) {
+	exploreIn, certifyIn := s.split(p, true)
+	exploreOut, certifyOut := s.split(p, false)
 	if !below {
 		return side{exploreIn, exploreOut}, side{certifyIn, certifyOut}
 	}
-	for _, list := range [][]uint32{exploreIn, certifyIn, exploreOut, certifyOut} {
-		for i, k := range list {
-			list[i] = uint32(r.Distinct()-1) - k
+	for _, list := range [][]float64{exploreIn, certifyIn, exploreOut, certifyOut} {
+		for i, v := range list {
+			list[i] = 0 - v
 		}
 	}
 	return side{exploreOut, exploreIn}, side{certifyOut, certifyIn}
@@ -64,7 +62,7 @@ func (p Plan) sides(r *ranks.Ranks, below bool) (explore, certify side) {
 
 // events chooses the events of the methods for single trainings on the half that explores,
 // and then counts them in the other.
-func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
+func (s Scores) events(p Plan) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	out := []ScoreEvent{
 		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
@@ -73,19 +71,22 @@ func (p Plan) events(r *ranks.Ranks) []ScoreEvent {
 	}
 	best := make([]float64, len(out))
 	for _, name := range []string{Above, Below} {
-		explore, certify := p.sides(r, name == Below)
+		explore, certify := s.sides(p, name == Below)
 		h := newHalf(explore, len(certify.x), len(certify.y))
 		for i := range out {
 			e, method := &out[i], out[i].Methods[0]
 			c := h.choose(method, delta, beta)
+			if len(h.pooled) == 0 { // one score of each class
+				c.At = min(certify.x[0], certify.y[0])
+			}
 			if name == Below && c.Value <= best[i] {
 				continue
 			}
 			best[i] = c.Value
-			*e = ScoreEvent{Methods: e.Methods, Side: name, Threshold: r.Value(c.At), Ties: c.Ties, Explored: h.counts(c.At),
+			*e = ScoreEvent{Methods: e.Methods, Side: name, Threshold: c.At, Ties: c.Ties, Explored: h.counts(c.At),
 				Certified: bounds.Counts{X: membership.Above(certify.x, c.At), N1: len(certify.x), Y: membership.Above(certify.y, c.At), N0: len(certify.y)}}
 			if name == Below {
-				e.Threshold = r.Value(uint32(r.Distinct()-1) - c.At)
+				e.Threshold = 0 - c.At
 			}
 			switch method {
 			case report.MethodExact:
@@ -103,7 +104,7 @@ func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step
 
 // pairs counts events in pairs of the first of x with the first of y and so on, which are
 // in random order.
-func (s side) pairs(cut uint32) *bounds.CanaryTable {
+func (s side) pairs(cut float64) *bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(s.x), len(s.y)) {
 		cells[one(s.x[i] > cut)][one(s.y[i] > cut)]++
@@ -132,38 +133,38 @@ func one(b bool) int {
 // order, as many as the smaller class has, each class and the lower of every pair.
 type half struct {
 	side
-	pooled []uint32
+	pooled []float64
 	paired side
-	lower  []uint32
+	lower  []float64
 	n1, n0 int // that certify, of each class
 }
 
 func newHalf(s side, n1, n0 int) *half {
 	n := min(len(s.x), len(s.y))
-	h := &half{side{slices.Clone(s.x), slices.Clone(s.y)}, slices.Concat(s.x, s.y), side{slices.Clone(s.x[:n]), slices.Clone(s.y[:n])}, make([]uint32, n), n1, n0}
+	h := &half{side{slices.Clone(s.x), slices.Clone(s.y)}, slices.Concat(s.x, s.y), side{slices.Clone(s.x[:n]), slices.Clone(s.y[:n])}, make([]float64, n), n1, n0}
 	for i := range h.lower {
 		h.lower[i] = min(s.x[i], s.y[i])
 	}
-	for _, list := range [][]uint32{h.x, h.y, h.pooled, h.paired.x, h.paired.y, h.lower} {
+	for _, list := range [][]float64{h.x, h.y, h.pooled, h.paired.x, h.paired.y, h.lower} {
 		slices.Sort(list)
 	}
 	return h
 }
 
-func (h *half) counts(cut uint32) bounds.Counts {
+func (h *half) counts(cut float64) bounds.Counts {
 	return bounds.Counts{X: membership.AboveSorted(h.x, cut), N1: len(h.x), Y: membership.AboveSorted(h.y, cut), N0: len(h.y)}
 }
 
 // pairs is [side.pairs], by what counts of sorted lists tell.
-func (h *half) pairs(cut uint32) bounds.CanaryTable {
+func (h *half) pairs(cut float64) bounds.CanaryTable {
 	x, y, both := membership.AboveSorted(h.paired.x, cut), membership.AboveSorted(h.paired.y, cut), membership.AboveSorted(h.lower, cut)
 	return *tableOf([2][2]int{{len(h.lower) - x - y + both, y - both}, {x - both, both}})
 }
 
 // choose sweeps thresholds by what the certification half would certify by a method
 // if it repeated the exploration.
-func (h *half) choose(m report.Method, delta, beta float64) membership.Cut[uint32] {
-	return membership.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(cut uint32) (value, caution, gap float64) {
+func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
+	return membership.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(cut float64) (value, caution, gap float64) {
 		c := h.counts(cut)
 		n1, n0 := float64(c.N1), float64(c.N0)
 		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/membership"
@@ -20,10 +19,7 @@ import (
 // Scores are membership scores that another program made, as package mechanisms/recorded
 // reads them: the higher the likelier the canary was in.
 type Scores struct {
-	In, Out []float64 // of canaries that were in and that were out, finite; absent of a matrix
-	// Ranks are all scores, as files give them, in the place of the others: list recorded.In
-	// and list recorded.Out.
-	Ranks *ranks.Ranks
+	In, Out []float64 // of canaries that were in and that were out, finite; those of a matrix stand in it alone
 	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
 	Runs, Canaries int
 	Score          []float64
@@ -45,7 +41,7 @@ func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores,
 	if err != nil {
 		return nil, err
 	}
-	s := &Scores{Ranks: in.Ranks, Notes: in.Notes}
+	s := &Scores{In: in.Sorted[recorded.In], Out: in.Sorted[recorded.Out], Notes: in.Notes}
 	if m := in.Matrix; m != nil {
 		s.Runs, s.Canaries, s.Score, s.Member = m.Runs, m.Canaries, m.Score, m.Member
 	}
@@ -63,42 +59,38 @@ func sums(files []ScoreFile) []string {
 	return out
 }
 
-// ranked has the ranks of the scores. It refuses scores that are none.
-func (s Scores) ranked() (*Scores, error) {
+// sorted has both classes in ascending order, of a matrix too. It refuses scores that are none.
+func (s Scores) sorted() (*Scores, error) {
 	bad := func(field, found, want, remedy string) error {
 		return &audit.InputError{Field: field, Path: "/data", Found: found, Want: want, Remedy: remedy}
 	}
 	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score)) {
 		return nil, bad("scores: matrix", fmt.Sprintf("%d scores", len(s.Score)), fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries), "")
 	}
-	if s.Ranks == nil {
-		lists := [][]float64{recorded.In: s.In, recorded.Out: s.Out}
-		if s.Runs > 0 {
-			lists[recorded.In], lists[recorded.Out] = membership.Split(s.Score, s.Member)
-		}
-		for class, name := range []string{recorded.In: "in", recorded.Out: "out"} {
-			if i := slices.IndexFunc(lists[class], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
-				return nil, bad(fmt.Sprintf("score number %d of those %s", i+1, name), fmt.Sprint(lists[class][i]), "finite", "a training that diverged counts with the lowest score; to leave it out would bias the bound")
-			}
-		}
-		s.Ranks = ranks.Rank(lists...)
+	if s.Runs > 0 {
+		s.In, s.Out = membership.Split(s.Score, s.Member)
 	}
-	in, out := s.Ranks.Len(recorded.In), s.Ranks.Len(recorded.Out)
+	for i, list := range []*[]float64{&s.In, &s.Out} {
+		name := []string{"in", "out"}[i]
+		if i := slices.IndexFunc(*list, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
+			return nil, bad(fmt.Sprintf("score number %d of those %s", i+1, name), fmt.Sprint((*list)[i]), "finite", "a training that diverged counts with the lowest score; to leave it out would bias the bound")
+		}
+		*list = audit.Ascending(*list)
+	}
+	in, out := len(s.In), len(s.Out)
 	switch {
 	case in == 0 || out == 0:
 		return nil, bad("scores", "of one class: all canaries were "+map[bool]string{true: "out", false: "in"}[in == 0], "of canaries that were in and of canaries that were out", "")
 	case in+out > mostScores:
 		return nil, bad("scores", fmt.Sprint(in+out), fmt.Sprintf("at most %d", mostScores), "")
-	case s.Runs > 0 && in+out != len(s.Score):
-		return nil, bad("scores: matrix", fmt.Sprintf("%d scores", len(s.Score)), fmt.Sprintf("the %d that there are", in+out), "")
 	}
 	return &s, nil
 }
 
-// shape finds the sizes of ranked scores, and of a matrix how many canaries of each class a run gives:
+// shape finds the sizes of sorted scores, and of a matrix how many canaries of each class a run gives:
 // as many as nine runs of ten have, by class. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
-	h := Shape{In: s.Ranks.Len(recorded.In), Out: s.Ranks.Len(recorded.Out), Runs: s.Runs}
+	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {
 		return h
 	}
@@ -146,7 +138,7 @@ type Audit struct {
 
 // Resolve checks a plan against scores, and fills in its defaults.
 func (p Plan) Resolve(s *Scores) (*Audit, error) {
-	s, err := s.ranked()
+	s, err := s.sorted()
 	if err != nil {
 		return nil, err
 	}
@@ -170,19 +162,19 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 // Run implements [report.Audit].
 func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence, audit.Termination, error) {
 	p, s, h := a.Plan, a.scores, a.shape
-	ev, ranks := &Evidence{Shape: h}, s.Ranks
+	ev := &Evidence{Shape: h}
 	drawn := p // by the scores alone
-	drawn.Data = []string{content(ranks)}
-	ev.Guessed = drawn.guesses(ranks, h)
+	drawn.Data = []string{s.content()}
+	ev.Guessed = s.guesses(drawn, h)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
 		}
 	} else {
-		ev.Events = drawn.events(ranks)
+		ev.Events = s.events(drawn)
 	}
 	if max(h.In, h.Out) <= bounds.MostScores {
-		ev.Membership = membership.CountRanks(ranks, p.Beta)
+		ev.Membership = membership.Count(s.In, s.Out, p.Beta)
 		ev.Membership.Within(h.Runs, s.run)
 	}
 	return ev, audit.Termination{Reason: audit.Completed}, nil
@@ -190,8 +182,8 @@ func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence,
 
 // guesses are those of all scores, in a random order, so that ties are broken without
 // regard to membership.
-func (p Plan) guesses(r *ranks.Ranks, h Shape) membership.Guessed {
-	scores, member := append(r.Sorted(recorded.In), r.Sorted(recorded.Out)...), make([]bool, h.In+h.Out)
+func (s Scores) guesses(p Plan, h Shape) membership.Guessed {
+	scores, member := slices.Concat(s.In, s.Out), make([]bool, h.In+h.Out)
 	for i := range h.In {
 		member[i] = true
 	}

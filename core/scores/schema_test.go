@@ -53,7 +53,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.ClaimKind]():         words(audit.Pure, audit.Approximate),
 		reflect.TypeFor[audit.TerminationReason](): words(audit.Completed, audit.Stopped, audit.Failed),
 		reflect.TypeFor[audit.Relation]():          words(audit.AddRemove, audit.Replace),
-		reflect.TypeFor[source.Design]():           words(source.Sphere, source.Orthogonal, source.RandomGradients, source.TailSingular, source.DataPoisoning, source.Own),
+		reflect.TypeFor[source.Design]():           words(source.Sphere, source.Orthogonal, source.RandomGradients, source.TailSingular, source.Vectors, source.DataPoisoning, source.Own),
 		reflect.TypeFor[source.Repeats]():          words(source.SameScores, source.OtherScores),
 		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm),
 		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),

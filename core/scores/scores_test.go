@@ -12,14 +12,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -36,7 +34,10 @@ func replaced(p Plan) Plan {
 
 func checkScores(t *testing.T, p Plan, s Scores) Report {
 	t.Helper()
-	r := must.Get(Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
+	r, err := Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -302,7 +303,10 @@ func TestForgedScores(t *testing.T) {
 	} {
 		r := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
-		data := must.Get(audit.Canonical(r))(t)
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := ParseReport(data); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -453,22 +457,22 @@ const goldenOneRun = "[199 [{75 38 51}] [{80 40 55}] 199 [{75 38 51}] [{80 40 55
 func TestHalf(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 9, Purpose: "test/half"})
 	for trial := range 200 {
-		var lists [2][]float64
-		for class := range lists {
+		var scores Scores
+		for _, list := range []*[]float64{&scores.In, &scores.Out} {
 			for range 2 + st.Uint64()%40 {
-				lists[class] = append(lists[class], float64(st.Uint64()%uint64(2+trial)))
+				*list = append(*list, float64(st.Uint64()%uint64(2+trial)))
 			}
 		}
-		r, p := ranks.Rank(lists[recorded.In], lists[recorded.Out]), Plan{Seed: uint64(trial)}
-		in, _ := p.split(r, recorded.In)
-		out, _ := p.split(r, recorded.Out)
+		p := Plan{Seed: uint64(trial)}
+		in, _ := scores.split(p, true)
+		out, _ := scores.split(p, false)
 		for _, below := range []bool{false, true} {
-			s, _ := p.sides(r, below)
+			s, _ := scores.sides(p, below)
 			h := newHalf(s, 1, 1)
 			for _, cut := range h.pooled {
-				x, y, beyond := in, out, func(rank uint32) bool { return rank > cut }
+				x, y, beyond := in, out, func(v float64) bool { return v > cut }
 				if below {
-					x, y, beyond = out, in, func(rank uint32) bool { return rank < uint32(r.Distinct()-1)-cut }
+					x, y, beyond = out, in, func(v float64) bool { return -v > cut }
 				}
 				want, pairs := bounds.Counts{N1: len(x), N0: len(y)}, bounds.NewCanaryTable(1, 1)
 				for i := range max(len(x), len(y)) {
@@ -483,7 +487,7 @@ func TestHalf(t *testing.T) {
 					}
 				}
 				if h.counts(cut) != want || !sameCells(h.pairs(cut), pairs) || !sameCells(*s.pairs(cut), pairs) {
-					t.Fatalf("cut %d, below %v: %v and %v, want %v and %v", cut, below, h.counts(cut), h.pairs(cut), want, pairs)
+					t.Fatalf("cut %v, below %v: %v and %v, want %v and %v", cut, below, h.counts(cut), h.pairs(cut), want, pairs)
 				}
 			}
 		}
@@ -514,7 +518,10 @@ func TestLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := must.Get(json.Marshal(r.Tables))(t)
+		got, err := json.Marshal(r.Tables)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if turn == 0 {
 			want = got
 		} else if !bytes.Equal(got, want) {

@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -27,13 +28,8 @@ type Data struct {
 
 // NewData holds no outputs yet.
 func NewData(columns []audit.Column) *Data {
-	d := &Data{columns: columns, width: audit.Width(columns)}
-	symbols := true
-	for i, c := range columns {
-		d.at = append(d.at, audit.Width(columns[:i]))
-		symbols = symbols && c.Kind == audit.Symbol
-	}
-	if symbols {
+	d := &Data{columns: columns, at: audit.Offsets(columns), width: audit.Width(columns)}
+	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
 		d.known = map[uint64]int32{}
 	}
 	return d

@@ -88,9 +88,8 @@ type shape struct {
 }
 
 func newShape(columns []audit.Column, carriers []float64) shape {
-	s := shape{columns: columns, carrier: carriers}
-	for i, c := range columns {
-		s.at = append(s.at, audit.Width(columns[:i]))
+	s := shape{columns: columns, at: audit.Offsets(columns), carrier: carriers}
+	for _, c := range columns {
 		if c.Kind != audit.Real {
 			s.symbols++
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/host"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/packed"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -135,7 +136,6 @@ func TestKilled(t *testing.T) {
 	total, kills := testsize.Of(500, 10_000), testsize.Of(4, 40)
 	dir := t.TempDir()
 	told := map[string]string{} // contents by ids that were acknowledged
-	report := string(must.Get(os.ReadFile("../../core/testdata/reports/scores.json"))(t))
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(1, 2))
 	next, during := 0, 0
@@ -158,8 +158,12 @@ func TestKilled(t *testing.T) {
 					if i == stop && k < kills {
 						kill()
 					}
-					content := report + strings.Repeat("\n", i)
-					r, err := http.Post(base+host.ReportsPath, "application/json", strings.NewReader(content))
+					content, err := packed.Pack(packed.Code{Code: strings.Repeat(fmt.Sprintf("// %d\n", i), 1+i%500), Language: "javascript", Settings: map[string]string{}})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					r, err := http.Post(base+host.ReportsPath, "text/plain", strings.NewReader(content))
 					if err != nil {
 						mu.Lock()
 						during++
@@ -195,7 +199,8 @@ func TestKilled(t *testing.T) {
 	for _, f := range files {
 		value, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		head, content, ok := bytes.Cut(value, []byte("\n"))
-		if err != nil || !ok || !json.Valid(head) || !json.Valid(content) {
+		var code packed.Code
+		if err != nil || !ok || !json.Valid(head) || packed.Unpack(string(content), &code) != nil {
 			t.Errorf("%s is half: %v", f.Name(), err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/host/folder"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/packed"
 )
 
 const reports = "../../core/testdata/reports/"
@@ -61,6 +62,7 @@ func TestJob(t *testing.T) {
 	file := func(name string) []byte {
 		return must.Get(os.ReadFile(reports + name))(t)
 	}
+	code := must.Get(packed.Pack(packed.Code{Code: "function mechanism() { return 1 }", Language: "javascript", Settings: map[string]string{}}))(t)
 	// Its seed is another one, and all that follows from its counts is as it was.
 	forged := bytes.ReplaceAll(file("approximate.json"), []byte(`"seed": 42`), []byte(`"seed": 43`))
 	forged = bytes.ReplaceAll(forged, []byte("seed 42"), []byte("seed 43"))
@@ -72,7 +74,7 @@ func TestJob(t *testing.T) {
 		data          []byte
 	}{
 		{"pair", host.Same, file("approximate.json")}, {"plan", host.Derived, file("plan-only.json")}, {"plan with recorded outputs", host.Derived, file("plan.json")}, {"forged", host.Different, forged},
-		{"recorded", host.Derived, file("recorded.json")}, {"unseeded", host.Derived, file("unseeded-command.json")},
+		{"recorded", host.Derived, file("recorded.json")}, {"unseeded", host.Derived, file("unseeded-command.json")}, {"code", host.Cannot, []byte(code)},
 	} {
 		status, said := ask("POST", host.ReportsPath, c.data)
 		var out struct{ ID string }

@@ -4,18 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream/ranks"
 )
 
 // Scores are membership scores of canaries: a higher score means that the
 // canary was more likely in the training set.
 type Scores struct {
-	// Ranks are the scores, runs after runs where there are several: list [In] and list
-	// [Out].
-	Ranks *ranks.Ranks
+	// Sorted are the scores, ascending, of class [In] and of class [Out].
+	Sorted [2][]float64
 	// Matrix is there where the scores are those of several runs.
 	Matrix *Matrix
 	Files  []*File
@@ -192,7 +191,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		if err := cmp.Or(in.Columns[0].haveScores(name, "in"), out.Columns[0].haveScores(name, "out")); err != nil {
 			return err
 		}
-		s.Ranks = ranks.Rank(s.all(in.Columns[0]), s.all(out.Columns[0]))
+		s.sort(s.all(in.Columns[0]), s.all(out.Columns[0]))
 		return nil
 	}
 	if in.Rows() != out.Rows() {
@@ -250,7 +249,7 @@ func (s *Scores) classes(name string, score, member *Column) error {
 		}
 		of[class(in)] = append(of[class(in)], s.of(score, i))
 	}
-	s.Ranks = ranks.Rank(of[In], of[Out])
+	s.sort(of[In], of[Out])
 	return nil
 }
 
@@ -305,7 +304,11 @@ func (s *Scores) setMatrix(m *Matrix) {
 	for i, x := range m.Score {
 		of[class(m.Member[i])] = append(of[class(m.Member[i])], x)
 	}
-	s.Ranks = ranks.Rank(of[In], of[Out])
+	s.sort(of[In], of[Out])
+}
+
+func (s *Scores) sort(in, out []float64) {
+	s.Sorted = [2][]float64{In: audit.Ascending(in), Out: audit.Ascending(out)}
 }
 
 // class is that of canaries that were in, or out.
@@ -367,22 +370,24 @@ func isMember(name string, c *Column, i int) (bool, error) {
 
 // check refuses scores of one class and says what is odd.
 func (s *Scores) check() error {
-	in, out := s.Ranks.Len(In), s.Ranks.Len(Out)
+	in, out := len(s.Sorted[In]), len(s.Sorted[Out])
 	for class, other := range []string{In: "out", Out: "in"} {
-		if s.Ranks.Len(class) == 0 {
+		if len(s.Sorted[class]) == 0 {
 			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + other, Want: "of canaries that were in and of canaries that were out"}
 		}
 	}
 	if in != out {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d scores of canaries that were in, %d of canaries that were out", in, out))
 	}
-	switch total, distinct := in+out, s.Ranks.Distinct(); {
+	all := slices.Concat(s.Sorted[In], s.Sorted[Out])
+	slices.Sort(all)
+	switch total, distinct := in+out, len(slices.Compact(all)); {
 	case distinct == 1:
-		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they have no information", total, word(s.Ranks.Value(0))))
+		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they have no information", total, word(all[0])))
 	case distinct < total/10:
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have only %d different values", total, distinct))
 	}
-	if s.Ranks.Sorted(In)[in/2] < s.Ranks.Sorted(Out)[out/2] {
+	if s.Sorted[In][in/2] < s.Sorted[Out][out/2] {
 		s.Notes = append(s.Notes, "scores of canaries that were in are lower on the whole, but a higher score means in; if the scores are losses, say that a lower one means in")
 	}
 	return nil

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -36,13 +37,13 @@ func GaussianSum() Spec {
 	return Spec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
 		Params: []audit.ParamSpec{
-			{Name: "d", Doc: "dimension", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
+			{Name: "d", Doc: "dimension; of vectors from a file, that of the file", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
 			{Name: "calibration", Doc: "how the noise follows from epsilon and delta: by the Rényi bound of the paper, or exactly", Choices: []string{ByRenyi, ByAnalytic}},
 			{Name: "epsilon", Doc: "epsilon of the calibration; default: the claim's", Default: 1, Min: 0.001, Max: 100},
 			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
 			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its claim", Default: 1, Min: 0.001, Max: 1000},
 		},
-		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients},
+		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, Vectors},
 		ShardRuns: 256, Runs: 1024, Cheap: true,
 		Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []audit.FactRow {
@@ -114,6 +115,20 @@ func checkSum(s *Setup) error {
 			Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
 			Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
 	}
+	if s.Design != Vectors {
+		return nil
+	}
+	if s.Pool.Tail != 0 {
+		return &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
+	}
+	if known := []string{string(UnitNorm), string(MedianNorm)}; !slices.Contains(known, string(s.Pool.Scale)) {
+		return audit.UnknownName("scale", string(s.Pool.Scale), known)
+	}
+	var err error
+	if s.vectors, err = canaryVectors(s.Data, s.Pool.Scale); err != nil {
+		return audit.At("/data", err)
+	}
+	s.Params["d"] = audit.ParamValue{Number: float64(len(s.vectors[0]))}
 	return nil
 }
 
@@ -132,8 +147,11 @@ func newSum(s Setup) (Source, error) {
 	if s.M == 0 {
 		return sumOneRun{g, s.Design == Sphere}, nil
 	}
-	if s.Design == Orthogonal {
+	switch s.Design {
+	case Orthogonal:
 		return orthogonalSum{g}, nil
+	case Vectors:
+		return &vectorSum{gaussianSum: g, vectors: s.vectors}, nil
 	}
 	return g, nil
 }

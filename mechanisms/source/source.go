@@ -100,6 +100,7 @@ const (
 	Orthogonal    Design = "orthogonal"
 	TailSingular  Design = "tail-singular" // LiDP appendix D.1
 	DataPoisoning Design = "data-poisoning"
+	Vectors       Design = "vectors" // the rows of a file
 )
 
 // Designs are all of them, in words.
@@ -109,6 +110,7 @@ func Designs() []audit.NamedListing {
 		{Name: string(Orthogonal), Title: "a random orthonormal frame"},
 		{Name: string(RandomGradients), Title: "for a sum: uniform in the unit ball; for a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
 		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of a model's examples, each with the label that fits least (ClipBKD, lifted)", Source: "LiDP, appendix D.1"},
+		{Name: string(Vectors), Title: "for a sum: uniform over the rows of a file"},
 		{Name: string(DataPoisoning), Title: "for a model: a random corner of the domain with a random label"},
 	}
 }
@@ -150,15 +152,16 @@ type Setup struct {
 	Relation audit.Relation
 	Design   Design
 	K, M     int        // of one run K canaries, and M is 0
-	Pool     Pool       // of the design tail-singular
+	Pool     Pool       // of the designs tail-singular and vectors
 	CSV      *train.CSV // how a file of examples is read
-	Data     []byte     // the file of examples
-	Trainer  *Trainer   // of the source of that name, else nil
+	Data     []byte     // the user's file
+	vectors  [][]float64
+	Trainer  *Trainer // of the source of that name, else nil
 }
 
-// Pool says how canaries are made of the singular vectors of the examples.
+// Pool says how canaries are made of given vectors.
 type Pool struct {
-	Tail  int   `json:"tail,omitempty"`  // how many vectors, those of the smallest singular values
+	Tail  int   `json:"tail,omitempty"`  // tail-singular: how many vectors, those of the smallest singular values
 	Scale Scale `json:"scale,omitempty"` // default unit
 }
 
@@ -167,7 +170,7 @@ type Scale string
 
 const (
 	UnitNorm   Scale = "unit"   // all of norm 1
-	MedianNorm Scale = "median" // all of the median norm of the examples
+	MedianNorm Scale = "median" // all of the median norm of the file's rows
 )
 
 // Sources are those of this package.

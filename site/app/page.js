@@ -84,13 +84,14 @@ function train() {
   if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
 }
 
-/** Opens a report that the server of this page keeps; nothing runs. @param {string} id */
+/** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
 async function fetchStored(id) {
   try {
     const answer = await fetch(new URL(`api/reports/${encodeURIComponent(id)}`, document.baseURI));
     const text = await answer.text();
     if (!answer.ok) throw new Error(answer.headers.get("content-type") === "application/json" ? JSON.parse(text).error : `The server answered ${answer.status}.`);
-    await openText(`report ${id}`, text);
+    if (text.startsWith("{")) await openText(`report ${id}`, text);
+    else settings.goTo(`#door=code&code=${text}`);
   } catch (error) {
     notify({ key: "file", kind: "error", title: "The report could not be fetched", text: error.message });
   }

@@ -29,7 +29,7 @@ type listing struct {
 type canaries struct {
 	Sources   []canarySource   `json:"sources"`
 	Intervals []canaryInterval `json:"intervals"` // the first is the default
-	Scales    []source.Scale   `json:"scales"`    // of singular vectors, the first is the default
+	Scales    []source.Scale   `json:"scales"`    // of vectors, the first is the default
 	Methods   []report.Method  `json:"methods"`   // for scores without runs, the first is the default
 }
 

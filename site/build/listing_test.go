@@ -141,7 +141,7 @@ func TestCanariesAreOffered(t *testing.T) {
 				if scale != "" {
 					plan.Pool = &source.Pool{Scale: scale}
 				}
-				if _, err := plan.Resolve(source.Sources(), nil); err != nil {
+				if _, err := plan.Resolve(source.Sources(), nil); (err != nil) != (d == source.Vectors) {
 					t.Errorf("%s, %s %s: %v", s.Name, d, scale, err)
 				}
 			}

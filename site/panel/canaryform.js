@@ -78,12 +78,14 @@ export class CanaryForm {
 
   /** Shows the fields that the choices use; the others keep their texts. */
   dependents() {
-    const tail = this.#design === "tail-singular", examples = this.#source.examples;
+    const tail = this.#design === "tail-singular", vectors = this.#design === "vectors", examples = this.#source.examples;
     const show = (key, there) => { this.#fields.get(key).box.hidden = !there; };
-    byId("k-file-group").hidden = !examples;
+    byId("k-file-group").hidden = !vectors && !examples;
+    byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
     show("tail", tail);
-    show("scale", tail);
+    show("scale", vectors || tail);
     for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#files.there);
+    if (vectors) byId("k-file-group").open = true;
     for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
   }
 

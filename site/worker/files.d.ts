@@ -64,7 +64,7 @@ export interface CanaryOffer {
   sources: CanarySource[];
   /** the first is the default */
   intervals: CanaryInterval[];
-  /** of singular vectors, the first is the default */
+  /** of vectors, the first is the default */
   scales: Scale[];
   /** for scores without runs, the first is the default */
   methods: string[];
@@ -117,7 +117,7 @@ export interface DescribedRange {
 }
 
 /** Design is the distribution of the canaries. */
-export type Design = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "own";
+export type Design = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
 export interface FileInfo {
   name: string;

@@ -114,7 +114,7 @@ export interface FailedMessage { type: "failed"; id: number; json: string }
 // Values, as Go declares them.
 
 /** Method names a way to a Guarantee. */
-export type AccountMethod = "renyi-optimal" | "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
+export type AccountMethod = "renyi-optimal" | "renyi-tight" | "renyi-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
 
 /** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, and of others beside them, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
 export interface AccountQuery {
@@ -137,7 +137,7 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is it is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
+  /** Rate is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;
@@ -153,7 +153,7 @@ export interface AccountQuery {
   delta?: number;
   /** at least 0: asks for delta; default: no such question */
   atEpsilon?: number;
-  /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. Given ones also get a conversion of their own. */
+  /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. */
   orders?: number[];
   /** Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its probability on the neighbour. Odds are factors above 1: asks how probable it is that the odds of one dataset over the other grow by more. At most 100 of each. */
   event?: number[];
@@ -177,8 +177,6 @@ export interface AccountedValue {
   /** Delta and Deltas likewise at AtEpsilon, if that was asked. */
   delta?: number;
   deltas?: Guarantee[];
-  /** Sigmas are the noise that one unsampled step would need for (AtEpsilon, Delta); gaussian only, if AtEpsilon was asked. */
-  sigmas?: Noise[];
   /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
   needed?: Needed;
   /** Outcomes answer Event, Factors answer Odds, in their order; none without a curve. */
@@ -198,17 +196,6 @@ export interface Betted {
   outputs: number;
   /** that were drawn from */
   pairs: number;
-}
-
-/** Bin is one bar of a histogram. */
-export interface Bin {
-  /** of a symbol; empty for a range */
-  label: string;
-  /** of a range */
-  lower: number;
-  upper: number;
-  /** rows of the first and of the second dataset */
-  counts: [number, number];
 }
 
 /** Row is one quantity by one method. Each holds with its own confidence under its own assumption, unless its table says that they hold together; the largest of them does not. */
@@ -458,7 +445,7 @@ export interface CanaryCourse {
 }
 
 /** Design is the distribution of the canaries. */
-export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "own";
+export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors" | "own";
 
 /** Epoch is a stretch of trainings with one event. */
 export interface CanaryEpoch {
@@ -542,7 +529,7 @@ export interface CanaryPlan {
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
-  /** of the design tail-singular */
+  /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
   /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. Of one run 1. */
   runs?: number;
@@ -567,9 +554,9 @@ export interface CanaryPlan {
   seed: number;
 }
 
-/** Pool says how canaries are made of the singular vectors of the examples. */
+/** Pool says how canaries are made of given vectors. */
 export interface CanaryPool {
-  /** how many vectors, those of the smallest singular values */
+  /** tail-singular: how many vectors, those of the smallest singular values */
   tail?: number;
   /** default unit */
   scale?: CanaryScale;
@@ -749,11 +736,6 @@ export interface ColumnFacts {
   kind: ColumnKind;
   /** Role: "output", "dataset" or "left out"; empty where that is not known. */
   role: string;
-}
-
-export interface ColumnHistogram {
-  column: string;
-  bins: Bin[];
 }
 
 /** ColumnKind says how the numbers of an output column are to be read. */
@@ -1138,13 +1120,6 @@ export interface Needed {
   source: string;
 }
 
-/** Noise is one sigma for the Gaussian mechanism. */
-export interface Noise {
-  sigma: number;
-  words: string;
-  source: string;
-}
-
 /** Outcome is the range of an event's probability on a neighbouring dataset. */
 export interface Outcome {
   /** its probability on one dataset */
@@ -1467,23 +1442,26 @@ export interface Recording {
   split?: RecordedSplit;
 }
 
-/** refusal is an error as a JSON value. The fields after Message are those of a audit.InputError and empty for other errors. */
+/** refusal is an error as a JSON value. That about the user's input, with a path always, and Fault, which is it without where it came up, are empty for other errors. */
 export interface Refusal {
   message: string;
+  /** name of the field or argument, as the user wrote it */
   field: string;
-  /** the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent */
+  /** where it is, if that is not Field: see InputError.Place */
   path: string;
   /** of code at fault, from 1; 0: not known */
   line: number;
-  /** Said is what code at fault said itself, without names around it. */
+  /** what code at fault said itself, without names around it */
   said?: string;
-  /** Late says that code gave no output in time. */
+  /** of code that gave no output in time; Said says what that was */
   late?: boolean;
-  /** Fault is the error without where it came up; empty for other errors. */
-  fault: string;
+  /** the value that was found */
   found: string;
+  /** what is allowed */
   want: string;
+  /** how to mend it; may be empty */
   remedy: string;
+  fault: string;
 }
 
 /** Relation says which datasets are neighbours. */
@@ -1597,7 +1575,6 @@ export interface SampleFacts {
   rows: [number, number];
   /** of an output */
   columns: number;
-  histograms: ColumnHistogram[];
   notes: string[];
   listing: MechanismListing;
 }
@@ -1769,7 +1746,7 @@ export interface Space {
   relation: Relation;
 }
 
-/** Table are the numbers that a view draws. The first column heads its rows. */
+/** Table are the numbers as words. The first column heads its rows. */
 export interface Table {
   title: string;
   head: string[];

@@ -141,6 +141,9 @@ func jsonText(value any) (string, error) {
 	return b.String(), err
 }
 
+// Style is the style sheet of pages of HTML.
+func Style() string { return htmlStyle }
+
 // htmlStyle has the colours of the site's pages (site/page/page.css), by the same names.
 const htmlStyle = `
 :root {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+
+	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"google.golang.org/grpc"
+)
+
+// workerPool starts workers as processes of this program when a runner asks for them, and
+// says when one dies. Beam's own pool holds workers in its process, and prism, which can
+// start processes too, waits for ever for one that was killed.
+type workerPool struct {
+	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
+
+	ctx     context.Context // of all workers
+	died    func(error)
+	workers sync.Map // what ends each, by the runner's name
+}
+
+// parented, in the environment of a worker, says that it ends with its standard input.
+const parented = "DPSCOPE_BEAM_PARENTED"
+
+// endWithParent ends a worker that lost the process that started it.
+func endWithParent() {
+	if os.Getenv(parented) != "" {
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			os.Exit(1)
+		}()
+	}
+}
+
+// startPool serves a pool at an address, until stop; the workers end with ctx. died is told of
+// workers that ended and were not stopped.
+func startPool(ctx context.Context, died func(error)) (address string, stop func(), err error) {
+	listen, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := grpc.NewServer()
+	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, &workerPool{ctx: ctx, died: died})
+	go server.Serve(listen)
+	return listen.Addr().String(), server.Stop, nil
+}
+
+// StartWorker starts a worker.
+func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
+	if err := p.start(r); err != nil {
+		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
+	}
+	return &fnpb.StartWorkerResponse{}, nil
+}
+
+func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancel(p.ctx)
+	cmd := exec.CommandContext(ctx, own, "--worker", "--id="+r.GetWorkerId(),
+		"--logging_endpoint="+r.GetLoggingEndpoint().GetUrl(), "--control_endpoint="+r.GetControlEndpoint().GetUrl())
+	cmd.Env = append(os.Environ(), parented+"=1")
+	hold, err := cmd.StdinPipe() // closed when this process ends
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		end()
+		return err
+	}
+	p.workers.Store(r.GetWorkerId(), end)
+	go func() {
+		defer end()
+		err := cmd.Wait()
+		hold.Close()
+		if ctx.Err() == nil {
+			p.died(fmt.Errorf("worker process %d ended: %v", cmd.Process.Pid, err))
+		}
+	}()
+	return nil
+}
+
+// StopWorker ends a worker.
+func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
+	if end, ok := p.workers.LoadAndDelete(r.GetWorkerId()); ok {
+		end.(context.CancelFunc)()
+	}
+	return &fnpb.StopWorkerResponse{}, nil
+}
