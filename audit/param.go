@@ -160,10 +160,8 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 
 func (s ParamSpec) check(field string, v ParamValue) error {
 	if len(s.Choices) > 0 {
-		for _, c := range s.Choices {
-			if v.Text == c {
-				return nil
-			}
+		if slices.Contains(s.Choices, v.Text) {
+			return nil
 		}
 		return UnknownName(field, v.String(), s.Choices)
 	}

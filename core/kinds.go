@@ -2,6 +2,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -187,17 +188,11 @@ func ParseReport(data []byte) (report.View, error) {
 	if name == "" {
 		name = report.Pair // whose parser says what it is instead of a report
 	}
-	var names []string
-	for _, k := range Kinds() {
-		if k.Name == name {
-			return k.Parse(data)
-		}
-		names = append(names, k.Name)
+	k, err := audit.Find("report: field kind", name, Kinds(), func(k Kind) string { return k.Name })
+	if err == nil {
+		return k.Parse(data)
 	}
-	if err := report.CheckVersion(data); err != nil {
-		return nil, err
-	}
-	return nil, audit.UnknownName("report: field kind", name, names)
+	return nil, cmp.Or(report.CheckVersion(data), err)
 }
 
 // Reworded is a report with the words that its numbers make, whatever its own are.
@@ -212,8 +207,8 @@ func PlanOf(r report.View) any { return of(r).plan(r) }
 
 // Trainer is the program that trains for the audit of a plan; nil where none does.
 func Trainer(plan any) *source.Trainer {
-	if p, ok := plan.(interface{ Training() *source.Trainer }); ok {
-		return p.Training()
+	if p, ok := plan.(canary.Plan); ok {
+		return p.Trainer
 	}
 	return nil
 }

@@ -425,5 +425,20 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	if p.Trainer != nil {
 		keys = append(settings.Without(keys, "source"), TrainerKey())
 	}
-	return p.Again(command, settings.Written(keys, p, otherwise), a.Spec, a.Setup)
+	defaults, _ := audit.ResolveParams(a.Spec.Params, nil, a.Setup.Claim) // nil where they do not fit the claim: all are said
+	args := append(settings.Written(keys, p, otherwise), a.Setup.Params.Changed(a.Spec.Params, defaults)...)
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope "+command, args)}
+	if p.Trainer == nil {
+		r.URL = audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))
+	} else if !p.Trainer.DrawnAgain() {
+		r.Note = "Another run gives different counts: the same request gave different scores."
+	}
+	if csv := p.CSV; csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
+		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
+	}
+	if p.Data != "" {
+		r.CLI += " -data FILE"
+		r.Note += "FILE is the file with SHA-256 " + p.Data + "; the address does not contain it."
+	}
+	return r
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/report"
@@ -93,23 +91,22 @@ func poolOf(given *source.Pool, d source.Design) (source.Pool, error) {
 
 // TakeFile checks the user's file, nil if there is none.
 func (u *Subject) TakeFile(spec source.Spec, s *source.Setup, file []byte) error {
-	sha := &u.Data
-	switch {
-	case file == nil && s.Design == source.Vectors:
-		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
-	case file == nil && *sha != "":
-		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}
-	case file == nil:
-		return nil
-	case !spec.TakesData && s.Design != source.Vectors:
-		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
+	found, sum := audit.Absent, ""
+	if file == nil && s.Design == source.Vectors {
+		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
 	}
-	sum := sha256.Sum256(file)
-	found := hex.EncodeToString(sum[:])
-	if *sha != "" && *sha != found {
-		return &audit.InputError{Field: "data", Path: "/data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}
+	if file != nil {
+		if !spec.TakesData && s.Design != source.Vectors {
+			return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
+		}
+		hash := sha256.Sum256(file)
+		sum = hex.EncodeToString(hash[:])
+		found = "a file with SHA-256 " + sum
 	}
-	*sha, s.Data = found, file
+	if u.Data != "" && u.Data != sum {
+		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: "the file with SHA-256 " + u.Data, Remedy: "give the file that the audit was made with"}
+	}
+	u.Data, s.Data = sum, file
 	return nil
 }
 
@@ -121,7 +118,7 @@ func (u *Subject) Spec(sources []source.Spec) (source.Spec, error) {
 		if *name == source.TrainerName {
 			return source.Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/training.md)"}
 		}
-		return source.FindSource(sources, *name)
+		return audit.Find("source", *name, sources, func(s source.Spec) string { return s.Name })
 	}
 	if *name == "" {
 		*name = source.TrainerName
@@ -136,44 +133,4 @@ func (u *Subject) Spec(sources []source.Spec) (source.Spec, error) {
 		return sources[i], nil
 	}
 	return source.TrainerSpec(nil), nil
-}
-
-// Training is the program that trains for the audit; nil where none does.
-func (u Subject) Training() *source.Trainer { return u.Trainer }
-
-// AddFacts adds what was audited, and the claim.
-func (u Subject) AddFacts(rows *report.FactRows, note source.Note) {
-	name, used := u.Source, maps.Clone(u.Parameters)
-	maps.DeleteFunc(used, func(name string, _ audit.ParamValue) bool { return slices.Contains(note.Idle, name) })
-	if len(used) > 0 {
-		name += " (" + strings.Join(used.Assignments(), ", ") + ")"
-	}
-	rows.Add("Source", "%s: %s", name, note.Title)
-	*rows = append(*rows, note.Facts...)
-	rows.Add("Claim", "%s", u.StatedClaim())
-}
-
-// Again says how to run an audit of a source again, by a command whose name is the
-// view's too.
-func (u Subject) Again(command string, args []audit.Argument, spec source.Spec, setup source.Setup) audit.Reproduce {
-	csv, data := u.CSV, u.Data
-	defaults, err := audit.ResolveParams(spec.Params, nil, setup.Claim)
-	if err != nil {
-		defaults = nil // all are said
-	}
-	args = append(args, setup.Params.Changed(spec.Params, defaults)...)
-	r := audit.Reproduce{CLI: audit.CommandOf("dpscope "+command, args)}
-	if setup.Trainer == nil {
-		r.URL = audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))
-	} else if !setup.Trainer.DrawnAgain() {
-		r.Note = "Another run gives different counts: the same request gave different scores."
-	}
-	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
-		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
-	}
-	if data != "" {
-		r.CLI += " -data FILE"
-		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not contain it."
-	}
-	return r
 }

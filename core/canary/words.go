@@ -2,6 +2,7 @@ package canary
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -183,7 +184,14 @@ func references(p Plan) []string {
 // Facts are the report's facts in words, the most important first.
 func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
-	r.Plan.AddFacts(&rows, r.Source)
+	name, used := r.Plan.Source, maps.Clone(r.Plan.Parameters)
+	maps.DeleteFunc(used, func(name string, _ audit.ParamValue) bool { return slices.Contains(r.Source.Idle, name) })
+	if len(used) > 0 {
+		name += " (" + strings.Join(used.Assignments(), ", ") + ")"
+	}
+	rows.Add("Source", "%s: %s", name, r.Source.Title)
+	rows = append(rows, r.Source.Facts...)
+	rows.Add("Claim", "%s", r.Plan.StatedClaim())
 	if r.Plan.Mode == OneRun {
 		r.oneRunFacts(&rows)
 	} else {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -107,15 +106,7 @@ type Codecs []Codec
 
 // find returns the codec of a kind of task.
 func (c Codecs) find(kind string) (Codec, error) {
-	i := slices.IndexFunc(c, func(x Codec) bool { return x.kind == kind })
-	if i >= 0 {
-		return c[i], nil
-	}
-	names := make([]string, len(c))
-	for k, x := range c {
-		names[k] = x.kind
-	}
-	return Codec{}, audit.UnknownName("task: field kind", kind, names)
+	return audit.Find("task: field kind", kind, c, func(x Codec) string { return x.kind })
 }
 
 // Task reads what [EncodeTask] wrote; unknown fields are refused.

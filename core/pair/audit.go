@@ -137,15 +137,9 @@ func (a *Audit) resolveRelation() error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(allowed))
-	found := false
-	for i, x := range allowed {
-		names[i] = string(x)
-		found = found || x == r
-	}
-	if !found {
+	if !slices.Contains(allowed, r) {
 		return &audit.InputError{Field: "relation", Found: fmt.Sprintf("%q", r),
-			Want: fmt.Sprintf("one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(names, ", "))}
+			Want: fmt.Sprintf("one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(report.Texts(allowed), ", "))}
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
 	if err := a.resolveGroup(); err != nil {

@@ -162,9 +162,7 @@ func (s *state) stages(ctx context.Context) error {
 		stages = stages[:2]
 	}
 	for _, stage := range stages {
-		start := s.on.Clock()
-		err := stage.run(ctx)
-		if *stage.spent += s.on.Clock() - start; err != nil {
+		if err := s.on.Timed(stage.spent, func() error { return stage.run(ctx) }); err != nil {
 			return err
 		}
 	}

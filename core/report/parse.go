@@ -25,9 +25,8 @@ func KindOf(data []byte) string {
 	return head.Kind
 }
 
-// readable are the versions of dpscope whose reports this one reads; a report that does not
-// say its version is refused elsewhere.
-var readable = []string{audit.Version, ""}
+// readable are the versions of dpscope whose reports this one reads.
+var readable = []string{audit.Version}
 
 // CheckVersion refuses a report of any kind by a version of dpscope that this one does
 // not know.
@@ -37,7 +36,7 @@ func CheckVersion(data []byte) error {
 	}
 	json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) // whoever reads it refuses what is no JSON
 	wrote := head.Generator.Release()
-	if slices.Contains(readable, wrote) {
+	if slices.Contains(readable, wrote) || strings.Count(wrote, ".") != 2 { // no version of ours
 		return nil
 	}
 	return &audit.InputError{Field: "report: generator.version", Path: "/generator/version", Found: wrote, Want: audit.Version + ", the version of this dpscope",

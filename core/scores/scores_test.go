@@ -34,7 +34,10 @@ func replaced(p Plan) Plan {
 
 func checkScores(t *testing.T, p Plan, s Scores) Report {
 	t.Helper()
-	r := must.Get(Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
+	r, err := Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -300,7 +303,10 @@ func TestForgedScores(t *testing.T) {
 	} {
 		r := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
-		data := must.Get(audit.Canonical(r))(t)
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := ParseReport(data); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -512,7 +518,10 @@ func TestLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := must.Get(json.Marshal(r.Tables))(t)
+		got, err := json.Marshal(r.Tables)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if turn == 0 {
 			want = got
 		} else if !bytes.Equal(got, want) {

@@ -39,11 +39,6 @@ const (
 	MaxScores = 1 << 24
 )
 
-// FindSource finds a source by name.
-func FindSource(sources []Spec, name string) (Spec, error) {
-	return audit.Find("source", name, sources, func(s Spec) string { return s.Name })
-}
-
 // Note says what was audited, in words.
 type Note struct {
 	Title string          `json:"title"`
