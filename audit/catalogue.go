@@ -22,14 +22,14 @@ func (c Catalogue) With(m MechanismSpec) Catalogue {
 
 // Mechanism finds a mechanism by name.
 func (c Catalogue) Mechanism(name string) (MechanismSpec, error) {
-	return lookUp("mechanism", name, c.Mechanisms, func(m MechanismSpec) string { return m.Name })
+	return Find("mechanism", name, c.Mechanisms, func(m MechanismSpec) string { return m.Name })
 }
 
 // Learner finds a learner by name, behind which settings may stand: "mlp:epochs=5:units=64".
 func (c Catalogue) Learner(name string) (LearnerSpec, error) {
 	list := strings.Split(name, ":") // commas are between learners
 	base := list[0]
-	l, err := lookUp("learner", base, c.Learners, func(l LearnerSpec) string { return l.Name })
+	l, err := Find("learner", base, c.Learners, func(l LearnerSpec) string { return l.Name })
 	if err != nil || len(list) == 1 {
 		return l, err
 	}
@@ -57,10 +57,11 @@ func (c Catalogue) Learner(name string) (LearnerSpec, error) {
 
 // Finder finds a finder by name.
 func (c Catalogue) Finder(name string) (FinderSpec, error) {
-	return lookUp("finder", name, c.Finders, func(f FinderSpec) string { return f.Name })
+	return Find("finder", name, c.Finders, func(f FinderSpec) string { return f.Name })
 }
 
-func lookUp[T any](field, name string, all []T, nameOf func(T) string) (T, error) {
+// Find finds something by its name; field says what it is, for the error.
+func Find[T any](field, name string, all []T, nameOf func(T) string) (T, error) {
 	names := make([]string, len(all))
 	for i, t := range all {
 		if names[i] = nameOf(t); names[i] == name {

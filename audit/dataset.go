@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Dataset is a table of numbers, flat by rows: row i is
@@ -59,13 +60,55 @@ type Pair struct {
 // Domain is where the datasets of a mechanism live: the search space of a
 // finder.
 type Domain struct {
-	Columns int       // columns of a row
-	MinRows int       // fewest rows of either dataset
-	MaxRows int       // most rows of either dataset; equal to MinRows where the size is fixed
-	Lower   []float64 // per column, inclusive
-	Upper   []float64 // per column, inclusive
-	Integer bool      // values are whole numbers
-	Reach   float64   // [LInfinity] and [BoundedReplace] only: how far one coordinate may move
+	Columns int       `json:"columns"`           // columns of a row
+	MinRows int       `json:"minRows"`           // fewest rows of either dataset
+	MaxRows int       `json:"maxRows"`           // most rows of either dataset; equal to MinRows where the size is fixed
+	Lower   []float64 `json:"lower"`             // per column, inclusive
+	Upper   []float64 `json:"upper"`             // per column, inclusive
+	Integer bool      `json:"integer,omitempty"` // values are whole numbers
+	Reach   float64   `json:"reach,omitempty"`   // [LInfinity] and [BoundedReplace] only: how far one coordinate may move
+}
+
+// Check refuses a domain that is none, or that holds no two neighbours under the relation.
+func (dom Domain) Check(r Relation) error {
+	if !slices.Contains(relations, string(r)) || r == Given {
+		return &InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: Searchable}
+	}
+	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
+		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), Want: "at least 1 column, each with a lower and an upper bound"}
+	}
+	room := r == AddRemove
+	for c, low := range dom.Lower {
+		high := dom.Upper[c]
+		bad := func(want string) error {
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(low), Number(high)), Want: want}
+		}
+		switch {
+		case low-low != 0 || high-high != 0 || low > high:
+			return bad("two finite numbers, the lower one first")
+		case dom.Integer && math.Ceil(low) > math.Floor(high):
+			return bad("a range that contains a whole number")
+		}
+		room = room || low < high && (!dom.Integer || math.Ceil(low) < math.Floor(high))
+	}
+	rows := func(found, want, remedy string) error {
+		return &InputError{Field: "rows", Found: found, Want: want, Remedy: remedy}
+	}
+	switch {
+	case !room:
+		return &InputError{Field: "domain", Found: "one point", Want: "a range: no value can differ", Remedy: "widen a column"}
+	case dom.MinRows < 0 || dom.MaxRows < dom.MinRows:
+		return rows(fmt.Sprintf("%d:%d", dom.MinRows, dom.MaxRows), "two numbers from 0 on, the smaller first", "")
+	case r == AddRemove && dom.MinRows == dom.MaxRows:
+		return rows(fmt.Sprintf("always %d", dom.MaxRows), "a range, because add-remove changes the number of rows", "for example 0:5; if the number of rows is public, use -relation replace")
+	case r != AddRemove && dom.MaxRows == 0:
+		return rows("0", fmt.Sprintf("at least 1 for the relation %s", r), "")
+	case r.HasReach() && !(dom.Reach > 0 && !math.IsInf(dom.Reach, 1)):
+		return &InputError{Field: "reach", Found: Number(dom.Reach), Want: "a finite number above 0: how far one value may move"}
+	case r.HasReach() && dom.Integer && dom.Reach < 1:
+		return &InputError{Field: "reach", Found: Number(dom.Reach), Want: "at least 1 where values are whole numbers"}
+	}
+	return nil
 }
 
 // Contains reports an error that names the first value outside the domain.

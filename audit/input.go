@@ -11,14 +11,14 @@ import (
 // names the field, what was found, what was expected and, where there is one,
 // how to mend it. Commands answer it with exit code 2.
 type InputError struct {
-	Field  string // name of the field or argument, as the user wrote it
-	Path   string // where it is, if that is not Field: see [InputError.Place]
-	Line   int    // of code at fault, from 1; 0: not known
-	Said   string // what code at fault said itself, without names around it
-	Late   bool   // of code that gave no output in time; Said says what that was
-	Found  string // the value that was found
-	Want   string // what is allowed
-	Remedy string // how to mend it; may be empty
+	Field  string `json:"field"`          // name of the field or argument, as the user wrote it
+	Path   string `json:"path"`           // where it is, if that is not Field: see [InputError.Place]
+	Line   int    `json:"line"`           // of code at fault, from 1; 0: not known
+	Said   string `json:"said,omitempty"` // what code at fault said itself, without names around it
+	Late   bool   `json:"late,omitempty"` // of code that gave no output in time; Said says what that was
+	Found  string `json:"found"`          // the value that was found
+	Want   string `json:"want"`           // what is allowed
+	Remedy string `json:"remedy"`         // how to mend it; may be empty
 }
 
 // Absent is what was found where nothing was; what is allowed then says what to give.

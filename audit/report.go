@@ -1,38 +1,11 @@
 package audit
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Release is the version without the revision.
 func (g Generator) Release() string {
 	version, _, _ := strings.Cut(g.Version, "+")
 	return version
-}
-
-// Before reports whether the report's version, such as 0.1.0, is an earlier one. A
-// report that does not say its version is not.
-func (g Generator) Before(version string) bool {
-	var own, other [3]int
-	for _, x := range []struct {
-		text string
-		to   *[3]int
-	}{{g.Release(), &own}, {version, &other}} {
-		parts := strings.Split(x.text, ".")
-		for i := range x.to {
-			if len(parts) != len(x.to) {
-				return false
-			}
-			n, err := strconv.Atoi(parts[i])
-			if err != nil {
-				return false
-			}
-			x.to[i] = n
-		}
-	}
-	return slices.Compare(own[:], other[:]) < 0
 }
 
 // Verdict is the outcome of an audit. There is no verdict "private".
@@ -92,10 +65,9 @@ type Timing struct {
 
 // Reproduce says how to run the audit again.
 type Reproduce struct {
-	CLI    string `json:"cli"`
-	URL    string `json:"url"` // fragment of the page's address
-	GoTest string `json:"goTest,omitempty"`
-	Note   string `json:"note,omitempty"`
+	CLI  string `json:"cli"`
+	URL  string `json:"url"` // fragment of the page's address
+	Note string `json:"note,omitempty"`
 }
 
 // FactRow is one line of a table of facts.

@@ -47,14 +47,8 @@ type UserMechanism struct {
 // Space is the [Domain] of a mechanism that the user brought, with the relation
 // that the user means.
 type Space struct {
-	Columns  int       `json:"columns"`
-	MinRows  int       `json:"minRows"`
-	MaxRows  int       `json:"maxRows"`
-	Lower    []float64 `json:"lower"`
-	Upper    []float64 `json:"upper"`
-	Integer  bool      `json:"integer,omitempty"`
-	Reach    float64   `json:"reach,omitempty"` // of l-infinity and bounded-replace
-	Relation Relation  `json:"relation"`
+	Domain
+	Relation Relation `json:"relation"`
 }
 
 // Limits of a space.
@@ -68,7 +62,7 @@ const (
 // relation. Where ranges or rows are empty they are 0:1 and 0:5, or 1:5 where rows are
 // not added. reach is of l-infinity and bounded-replace, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
-	s := Space{Integer: integer, Relation: relation}
+	s := Space{Domain{Integer: integer}, relation}
 	if ranges == "" {
 		ranges = "0:1"
 	}
@@ -132,43 +126,22 @@ func (s Space) Ranges() string {
 	return strings.Join(parts, ",")
 }
 
-// Validate reports the first thing that makes the space none to search.
+// Validate refuses a space that is none to search, or too large.
 func (s Space) Validate() error {
 	if _, err := ParseRelation(string(s.Relation)); err != nil {
 		return err
 	}
-	if s.Relation == Given {
+	switch most := s.MaxRows; {
+	case s.Relation == Given:
 		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is for recorded outputs only"}
+	case s.Columns > maxSpaceColumns:
+		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns", s.Columns), Want: fmt.Sprintf("1 to %d columns, each with a lower and an upper bound", maxSpaceColumns)}
+	case most < 1 || most > maxSpaceRows:
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, most), Want: fmt.Sprintf("two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows)}
+	case s.Relation != AddRemove && s.MinRows == 0:
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, most), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
 	}
-	if s.Columns < 1 || s.Columns > maxSpaceColumns || len(s.Lower) != s.Columns || len(s.Upper) != s.Columns {
-		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper bounds", s.Columns, len(s.Lower), len(s.Upper)), Want: fmt.Sprintf("1 to %d columns, each with a lower and an upper bound", maxSpaceColumns)}
-	}
-	for i, lo := range s.Lower {
-		if up := s.Upper[i]; !(lo <= up) || math.IsInf(lo, 0) || math.IsInf(up, 0) {
-			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "two finite numbers, the lower one first"}
-		} else if s.Integer && math.Ceil(lo) > math.Floor(up) {
-			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "a range that contains a whole number"}
-		}
-	}
-	most := s.MaxRows
-	if s.MinRows < 0 || most < s.MinRows || most < 1 || most > maxSpaceRows {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows)}
-	}
-	if s.Relation == AddRemove && s.MinRows == most {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("always %d", most), Want: "a range, because add-remove changes the number of rows", Remedy: "for example 0:5; if the number of rows is public, use -relation replace"}
-	}
-	if s.Relation != AddRemove && s.MinRows == 0 {
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
-	}
-	if s.Relation.HasReach() && !(s.Reach > 0 && !math.IsInf(s.Reach, 1)) {
-		return &InputError{Field: "reach", Found: Number(s.Reach), Want: "a finite number above 0: how far one value may move"}
-	}
-	return nil
-}
-
-// Domain is the space as finders see it.
-func (s Space) Domain() Domain {
-	return Domain{Columns: s.Columns, MinRows: s.MinRows, MaxRows: s.MaxRows, Lower: s.Lower, Upper: s.Upper, Integer: s.Integer, Reach: s.Reach}
+	return s.Check(s.Relation)
 }
 
 // Trial is a pair to try the mechanism on before it is audited: in the fewest rows,
@@ -217,7 +190,7 @@ func (b UserMechanism) Spec(m Mechanism) MechanismSpec {
 		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
 		Claim:     func(Params) Claim { return DPClaim(1, 0) }, // a plan must say
 		Truth:     func(Params) string { return "unknown" },
-		Domain:    func(Params, Relation) Domain { return b.Datasets.Domain() },
+		Domain:    func(Params, Relation) Domain { return b.Datasets.Domain },
 		Pairs:     func(Params, Relation) []Pair { return nil }, // the finder knows what to try
 		New:       func(Params) (Mechanism, error) { return m, nil },
 		Unseeded:  b.Unseeded,

@@ -176,8 +176,8 @@ func trainForTests() {
 	}
 }
 
-// TestTrainer: a program of the user's trains on Beam, in this process and in one of its
-// own, and comes to the report of one machine; what repeating it gave is kept.
+// TestTrainer: a program of the user's trains on Beam, and comes to the report of one
+// machine; what repeating it gave is kept.
 func TestTrainer(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -185,24 +185,19 @@ func TestTrainer(t *testing.T) {
 	}
 	own := trainer{"'" + self + "' train-for-tests", time.Hour}
 	t.Cleanup(closePrograms)
-	for name, flags := range map[string]string{"here": "", "a process": "-process"} {
-		t.Run(name, func(t *testing.T) {
-			work := t.TempDir()
-			t.Cleanup(func() { flag.Set("environment_type", "LOOPBACK") }) // of the tests that come after
-			args := append(strings.Fields("canaries -epsilon 1 -delta 1e-5 -n 40 -k 4 -m 4 -seed 5 -shares 3 "+flags), "-exec", own.Exec, "-work", work)
-			code, report, errs := command(t, args...)
-			if code != cli.ExitOK {
-				t.Fatalf("ended with %d: %s", code, errs)
-			}
-			if !strings.Contains(report, `"repeats": "same"`) || !strings.Contains(report, "train-for-tests") {
-				t.Errorf("the report does not name its trainer: %.2000s", report)
-			}
-			same(t, report, work, own)
-			code, again, errs := command(t, args...)
-			if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "3 of 3 shares were drawn before") {
-				t.Errorf("run again, it ended with %d: %s", code, errs)
-			}
-		})
+	work := t.TempDir()
+	args := append(strings.Fields("canaries -epsilon 1 -delta 1e-5 -n 40 -k 4 -m 4 -seed 5"), "-exec", own.Exec, "-work", work)
+	code, report, errs := command(t, args...)
+	if code != cli.ExitOK {
+		t.Fatalf("ended with %d: %s", code, errs)
+	}
+	if !strings.Contains(report, `"repeats": "same"`) || !strings.Contains(report, "train-for-tests") {
+		t.Errorf("the report does not name its trainer: %.2000s", report)
+	}
+	same(t, report, work, own)
+	code, again, errs := command(t, args...)
+	if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "64 of 64 shares were drawn before") {
+		t.Errorf("run again, it ended with %d: %s", code, errs)
 	}
 }
 
@@ -334,28 +329,25 @@ func TestRefuses(t *testing.T) {
 		args string
 		says []string
 	}{
-		"another plan":     {"canaries -epsilon 1 -delta 1e-5 -n 101 -k 4 -m 4 -seed 6 -work " + work, []string{"another audit", work + "/partials/search", "search anew"}},
-		"another kind":     {"audit -mechanism svt4 -epsilon 1 -work " + work, []string{"another audit"}},
-		"another number":   {strings.Join(planted, " ") + " -shares 3 -work " + work, []string{"-shares is 3", "2, as those that are there"}},
-		"a cut search":     {strings.Join(planted, " ") + " -work " + cut, []string{"cut short"}},
-		"a folder":         {strings.Join(planted, " ") + " -work /dev/null/x", []string{"/dev/null/x"}},
-		"shares":           {"audit -mechanism svt4 -shares -1", []string{"-shares"}},
-		"seconds":          {"audit -mechanism svt4 -share-seconds 0", []string{"-share-seconds"}},
-		"tries":            {"audit -mechanism svt4 -tries 0", []string{"-tries"}},
-		"no mechanism":     {"audit -epsilon 1", []string{"-mechanism"}},
-		"no such one":      {"audit -mechanism svt44 -epsilon 1", []string{"svt4"}},
-		"no such flag":     {"audit -mechanism svt4 -share 3", []string{"-share"}},
-		"no such command":  {"audits", []string{"audit"}},
-		"beside a plan":    {"audit -plan ../cmd/dpscope/testdata/shards.json -epsilon 1", []string{"-epsilon", "-plan"}},
-		"no such trainer":  {"canaries -exec no-such-program -epsilon 1 -delta 1e-5", []string{"no-such-program"}},
-		"a dead trainer":   {"canaries -exec true -epsilon 1 -delta 1e-5 -n 20", []string{"before its first answer"}},
-		"no such file":     {"audit -plan nowhere.json", []string{"nowhere.json"}},
-		"a remote runner":  {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
-		"its own process":  {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},
-		"a dry run's size": {"audit -mechanism svt4 -epsilon 1 -runner dataflow -dry_run -work gs://b/f", []string{"-shares"}},
+		"another plan":    {"canaries -epsilon 1 -delta 1e-5 -n 101 -k 4 -m 4 -seed 6 -work " + work, []string{"another audit", work + "/partials/search", "search again"}},
+		"another kind":    {"audit -mechanism svt4 -epsilon 1 -work " + work, []string{"another audit"}},
+		"another number":  {strings.Join(planted, " ") + " -shares 3 -work " + work, []string{"-shares is 3", "2, as those that are there"}},
+		"a cut search":    {strings.Join(planted, " ") + " -work " + cut, []string{"incomplete or damaged"}},
+		"a folder":        {strings.Join(planted, " ") + " -work /dev/null/x", []string{"/dev/null/x"}},
+		"shares":          {"audit -mechanism svt4 -shares -1", []string{"-shares"}},
+		"tries":           {"audit -mechanism svt4 -tries 0", []string{"-tries"}},
+		"no mechanism":    {"audit -epsilon 1", []string{"-mechanism"}},
+		"no such one":     {"audit -mechanism svt44 -epsilon 1", []string{"svt4"}},
+		"no such flag":    {"audit -mechanism svt4 -share 3", []string{"-share"}},
+		"no such command": {"audits", []string{"audit"}},
+		"beside a plan":   {"audit -plan ../cmd/dpscope/testdata/shards.json -epsilon 1", []string{"-epsilon", "-plan"}},
+		"no such trainer": {"canaries -exec no-such-program -epsilon 1 -delta 1e-5", []string{"no-such-program"}},
+		"a dead trainer":  {"canaries -exec true -epsilon 1 -delta 1e-5 -n 20", []string{"before its first answer"}},
+		"no such file":    {"audit -plan nowhere.json", []string{"nowhere.json"}},
+		"its own process": {"audit -mechanism svt4 -epsilon 1 -runner flink -process -work " + work, []string{"-process"}},
+		"a remote runner": {"audit -mechanism svt4 -epsilon 1 -runner flink", []string{"-work", "flink"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			flag.Set("dry_run", "false")
 			flag.Set("runner", "")
 			code, out, errs := command(t, strings.Fields(c.args)...)
 			if code != cli.ExitUsage || out != "" {
@@ -368,50 +360,15 @@ func TestRefuses(t *testing.T) {
 			}
 		})
 	}
-	flag.Set("dry_run", "false")
-}
-
-// TestMeasure: the shorter a share should be, the more there are, up to one piece each.
-func TestMeasure(t *testing.T) {
-	ctx, work := context.Background(), t.TempDir()
-	if code, _, errs := command(t, append(planted, "-work", work, "-shares", "1")...); code != cli.ExitOK {
-		t.Fatal(errs)
-	}
-	if err := os.Remove(filepath.Join(work, "partials", "0-of-1")); err != nil {
-		t.Fatal(err)
-	}
-	s, err := shares.ReadSearch(store(work).search(), store(work).open(ctx))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := given(1, trainer{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, pieces, err := s.Draw(ctx, g, 0, shares.Most, nil)
-	if err != nil || pieces < 2 {
-		t.Fatalf("%d pieces: %v", pieces, err)
-	}
-	seconds, of, err := measure(ctx, s, g)
-	if err != nil || of != pieces || !(seconds > 0) {
-		t.Errorf("%d pieces, must be %d, in %g s: %v", of, pieces, seconds, err)
-	}
-	for seconds, want := range map[float64]int{1e9: 1, 1e-9: pieces} {
-		j := &job{store: store(work), flags: &jobFlags{seconds: seconds, workers: new(int)}, stderr: io.Discard}
-		j.flags.Flags = cli.NewFlags("test", io.Discard)
-		if got, err := j.divide(ctx, s); err != nil || got != want {
-			t.Errorf("shares of %g s: %d, must be %d: %v", seconds, got, want, err)
-		}
-	}
 }
 
 // BenchmarkPrism compares the goroutines of one process with Beam's prism, on the same
-// audit at shares of about a second: x is how many times as long Beam takes.
+// audit: x is how many times as long Beam takes.
 func BenchmarkPrism(b *testing.B) {
 	const trainings = 300
 	for b.Loop() {
 		work := b.TempDir()
-		args := append(strings.Fields("canaries -source dp-sgd -epsilon 1 -delta 1e-5 -explore 4 -share-seconds 1 -n"), strconv.Itoa(trainings), "-work", work)
+		args := append(strings.Fields("canaries -source dp-sgd -epsilon 1 -delta 1e-5 -explore 4 -n"), strconv.Itoa(trainings), "-work", work)
 		var report, errs bytes.Buffer
 		began := time.Now()
 		if code := run(append(args, "-format", "json"), &report, &errs); code != cli.ExitOK {

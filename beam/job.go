@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"strings"
 	"time"
 
@@ -35,7 +35,7 @@ type job struct {
 
 // showOnly lets the runner show the job that it would run.
 func (j *job) showOnly(ctx context.Context) error {
-	all := make([]int, j.flags.shares)
+	all := make([]int, cmp.Or(j.flags.shares, usualShares))
 	for i := range all {
 		all[i] = i
 	}
@@ -50,11 +50,10 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	s, err := j.search(ctx)
-	if err != nil {
+	if err := j.search(ctx); err != nil {
 		return nil, err
 	}
-	of, err := j.divide(ctx, s)
+	of, err := j.divide(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,26 +63,27 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 	return j.store.read(ctx, j.store.report())
 }
 
-// search is the audit with the search of the store, which is made where it is missing.
-func (j *job) search(ctx context.Context) (shares.Search, error) {
-	s, err := j.audit.After(j.store.search(), j.store.open(ctx))
+// search makes the search of the store where it is missing, and checks that it is of this
+// audit.
+func (j *job) search(ctx context.Context) error {
+	_, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
 		var g core.Env
 		if g, err = given(j.flags.threads(), j.flags.trainer); err != nil {
-			return s, err
+			return err
 		}
 		var data []byte
 		if data, _, err = j.audit.Draw(ctx, g, 0, 0, j.show.watch); err != nil {
-			return s, err
+			return err
 		}
 		j.show.clear()
 		if err = j.store.write(ctx, j.store.search(), data); err != nil {
-			return s, err
+			return err
 		}
-		s, err = j.audit.After(j.store.search(), j.store.open(ctx))
+		_, err = j.audit.After(j.store.search(), j.store.open(ctx))
 	}
 	j.begun = err == nil
-	return s, err
+	return err
 }
 
 // missing says that a file of a store is not there.
@@ -91,59 +91,17 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrObjectNotExist)
 }
 
-// enough is how many seconds of drawing tell how long all takes.
-const enough = 0.3
+// usualShares are those of an audit of which nobody says into how many it is cut.
+const usualShares = 64
 
-// divide says into how many shares the audit is cut: as the shares that are there say, as
-// the flag says, or as many as take the time that one should take.
-func (j *job) divide(ctx context.Context, s shares.Search) (int, error) {
+// divide says into how many shares the audit is cut: as the shares that are there say, or
+// as the flag says.
+func (j *job) divide(ctx context.Context) (int, error) {
 	_, of, err := j.store.drawn(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if asked := j.flags.shares; of > 0 && asked > 0 && asked != of {
+	if asked := j.flags.shares; err == nil && of > 0 && asked > 0 && asked != of {
 		return 0, &audit.InputError{Field: "-shares", Found: fmt.Sprint(asked), Want: fmt.Sprintf("%d, as those that are there", of), Remedy: "leave it out, or give another folder with -work"}
 	}
-	if of > 0 {
-		return of, nil
-	}
-	if j.flags.shares > 0 {
-		return j.flags.shares, nil
-	}
-	g, err := given(j.flags.goroutines(), j.flags.trainer)
-	if err != nil {
-		return 0, err
-	}
-	seconds, pieces, err := measure(ctx, s, g)
-	if err != nil {
-		return 0, err
-	}
-	of = max(1, min(pieces, int(math.Ceil(seconds/j.flags.seconds))))
-	fmt.Fprintf(j.stderr, "dpscope-beam: %d shares, each of about %.1f s with %d goroutines\n", of, seconds/float64(of), j.flags.goroutines())
-	return of, nil
-}
-
-// measure says about how many seconds all shares take together, one after the other, and
-// of how many pieces they are made. It draws the first pieces of each stage, a second time
-// those that a share will draw.
-func measure(ctx context.Context, s shares.Search, g core.Env) (seconds float64, pieces int, err error) {
-	timed := func(of int) (float64, error) {
-		began := time.Now()
-		_, n, err := s.Draw(ctx, g, 0, of, nil)
-		pieces = n
-		return time.Since(began).Seconds(), err
-	}
-	nothing, err := timed(shares.Most) // what a share takes that draws nothing
-	for of := pieces; err == nil && of > 0; of = max(1, of/4) {
-		var took float64
-		if took, err = timed(of); of == 1 {
-			return took, pieces, err
-		}
-		if took-nothing >= enough {
-			return (took - nothing) * float64(of), pieces, err
-		}
-	}
-	return 0, pieces, err
+	return cmp.Or(of, j.flags.shares, usualShares), err
 }
 
 // draw runs jobs until no share is missing, and merges. A job that failed leaves the

@@ -85,7 +85,6 @@ type jobFlags struct {
 	*cli.Flags
 	work    string
 	shares  int
-	seconds float64
 	tries   int
 	workers *int
 	process bool
@@ -103,8 +102,7 @@ type jobFlags struct {
 func (f *jobFlags) register() {
 	s := f.Flags
 	s.StringVar(&f.work, "work", "", "`folder` for the parts of the audit, gs://BUCKET/FOLDER or one of a disk that all workers see; run again with the same one, the command goes on. Default: a folder of this run's own, with a runner on this machine")
-	s.Count(&f.shares, "shares", 0, "shares that the audit is cut into; 0: as many as take -share-seconds each")
-	s.Float64Var(&f.seconds, "share-seconds", 2, "how long a share should take, in `seconds`")
+	s.Count(&f.shares, "shares", 0, "shares that the audit is cut into; 0: as many as there are, or 64")
 	s.IntVar(&f.tries, "tries", 3, "how `often` a job that fails is begun without having drawn a further share")
 	f.workers = s.Int("workers", 0, "`goroutines` of a share; 0: one per processor where the runner is in this process, else one. The result does not depend on it")
 	s.BoolVar(&f.process, "process", false, "with prism, draw in a process of its own: where it dies, another one draws what is missing")
@@ -125,15 +123,11 @@ func (f *jobFlags) valid() error {
 	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
 	switch {
 	case f.shares < 0 || f.shares > shares.Most:
-		return &audit.InputError{Field: "-shares", Found: fmt.Sprint(f.shares), Want: fmt.Sprintf("in [0, %d]", shares.Most), Remedy: "0 chooses as many as take -share-seconds each"}
-	case !(f.seconds > 0):
-		return &audit.InputError{Field: "-share-seconds", Found: fmt.Sprint(f.seconds), Want: "above 0"}
+		return &audit.InputError{Field: "-shares", Found: fmt.Sprint(f.shares), Want: fmt.Sprintf("in [0, %d]", shares.Most)}
 	case f.tries < 1:
 		return &audit.InputError{Field: "-tries", Found: fmt.Sprint(f.tries), Want: "at least 1"}
 	case *f.workers < 0 || *f.workers > 1024:
 		return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*f.workers), Want: "in [0, 1024]"}
-	case f.dry() && f.shares == 0:
-		return &audit.InputError{Field: "-shares", Found: audit.Absent, Want: "a number with -dry_run, which draws nothing that could be measured", Remedy: "for example -shares 64"}
 	case f.process && !f.prism():
 		return &audit.InputError{Field: "-process", Found: "given with another runner or with -endpoint or -environment_type", Want: "prism, which runs in this process", Remedy: "leave it out: other runners start workers themselves, and again where they die"}
 	case f.work == "" && !f.prism() && !f.inProcess():
@@ -278,7 +272,7 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 		return nil
 	})
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
-	name := f.String("data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
+	name := f.String("data", "", "CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
 		return code

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -22,132 +22,105 @@ import (
 // museumBrowserSeconds is how long a verdict may take in the page, at the median.
 const museumBrowserSeconds = 0.6
 
-// benchBrowser runs one audit natively and in the page in a headless Chromium,
-// one after the other on the same machine, and prints both times.
+// bothRuns is one audit natively and in the page: the core's own clock in both, and the
+// seconds from the press of Run until the page shows the result.
+type bothRuns struct {
+	native, page pair.Report
+	shown        float64
+	same         bool // counts, and all bets
+}
+
+// benchBrowser runs audits natively and in the page in a headless Chromium, one after the
+// other on the same machine, and prints both times.
 func benchBrowser(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed}
-	c.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
-	epsilon := c.Float64("epsilon", 1, "claimed epsilon")
-	c.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
-	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side, of all pairs; 0: one and a half times -samples")
-	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore")
-	c.Uint64Var(&plan.Seed, "seed", 7, "seed of all randomness")
-	workers := c.Workers(2, "parallel workers, in both; 0: one a processor")
+	c.workers = 2
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: new(audit.DPClaim(1, 0)), Trials: 10}
+	c.StringVar(&plan.Mechanism, "mechanism", plan.Mechanism, "mechanism to audit at epsilon = 1, at a fixed size")
+	c.Count(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
+	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page, until it is refuted; each run of the page in a fresh tab")
+	seeds := 5
+	c.Count(&seeds, "seeds", seeds, "runs a mechanism of the museum, with seeds 5000, 5001, ...")
 	dir := c.String("dir", "dist", "folder of the built site")
-	limit := c.Duration("limit", 10*time.Minute, "longest that the browser may take for one audit")
-	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page, until it is refuted")
-	seeds := c.Int("seeds", 5, "with -museum, runs a mechanism, with seeds 5000, 5001, ...")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
 	}
+	plans, first := []pair.Plan{plan}, uint64(7)
 	if *museum {
-		if *seeds < 1 {
-			return 0, &audit.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"}
-		}
-		return c.museumInBrowser(*dir, *seeds, *workers, *limit)
+		plans, first = museumPlans(""), museumSeed
+	} else {
+		seeds = 1
 	}
-	plan.Claim = &audit.Claim{Epsilon: *epsilon}
-	if _, err := plan.Resolve(catalogue); err != nil {
-		return 0, err
-	}
-	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: engine.LocalPool(*workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
-	if err != nil {
-		return 0, err
+	if _, err := plans[0].Resolve(catalogue); err != nil || seeds < 1 {
+		return 0, cmp.Or(err, nothing("-seeds", fmt.Sprint(seeds), "at least 1"))
 	}
 	b, address, stop, err := served(c.ctx, *dir)
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
-	page, _, err := runInBrowser(b, address, native, *workers, *limit)
-	if err != nil {
-		return 0, err
-	}
-	if page.Deciding() == nil || page.Deciding().Counts == nil {
-		return 0, fmt.Errorf("the page's run ended without counts: %s", page.Summary)
-	}
-	fmt.Fprintf(c.stdout, "%s at epsilon %g, %d certification outputs a side, %d trials of %d, %d workers, seed %d\n\n",
-		plan.Mechanism, *epsilon, native.Plan.Samples, len(native.Trials), native.Plan.Explore, *workers, plan.Seed)
-	fmt.Fprintf(c.stdout, "%-10s %10s %10s %10s\n", "seconds", "native", "browser", "ratio")
-	for _, row := range []struct {
-		name string
-		a, b float64
-	}{
-		{"explore", native.Timing.Explore, page.Timing.Explore},
-		{"certify", native.Timing.Certify, page.Timing.Certify},
-		{"bound", native.Timing.Bound, page.Timing.Bound},
-		{"total", native.Timing.Total, page.Timing.Total},
-	} {
-		fmt.Fprintf(c.stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
-	}
-	x, y := native.Rows(report.Bounds)[0], page.Rows(report.Bounds)[0]
-	same := x.Counts != nil && y.Counts != nil && *x.Counts == *y.Counts && audit.EqualJSON(x.Explored, y.Explored)
-	fmt.Fprintf(c.stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *x.Counts, *y.Counts, same)
-	if !same {
-		return cli.ExitInconclusive, nil
-	}
-	return cli.ExitOK, nil
-}
-
-// museumInBrowser prints how long a verdict takes natively and in the page: of the core's
-// own clock, and from the press of Run until the page shows the result.
-func (c *call) museumInBrowser(dir string, seeds, workers int, limit time.Duration) (int, error) {
-	b, address, stop, err := served(c.ctx, dir)
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
-	pool := engine.LocalPool(workers)
-	fmt.Fprintf(c.stdout, "Known faults at the claims of their pages until they are refuted: seconds, medians of seeds %d to %d, %d workers, each run of the page in a fresh tab\n", sequentialSeed, sequentialSeed+seeds-1, workers)
-	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "mechanism\tnative\tbrowser\tratio\tuntil shown\trefuted\tsame\t")
-	quick, all, different := 0, 0, 0
-	for _, m := range seeded.Mechanisms {
-		claim, ok := museumClaim(m)
-		if !ok {
-			continue
+	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "until shown", "refuted", "same"}}
+	quick, different := 0, 0
+	for _, p := range plans {
+		if *museum {
+			p.Samples = 500_000
 		}
-		plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: m.Name, Claim: claim, Samples: 500_000, Trials: 10}
-		var seconds [3][]float64
+		var all []bothRuns
 		refuted, same := 0, 0
 		for i := range seeds {
-			plan.Seed = uint64(sequentialSeed + i)
-			native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool, Now: cli.Clock()}.Do(c.ctx)
+			p.Seed = first + uint64(i)
+			x, err := c.both(b, address, p)
 			if err != nil {
-				return 0, fmt.Errorf("%s: %w", m.Name, err)
+				return 0, fmt.Errorf("%s: %w", p.Mechanism, err)
 			}
-			page, shown, err := runInBrowser(b, address, native, workers, limit)
-			if err != nil {
-				return 0, fmt.Errorf("%s in the browser: %w", m.Name, err)
-			}
-			for k, s := range []float64{native.Timing.Total, page.Timing.Total, shown} {
-				seconds[k] = append(seconds[k], s)
-			}
-			if page.Termination.Reason == audit.Refuted {
-				refuted++
-			}
-			if page.Termination == native.Termination && audit.EqualJSON(page.Sequential, native.Sequential) {
-				same++
-			}
+			all = append(all, x)
+			refuted += choose(x.page.Verdict == audit.Violation, 1, 0)
+			same += choose(x.same, 1, 0)
 		}
-		all, different = all+1, different+seeds-same
-		if refuted == seeds && median(seconds[1]) <= museumBrowserSeconds {
-			quick++
+		row := func(name string, of func(x bothRuns) (native, page, shown float64), more ...any) float64 {
+			var seconds [3][]float64
+			for _, x := range all {
+				native, page, shown := of(x)
+				seconds = [3][]float64{append(seconds[0], native), append(seconds[1], page), append(seconds[2], shown)}
+			}
+			native, page := median(seconds[0]), median(seconds[1])
+			t.add(name, append([]any{native, page, page / native, median(seconds[2])}, more...)...)
+			return page
 		}
-		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.2f\t%.3f\t%d/%d\t%d/%d\t\n", m.Name, median(seconds[0]), median(seconds[1]), median(seconds[1])/median(seconds[0]), median(seconds[2]), refuted, seeds, same, seeds)
-		c.say("%s: %.3f s", m.Name, median(seconds[1]))
+		if !*museum {
+			row("explore", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Explore, x.page.Timing.Explore, 0 })
+			row("certify", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Certify, x.page.Timing.Certify, 0 })
+			row("bound", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Bound, x.page.Timing.Bound, 0 })
+		}
+		total := row(p.Mechanism, func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Total, x.page.Timing.Total, x.shown }, of(refuted, seeds), of(same, seeds))
+		different += seeds - same
+		quick += choose(refuted == seeds && total <= museumBrowserSeconds, 1, 0)
+		c.say("%s: %.3f s", p.Mechanism, total)
 	}
-	t.Flush()
-	fmt.Fprintf(c.stdout, "%d of %d are refuted by every seed within %s seconds at the median in the browser\n", quick, all, audit.Number(museumBrowserSeconds))
-	return code(quick >= museumLeast && different == 0), nil
+	t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median in the browser", quick, len(plans), museumBrowserSeconds)}
+	c.print("Audits natively and in Chromium", t)
+	return choose(different == 0, cli.ExitOK, cli.ExitInconclusive), nil
+}
+
+// both is an audit natively and then in the page.
+func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns, err error) {
+	run := pair.Run{Plan: p, Catalogue: catalogue, Pool: engine.LocalPool(c.workers), Generator: cli.Generator(), Now: cli.Clock()}
+	if x.native, err = run.Do(c.ctx); err != nil {
+		return x, err
+	}
+	if x.page, x.shown, err = runInBrowser(b, address, x.native, c.workers); err != nil {
+		return x, fmt.Errorf("in the browser: %w", err)
+	}
+	x.same = x.page.Termination == x.native.Termination && audit.EqualJSON(x.page.Sequential, x.native.Sequential) &&
+		audit.EqualJSON(x.page.Rows(report.Bounds), x.native.Rows(report.Bounds))
+	return x, nil
 }
 
 // runInBrowser presses Run in a fresh tab with the settings of a report, and returns the
 // page's report and the seconds from the press until the page shows it.
-func runInBrowser(b context.Context, address string, of pair.Report, workers int, limit time.Duration) (r pair.Report, shown float64, err error) {
+func runInBrowser(b context.Context, address string, of pair.Report, workers int) (r pair.Report, shown float64, err error) {
 	tab, err := browser.Open(b, address+of.Reproduce.URL+fmt.Sprintf("&workers=%d", workers))
 	if err != nil {
 		return r, 0, err
@@ -168,7 +141,7 @@ func runInBrowser(b context.Context, address string, of pair.Report, workers int
 	})()`); err != nil {
 		return r, 0, err
 	}
-	if err := tab.Until(`window.shownAfter > 0`, limit); err != nil {
+	if err := tab.Until(`window.shownAfter > 0`, 10*time.Minute); err != nil {
 		return r, 0, err
 	}
 	ms, err := browser.Eval[float64](tab, `window.shownAfter`)

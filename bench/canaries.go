@@ -3,26 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"math"
 	"runtime"
 	"slices"
-	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 )
-
-// canaryPlan is what the bench canaries is asked for.
-type canaryPlan struct {
-	Quick  bool   `json:"quick"`
-	Only   string `json:"only,omitempty"`
-	Seeds  int    `json:"seeds"`  // audits of a cell; 0: each table's own number
-	Audits int    `json:"audits"` // of a coverage cell
-	Seed   uint64 `json:"seed"`   // of the first audit; the next has the next
-}
 
 // The paper's settings.
 const (
@@ -31,17 +22,10 @@ const (
 	canarySeeds = 25
 )
 
-// canaryResult is what a command prints as JSON.
-type canaryResult struct {
-	Bench  string         `json:"bench"`
-	Plan   any            `json:"plan"`
-	Tables []*canaryTable `json:"tables"`
-}
-
 // canaryTables are the tables by name, in the order in which they are printed.
 var canaryTables = []struct {
 	name  string
-	build func(*canaryBench) (*canaryTable, error)
+	build func(*canaryBench) (*table, error)
 }{
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
@@ -55,71 +39,53 @@ var canaryTables = []struct {
 	{"coverage", (*canaryBench).coverage},
 }
 
-func canaryTableNames() []string {
-	var names []string
-	for _, t := range canaryTables {
-		names = append(names, t.name)
-	}
-	return names
+// canaryBench measures audits of the Gaussian sum, of each cell once.
+type canaryBench struct {
+	lab
+	quick  bool
+	seeds  int    // audits of a cell; 0: each cell's own number
+	audits int    // of a coverage cell
+	seed   uint64 // of the first audit; the next has the next
+	cells  map[canaryCell][]map[canaryWay]judged
 }
 
 // benchCanaries measures canary audits of the Gaussian sum.
 func benchCanaries(c *call) (int, error) {
-	var plan canaryPlan
-	c.Count(&plan.Seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
-	c.Count(&plan.Audits, "audits", 0, "audits of a coverage cell; 0: 1000, with -quick 200")
-	c.Seed(&plan.Seed, 1, "seed of the first audit")
-	c.StringVar(&plan.Only, "only", "", "only these tables, comma between: "+strings.Join(canaryTableNames(), ", "))
-	c.BoolVar(&plan.Quick, "quick", false, "under two minutes: smaller grids, fewer audits")
-	workers := c.workersFlag()
-	c.outputFlags()
+	b := &canaryBench{cells: map[canaryCell][]map[canaryWay]judged{}}
+	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
+	c.Count(&b.audits, "audits", 1000, "audits of a coverage cell")
+	c.Seed(&b.seed, 1, "seed of the first audit")
+	var names []string
+	for _, t := range canaryTables {
+		names = append(names, t.name)
+	}
+	only := c.String("only", "", fmt.Sprintf("only these tables, comma between: %v", names))
+	c.BoolVar(&b.quick, "quick", false, "under two minutes: smaller grids, fewer audits")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
-		return 0, &audit.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"}
+	if err := within("-audits", b.audits, 1, 1_000_000); err != nil {
+		return 0, err
 	}
-	if plan.Audits == 0 {
-		plan.Audits = 1000
-		if plan.Quick {
-			plan.Audits = 200
-		}
+	wanted, err := some("-only", *only, names)
+	if err != nil {
+		return 0, err
 	}
-	only := namesOf(plan.Only)
-	for _, name := range only {
-		if !slices.Contains(canaryTableNames(), name) {
-			return 0, audit.UnknownName("-only", name, canaryTableNames())
-		}
-	}
-	b := &canaryBench{canaryPlan: plan, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: c.ctx, workers: *workers, say: c.say}}
-	result := canaryResult{Bench: "canaries", Plan: plan}
-	short := false
+	b.lab = c.lab
+	var tables []*table
 	for _, t := range canaryTables {
-		if len(only) > 0 && !slices.Contains(only, t.name) {
+		if !slices.Contains(wanted, t.name) {
 			continue
 		}
-		table, err := t.build(b)
+		x, err := t.build(b)
 		if err != nil {
 			return 0, err
 		}
-		table.ID = t.name
-		b.say("%s: done", t.name)
-		result.Tables = append(result.Tables, table)
-		short = short || len(missed(table.Checks)) > 0
+		c.say("%s: done", t.name)
+		tables = append(tables, x)
 	}
-	return code(!short), c.emit(result, func(w io.Writer) {
-		fmt.Fprintf(w, "Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d\n", canaryBeta, canaryDelta, plan.Seed)
-		for _, t := range result.Tables {
-			printCanaryTable(w, t)
-		}
-	})
-}
-
-// canaryBench measures cells, each once.
-type canaryBench struct {
-	canaryPlan
-	workshop
-	cells map[canaryCell]*canaryMeasured
+	c.print(fmt.Sprintf("Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d", canaryBeta, canaryDelta, b.seed), tables...)
+	return 0, nil
 }
 
 // canaryCell is one setting of the Gaussian sum.
@@ -146,21 +112,12 @@ var (
 	canaryWays = []canaryWay{wilson1, wilson2, wilson4, betting}
 )
 
-// canaryMeasured are the figures of the audits of a cell, one a seed.
-type canaryMeasured struct {
-	eps     map[canaryWay][]float64
-	mu, mu4 []float64 // mu_2 - mu_1^2 and mu_4 - mu_2^2 inside at the threshold of wilson2
-	spread  []float64 // variance of X/K there
-	rateIn  []float64
-	rateOut []float64
-}
-
-// seeds is how many audits a cell gets.
-func (b *canaryBench) seeds(c canaryCell) int {
+// seedsOf is how many audits a cell gets.
+func (b *canaryBench) seedsOf(c canaryCell) int {
 	switch {
-	case b.Seeds > 0:
-		return b.Seeds
-	case !b.Quick, c.n*c.k <= 1024*16:
+	case b.seeds > 0:
+		return b.seeds
+	case !b.quick, c.n*c.k <= 1024*16:
 		return canarySeeds
 	case c.n*c.k <= 4096*32:
 		return 10
@@ -173,48 +130,29 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 	type job struct {
 		cell canaryCell
 		seed int
-		res  map[canaryWay]judged
 	}
-	var jobs []*job
+	var jobs []job
 	for _, c := range cells {
-		if b.cells[c] != nil {
+		if _, ok := b.cells[c]; ok {
 			continue
 		}
-		b.cells[c] = &canaryMeasured{eps: map[canaryWay][]float64{}}
-		for s := range b.seeds(c) {
-			jobs = append(jobs, &job{cell: c, seed: s})
+		b.cells[c] = nil
+		for s := range b.seedsOf(c) {
+			jobs = append(jobs, job{c, s})
 		}
 	}
-	err := each(b.ctx, b.workers, len(jobs), func(_ context.Context, i int) (err error) {
-		jobs[i].res, err = b.simulate(jobs[i].cell, jobs[i].seed, canaryWays)
-		return err
+	all, err := results(b.lab, len(jobs), func(_ context.Context, i int) (map[canaryWay]judged, error) {
+		return b.simulate(jobs[i].cell, jobs[i].seed, canaryWays)
 	})
-	if err != nil {
-		return err
+	for i, judged := range all {
+		b.cells[jobs[i].cell] = append(b.cells[jobs[i].cell], judged)
 	}
-	for _, j := range jobs {
-		m := b.cells[j.cell]
-		for way, x := range j.res {
-			m.eps[way] = append(m.eps[way], x.Epsilon)
-			if way == wilson2 || j.cell.k == 1 && way == wilson1 {
-				in, out := x.Table.In(), x.Table.Out()
-				m.rateIn, m.rateOut = append(m.rateIn, in.Mean()), append(m.rateOut, out.Mean())
-				if j.cell.k >= 2 {
-					m.mu = append(m.mu, in.Correlation(1))
-					m.spread = append(m.spread, in.Correlation(1)+(in.Mean()-in.Moment(2))/float64(j.cell.k))
-				}
-				if j.cell.k >= 4 {
-					m.mu4 = append(m.mu4, in.Correlation(2))
-				}
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]judged, error) {
 	p := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
-		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
+		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}
@@ -229,22 +167,93 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[ca
 	out := map[canaryWay]judged{}
 	for _, way := range ways {
 		if c.k >= way.kind.Order() {
-			out[way] = s.judge(way.kind, way.quantile)
+			out[way] = s.judge(way)
 		}
 		runtime.Gosched()
 	}
 	return out, nil
 }
 
-// mean of a way in a cell, NaN if there is none.
-func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
-	if m := b.cells[c]; m != nil && len(m.eps[way]) > 0 {
-		mean, _ := meanError(m.eps[way])
-		return mean
+// epsilons are the bounds of a way in a cell, one an audit.
+func (b *canaryBench) epsilons(c canaryCell, way canaryWay) (all []float64) {
+	for _, audit := range b.cells[c] {
+		if j, ok := audit[way]; ok {
+			all = append(all, j.epsilon)
+		}
 	}
-	return math.NaN()
+	return all
 }
 
-func (b *canaryBench) figure(c canaryCell, way canaryWay) canaryFigure {
-	return meanFigure(b.cells[c].eps[way])
+func (b *canaryBench) figure(c canaryCell, way canaryWay) figure {
+	return figureOf(b.epsilons(c, way)...)
+}
+
+// mean of a way in a cell, NaN if there is none.
+func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
+	return stat.Mean(b.epsilons(c, way), nil)
+}
+
+// counted is of the counts of a cell's audits, at the threshold of second-order Wilson, or of
+// the first order where there is one canary.
+func (b *canaryBench) counted(c canaryCell, of func(in, out bounds.Exchangeable) float64) (all []float64) {
+	for _, audit := range b.cells[c] {
+		t := audit[choose(c.k == 1, wilson1, wilson2)].table
+		all = append(all, of(t.In(), t.Out()))
+	}
+	return all
+}
+
+func rateIn(in, _ bounds.Exchangeable) float64   { return in.Mean() }
+func rateOut(_, out bounds.Exchangeable) float64 { return out.Mean() }
+
+// simulation is a fixed audit with canaries whose scores are all kept, so that it can be
+// judged by one interval after the other, each at a threshold of its own. What it says by
+// the plan's interval is what its report says.
+type simulation struct {
+	plan   canary.Plan
+	scores [2][]float64 // of exploration and certification, K in and M out a run
+	sorted [2]*membership.Explored
+}
+
+// simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
+func simulate(a *canary.Audit) (*simulation, error) {
+	explored, err := a.Scores(canary.Exploring, a.Plan.Explore)
+	if err != nil {
+		return nil, err
+	}
+	certified, err := a.Scores(canary.Certifying, a.Plan.Runs)
+	return newSimulation(a.Plan, explored, certified), err
+}
+
+func newSimulation(p canary.Plan, explored, certified []float64) *simulation {
+	return &simulation{p, [2][]float64{explored, certified}, [2]*membership.Explored{membership.NewExplored(p.K, p.M, explored), membership.NewExplored(p.K, p.M, certified)}}
+}
+
+// parts are the audits of so many runs, of exploration as of certification, and each with
+// the two in the other's place.
+func (s *simulation) parts(runs int) (all []*simulation) {
+	p, size := s.plan, s.plan.K+s.plan.M
+	p.Explore, p.Runs = runs, runs
+	for first := 0; first+runs <= s.plan.Runs; first += runs {
+		x := newSimulation(p, s.scores[0][first*size:(first+runs)*size], s.scores[1][first*size:(first+runs)*size])
+		y := *x
+		slices.Reverse(y.sorted[:])
+		all = append(all, x, &y)
+	}
+	return all
+}
+
+// judged is what one interval makes of a simulation.
+type judged struct {
+	epsilon float64 // not rounded up to 0; -Inf where nothing is bounded
+	table   bounds.CanaryTable
+}
+
+// judge chooses the threshold for an interval, between the quantiles quantile and
+// 1-quantile of the scores inside, and computes its bound.
+func (s *simulation) judge(way canaryWay) judged {
+	p := s.plan
+	c := s.sorted[0].Choose(membership.Aim{Interval: way.kind, Quantile: way.quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs})
+	t := s.sorted[1].Table(c.Threshold)
+	return judged{bounds.CanaryEpsilon(way.kind, t, p.Claim.Delta, p.Beta, c.Stakes), t}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -82,66 +83,45 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 }
 
 // coverage counts how often each interval's bound exceeds the truth.
-func (b *canaryBench) coverage() (*canaryTable, error) {
-	t := &canaryTable{Title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.Audits),
-		Published: "none"}
+func (b *canaryBench) coverage() (*table, error) {
+	t := &table{title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.audits)}
 	kinds := bounds.CanaryIntervals()
 	for _, k := range kinds {
-		name := string(k)
-		if !k.Valid() {
-			name += " (asymptotic)"
-		}
-		t.Columns = append(t.Columns, name)
+		t.columns = append(t.columns, string(k)+choose(k.Valid(), "", " (asymptotic)"))
 	}
-	laws := canaryLaws()
-	// A rate above .05 is taken as shown where an exact binomial test says so at
-	// .001 over all of them.
-	cells := 0
-	for _, l := range laws {
-		for _, k := range kinds {
-			if k.Valid() && min(l.k, l.m) >= k.Order() {
-				cells++
-			}
-		}
-	}
-	worst := math.Inf(-1)
-	for i, l := range laws {
-		over := make([][]bool, b.Audits)
-		_, err := b.count(b.Audits, func(run int) bool {
-			st := stream.New(stream.Key{Seed: b.Seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
+	worst := 0.0
+	for i, l := range canaryLaws() {
+		over, err := results(b.lab, b.audits, func(_ context.Context, run int) ([]float64, error) {
+			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
 			stakes := bounds.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
 			table := l.draw(st, l.n)
-			over[run] = make([]bool, len(kinds))
+			over := make([]float64, len(kinds))
 			for j, k := range kinds {
-				over[run][j] = min(l.k, l.m) >= k.Order() && bounds.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth()
+				if min(l.k, l.m) >= k.Order() && bounds.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth() {
+					over[j] = 1
+				}
 			}
-			return true
+			return over, nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		row := canaryTableRow{Name: fmt.Sprintf("%s: n = %d, K = %d, M = %d, rates %g and %g, delta %g, true epsilon %.3f", l.name, l.n, l.k, l.m, l.p1, l.p0, l.delta, l.truth())}
+		var row []any
 		for j, k := range kinds {
-			if min(l.k, l.m) < k.Order() {
-				row.Figures = append(row.Figures, canaryFigure{})
+			rate := 0.0
+			for _, o := range over {
+				rate += o[j]
+			}
+			if rate /= float64(b.audits); min(l.k, l.m) < k.Order() {
+				row = append(row, noFigure)
 				continue
 			}
-			n := 0
-			for _, o := range over {
-				if o[j] {
-					n++
-				}
-			}
-			row.Figures = append(row.Figures, meanFigure([]float64{float64(n) / float64(b.Audits)}))
-			if k.Valid() {
-				worst = math.Max(worst, float64(n)/float64(b.Audits))
-				if significant(n, b.Audits, 0.001/float64(cells), canaryBeta) {
-					t.Checks = append(t.Checks, atMost(fmt.Sprintf("%s under the law %q", k, l.name), float64(n)/float64(b.Audits), canaryBeta))
-				}
+			if row = append(row, figureOf(rate)); k.Valid() {
+				worst = max(worst, rate)
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(fmt.Sprintf("%s: n = %d, K = %d, M = %d, rates %g and %g, delta %g, true epsilon %.3f", l.name, l.n, l.k, l.m, l.p1, l.p0, l.delta, l.truth()), row...)
 	}
-	t.Checks = append(t.Checks, atMost("largest rate of a valid bound", worst, canaryBeta))
+	t.notes = []string{fmt.Sprintf("largest rate of a valid bound: %.4g", worst)}
 	return t, nil
 }

@@ -25,26 +25,21 @@ func (c canaryCell) known() float64 {
 	return math.NaN()
 }
 
-// audits is a row of every way for a cell; the single canary's Wilson comes first.
-func (b *canaryBench) audits(c canaryCell) []canaryFigure {
+// row is a row of every way for a cell; the single canary's Wilson comes first.
+func (b *canaryBench) row(c canaryCell) []any {
 	one := c
 	one.k = 1
-	return []canaryFigure{b.figure(one, wilson1).beside(one.known()), b.figure(c, wilson1), b.figure(c, wilson2).beside(c.known()), b.figure(c, wilson4), b.figure(c, betting)}
+	return []any{b.figure(one, wilson1).beside(one.known()), b.figure(c, wilson1), b.figure(c, wilson2).beside(c.known()), b.figure(c, wilson4), b.figure(c, betting)}
 }
 
-var canaryAuditColumns = []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
-
-const canaryShown = "in words (section 4); the paper's figures themselves give no numbers"
-
-func (b *canaryBench) epsilons() []float64 {
-	if b.Quick {
-		return []float64{2}
-	}
-	return []float64{1, 2, 4, 8}
+func (b *canaryBench) claims() []float64 {
+	return choose(b.quick, []float64{2}, []float64{1, 2, 4, 8})
 }
 
 // sweep is a table of audits with one setting varied.
-func (b *canaryBench) sweep(t *canaryTable, cells []canaryCell) (*canaryTable, error) {
+func (b *canaryBench) sweep(title string, cells []canaryCell) (*table, error) {
+	t := &table{title: title, columns: []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"},
+		notes: []string{"published: in words (section 4); the paper's figures themselves give no numbers"}}
 	all := []canaryCell{}
 	for _, c := range cells {
 		one := c
@@ -54,79 +49,74 @@ func (b *canaryBench) sweep(t *canaryTable, cells []canaryCell) (*canaryTable, e
 	if err := b.measure(all...); err != nil {
 		return nil, err
 	}
-	t.Columns, t.Published = canaryAuditColumns, canaryShown
 	for _, c := range cells {
-		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d), b.audits(c)})
+		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+choose(c.orthogonal, ", orthogonal canaries (not in the paper)", ""), b.row(c)...)
 	}
 	return t, nil
 }
 
 // byRuns is figures 3 (left) and 7.
-func (b *canaryBench) byRuns() (*canaryTable, error) {
+func (b *canaryBench) byRuns() (*table, error) {
 	runs := []int{256, 1024, 4096, 16384}
-	if b.Quick {
+	if b.quick {
 		runs = runs[:3]
 	}
 	var cells []canaryCell
-	for _, eps := range b.epsilons() {
+	for _, eps := range b.claims() {
 		for _, n := range runs {
 			cells = append(cells, canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000})
 		}
 	}
-	return b.sweep(&canaryTable{Title: "Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n"}, cells)
+	return b.sweep("Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n", cells)
 }
 
 // byCanaries is figures 3 (middle) and 8.
-func (b *canaryBench) byCanaries() (*canaryTable, error) {
+func (b *canaryBench) byCanaries() (*table, error) {
 	var cells []canaryCell
-	for _, eps := range b.epsilons() {
+	for _, eps := range b.claims() {
 		for _, k := range b.canaryGrid() {
 			cells = append(cells, canaryCell{eps: eps, n: 1024, k: k, d: 1000})
 		}
 	}
-	return b.sweep(&canaryTable{Title: "Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024"}, cells)
+	return b.sweep("Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024", cells)
 }
 
 func (b *canaryBench) canaryGrid() []int {
-	if b.Quick {
-		return []int{2, 4, 16, 64}
-	}
-	return []int{2, 4, 8, 16, 32, 64, 128, 256}
+	return choose(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
 }
 
 // byQuantile shows what the range of thresholds does to the figures that the paper quotes
 // in words. It does not say its grid of thresholds; all four follow where thresholds end at
 // the 90 % quantile of the scores inside.
-func (b *canaryBench) byQuantile() (*canaryTable, error) {
-	t := &canaryTable{Title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second",
-		Published: "in words (section 4); its range is not published, and is taken to be that of the column .10"}
+func (b *canaryBench) byQuantile() (*table, error) {
+	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
 	for _, q := range quantiles {
-		t.Columns = append(t.Columns, choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any"))
+		t.columns = append(t.columns, choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any"))
 	}
 	for _, c := range []canaryCell{{eps: 2, n: 1024, k: 32, d: 1000}, {eps: 2, n: 4096, k: 1, d: 1000}, {eps: 2, n: 4096, k: 64, d: 1000}, {eps: 2, n: 65536, k: 1, d: 1000}} {
 		var ways []canaryWay
 		for _, q := range quantiles {
 			ways = append(ways, canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q})
 		}
-		audits, err := results(b.ctx, b.workers, b.seeds(c), func(_ context.Context, seed int) (map[canaryWay]judged, error) {
+		audits, err := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) (map[canaryWay]judged, error) {
 			return b.simulate(c, seed, ways)
 		})
 		if err != nil {
 			return nil, err
 		}
-		row := canaryTableRow{Name: fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits))}
-		published := c.known()
+		var cells []any
 		for _, way := range ways {
 			var eps []float64
 			for _, a := range audits {
-				eps = append(eps, a[way].Epsilon)
+				eps = append(eps, a[way].epsilon)
 			}
-			row.Figures = append(row.Figures, meanFigure(eps).beside(choose(way.quantile == .10, published, math.NaN())))
+			cells = append(cells, figureOf(eps...).beside(choose(way.quantile == .10, c.known(), math.NaN())))
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits)), cells...)
 	}
-	t.Notes = []string{"at a threshold that a share q of the canaries inside exceeds, log(p1/p0) is log(q / (1 - Phi(z + 1/sigma))), z the 1 - q quantile and sigma = 2.149: .91 at q = .10, 1.05 at .05, larger the rarer the event, so that the bound grows with the range until the interval is wider than the event is frequent"}
+	t.notes = []string{"published in words (section 4); the paper's range is not published, and is taken to be that of the column .10",
+		"at a threshold that a share q of the canaries inside exceeds, log(p1/p0) is log(q / (1 - Phi(z + 1/sigma))), z the 1 - q quantile and sigma = 2.149: .91 at q = .10, 1.05 at .05, larger the rarer the event, so that the bound grows with the range until the interval is wider than the event is frequent"}
 	return t, nil
 }
 
@@ -136,71 +126,55 @@ func (b *canaryBench) byQuantile() (*canaryTable, error) {
 // K/(1 + (K-1) rho) times fewer if that were all. But every interval adds a term of the order
 // of log(1/beta)/n, for which runs count and not canaries. It decides where the event is
 // rare, and the event that shows a large epsilon is.
-func (b *canaryBench) gain() (*canaryTable, error) {
+func (b *canaryBench) gain() (*table, error) {
 	const n, k, d = 1000, lidpMost, 100_000
-	t := &canaryTable{Title: fmt.Sprintf("Gain in sample complexity of K = %d canaries against one at n = %d, Gaussian mechanism, d = %d", k, n, d), Published: "none: table 1 is of trained models",
-		Columns: []string{"one canary, Wilson 1", "Wilson 2", "gain, second order", "gain, fourth order", "rate fresh", "correlation rho inside"}}
+	t := &table{title: fmt.Sprintf("Gain in sample complexity of K = %d canaries against one at n = %d, Gaussian mechanism, d = %d", k, n, d),
+		columns: []string{"one canary, Wilson 1", "Wilson 2", "gain, second order", "gain, fourth order", "rate fresh", "correlation rho inside"}}
 	for _, eps := range lidpEpsilons {
 		one, sizes := canaryCell{eps: eps, n: n, k: 1, d: d}, []float64{n / 16, n / 8, n / 4, n / 2, n}
-		cells := []canaryCell{one}
+		var cells []canaryCell
 		for _, size := range sizes {
 			cells = append(cells, canaryCell{eps: eps, n: int(size), k: k, d: d})
 		}
-		if err := b.measure(cells...); err != nil {
+		if err := b.measure(append(cells, one)...); err != nil {
 			return nil, err
 		}
-		row := canaryTableRow{fmt.Sprintf("epsilon = %g", eps), []canaryFigure{b.figure(one, wilson1), b.figure(cells[5], wilson2)}}
+		last := cells[len(cells)-1]
+		row := []any{b.figure(one, wilson1), b.figure(last, wilson2)}
 		for _, way := range []canaryWay{wilson2, wilson4} {
 			var bounds []float64
-			for _, c := range cells[1:] {
+			for _, c := range cells {
 				bounds = append(bounds, b.mean(c, way))
 			}
-			row.Figures = append(row.Figures, meanFigure([]float64{n / reaches(sizes, bounds, b.mean(one, wilson1))}))
+			row = append(row, figureOf(n/reaches(sizes, bounds, b.mean(one, wilson1))))
 		}
-		m := b.cells[cells[5]]
-		var rho []float64
-		for i, mu := range m.mu {
-			rho = append(rho, mu/(m.rateIn[i]*(1-m.rateIn[i])))
-		}
-		row.Figures = append(row.Figures, meanFigure(m.rateOut), meanFigure(rho))
-		t.Rows = append(t.Rows, row)
+		rho := b.counted(last, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) / (in.Mean() * (1 - in.Mean())) })
+		t.add(fmt.Sprintf("epsilon = %g", eps), append(row, figureOf(b.counted(last, rateOut)...), figureOf(rho...))...)
 	}
 	return t, nil
 }
 
 // byDimension is figures 3 (right) and 9.
-func (b *canaryBench) byDimension() (*canaryTable, error) {
+func (b *canaryBench) byDimension() (*table, error) {
 	var cells []canaryCell
-	for _, eps := range b.epsilons() {
+	for _, eps := range b.claims() {
 		for _, d := range b.dimensionGrid() {
 			cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: d})
 		}
 		cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: 1000, orthogonal: true})
 	}
-	t, err := b.sweep(&canaryTable{Title: "Figures 3 (right) and 9: lower bound against the dimension, n = 1024, K = 32"}, cells)
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range cells {
-		if c.orthogonal {
-			t.Rows[i].Name += ", orthogonal canaries (not in the paper)"
-		}
-	}
-	return t, nil
+	return b.sweep("Figures 3 (right) and 9: lower bound against the dimension, n = 1024, K = 32", cells)
 }
 
 func (b *canaryBench) dimensionGrid() []int {
-	if b.Quick {
-		return []int{100, 1000, 100_000}
-	}
-	return []int{100, 1000, 10_000, 100_000, 1_000_000}
+	return choose(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
 }
 
 // biasVariance is figure 4 (left), equation 10.
-func (b *canaryBench) biasVariance() (*canaryTable, error) {
-	t := &canaryTable{Title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
-		Published: "none in numbers: the bias is negative and grows with K, the variance gain grows and levels off",
-		Columns:   []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"}}
+func (b *canaryBench) biasVariance() (*table, error) {
+	t := &table{title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
+		columns: []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"},
+		notes:   []string{"published are no numbers: the bias is negative and grows with K, the variance gain grows and levels off"}}
 	at := func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} }
 	cells := []canaryCell{at(1)}
 	for _, k := range b.canaryGrid() {
@@ -210,14 +184,10 @@ func (b *canaryBench) biasVariance() (*canaryTable, error) {
 		return nil, err
 	}
 	single := b.mean(at(1), wilson1)
-	point := func(x float64) canaryFigure { return meanFigure([]float64{x}) }
 	for _, c := range cells[1:] {
-		first := b.mean(c, wilson1)
-		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("K = %d", c.k), []canaryFigure{
-			point(first - single), point(b.mean(c, wilson2) - first), point(b.mean(c, wilson4) - first), point(b.mean(c, wilson2) - single)}})
+		first, second := b.mean(c, wilson1), b.mean(c, wilson2)
+		t.add(fmt.Sprintf("K = %d", c.k), figureOf(first-single), figureOf(second-first), figureOf(b.mean(c, wilson4)-first), figureOf(second-single))
 	}
-	last := at(b.canaryGrid()[len(b.canaryGrid())-1])
-	t.Checks = []check{atLeast(fmt.Sprintf("second-order variance gain at K = %d is positive", last.k), b.mean(last, wilson2)-b.mean(last, wilson1), 0)}
 	return t, nil
 }
 
@@ -240,34 +210,43 @@ func (c canaryCell) expected(p float64) float64 {
 
 // correlations is a table of the correlations with the slope of their logarithms; slopes are
 // the published ones by column, and reading says what they are of.
-func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) (*canaryTable, error) {
-	t := &canaryTable{Title: title, Published: "slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
-		Columns: []string{"mu2 - mu1^2", "expected", "|mu2 - mu1^2|", "variance of X/K", "mu4 - mu2^2", "|mu4 - mu2^2|", "rate inside", "rate fresh"}}
+func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) (*table, error) {
+	t := &table{title: title, columns: []string{"mu2 - mu1^2", "expected", "|mu2 - mu1^2|", "variance of X/K", "mu4 - mu2^2", "|mu4 - mu2^2|", "rate inside", "rate fresh"}}
 	if err := b.measure(cells...); err != nil {
 		return nil, err
 	}
-	x, logs := make([][]float64, len(t.Columns)), make([][]float64, len(t.Columns))
+	x, logs := make([][]float64, len(t.columns)), make([][]float64, len(t.columns))
 	for _, c := range cells {
-		m := b.cells[c]
-		rate, _ := meanError(m.rateIn)
-		figures := []canaryFigure{meanFigure(m.mu), meanFigure([]float64{c.expected(rate)}), meanFigure(sizes(m.mu)), meanFigure(m.spread), meanFigure(m.mu4), meanFigure(sizes(m.mu4)), meanFigure(m.rateIn), meanFigure(m.rateOut)}
-		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("%s = %d", axis, of(c)), figures})
+		mu := b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) })
+		spread := b.counted(c, func(in, _ bounds.Exchangeable) float64 {
+			return in.Correlation(1) + (in.Mean()-in.Moment(2))/float64(c.k)
+		})
+		var fourth []float64
+		if c.k >= 4 {
+			fourth = b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(2) })
+		}
+		inside := b.counted(c, rateIn)
+		figures := []figure{figureOf(mu...), figureOf(c.expected(stat.Mean(inside, nil))), figureOf(sizes(mu)...), figureOf(spread...), figureOf(fourth...), figureOf(sizes(fourth)...), figureOf(inside...), figureOf(b.counted(c, rateOut)...)}
+		var row []any
 		for i, f := range figures {
+			row = append(row, f)
 			// Points that are not clear of 0 have no logarithm to speak of.
-			if f.Mean != nil && (f.Error == nil || math.Abs(*f.Mean) > 3**f.Error) {
-				x[i], logs[i] = append(x[i], math.Log(float64(of(c)))), append(logs[i], math.Log(math.Abs(*f.Mean)))
+			if math.Abs(f.mean) > 3*choose(math.IsNaN(f.err), 0, f.err) {
+				x[i], logs[i] = append(x[i], math.Log(float64(of(c)))), append(logs[i], math.Log(math.Abs(f.mean)))
 			}
 		}
+		t.add(fmt.Sprintf("%s = %d", axis, of(c)), row...)
 	}
-	last := canaryTableRow{Name: "slope"}
-	for i := range t.Columns {
+	var slope []any
+	for i := range t.columns {
 		published, ok := slopes[i]
-		last.Figures = append(last.Figures, slopeFigure(x[i], logs[i]).beside(choose(ok, published, math.NaN())))
+		slope = append(slope, slopeFigure(x[i], logs[i]).beside(choose(ok, published, math.NaN())))
 	}
-	t.Rows = append(t.Rows, last)
-	t.Notes = append(t.Notes, "mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
+	t.add("slope", slope...)
+	t.notes = []string{"published are slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
+		"mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
 		"columns with bars are means of |estimate| over audits: where the correlation is below the estimate's error they show that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
-		reading)
+		reading}
 	return t, nil
 }
 
@@ -280,16 +259,16 @@ func sizes(values []float64) (sizes []float64) {
 }
 
 // slopeFigure is the slope through at least two points.
-func slopeFigure(x, y []float64) canaryFigure {
+func slopeFigure(x, y []float64) figure {
 	if len(x) < 2 {
-		return canaryFigure{}
+		return noFigure
 	}
 	_, slope := stat.LinearRegression(x, y, nil, false)
-	return meanFigure([]float64{slope})
+	return figureOf(slope)
 }
 
 // correlationCanaries is figures 4 (middle) and 10.
-func (b *canaryBench) correlationCanaries() (*canaryTable, error) {
+func (b *canaryBench) correlationCanaries() (*table, error) {
 	var cells []canaryCell
 	for _, k := range b.canaryGrid() {
 		cells = append(cells, canaryCell{eps: 2, n: 1024, k: k, d: 1000})
@@ -300,8 +279,8 @@ func (b *canaryBench) correlationCanaries() (*canaryTable, error) {
 }
 
 // correlationDimension is figures 4 (right) and 11.
-func (b *canaryBench) correlationDimension() (*canaryTable, error) {
-	n := choose(b.Quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
+func (b *canaryBench) correlationDimension() (*table, error) {
+	n := choose(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
 	var cells []canaryCell
 	for _, d := range b.dimensionGrid() {
 		cells = append(cells, canaryCell{eps: 2, n: n, k: 32, d: d})
@@ -312,19 +291,19 @@ func (b *canaryBench) correlationDimension() (*canaryTable, error) {
 }
 
 // proportion is figure 6: intervals of one binomial proportion.
-func (b *canaryBench) proportion() (*canaryTable, error) {
+func (b *canaryBench) proportion() (*table, error) {
 	kinds := []bounds.CanaryInterval{bounds.CanaryWilson1, bounds.CanaryBernstein1, bounds.CanaryKL, bounds.CanaryMaurerPontil, bounds.CanaryBetting}
-	t := &canaryTable{Title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
-		Published: "none in numbers: all nearly the same from n about 1/p^2 = 100 on"}
+	t := &table{title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
+		notes: []string{"published are no numbers: all nearly the same from n about 1/p^2 = 100 on",
+			"stakes of betting are tuned on the same counts here, which a certificate may not do"}}
 	for _, k := range append([]bounds.CanaryInterval{"clopper-pearson"}, kinds...) {
-		t.Columns = append(t.Columns, string(k)+", lower", string(k)+", upper")
+		t.columns = append(t.columns, string(k)+", lower", string(k)+", upper")
 	}
 	const p = 0.1
 	for _, n := range []int{16, 64, 256, 1024, 4096, 16384} {
-		widths := make([][]float64, len(t.Columns))
-		seeds := choose(b.Seeds > 0, b.Seeds, canarySeeds)
-		for s := range seeds {
-			st := stream.New(stream.Key{Seed: b.Seed, Purpose: "bench/canaries/proportion", Trial: s, Shard: n})
+		widths := make([][]float64, len(t.columns))
+		for s := range choose(b.seeds > 0, b.seeds, canarySeeds) {
+			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/proportion", Trial: s, Shard: n})
 			x := 0
 			for range n {
 				if st.Float64() < p {
@@ -343,12 +322,11 @@ func (b *canaryBench) proportion() (*canaryTable, error) {
 				widths[i] = append(widths[i], math.Abs(l-p))
 			}
 		}
-		row := canaryTableRow{Name: fmt.Sprintf("n = %d", n)}
+		var row []any
 		for _, w := range widths {
-			row.Figures = append(row.Figures, meanFigure(w))
+			row = append(row, figureOf(w...))
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(fmt.Sprintf("n = %d", n), row...)
 	}
-	t.Notes = []string{"stakes of betting are tuned on the same counts here, which a certificate may not do"}
 	return t, nil
 }

@@ -4,23 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"text/tabwriter"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -39,116 +34,140 @@ const learnersBeta = 0.05
 
 // learnerCell is one learner under one attack at one claim.
 type learnerCell struct {
-	Part    string  `json:"part"`
-	Learner string  `json:"learner"`
-	Table   string  `json:"table"`
-	Attack  string  `json:"attack"`
-	Claim   float64 `json:"claim"`
-	// Exact is the median bound of all seeds, Katz that of the paper's form on the same
-	// counts, Group how many rows differed in the run of the median.
+	part, learner, table, attack string
+	claim                        float64
+	params                       string  // further ones, name=value with spaces between
+	sees                         string  // what the auditor sees of a model, where that is not what the learner gives
+	group                        int     // rows that may differ; 0: learnersGroup
+	only                         int     // rows that have to differ; 0: any
+	samples                      int     // trainings a side; 0: those of the run
+	delta                        float64 // of the claim
+	spec                         audit.MechanismSpec
+
 	learnerBounds
-	params  string  // further ones, name=value with spaces between
-	sees    string  // what the auditor sees of a model, where that is not what the learner gives
-	group   int     // rows that may differ; 0: learnersGroup
-	only    int     // rows that have to differ; 0: any
-	samples int     // trainings a side; 0: those of the run
-	delta   float64 // of the claim
-	spec    audit.MechanismSpec
 }
 
-// learnerBounds are what a cell comes to.
+// learnerBounds are what a cell comes to: the median bound of all seeds, and of the same
+// counts that of the paper's form; copies are rows that differed in the run of the median.
 type learnerBounds struct {
-	Exact float64 `json:"exact"`
-	Katz  float64 `json:"katz"`
-	Group int     `json:"group"`
+	exact, katz float64
+	copies      int
 }
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
 
-// learnersPlan is what is measured.
-type learnersPlan struct {
-	Samples int    `json:"samples"`
-	Seeds   int    `json:"seeds"`
-	Quick   bool   `json:"quick"`
-	Only    string `json:"only"`
-	Table   string `json:"table,omitempty"` // file of the user's
-}
-
 // learnersRun is what all cells have in common.
 type learnersRun struct {
-	learnersPlan
-	cat     audit.Catalogue
-	claims  []float64
-	ctx     context.Context
-	workers int
-	say     func(format string, a ...any)
-}
-
-// learnersResult is all that the bench measures.
-type learnersResult struct {
-	Samples    int             `json:"samples"`
-	Seeds      int             `json:"seeds"`
-	Detectable float64         `json:"detectable"`          // by the exact bound
-	Corollary  float64         `json:"publishedDetectable"` // by the paper's, corollary 4.0.1
-	Cells      []learnerCell   `json:"cells"`
-	Sphericity []sphericityRow `json:"sphericity"`
-	Twins      []twinRow       `json:"twins"`
+	lab
+	samples, seeds int
+	quick          bool
+	only           string // part of the names of figures and learners
+	table          string // file of the user's
+	cat            audit.Catalogue
+	claims         []float64
 }
 
 // benchLearners prints what attacks on private learners show, by learner, table and claim.
 func benchLearners(c *call) (int, error) {
-	r := learnersRun{ctx: c.ctx, say: c.say, claims: learnersClaims, cat: catalogue}
+	r := learnersRun{samples: 10_000, seeds: 3, claims: learnersClaims, cat: catalogue}
 	var reading audit.LabelledReading
-	c.IntVar(&r.Samples, "samples", 10_000, "trainings a side that certify")
-	c.IntVar(&r.Seeds, "seeds", 3, "runs a cell, of which the median is shown; 1 with -quick")
-	c.BoolVar(&r.Quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: three minutes on two cores")
-	c.StringVar(&r.Only, "only", "", "only figures and learners whose name contains this")
-	c.StringVar(&r.Table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
+	c.Count(&r.samples, "samples", r.samples, "trainings a side that certify")
+	c.Count(&r.seeds, "seeds", r.seeds, "runs a cell, of which the median is shown; 1 with -quick")
+	c.BoolVar(&r.quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: three minutes on two cores")
+	c.StringVar(&r.only, "only", "", "only figures and learners whose name contains this")
+	c.StringVar(&r.table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
 	c.StringVar(&reading.Label, "label", "", "`column` of the label in -table; the last")
 	c.StringVar(&reading.Bounds, "bounds", "", "declared `ranges` of the features in -table, as age=0:120,0:1")
-	workers := c.workersFlag()
-	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	for _, err := range []error{within("-samples", r.Samples, 1000, 1_000_000, ""), within("-seeds", r.Seeds, 1, 100, "")} {
-		if err != nil {
-			return 0, err
-		}
+	if err := cmp.Or(within("-samples", r.samples, 1000, 1_000_000), within("-seeds", r.seeds, 1, 100)); err != nil {
+		return 0, err
 	}
-	if r.Quick {
-		c.unlessGiven("seeds", &r.Seeds, 1)
-		r.claims = []float64{0.5, 1, 2}
+	if r.lab = c.lab; r.quick {
+		r.claims, r.seeds = []float64{0.5, 1, 2}, choose(c.Given("seeds"), r.seeds, 1)
 	}
-	if r.Table == "" && (reading.Label != "" || reading.Bounds != "") {
+	if r.table == "" && (reading.Label != "" || reading.Bounds != "") {
 		return 0, &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"}
 	}
-	if r.Table != "" {
-		text, err := os.ReadFile(r.Table)
+	if r.table != "" {
+		text, err := os.ReadFile(r.table)
 		if err == nil {
-			r.cat, _, err = learners.In(catalogue, filepath.Base(r.Table), text, reading, nil)
+			r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), text, reading, nil)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
-	r.workers = *workers
-	out := learnersResult{Samples: r.Samples, Seeds: r.Seeds, Cells: r.cells(),
-		Detectable: bounds.MaxCertifiable(r.Samples, r.Samples, 0, learnersBeta), Corollary: learnersCorollary(r.Samples)}
-	if len(out.Cells) == 0 && !strings.Contains("figure 3", r.Only) && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.Only) }) {
-		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", r.Only), Want: "part of a learner's name, or of a figure's, as figure 8"}
+	cells := r.cells()
+	if len(cells) == 0 && !strings.Contains("figure 3", r.only) && !slices.ContainsFunc(learners.All(), func(m audit.MechanismSpec) bool { return strings.Contains(m.Name, r.only) }) {
+		return 0, nothing("-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
 	}
-	if err := r.measureAll(out.Cells); err != nil {
+	tables, err := r.tables(cells)
+	if err != nil {
 		return 0, err
 	}
-	var err error
-	if out.Twins, err = r.twins(); err != nil {
-		return 0, err
+	c.print(fmt.Sprintf("Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", r.samples, r.seeds)+
+		"exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n"+
+		fmt.Sprintf("Highest detectable epsilon: exact %.3f; by the paper's corollary 4.0.1 %.3f, the one number that the paper prints of its figures, which are curves.\n", bounds.MaxCertifiable(r.samples, r.samples, 0, learnersBeta), learnersCorollary(r.samples))+
+		fmt.Sprintf("Up to %d copies of the poisoned row, as exploration chooses; k: copies in the run of the median.", learnersGroup), tables...)
+	return 0, nil
+}
+
+// learnersTitles are of the tables of cells, by part.
+var learnersTitles = [][2]string{
+	{"figure 2", "Figure 2: bound by claim, learner, table and attack"},
+	{"figure 5", "Figure 5: as figure 2, on a table of the user's"},
+	{"figure 4a", "Figure 4a: naive Bayes, its class attacked or its means, and with exposed counts under add-remove"},
+	{"figure 4b", "Figure 4b: from ClipBKD and one prediction to influence and all coefficients"},
+	{"figure 8", fmt.Sprintf("Figure 8: DP-SGD, of %d trainings a side, delta = 1e-5 (Katz: 0)", figure8Samples)},
+	{"copies", "Copies of the poisoned row (appendix)"},
+}
+
+// tables measures the cells, the tables' shapes and the broken learners.
+func (r learnersRun) tables(cells []learnerCell) (tables []*table, err error) {
+	if err := r.measureAll(cells); err != nil {
+		return nil, err
 	}
-	if out.Sphericity, err = r.sphericity(); err != nil {
-		return 0, err
+	for _, part := range learnersTitles {
+		t := &table{title: part[1]}
+		for _, l := range learnerLines(cells) {
+			if l[0].part != part[0] {
+				continue
+			}
+			var exact, katz []any
+			t.columns = nil
+			for _, c := range l {
+				t.columns = append(t.columns, fmt.Sprintf("%g", c.claim))
+				exact, katz = append(exact, fmt.Sprintf("%.3f (%d)", c.exact, c.copies)), append(katz, fmt.Sprintf("%.3f", c.katz))
+			}
+			t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].attackText()), exact...)
+			t.add("    Katz", katz...)
+		}
+		if len(t.rows) > 0 {
+			tables = append(tables, t)
+		}
 	}
-	return cli.ExitOK, c.emit(out, out.print)
+	shapes, err := r.sphericity()
+	if err != nil {
+		return nil, err
+	}
+	t := &table{title: fmt.Sprintf("Figure 3: how far one poisoned row moves the coefficients of a logistic regression without noise, at lambda = %g, by how spherical the table is", sphericityLambda),
+		columns: []string{"largest over smallest singular value", "ClipBKD", "influence"}}
+	for _, s := range shapes {
+		t.add(s.table, s.ratio, s.clipbkd, s.influence)
+	}
+	tables = append(tables, t)
+	twins, err := r.twins()
+	if len(twins) > 0 {
+		t := &table{title: "Broken learners", columns: []string{"claim", "refuted", "bound", "outputs of both sides"}}
+		for _, x := range twins {
+			// One that stops as soon as the claim is refuted has no bound to speak of.
+			t.add(x.learner, fmt.Sprint(x.claim), choose(x.refuted, "yes", "no"), choose(x.stopped, "stopped", decimal(x.bound)), x.outputs)
+		}
+		tables = append(tables, t)
+	}
+	return tables, err
 }
 
 // learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
@@ -159,32 +178,24 @@ func learnersCorollary(n int) float64 {
 
 // measureAll fills in what the cells come to.
 func (r learnersRun) measureAll(cells []learnerCell) error {
-	var progress sync.Mutex
-	done := 0
-	found, err := results(r.ctx, r.workers, len(cells), func(ctx context.Context, job int) (learnerBounds, error) {
-		x := cells[job]
+	found, err := results(r.lab, len(cells), func(ctx context.Context, i int) (learnerBounds, error) {
+		x := cells[i]
 		found, err := r.measure(ctx, x)
-		progress.Lock()
-		defer progress.Unlock()
-		done++
-		r.say("%d of %d: %s, %s, %s at %g: %.3f", done, len(cells), x.Learner, x.Table, x.Attack, x.Claim, found.Exact)
+		r.say("%d of %d: %s, %s, %s at %g: %.3f", i+1, len(cells), x.learner, x.table, x.attack, x.claim, found.exact)
 		return found, err
 	})
-	if err != nil {
-		return err
-	}
 	for i, x := range found {
 		cells[i].learnerBounds = x
 	}
-	return nil
+	return err
 }
 
 // measure is what a cell comes to.
 func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBounds, err error) {
 	cat := r.cat
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.Table}}, Claim: new(audit.DPClaim(x.Claim, x.delta)),
-		Finder: x.Attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.Samples, Explore: 4 * r.Samples, Mode: pair.Fixed, Beta: learnersBeta}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.table}}, Claim: new(audit.DPClaim(x.claim, x.delta)),
+		Finder: x.attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.samples, Explore: 4 * r.samples, Mode: pair.Fixed, Beta: learnersBeta}
 	if x.samples > 0 { // of slow trainings: so many for each number of copies
 		plan.Trials, plan.Samples, plan.Explore = 2, x.samples, 2*x.samples
 	}
@@ -196,11 +207,11 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 		}
 		plan.Parameters[name] = v
 	}
-	if x.Claim*float64(plan.Group) > 400 { // an epsilon that no group's claim can have
-		plan.Group = max(1, int(400/x.Claim))
+	if x.claim*float64(plan.Group) > 400 { // an epsilon that no group's claim can have
+		plan.Group = max(1, int(400/x.claim))
 	}
 	if x.only > 0 {
-		f, err := cat.Finder(x.Attack)
+		f, err := cat.Finder(x.attack)
 		if err != nil {
 			return out, err
 		}
@@ -210,38 +221,29 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 			plan.Group = x.only
 		}
 	}
-	pool := engine.LocalPool(1)
-	type found struct {
-		exact, katz float64
-		group       int
-	}
-	var all []found
-	for seed := range r.Seeds {
+	var all []learnerBounds
+	for seed := range r.seeds {
 		plan.Seed = uint64(seed + 1)
-		report, err := audited(ctx, plan, cat, pool)
+		report, err := audited(ctx, plan, cat)
 		if err != nil {
-			return out, fmt.Errorf("%s, %s at %g: %w", x.Learner, x.Attack, x.Claim, err)
+			return out, fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err)
 		}
 		row := report.Deciding()
 		k := max(1, row.Group)
 		// As published: the two-sided 1 - alpha interval's lower end.
 		katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
-		all = append(all, found{*row.LowerBound, max(0, katz), k})
+		all = append(all, learnerBounds{*row.LowerBound, max(0, katz), k})
 	}
-	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.exact, b.exact) })
-	m := all[(len(all)-1)/2]
-	out.Exact, out.Katz, out.Group = m.exact, m.katz, m.group
-	return out, nil
+	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
+	return all[(len(all)-1)/2], nil
 }
 
 // twinRow is a learner that is known to be broken, or has a claim that it breaks.
 type twinRow struct {
-	Learner string  `json:"learner"`
-	Claim   float64 `json:"claim"`
-	Bound   float64 `json:"bound"`
-	Stopped bool    `json:"stopped"` // at the refutation: the bound is then the claim
-	Outputs int     `json:"outputs"` // of both sides
-	Refuted bool    `json:"refuted"`
+	learner          string
+	claim, bound     float64
+	stopped, refuted bool // stopped: at the refutation, with the claim as bound
+	outputs          int  // of both sides
 }
 
 // twins audits every broken learner until it is refuted, at its own claim, and that which
@@ -253,7 +255,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 	}
 	var jobs []job
 	for _, m := range learners.All() {
-		if m.Fault == "" || r.Table != "" || !strings.Contains(m.Name, r.Only) {
+		if m.Fault == "" || r.table != "" || !strings.Contains(m.Name, r.only) {
 			continue
 		}
 		jobs = append(jobs, job{m, nil})
@@ -263,21 +265,21 @@ func (r learnersRun) twins() ([]twinRow, error) {
 			}
 		}
 	}
-	return results(r.ctx, r.workers, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
+	return results(r.lab, len(jobs), func(ctx context.Context, i int) (row twinRow, err error) {
 		cat := catalogue
 		cat.Mechanisms = []audit.MechanismSpec{jobs[i].spec}
-		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.Samples, Trials: 4, Seed: 1}
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: jobs[i].spec.Name, Claim: jobs[i].claim, Mode: pair.UntilRefuted, Samples: 30 * r.samples, Trials: 4, Seed: 1}
 		if plan.Mechanism == "logistic-objective-any-lambda" {
 			plan.Parameters = audit.Params{"table": {Text: "iris-petals"}} // in fewer dimensions the noise hides less
 		}
 		if jobs[i].claim != nil { // what all of the trainings of the figures show
-			plan.Mode, plan.Samples = pair.Fixed, r.Samples
+			plan.Mode, plan.Samples = pair.Fixed, r.samples
 		}
-		report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(ctx)
+		report, err := audited(ctx, plan, cat)
 		if err != nil {
 			return row, fmt.Errorf("%s: %w", jobs[i].spec.Name, err)
 		}
-		return twinRow{Learner: jobs[i].spec.Name, Claim: report.Claim.Epsilon, Bound: *report.LowerBound, Stopped: plan.Mode == pair.UntilRefuted, Outputs: report.Termination.Outputs, Refuted: report.Verdict == audit.Violation}, nil
+		return twinRow{learner: jobs[i].spec.Name, claim: report.Claim.Epsilon, bound: *report.LowerBound, stopped: plan.Mode == pair.UntilRefuted, outputs: report.Termination.Outputs, refuted: report.Verdict == audit.Violation}, nil
 	})
 }
 
@@ -285,7 +287,7 @@ func (r learnersRun) twins() ([]twinRow, error) {
 func learnerLines(cells []learnerCell) (lines [][]learnerCell) {
 	for _, c := range cells {
 		at := slices.IndexFunc(lines, func(l []learnerCell) bool {
-			return l[0].Part == c.Part && l[0].Learner == c.Learner && l[0].Table == c.Table && l[0].attack() == c.attack()
+			return l[0].part == c.part && l[0].learner == c.learner && l[0].table == c.table && l[0].attackText() == c.attackText()
 		})
 		if at < 0 {
 			at, lines = len(lines), append(lines, nil)
@@ -296,65 +298,9 @@ func learnerLines(cells []learnerCell) (lines [][]learnerCell) {
 }
 
 // attack is the cell's attack with its copies.
-func (c learnerCell) attack() string {
+func (c learnerCell) attackText() string {
 	if c.only > 0 {
-		return fmt.Sprintf("%s, k = %d", c.Attack, c.only)
+		return fmt.Sprintf("%s, k = %d", c.attack, c.only)
 	}
-	return c.Attack
-}
-
-func (x learnersResult) print(w io.Writer) {
-	fmt.Fprintf(w, "Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", x.Samples, x.Seeds)
-	fmt.Fprintf(w, "exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n")
-	fmt.Fprintf(w, "Highest detectable epsilon: exact %.3f; by the paper's corollary 4.0.1 %.3f, the one number that the paper prints of its figures, which are curves.\n", x.Detectable, x.Corollary)
-	fmt.Fprintf(w, "Up to %d copies of the poisoned row, as exploration chooses; k: copies in the run of the median.\n", learnersGroup)
-	titles := map[string]string{
-		"figure 2":  "Figure 2: bound by claim, learner, table and attack",
-		"figure 4a": "Figure 4a: naive Bayes, its class attacked or its means, and with exposed counts under add-remove",
-		"figure 4b": "Figure 4b: from ClipBKD and one prediction to influence and all coefficients",
-		"figure 5":  "Figure 5: as figure 2, on a table of the user's",
-		"figure 8":  fmt.Sprintf("Figure 8: DP-SGD, of %d trainings a side, delta = 1e-5 (Katz: 0)", figure8Samples),
-		"copies":    "Copies of the poisoned row (appendix)",
-	}
-	for _, part := range []string{"figure 2", "figure 5", "figure 4a", "figure 4b", "figure 8", "copies"} {
-		lines := learnerLines(slices.DeleteFunc(slices.Clone(x.Cells), func(c learnerCell) bool { return c.Part != part }))
-		if len(lines) == 0 {
-			continue
-		}
-		fmt.Fprintf(w, "\n%s\n\n", titles[part])
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprint(t, "learner\ttable\tattack\tform")
-		for _, c := range lines[0] {
-			fmt.Fprintf(t, "\t%g", c.Claim)
-		}
-		fmt.Fprintln(t)
-		for _, l := range lines {
-			exact, katz := fmt.Sprintf("%s\t%s\t%s\texact (k)", l[0].Learner, l[0].Table, l[0].attack()), "\t\t\tKatz"
-			for _, c := range l {
-				exact += fmt.Sprintf("\t%.3f (%d)", c.Exact, c.Group)
-				katz += fmt.Sprintf("\t%.3f", c.Katz)
-			}
-			fmt.Fprintf(t, "%s\n%s\n", exact, katz)
-		}
-		t.Flush()
-	}
-	fmt.Fprintf(w, "\nFigure 3: how far one poisoned row moves the coefficients of a logistic regression without noise, at lambda = %g, by how spherical the table is\n\n", sphericityLambda)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "table\tlargest over smallest singular value\tClipBKD\tinfluence")
-	for _, s := range x.Sphericity {
-		fmt.Fprintf(t, "%s\t%.2f\t%.4f\t%.4f\n", s.Table, s.Ratio, s.ClipBKD, s.Influence)
-	}
-	t.Flush()
-	if len(x.Twins) > 0 {
-		fmt.Fprintf(w, "\nBroken learners\n\n")
-		fmt.Fprintln(t, "learner\tclaim\trefuted\tbound\toutputs of both sides")
-		for _, b := range x.Twins {
-			bound := fmt.Sprintf("%.3f", b.Bound)
-			if b.Stopped {
-				bound = "stopped" // as soon as the claim was refuted
-			}
-			fmt.Fprintf(t, "%s\t%g\t%s\t%s\t%d\n", b.Learner, b.Claim, map[bool]string{true: "yes", false: "no"}[b.Refuted], bound, b.Outputs)
-		}
-		t.Flush()
-	}
+	return c.attack
 }

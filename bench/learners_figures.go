@@ -48,46 +48,46 @@ func (r learnersRun) cells() []learnerCell {
 	var cells []learnerCell
 	add := func(x learnerCell, claims []float64) {
 		if x.spec.Name == "" {
-			x.spec = r.spec(x.Learner)
+			x.spec = r.spec(x.learner)
 		}
 		if x.params != "" {
-			x.Learner += " (" + x.params + ")"
+			x.learner += " (" + x.params + ")"
 		}
 		if x.sees != "" {
-			x.Learner += ", " + x.sees
+			x.learner += ", " + x.sees
 		}
-		if !strings.Contains(x.Part+" "+x.Learner, r.Only) {
+		if !strings.Contains(x.part+" "+x.learner, r.only) {
 			return
 		}
 		for _, claim := range claims {
-			x.Claim = claim
+			x.claim = claim
 			cells = append(cells, x)
 		}
 	}
 	for _, f := range figure2 {
 		part, tables := "figure 2", f.tables
-		if r.Table != "" {
+		if r.table != "" {
 			part, tables = "figure 5", []string{learners.FileTable}
 		}
 		for _, table := range tables {
-			if r.Quick && r.Table == "" && !slices.Contains(quickTables[f.learner], table) {
+			if r.quick && r.table == "" && !slices.Contains(quickTables[f.learner], table) {
 				continue
 			}
 			for _, attack := range f.attacks {
-				if r.Quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
+				if r.quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
 					continue
 				}
-				add(learnerCell{Part: part, Learner: f.learner, Table: table, Attack: attack, params: f.params}, r.claims)
+				add(learnerCell{part: part, learner: f.learner, table: table, attack: attack, params: f.params}, r.claims)
 			}
 		}
 	}
-	if r.Table != "" {
+	if r.table != "" {
 		return cells
 	}
 	for _, attack := range []string{"corner-flip", "corner-mean"} {
-		add(learnerCell{Part: "figure 4a", Learner: "naive-bayes", Table: "iris", Attack: attack}, r.claims)
+		add(learnerCell{part: "figure 4a", learner: "naive-bayes", table: "iris", attack: attack}, r.claims)
 	}
-	add(learnerCell{Part: "figure 4a", Learner: "naive-bayes-counts", Table: "iris", Attack: "corner-flip", group: 1}, r.claims)
+	add(learnerCell{part: "figure 4a", learner: "naive-bayes-counts", table: "iris", attack: "corner-flip", group: 1}, r.claims)
 	prediction := oneNumber(r.spec("logistic-output"), "log odds at x*", func(w, at []float64) float64 {
 		odds := 0.0
 		for j, x := range at {
@@ -96,32 +96,32 @@ func (r learnersRun) cells() []learnerCell {
 		return odds
 	})
 	for _, attack := range []string{"clipbkd", "influence"} {
-		add(learnerCell{Part: "figure 4b", Learner: "logistic-output", sees: "prediction at x* only", Table: "stretched", Attack: attack, spec: prediction}, r.claims)
-		add(learnerCell{Part: "figure 4b", Learner: "logistic-output", sees: "all coefficients", Table: "stretched", Attack: attack}, r.claims)
+		add(learnerCell{part: "figure 4b", learner: "logistic-output", sees: "prediction at x* only", table: "stretched", attack: attack, spec: prediction}, r.claims)
+		add(learnerCell{part: "figure 4b", learner: "logistic-output", sees: "all coefficients", table: "stretched", attack: attack}, r.claims)
 	}
 	for _, f := range figure8 {
 		claims := learnersClaims
-		if r.Quick {
+		if r.quick {
 			claims = []float64{2, 8}
 		}
-		if r.Quick && !f.quick {
+		if r.quick && !f.quick {
 			continue
 		}
-		cell := learnerCell{Part: "figure 8", Learner: f.learner, Table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
+		cell := learnerCell{part: "figure 8", learner: f.learner, table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
 		x := cell
-		x.Attack, x.sees = "shadow", "prediction at x* only"
+		x.attack, x.sees = "shadow", "prediction at x* only"
 		x.spec = oneNumber(r.spec(f.learner), "log odds at x*", func(w, _ []float64) float64 { return w[0] })
 		add(x, claims)
-		x.Attack, x.sees = "clipbkd", "prediction at x* less that at zero"
+		x.attack, x.sees = "clipbkd", "prediction at x* less that at zero"
 		x.spec = oneNumber(r.spec(f.learner), "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] })
 		add(x, claims)
-		cell.Attack, cell.params = "clipbkd", "summary=predictions"
+		cell.attack, cell.params = "clipbkd", "summary=predictions"
 		add(cell, claims)
 	}
-	if !r.Quick {
+	if !r.quick {
 		for _, f := range []struct{ learner, params, attack string }{{"logistic-output", "", "influence"}, {"naive-bayes", "", "corner-flip"}, {"random-forest", "depth=1", "majority"}} {
 			for _, k := range []int{1, 2, 4, 8} {
-				add(learnerCell{Part: "copies", Learner: f.learner, Table: "stretched", Attack: f.attack, params: f.params, only: k}, r.claims)
+				add(learnerCell{part: "copies", learner: f.learner, table: "stretched", attack: f.attack, params: f.params, only: k}, r.claims)
 			}
 		}
 	}
@@ -216,10 +216,9 @@ func (m scalar) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 // sphericityRow is a table of figure 3: how spherical its rows are, and how far two
 // attacks move the coefficients of a logistic regression without noise.
 type sphericityRow struct {
-	Table     string  `json:"table"`
-	Ratio     float64 `json:"ratio"` // of the largest singular value of the rows to the smallest
-	ClipBKD   float64 `json:"clipbkd"`
-	Influence float64 `json:"influence"`
+	table              string
+	ratio              float64 // of the largest singular value of the rows to the smallest
+	clipbkd, influence float64
 }
 
 // sphericityLambda is small: at the lambda of the figures above the penalty outweighs what
@@ -253,7 +252,7 @@ func sphericityTables() []*learners.Table {
 
 // sphericity measures these tables, or that of a file.
 func (r learnersRun) sphericity() ([]sphericityRow, error) {
-	if r.Table != "" {
+	if r.table != "" {
 		row, err := sphericityOf(r.spec("logistic-output"))
 		return []sphericityRow{row}, err
 	}
@@ -266,7 +265,7 @@ func (r learnersRun) sphericity() ([]sphericityRow, error) {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.Ratio, b.Ratio) })
+	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.ratio, b.ratio) })
 	return rows, nil
 }
 
@@ -305,7 +304,7 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 		}
 		return most, nil
 	}
-	row.Table = p.Word("table")
+	row.table = p.Word("table")
 	d := len(table.Features)
 	x := mat.NewDense(table.Base.Len(), d, nil)
 	for i := range table.Base.Len() {
@@ -313,13 +312,13 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(x, mat.SVDNone) {
-		return row, fmt.Errorf("the singular values of table %s were not found", row.Table)
+		return row, fmt.Errorf("the singular values of table %s were not found", row.table)
 	}
 	values := svd.Values(nil)
-	row.Ratio = values[0] / values[len(values)-1]
-	if row.ClipBKD, err = moved("clipbkd"); err != nil {
+	row.ratio = values[0] / values[len(values)-1]
+	if row.clipbkd, err = moved("clipbkd"); err != nil {
 		return row, err
 	}
-	row.Influence, err = moved("influence")
+	row.influence, err = moved("influence")
 	return row, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,53 +15,43 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
-// A small run has every part, is the same with other workers, and its bounds of private
-// learners lie below the limits that it names.
+// A small run has every part, and its bounds of private learners lie below the limits that it
+// names.
 func TestLearners(t *testing.T) {
 	nativetest.Only(t)
-	var outs [2]string
-	for i, workers := range []string{"1", "2"} {
-		var out, errs strings.Builder
-		if code := run([]string{"learners", "-quick", "-only", "random-forest", "-samples", "1000", "-workers", workers, "-format", "json"}, &out, &errs); code != cli.ExitOK && code != cli.ExitViolation || errs.Len() > 0 {
-			t.Fatalf("exit code %d: %s", code, errs.String())
-		}
-		outs[i] = out.String()
-	}
-	if outs[0] != outs[1] {
-		t.Error("the result depends on the workers")
-	}
-	var r learnersResult
-	if err := json.Unmarshal([]byte(outs[0]), &r); err != nil {
-		t.Fatal(err)
+	const n = 1000
+	r := learnersRun{lab: lab{t.Context(), 2, t.Logf}, samples: n, seeds: 1, quick: true, only: "random-forest", cat: catalogue, claims: []float64{0.5, 1, 2}}
+	cells := r.cells()
+	tables, err := r.tables(cells)
+	if err != nil || len(tables) != 3 {
+		t.Fatalf("%d tables, %v", len(tables), err)
 	}
 	loud := 0
-	for _, c := range r.Cells {
-		if c.Exact > r.Detectable || c.Katz > r.Corollary || c.Group < 1 || c.Group > learnersGroup {
-			t.Errorf("%+v", c)
+	for _, c := range cells {
+		if c.exact > bounds.MaxCertifiable(n, n, 0, learnersBeta) || c.katz > learnersCorollary(n) || c.copies < 1 || c.copies > learnersGroup {
+			t.Errorf("%+v", c.learnerBounds)
 		}
-		if c.Exact > 0.1*c.Claim {
+		if c.exact > 0.1*c.claim {
 			loud++
 		}
 	}
-	if len(r.Cells) < 6 || loud < len(r.Cells)/3 || len(r.Twins) == 0 {
-		t.Errorf("%d cells, %d loud, %d twins", len(r.Cells), loud, len(r.Twins))
+	if len(cells) < 6 || loud < len(cells)/3 || tables[2].rows[0].cells[2] != "stopped" {
+		t.Errorf("%d cells, %d loud, twins %v", len(cells), loud, tables[2].rows)
 	}
-	for _, s := range r.Sphericity {
-		if s.Ratio < 1 || !(s.Influence >= 0.98*s.ClipBKD) || s.Ratio < 2 && s.Influence < 1.5*s.ClipBKD {
+	shapes, err := r.sphericity()
+	for _, s := range shapes {
+		if s.ratio < 1 || !(s.influence >= 0.98*s.clipbkd) || s.ratio < 2 && s.influence < 1.5*s.clipbkd {
 			t.Errorf("%+v: ClipBKD moves the coefficients further, or nearly as far where the table is spherical", s)
 		}
 	}
-	var out strings.Builder
-	r.print(&out)
-	for _, part := range []string{"Figure 2", "Figure 3", "Broken learners", "stopped", "random-forest (depth=1)"} {
-		if !strings.Contains(out.String(), part) {
-			t.Errorf("no %q in what is printed", part)
-		}
+	if err != nil || len(shapes) < 8 {
+		t.Errorf("%d tables, %v", len(shapes), err)
 	}
 }
 
@@ -229,13 +218,5 @@ func TestLearnersTable(t *testing.T) {
 	}
 	if code := run([]string{"learners", "-quick", "-table", path, "-bounds", "column 1=-1:1"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "column 2") {
 		t.Errorf("a table without bounds: exit code %d: %s", code, errs.String())
-	}
-	errs.Reset()
-	if code := run([]string{"learners", "-bounds", "0:1"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "-table") {
-		t.Errorf("bounds without a table: exit code %d: %s", code, errs.String())
-	}
-	errs.Reset()
-	if code := run([]string{"learners", "-only", "figure 9"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), "figure 8") {
-		t.Errorf("no such figure: exit code %d: %s", code, errs.String())
 	}
 }

@@ -16,13 +16,15 @@ func TestRefused(t *testing.T) {
 		"":                                       "bench is called without a name",
 		"nothing":                                `bench is "nothing"`,
 		"scors":                                  `did you mean "scores"`,
-		"portfolio -format yaml":                 `-format is "yaml"`,
 		"portfolio -workers -1":                  "-workers is -1",
-		"portfolio -runs 1":                      "-runs is 1, must be at least 2",
+		"portfolio -runs 1":                      `-runs is "1", must be at least 2`,
 		"portfolio -learners nobody":             `learner is "nobody"`,
 		"portfolio -only nothing":                `-only is "nothing"`,
 		"portfolio -samples 5":                   "samples is 5",
-		"scores -m 5":                            "-seeds and -m is 20 and 5",
+		"museum -only nothing":                   "a mechanism with a known fault",
+		"alarms -runs 1":                         "-runs is 1, must be in [4, 1000000]",
+		"oracle -samples 5":                      `-samples is "5"`,
+		"scores -m 5":                            `-seeds and -m is "20 and 5"`,
 		"one-run -m 10":                          "-audits and -m",
 		"canaries -only covrage":                 `did you mean "coverage"`,
 		"lidp -dataset mnst":                     `did you mean "mnist"`,
@@ -32,22 +34,18 @@ func TestRefused(t *testing.T) {
 		"lidp -only gains":                       `did you mean "gain"`,
 		"lidp -model cnn":                        "linear",
 		"lidp -n 4":                              "at least 16 trials",
-		"tables":                                 "-paper is missing: give one of [auditorium renyitester]",
+		"learners -bounds 0:1":                   "-table is missing",
+		"learners -only figure-9":                "figure 8",
+		"papers -only LIDP":                      "known: RényiTester, slides",
+		"tables":                                 "-paper",
 		"tables -paper statdp":                   `-paper is "statdp"`,
 		"tables -paper auditorium -only table-9": `-only is "table-9", must be part of one of table-1`,
 		"tables -paper auditorium -runs -1":      "-runs is -1, must be in [0, 10000]",
 		"tables -paper auditorium -seed 9007199254740991": "-seed is 9007199254740991",
 		"calibration -runs 0":                             "runs is 0",
 		"calibration -learners nobody":                    `learner is "nobody"`,
-		"calibration -finders nobody":                     `finder is "nobody"`,
-		"calibration -only svt6":                          `only is "svt6"`,
-		"calibration -mechanisms svt1,svt6":               `mechanisms is "svt6"`,
-		"calibration -samples 5":                          "samples is 5",
-		"calibration -samples 0":                          "samples is 0",
-		"calibration -trials -1":                          "trials is -1",
-		"calibration -trials 0":                           "trials is 0",
-		"calibration -beta 0":                             "beta is 0",
-		"calibration -beta nan":                           "beta is NaN",
+		"calibration -sharp -learners auto":               "leave the other flags out",
+		"same":                                            "a program of dpscope",
 	} {
 		refused(t, strings.Fields(args), want)
 	}
@@ -80,32 +78,69 @@ func TestHelp(t *testing.T) {
 }
 
 // Each job is done once; the first error ends the rest, and so does the context.
-func TestEach(t *testing.T) {
-	var done [100]atomic.Int32
-	if err := each(t.Context(), 3, len(done), func(_ context.Context, job int) error { done[job].Add(1); return nil }); err != nil {
-		t.Error(err)
-	}
-	for job := range done {
-		if n := done[job].Load(); n != 1 {
-			t.Errorf("job %d was done %d times", job, n)
+func TestResults(t *testing.T) {
+	l := lab{ctx: t.Context(), workers: 3}
+	double := func(_ context.Context, job int) (int, error) { return 2 * job, nil }
+	all, err := results(l, 100, double)
+	for job, x := range all {
+		if x != 2*job {
+			t.Errorf("job %d gave %d", job, x)
 		}
+	}
+	if err != nil || len(all) != 100 {
+		t.Error(len(all), err)
 	}
 	fault := errors.New("fault")
 	var begun atomic.Int32
-	err := each(t.Context(), 2, 1000, func(jobs context.Context, job int) error {
+	l.workers = 2
+	_, err = results(l, 1000, func(jobs context.Context, job int) (int, error) {
 		begun.Add(1)
 		if job == 1 {
-			return fault
+			return 0, fault
 		}
 		<-jobs.Done()
-		return jobs.Err()
+		return 0, jobs.Err()
 	})
 	if err != fault || begun.Load() != 2 {
 		t.Errorf("%v after %d jobs", err, begun.Load())
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := each(ctx, 2, 5, func(context.Context, int) error { return nil }); err != cli.ErrStopped {
+	l.ctx = ctx
+	if _, err := results(l, 5, double); err != cli.ErrStopped {
 		t.Error(err)
+	}
+}
+
+// printedOnce is what a bench prints.
+func printedOnce(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs strings.Builder
+	if code := run(args, &out, &errs); code != cli.ExitOK || errs.Len() > 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
+	}
+	return out.String()
+}
+
+// printedBy is what a bench prints with any number of workers.
+func printedBy(t *testing.T, args ...string) string {
+	t.Helper()
+	args = append(args, "-workers")
+	one, three := printedOnce(t, append(args, "1")...), printedOnce(t, append(args, "3")...)
+	if one != three {
+		t.Errorf("%v: what is printed depends on the workers:\n%s\n%s", args, one, three)
+	}
+	return one
+}
+
+// A table has a cell for every column, and prints figures with what they have.
+func TestTable(t *testing.T) {
+	x := &table{title: "Title", columns: []string{"a", "b"}, notes: []string{"a note"}}
+	x.add("row", figureOf(1, 3).beside(2.5), 0.001)
+	x.add("other", figureOf(), 7)
+	var out strings.Builder
+	x.print(&out)
+	if want := "\nTitle\n\n       a                    b\nrow    2.000 ± 1.000 [2.5]  1.00e-03\nother  -                    7\n\nNote: a note.\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -41,10 +41,8 @@ type paperRow struct {
 // papersRun is what the parts are computed with. Every part has fixed seeds, so that its
 // figures are the same on every machine.
 type papersRun struct {
-	ctx     context.Context
-	workers int
-	full    bool // at the sizes of the papers
-	say     func(format string, a ...any)
+	lab
+	full bool // at the sizes of the papers
 }
 
 // of is the size of a study: the small one, or the paper's.
@@ -59,32 +57,27 @@ func (r *papersRun) of(small, paper int) int {
 var papers = []*paper{&renyiTesterPaper, &slidesPaper, &mlAuditPaper, &auditoriumPaper, &lidpPaper}
 
 func benchPapers(c *call) (int, error) {
-	only := c.String("only", "", "one paper by its `name`, printed and not written")
+	only := c.String("only", "", "one paper by its `name`, or one part of it, as LiDP/Figure 1; printed and not written")
 	full := c.Bool("full", false, "the sizes of the papers: hours; printed and not written")
-	workers := c.workersFlag()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	var chosen []*paper
+	name, part, _ := strings.Cut(*only, "/")
 	var names []string
+	page := bytes.NewBufferString(papersHead)
 	for _, p := range papers {
 		names = append(names, p.Name)
-		if *only == "" || *only == p.Name {
-			chosen = append(chosen, p)
+		if name != "" && name != p.Name {
+			continue
 		}
-	}
-	if len(chosen) == 0 {
-		return 0, audit.UnknownName("-only", *only, names)
-	}
-	run := &papersRun{ctx: c.ctx, workers: *workers, full: *full, say: c.say}
-	var page bytes.Buffer
-	page.WriteString(papersHead)
-	for _, p := range chosen {
-		if err := p.write(&page, run); err != nil {
+		if err := p.write(page, part, &papersRun{c.lab, *full}); err != nil {
 			return 0, err
 		}
 	}
-	if *only != "" || *full {
+	if name != "" && !slices.Contains(names, name) {
+		return 0, audit.UnknownName("-only", name, names)
+	}
+	if name != "" || *full {
 		_, err := page.WriteTo(c.stdout)
 		return cli.ExitOK, err
 	}
@@ -96,10 +89,13 @@ const papersHead = `# The five papers, figure by figure
 For readers of the papers who want to compare. Every table and figure of the five papers stands here with our figure beside it, and a sentence where they differ. ` + "`go run ./bench papers`" + ` writes this page, at sizes that take less than 30 minutes on two cores; ` + "`-full`" + ` uses the papers' sizes. At the papers' sizes, of several runs: [DP-Auditorium](results/tables-auditorium.txt), [RényiTester](results/tables-renyitester.txt). [Findings](findings/index.md) quotes what turned out to be wrong.
 `
 
-// write is the paper's table.
-func (p *paper) write(w io.Writer, r *papersRun) error {
+// write is the paper's table, of the parts whose name contains only.
+func (p *paper) write(w io.Writer, only string, r *papersRun) error {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n\n| Part | Command | | Published | Ours | Why they differ |\n|---|---|---|---|---|---|\n", p.Name, p.Title)
 	for _, part := range p.Parts {
+		if !strings.Contains(part.Name, only) {
+			continue
+		}
 		r.say("%s, %s", p.Name, part.Name)
 		rows, err := part.Rows(r)
 		if err != nil {

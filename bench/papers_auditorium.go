@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,29 +17,29 @@ var auditoriumPaper = paper{
 	Parts: []paperPart{
 		{"Theorem 4.3, corollary 4.4 and algorithm 2", "go test ./bounds/published -run Renyi -v", true, func(*papersRun) ([]paperRow, error) {
 			return []paperRow{
-				{"RényiTester: outputs at which eta is 1, C = .16, alpha = 1.5, beta = .05", figured("%.3g", published.RenyiSamples(1.5, 0.16, 1, 0.05)), figured("%.3g", published.CorrectedRenyiSamples(1.5, 0.16, 1, 0.05)), "half of an exponent is missing, and a factor alpha/(alpha-1): as printed, the bound exceeds the divergence of a pair with probability .92 at beta = .05 ([finding](findings/renyi-theorem.md))"},
-				{"lemma 4.6: threshold for pure privacy, epsilon = .1, alpha = 1.5", figured("%.4f", published.PureThreshold(0.1, 1.5)), figured("%.4f", audit.RandomisedResponseRenyi(0.1, 1.5)), "the lemma is valid and loose; ours is exact, met by randomised response"},
+				{"RényiTester: outputs at which eta is 1, C = .16, alpha = 1.5, beta = .05", fmt.Sprintf("%.3g", published.RenyiSamples(1.5, 0.16, 1, 0.05)), fmt.Sprintf("%.3g", published.CorrectedRenyiSamples(1.5, 0.16, 1, 0.05)), "half of an exponent is missing, and a factor alpha/(alpha-1): as printed, the bound exceeds the divergence of a pair with probability .92 at beta = .05 ([finding](findings/renyi-theorem.md))"},
+				{"lemma 4.6: threshold for pure privacy, epsilon = .1, alpha = 1.5", fmt.Sprintf("%.4f", published.PureThreshold(0.1, 1.5)), fmt.Sprintf("%.4f", audit.RandomisedResponseRenyi(0.1, 1.5)), "the lemma is valid and loose; ours is exact, met by randomised response"},
 			}, nil
 		}},
 		{"Algorithms 3 and 4", "go test ./bounds/published -run Histogram -v", true, func(*papersRun) ([]paperRow, error) {
-			return []paperRow{{"HistogramTester: outputs for m = 1000, epsilon = .01, eta = .05, beta = 1/3", figured("%.3g", published.HistogramSamples(1000, 0.01, 0.05, 1.0/3)),
-				figured("%.3g", 4*1000*2.0202/0.05/0.05), "beta stands where eta must: at the printed size two equal distributions are reported as a violation of delta = 0, always"}}, nil
+			return []paperRow{{"HistogramTester: outputs for m = 1000, epsilon = .01, eta = .05, beta = 1/3", fmt.Sprintf("%.3g", published.HistogramSamples(1000, 0.01, 0.05, 1.0/3)),
+				fmt.Sprintf("%.3g", 4*1000*2.0202/0.05/0.05), "beta stands where eta must: at the printed size two equal distributions are reported as a violation of delta = 0, always"}}, nil
 		}},
 		{"Algorithms 5 and 6", "dpscope audit -mechanism svt4 -epsilon 1 -learner hockeystick-tester", true, func(*papersRun) ([]paperRow, error) {
 			c := bounds.Counts{X: 5000, N1: 50_000, Y: 500, N0: 50_000}
-			return []paperRow{{"HockeyStickTester: delta at epsilon = 1 of an event seen in 5,000 and 500 of 50,000 outputs, beta = .05", figured("%.4f", published.HockeyStickEstimate(c, 1)-published.HockeyStickSlack(c.N1, 1, 0.05)),
-				figured("%.4f", bounds.ExactDelta(c, 1, 0.05)), "an exact test of two shares instead of Hoeffding's inequality"}}, nil
+			return []paperRow{{"HockeyStickTester: delta at epsilon = 1 of an event seen in 5,000 and 500 of 50,000 outputs, beta = .05", fmt.Sprintf("%.4f", published.HockeyStickEstimate(c, 1)-published.HockeyStickSlack(c.N1, 1, 0.05)),
+				fmt.Sprintf("%.4f", bounds.ExactDelta(c, 1, 0.05)), "an exact test of two shares instead of Hoeffding's inequality"}}, nil
 		}},
 		{"Theorem 4.13 and algorithms 7 and 8", "dpscope audit -mechanism laplace-mean-raw-count -epsilon 0.01 -learner mmd-tester", true, func(*papersRun) ([]paperRow, error) {
 			s := published.MMDSummary{N: 200_000, Mean: 0.16, Variance: 4.3, Signed: true}
 			return []paperRow{
-				{"largest discrepancy at epsilon = 1, delta = 0", figured("%.3f", published.MMDThreshold(1, 0)), figured("%.3f", published.TightMMDThreshold(1, 0, false)), "as printed it is more than any two distributions have for kernels in [0, 1], 1.414, so that nothing is ever rejected"},
-				{"MMDTester: delta of a (0, .2)-private mechanism, n = 200,000", figured("%.3f", published.MMDDelta(s, 0, 0.05)), figured("%.3f", published.TightMMDDelta(s, 0, 0.05)), "a square is missing in the printed quadratic, which refutes the true delta of .2"},
+				{"largest discrepancy at epsilon = 1, delta = 0", fmt.Sprintf("%.3f", published.MMDThreshold(1, 0)), fmt.Sprintf("%.3f", published.TightMMDThreshold(1, 0, false)), "as printed it is more than any two distributions have for kernels in [0, 1], 1.414, so that nothing is ever rejected"},
+				{"MMDTester: delta of a (0, .2)-private mechanism, n = 200,000", fmt.Sprintf("%.3f", published.MMDDelta(s, 0, 0.05)), fmt.Sprintf("%.3f", published.TightMMDDelta(s, 0, 0.05)), "a square is missing in the printed quadratic, which refutes the true delta of .2"},
 			}, nil
 		}},
 		tablePart("Table 1", "auditorium", "table-1", testerWhy),
 		tablePart("Table 2", "auditorium", "table-2", trialsWhy),
-		tablePart("Figure 1", "auditorium", "figure-1", func(*tableRow) string {
+		tablePart("Figure 1", "auditorium", "figure-1", func(*auditRow) string {
 			return "ours is what each size certifies, which a page can repeat; seconds: [as measured](results/tables-auditorium.txt)"
 		}),
 		tablePart("Figure 2", "auditorium", "figure-2", caughtWhy),
@@ -50,44 +48,19 @@ var auditoriumPaper = paper{
 	},
 }
 
-// figured is a figure in text.
-func figured(format string, x float64) string { return fmt.Sprintf(format, x) }
-
 // tablePart is a table of bench tables as a part, a line each; why says why a row of ours
 // differs, "" where it does not, and may be nil.
-func tablePart(name, paper, id string, why func(*tableRow) string) paperPart {
+func tablePart(name, paper, id string, why func(*auditRow) string) paperPart {
 	return paperPart{Name: name, Command: fmt.Sprintf("go run ./bench tables -paper %s -only %s", paper, id), Rows: func(r *papersRun) ([]paperRow, error) {
-		plan := tablesPlan{Paper: paper, Only: id, Quick: !r.full, Runs: r.of(1, 0), Seed: 1, Beta: tablesBeta}
-		tables, err := plan.tables()
-		if err != nil {
-			return nil, err
-		}
-		b := &tablesBench{catalogue: catalogue, workers: r.workers, now: func() float64 { return 0 }, say: r.say}
-		result, err := b.measure(r.ctx, plan, tables)
+		tables, err := r.tables(tablesPlan{paper: paper, only: id, quick: !r.full, runs: r.of(1, 0), seed: 1})
 		if err != nil {
 			return nil, err
 		}
 		var rows []paperRow
 		last := ""
-		for _, x := range result.Tables[0].Rows {
-			row := paperRow{What: strings.Join(slices.DeleteFunc([]string{x.Name, x.Claim, x.Setting, x.Learner}, func(s string) bool { return s == "" }), ", "), Ours: x.ours()}
-			var printed []string
-			for _, f := range x.Figures {
-				if of, ours := strings.CutPrefix(f.Of, "ours: "); ours && f.Value != "-" {
-					row.Ours += "; " + of + " " + f.Value
-				} else if f.Value != "-" {
-					printed = append(printed, of+" "+f.Value)
-				}
-			}
-			for _, l := range testerLearners {
-				if t := x.tester(l); t != nil {
-					row.Ours += fmt.Sprintf("; %s %s", l, x.testerText(l))
-				}
-			}
-			if x.Runs[0].Witness != 0 {
-				row.Ours = fmt.Sprintf("estimate %.3f; %s", x.Runs[0].Witness, row.Ours)
-			}
-			if row.Published = cmp.Or(strings.Join(printed, ", "), "no number printed"); why != nil {
+		for _, x := range tables[0].rows {
+			row := paperRow{What: x.what(), Published: x.printed(), Ours: x.ours()}
+			if why != nil {
 				row.Why = why(x)
 			}
 			if row.Why != "" && row.Why == last {
@@ -102,18 +75,18 @@ func tablePart(name, paper, id string, why func(*tableRow) string) paperPart {
 }
 
 // testerWhy explains a row of detections by tester.
-func testerWhy(r *tableRow) string {
+func testerWhy(r *auditRow) string {
 	best := 0
 	var others []string
-	for i, f := range r.Figures {
-		n, err := strconv.Atoi(f.Value)
+	for i, f := range r.figures {
+		n, err := strconv.Atoi(f.value)
 		best = max(best, n)
-		if t := r.tester(testerLearners[i]); err == nil && t != nil && (n >= 5) != (2*t.Own >= len(t.Runs)) {
-			others = append(others, f.Of)
+		if t := r.tester(testerLearners[i]); err == nil && t != nil && (n >= 5) != (2*t.count(own) >= len(t.found)) {
+			others = append(others, f.of)
 		}
 	}
 	var why []string
-	if refuted := 2*r.Refuted >= len(r.Runs); refuted && best < 5 {
+	if refuted := r.mostly(); refuted && best < 5 {
 		why = append(why, "our bound of an event is exact; by the testers' own inequalities the same learners decide as their columns say")
 	} else if !refuted && best >= 5 {
 		why = append(why, "one run at beta = .05 instead of 1/3")
@@ -125,29 +98,29 @@ func testerWhy(r *tableRow) string {
 }
 
 // trialsWhy explains a row of trials until a violation.
-func trialsWhy(r *tableRow) string {
+func trialsWhy(r *auditRow) string {
 	least, most := 50.0, 0.0
-	for _, f := range r.Figures {
-		if n, err := strconv.ParseFloat(f.Value, 64); err == nil {
+	for _, f := range r.figures {
+		if n, err := strconv.ParseFloat(f.value, 64); err == nil {
 			least, most = min(least, n), max(most, n)
 		}
 	}
 	switch {
 	case most == 0:
 		return ""
-	case *r.Mean < least-1 && r.plan.Claim.Kind == audit.Renyi:
+	case r.trials() < least-1 && r.plan.Claim.Kind == audit.Renyi:
 		return "the finder begins with ends of the domain, alone and beside a record a quarter of the way in, of which the third pair is the worst"
-	case *r.Mean < least-1:
+	case r.trials() < least-1:
 		return "ours tests an event exactly at an error of .05 in the whole search; the testers bound a divergence or a mean by inequalities"
-	case *r.Mean > most+1, r.Refuted == 0 && least < float64(r.Most):
+	case r.trials() > most+1, r.count(refuted) == 0 && least < float64(r.plan.Trials):
 		return "only a pair that an audit on new outputs refutes counts, at an error of .05 in the whole search, not 1/3 in every trial, and on fewer outputs"
 	}
 	return ""
 }
 
 // caughtWhy explains a row of what is caught and what is not.
-func caughtWhy(r *tableRow) string {
-	if 2*r.Refuted >= len(r.Runs) && r.Figures[0].Value == "not caught" {
+func caughtWhy(r *auditRow) string {
+	if r.mostly() && r.figures[0].value == "not caught" {
 		return "our bound is by betting, which refutes where theorem 4.3 on the same outputs does not: RényiTester's figure 1 has both"
 	}
 	return ""

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -37,33 +38,31 @@ var lidpPaper = paper{
 		{Name: "Figures 4 (right) and 11", Command: canariesCommand + "correlation-dimension", Rows: ofCanaries((*canaryBench).correlationDimension, "a curve",
 			"Two points are clear of 0 at this number of runs, of the fourth order one; the derived slope is -1", 0, 1, 4)},
 		{Name: "Table 1, for the Gaussian mechanism", Command: canariesCommand + "gain", Rows: ofCanaries((*canaryBench).gain, "not in the paper: its table is of trained models", "", 2, 3, 4, 5)},
-		{Name: "Table 1, figures 5, 12 and 13", Command: "go run ./bench lidp -quick", Rows: ofModel(lidpPlan{Dataset: "mnist", Model: train.Linear, Epsilons: lidpEpsilons}, "MNIST for Fashion-MNIST")},
-		{Name: "Table 1, figures 12 and 14", Command: "go run ./bench lidp -quick -model mlp -epsilons 4,16", Rows: ofModel(lidpPlan{Dataset: "mnist", Model: train.Perceptron, Epsilons: []float64{4, 16}}, "MNIST for Fashion-MNIST")},
-		{Name: "Table 1, figures 12 and 15", Command: "go run ./bench lidp -quick -dataset generated -model mlp -epsilons 16", Rows: ofModel(lidpPlan{Dataset: "generated", Model: train.Perceptron, Epsilons: []float64{16}}, "generated examples for Purchase-100")},
+		{Name: "Table 1, figures 5, 12 and 13", Command: "go run ./bench lidp -quick", Rows: ofModel(lidpPlan{dataset: "mnist", model: train.Linear, epsilons: lidpEpsilons}, "MNIST for Fashion-MNIST")},
+		{Name: "Table 1, figures 12 and 14", Command: "go run ./bench lidp -quick -model mlp -epsilons 4,16", Rows: ofModel(lidpPlan{dataset: "mnist", model: train.Perceptron, epsilons: []float64{4, 16}}, "MNIST for Fashion-MNIST")},
+		{Name: "Table 1, figures 12 and 15", Command: "go run ./bench lidp -quick -dataset generated -model mlp -epsilons 16", Rows: ofModel(lidpPlan{dataset: "generated", model: train.Perceptron, epsilons: []float64{16}}, "generated examples for Purchase-100")},
 	},
 }
 
-// paperRows are rows of a table at some columns. Where the paper prints no number it says
-// what published has; why is said where a number differs by more than its last digit and two
-// standard errors.
-func (t *canaryTable) paperRows(published, why string, columns ...int) (rows []paperRow) {
-	for _, r := range t.Rows {
-		for _, i := range columns {
-			f := r.Figures[i]
-			if f.Mean == nil && f.Published == nil {
+// paperRows are rows of a table at some columns, or at all. Where the paper prints no number
+// it says what published has; why is said where a number differs by more than its last digit
+// and two standard errors.
+func (t *table) paperRows(published, why string, columns ...int) (rows []paperRow) {
+	for _, r := range t.rows {
+		for i, cell := range r.cells {
+			f := cell.(figure)
+			if len(columns) > 0 && !slices.Contains(columns, i) || math.IsNaN(f.mean) && math.IsNaN(f.published) {
 				continue
 			}
-			row := paperRow{What: r.Name + ", " + t.Columns[i], Published: published}
-			if f.Published != nil {
-				row.Published = fmt.Sprintf("%.3g", *f.Published)
-				if f.Error == nil || math.Abs(*f.Mean-*f.Published) > .005+2**f.Error {
+			row := paperRow{What: r.name + ", " + t.columns[i], Published: published, Ours: "none: fewer than two bounds are clear of 0"}
+			if !math.IsNaN(f.published) {
+				row.Published = fmt.Sprintf("%.3g", f.published)
+				if math.IsNaN(f.err) || math.Abs(f.mean-f.published) > .005+2*f.err {
 					row.Why, why = why, "as above"
 				}
 			}
-			if f.Published = nil; f.Mean != nil {
-				row.Ours = f.text()
-			} else {
-				row.Ours = "none: fewer than two bounds are clear of 0"
+			if !math.IsNaN(f.mean) {
+				row.Ours = f.beside(math.NaN()).String()
 			}
 			rows = append(rows, row)
 		}
@@ -72,11 +71,11 @@ func (t *canaryTable) paperRows(published, why string, columns ...int) (rows []p
 }
 
 func (r *papersRun) canaries() *canaryBench {
-	return &canaryBench{canaryPlan: canaryPlan{Quick: !r.full, Audits: r.of(100, 1000), Seed: 501}, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: r.ctx, workers: r.workers, say: r.say}}
+	return &canaryBench{lab: r.lab, quick: !r.full, audits: r.of(100, 1000), seed: 501, cells: map[canaryCell][]map[canaryWay]judged{}}
 }
 
 // ofCanaries are rows of one table of bench canaries.
-func ofCanaries(table func(*canaryBench) (*canaryTable, error), published, why string, columns ...int) func(*papersRun) ([]paperRow, error) {
+func ofCanaries(table func(*canaryBench) (*table, error), published, why string, columns ...int) func(*papersRun) ([]paperRow, error) {
 	return func(r *papersRun) ([]paperRow, error) {
 		t, err := table(r.canaries())
 		if err != nil {
@@ -115,7 +114,7 @@ func lidpIntervals(r *papersRun) ([]paperRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Rows = t.Rows[2:4] // n = 256 and 1024
+	t.rows = t.rows[2:4] // n = 256 and 1024
 	return append(rows, t.paperRows("a curve; all nearly the same from n = 100 on", "", 1, 3, 5)...), nil
 }
 
@@ -125,14 +124,14 @@ func lidpCoverage(r *papersRun) (rows []paperRow, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range t.Columns {
+	for i, name := range t.columns {
 		if kind, _, _ := strings.Cut(name, " "); !strings.HasPrefix(kind, "bernstein") && !strings.HasPrefix(kind, "wilson") {
 			continue
 		}
 		most := 0.0
-		for _, row := range t.Rows {
-			if f := row.Figures[i]; f.Mean != nil {
-				most = max(most, *f.Mean)
+		for _, row := range t.rows {
+			if f := row.cells[i].(figure); f.mean > most {
+				most = f.mean
 			}
 		}
 		rows = append(rows, paperRow{What: name + ": largest rate of bounds above the truth, seven laws", Published: "at most .05", Ours: fmt.Sprintf("%.2f", most)})
@@ -143,12 +142,9 @@ func lidpCoverage(r *papersRun) (rows []paperRow, err error) {
 // ofModel are the rows of one model.
 func ofModel(plan lidpPlan, data string) func(*papersRun) ([]paperRow, error) {
 	return func(r *papersRun) ([]paperRow, error) {
-		plan.Quick, plan.Paper, plan.Clip, plan.Seed = !r.full, r.full, 1, 1
-		b := &lidpBench{lidpPlan: plan, cells: map[lidpCell]*lidpMeasured{}, workshop: workshop{ctx: r.ctx, workers: r.workers, say: r.say}}
-		if err := b.sizes(); err != nil {
-			return nil, err
-		}
-		if err := b.read(); err != nil {
+		plan.quick, plan.paper, plan.seed = !r.full, r.full, 1
+		b, err := newLiDP(r.lab, plan)
+		if err != nil {
 			return nil, err
 		}
 		gain, err := b.gain()
@@ -159,15 +155,7 @@ func ofModel(plan lidpPlan, data string) func(*papersRun) ([]paperRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows := gain.paperRows("", fmt.Sprintf(lidpGain, data, b.Train, b.Trials), columnsOf(gain)...)
+		rows := gain.paperRows("", fmt.Sprintf(lidpGain, data, b.train, b.trials))
 		return append(rows, canaries.paperRows("a curve; the bound grows with K, the accuracy does not change", "", 1, 4)...), nil
 	}
-}
-
-// columnsOf are all columns of a table.
-func columnsOf(t *canaryTable) (all []int) {
-	for i := range t.Columns {
-		all = append(all, i)
-	}
-	return all
 }

@@ -54,12 +54,8 @@ type learnersStudy struct {
 }
 
 func (s learnersStudy) run(r *papersRun) learnersRun {
-	run := learnersRun{learnersPlan: learnersPlan{Samples: 10_000, Seeds: r.of(s.seeds, max(3, s.seeds)), Quick: s.quick && !r.full, Only: s.only},
-		cat: catalogue, claims: s.claims, ctx: r.ctx, workers: r.workers, say: r.say}
-	if r.full {
-		run.claims = learnersClaims
-	}
-	return run
+	return learnersRun{lab: r.lab, samples: 10_000, seeds: r.of(s.seeds, max(3, s.seeds)), quick: s.quick && !r.full, only: s.only,
+		cat: catalogue, claims: choose(r.full, learnersClaims, s.claims)}
 }
 
 // rows are one a learner and table, of the bounds by attack and claim.
@@ -72,14 +68,14 @@ func (s learnersStudy) rows(r *papersRun) ([]paperRow, error) {
 	var rows []paperRow
 	for i, lines := 0, learnerLines(cells); i < len(lines); {
 		first := lines[i][0]
-		row := paperRow{What: fmt.Sprintf("%s, %s, claims", first.Learner, first.Table), Published: s.published}
+		row := paperRow{What: fmt.Sprintf("%s, %s, claims", first.learner, first.table), Published: s.published}
 		for _, c := range lines[i] {
-			row.What += fmt.Sprintf(" %g", c.Claim)
+			row.What += fmt.Sprintf(" %g", c.claim)
 		}
-		for ; i < len(lines) && lines[i][0].Learner == first.Learner && lines[i][0].Table == first.Table; i++ {
-			row.Ours += "; " + lines[i][0].attack()
+		for ; i < len(lines) && lines[i][0].learner == first.learner && lines[i][0].table == first.table; i++ {
+			row.Ours += "; " + lines[i][0].attackText()
 			for _, c := range lines[i] {
-				row.Ours += fmt.Sprintf(" %.3f", c.Exact)
+				row.Ours += fmt.Sprintf(" %.3f", c.exact)
 			}
 		}
 		row.Ours = row.Ours[2:]
@@ -123,8 +119,8 @@ func learnersTable1(*papersRun) ([]paperRow, error) {
 // learnersAlgorithm is one audit: the event that is learned, and both bounds of its counts.
 func learnersAlgorithm(r *papersRun) ([]paperRow, error) {
 	run := learnersStudy{seeds: 1}.run(r)
-	found, err := run.measure(r.ctx, learnerCell{Table: "iris-petals", Attack: "corner-flip", Claim: 1, spec: run.spec("naive-bayes")})
-	return []paperRow{{"naive Bayes, claim 1", "no figure", fmt.Sprintf("%.3f; Katz on the same counts %.3f", found.Exact, found.Katz),
+	found, err := run.measure(r.ctx, learnerCell{table: "iris-petals", attack: "corner-flip", claim: 1, spec: run.spec("naive-bayes")})
+	return []paperRow{{"naive Bayes, claim 1", "no figure", fmt.Sprintf("%.3f; Katz on the same counts %.3f", found.exact, found.katz),
 		"The threshold is chosen on exploration, as lines 6 to 15 do, among several classifiers."}}, err
 }
 
@@ -177,10 +173,10 @@ func learnersSphericity(r *papersRun) ([]paperRow, error) {
 	var clouds []string
 	least, most := math.Inf(1), 0.0
 	for _, s := range all {
-		if strings.HasPrefix(s.Table, "clouds") {
-			clouds = append(clouds, fmt.Sprintf("%.2f (%.0f)", s.ClipBKD, s.Ratio))
+		if strings.HasPrefix(s.table, "clouds") {
+			clouds = append(clouds, fmt.Sprintf("%.2f (%.0f)", s.clipbkd, s.ratio))
 		}
-		least, most = min(least, s.Influence/s.ClipBKD), max(most, s.Influence/s.ClipBKD)
+		least, most = min(least, s.influence/s.clipbkd), max(most, s.influence/s.clipbkd)
 	}
 	return []paperRow{
 		{"3a: how far ClipBKD moves the coefficients (non-sphericity)", "points; a strong relationship", strings.Join(clouds, ", "),
@@ -196,10 +192,10 @@ func learnersViolations(r *papersRun) ([]paperRow, error) {
 	var rows []paperRow
 	for _, t := range twins {
 		verdict := "not refuted"
-		if t.Refuted {
+		if t.refuted {
 			verdict = "refuted"
 		}
-		rows = append(rows, paperRow{t.Learner, "above the theoretical level, until the definitions were reconciled", fmt.Sprintf("claim of %g %s by %d outputs", t.Claim, verdict, t.Outputs), ""})
+		rows = append(rows, paperRow{t.learner, "above the theoretical level, until the definitions were reconciled", fmt.Sprintf("claim of %g %s by %d outputs", t.claim, verdict, t.outputs), ""})
 	}
 	return rows, err
 }

@@ -25,7 +25,7 @@ func TestPapers(t *testing.T) {
 				if !part.Quick {
 					testsize.Long(t)
 				}
-				rows, err := part.Rows(&papersRun{ctx: t.Context(), workers: 1, say: t.Logf})
+				rows, err := part.Rows(&papersRun{lab: lab{t.Context(), 1, t.Logf}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,13 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +39,6 @@ audit -plan plan-built-in.json
 canaries -d 50 -epsilon 2 -delta 1e-5 -n 100 -explore 40 -k 6 -seed 1
 canaries -d 50 -epsilon 1 -delta 1e-5 -n 200 -k 5 -param noise=0.1 -relation replace
 canaries -d 50 -epsilon 2 -delta 1e-5 -n 120 -explore 40 -k 5 -m 7 -quantile .1 -interval wilson-2 -design orthogonal -param calibration=analytic
-canaries -epsilon 2 -delta 1e-5 -n 100 -explore 40 -k 3 -design tail-singular -tail 2 -data ../../../../cmd/dpscope/testdata/vectors.csv
 canaries -source dp-sgd -epsilon 2 -delta 1e-5 -n 20 -k 3 -param model=linear -param steps=5 -data examples.csv
 one-run -epsilon 2 -delta 1e-5 -m 300 -seed 1
 one-run -epsilon 2 -delta 1e-5 -m 200 -guesses 30,60,120 -gdp-guesses 50 -design sphere
@@ -85,12 +83,9 @@ func benchSame(c *call) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		found := "same"
-		if path, here, there := difference("", before, after, ignored); path != "" {
-			all = false
-			found = fmt.Sprintf("%s: %.200s, was %.200s", path, there, here)
-		}
-		fmt.Fprintf(c.stdout, "%s\n    %s\n", line, found)
+		found := difference(lines(before, ignored), lines(after, ignored))
+		all = all && found == ""
+		fmt.Fprintf(c.stdout, "%s\n    %s\n", line, cmp.Or(found, "same"))
 	}
 	return code(all), nil
 }
@@ -116,43 +111,38 @@ func (c *call) report(folder, program, line string) (any, error) {
 	return report, err
 }
 
-// difference is the first place in which two documents differ, and what stands there.
-func difference(path string, a, b any, without []string) (string, any, any) {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok {
-			break
-		}
-		names := map[string]bool{}
-		for _, m := range []map[string]any{a, b} {
-			for name := range m {
-				names[name] = !slices.Contains(without, name)
+// lines are a document without some fields, a value each, by names in order.
+func lines(document any, without []string) []string {
+	var drop func(x any)
+	drop = func(x any) {
+		switch x := x.(type) {
+		case map[string]any:
+			for _, name := range without {
+				delete(x, name)
+			}
+			for _, y := range x {
+				drop(y)
+			}
+		case []any:
+			for _, y := range x {
+				drop(y)
 			}
 		}
-		for name, compared := range names {
-			if !compared {
-				continue
-			}
-			if where, x, y := difference(path+"/"+name, a[name], b[name], without); where != "" {
-				return where, x, y
-			}
-		}
-		return "", nil, nil
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			break
-		}
-		for i := range a {
-			if where, x, y := difference(fmt.Sprintf("%s/%d", path, i), a[i], b[i], without); where != "" {
-				return where, x, y
-			}
-		}
-		return "", nil, nil
 	}
-	if reflect.DeepEqual(a, b) {
-		return "", nil, nil
+	drop(document)
+	text, err := json.MarshalIndent(document, "", "")
+	if err != nil {
+		panic("bench: " + err.Error())
 	}
-	return path, a, b
+	return strings.Split(string(text), "\n")
+}
+
+// difference is the first line in which two documents differ, "" where none does.
+func difference(before, after []string) string {
+	for i := range max(len(before), len(after)) {
+		if was, is := append(before, "")[min(i, len(before))], append(after, "")[min(i, len(after))]; was != is {
+			return fmt.Sprintf("line %d: %.200s, was %.200s", i+1, is, was)
+		}
+	}
+	return ""
 }

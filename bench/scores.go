@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // scoreCase is a law of scores: what a canary that is out draws, and one that is in.
@@ -196,60 +194,49 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	return pure, gaussian
 }
 
-// benchScores is bench scores.
+// benchScores audits every case with every method.
 func benchScores(c *call) (int, error) {
 	seeds, m := 20, 10_000
 	c.Count(&seeds, "seeds", seeds, "audits of a case")
 	c.Count(&m, "m", m, "scores of a case, half of them in")
-	seed := c.Uint64("seed", 1, "first seed")
-	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
 	if seeds < 1 || m < 100 || m > 1_000_000 {
-		return 0, &audit.InputError{Field: "-seeds and -m", Found: fmt.Sprintf("%d and %d", seeds, m), Want: "at least 1, and from 100 to 1000000"}
+		return 0, nothing("-seeds and -m", fmt.Sprintf("%d and %d", seeds, m), "at least 1, and from 100 to 1000000")
 	}
-	t, err := scoreTable(c.ctx, *seed, seeds, m)
+	t, err := c.scores(1, seeds, m)
 	if err != nil {
 		return 0, err
 	}
-	return code(len(missed(t.Checks)) == 0), c.emit(t, func(w io.Writer) {
-		fmt.Fprintf(w, "Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g, first seed %d\n", seeds, m, canaryBeta, canaryDelta, *seed)
-		printCanaryTable(w, t)
-	})
+	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), t)
+	return 0, nil
 }
 
-// scoreTable audits every case with every method. now is held to nine tenths of the
-// others.
-func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, error) {
-	t := &canaryTable{ID: "scores", Title: "one-sided and two-sided attacks",
-		Published: "none; Bonferroni (the default) and Split are strategies of jax_privacy, written anew from auditing.py of commit 8967688c26d4",
-		Columns:   []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
-		Notes: []string{
-			"Before: as many guesses in as out, their number by m alone, the published p-value. Now: dpscope scores as it is called without flags for guesses",
+func (l lab) scores(seed uint64, seeds, m int) (*table, error) {
+	t := &table{title: "One-sided and two-sided attacks",
+		columns: []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
+		notes: []string{
+			"before: as many guesses in as out, their number by m alone, the published p-value. Now: dpscope scores as it is called without flags for guesses",
+			"Bonferroni (the default) and Split are strategies of jax_privacy, written anew from auditing.py of commit 8967688c26d4",
 			"Bonferroni takes the best of the thresholds on the Pareto frontier of the counts and divides the error by their number. The coins choose which and how many these are, and the union bound is for thresholds that are fixed: of 1000 canaries that tell nothing, at epsilon = 0 and delta = 0, this rewrite of it refutes epsilon = 0 in 7 per cent of draws at beta = 0.05 (the library itself was not run). Split guesses a number that depends on the output, which theorem 5.2 of Steinke et al. does not cover at delta above 0; OneRunChosenPValue in bounds does",
 			"Split of the f-DP method is no reference: its number of guesses depends on the output, while the theorem of Mahloujifar et al. is of a number that is fixed. With a fixed number now is what is left",
 			"f-DP bounds take the trade-off to be Gaussian; of the exponentials and the mixture it is not, and the bound says nothing of epsilon",
-			"Truth: epsilon at delta; the shifted exponential has none that is finite",
+			"truth: epsilon at delta; the shifted exponential has none that is finite",
 		}}
 	for _, c := range scoreCases() {
-		var values [8][]float64
-		for s := range seeds {
-			if ctx.Err() != nil {
-				return nil, cli.ErrStopped
-			}
+		all, err := results(l, seeds, func(_ context.Context, s int) (got [8]float64, err error) {
 			drawn := c.draw(seed+uint64(s), s, m)
-			all, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
+			scored, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
 			for i := range drawn.In {
 				in[i] = true
 			}
 			r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
-				return nil, err
+				return got, err
 			}
-			var got [8]float64
-			got[0], got[4] = fixedTwoSided(all, in)
-			jax := newJaxPrivacy(all, in)
+			got[0], got[4] = fixedTwoSided(scored, in)
+			jax := newJaxPrivacy(scored, in)
 			got[1], got[5] = jax.bonferroni()
 			got[2], got[6] = jax.split(stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/split", Trial: s}))
 			for _, row := range r.Rows(report.Bounds) {
@@ -260,23 +247,20 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 					got[7] = *row.LowerBound
 				}
 			}
-			for i, x := range got {
-				values[i] = append(values[i], x)
+			return got, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		var cells []any
+		for i := range len(t.columns) - 1 {
+			var values []float64
+			for _, got := range all {
+				values = append(values, got[i])
 			}
+			cells = append(cells, figureOf(values...))
 		}
-		row := canaryTableRow{Name: c.name}
-		var mean [8]float64
-		for i, v := range values {
-			row.Figures = append(row.Figures, meanFigure(v))
-			mean[i], _ = meanError(v)
-		}
-		truth := canaryFigure{}
-		if !math.IsNaN(c.truth) {
-			truth.Mean = &c.truth
-		}
-		t.Rows = append(t.Rows, canaryTableRow{row.Name, append(row.Figures, truth)})
-		t.Checks = append(t.Checks, atLeast(c.name+", one-run: now over the best of the others", mean[3]/slices.Max(mean[:3]), .9),
-			atLeast(c.name+", f-DP: now over the better of before and Bonferroni", mean[7]/math.Max(mean[4], mean[5]), .9))
+		t.add(c.name, append(cells, figureOf(c.truth))...)
 	}
 	return t, nil
 }

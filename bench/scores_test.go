@@ -12,21 +12,13 @@ import (
 // One audit of a case: now is far above what was before where the attack is one-sided, and
 // the whole table has a row for each case.
 func TestBenchScores(t *testing.T) {
-	table, err := scoreTable(t.Context(), 1, 1, 2000)
-	if err != nil {
-		t.Fatal(err)
+	table, err := lab{t.Context(), 2, t.Logf}.scores(1, 1, 2000)
+	if err != nil || len(table.rows) != len(scoreCases()) {
+		t.Fatalf("%d rows, %v", len(table.rows), err)
 	}
-	if len(table.Rows) != len(scoreCases()) || len(table.Checks) != 2*len(table.Rows) {
-		t.Fatalf("%d rows and %d checks", len(table.Rows), len(table.Checks))
-	}
-	mixture := table.Rows[len(table.Rows)-1].Figures
-	if before, now := *mixture[0].Mean, *mixture[3].Mean; now < before+1 {
+	mixture := table.rows[len(table.rows)-1].cells
+	if before, now := mixture[0].(figure).mean, mixture[3].(figure).mean; now < before+1 {
 		t.Errorf("mixture: %v before, %v now", before, now)
-	}
-	for _, c := range table.Checks {
-		if math.IsNaN(c.Got) {
-			t.Errorf("%s: no figure", c.What)
-		}
 	}
 }
 

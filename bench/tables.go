@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -16,14 +15,12 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// tablesPlan is what the bench tables is asked for.
+// tablesPlan is what is asked for of the tables of a paper.
 type tablesPlan struct {
-	Paper string  `json:"paper"`
-	Quick bool    `json:"quick"`
-	Only  string  `json:"only,omitempty"`
-	Runs  int     `json:"runs,omitempty"` // of a row; 0: each table's own number
-	Seed  uint64  `json:"seed"`           // of the first run; the next has the next
-	Beta  float64 `json:"beta"`
+	paper, only string
+	quick       bool
+	runs        int    // of a row; 0: each table's own number
+	seed        uint64 // of the first run; the next has the next
 }
 
 // tablesBeta is the error of every bound of the tables. The papers have 1/3, at
@@ -40,115 +37,72 @@ var tablePaperNames = []string{"auditorium", "renyitester"}
 
 // paperTable is a table or a figure of a paper, with our figures beside it.
 type paperTable struct {
-	ID        string      `json:"table"`
-	Title     string      `json:"title"`
-	Published string      `json:"published"` // what the published figures are
-	Notes     []string    `json:"notes,omitempty"`
-	Rows      []*tableRow `json:"rows"`
+	id, title, published string // published: what the published figures are
+	notes                []string
+	rows                 []*auditRow
 }
 
-// tableKind is how a row's figures come about.
-type tableKind string
+// auditRow is a line of a table. A run of it is one audit of the plan, except:
+//
+// Without a pair it is a search, which explores pair after pair. Where a pair's value
+// exceeds the claim, that pair is audited on outputs of its own, the k-th time with an error
+// of beta/(k(k+1)); the search ends when that refutes the claim. So a private mechanism is
+// refuted with probability beta at most in the whole search.
+//
+// With a ladder it repeats the audit on more and more outputs until it refutes the claim,
+// each time with an error of its own: it says how many outputs an audit needs, and is no test.
+type auditRow struct {
+	name, setting, truth string // name: as the paper has it
+	plan                 pair.Plan
+	ladder               []int // rungs: certification outputs a side
+	runs                 int
+	figures              []printed
+	testers              []*auditRow // the same by single learners
 
-const (
-	// tableAudit: one audit a run.
-	tableAudit tableKind = "audit"
-	// tableSearch: a run explores pair after pair. Where a pair's value exceeds
-	// the claim, that pair is audited on outputs of its own, the k-th time with
-	// an error of beta/(k(k+1)); the search ends when that refutes the claim. So
-	// a private mechanism is refuted with probability beta at most in the whole
-	// search.
-	tableSearch tableKind = "search"
-	// tableLadder: a run repeats the audit on more and more outputs until it
-	// refutes the claim, each time with an error of its own: it says how many
-	// outputs an audit needs, and is no test.
-	tableLadder tableKind = "ladder"
-)
-
-// tableRow is a line of a table.
-type tableRow struct {
-	Name       string       `json:"name"` // as the paper has it
-	Mechanism  string       `json:"mechanism"`
-	Parameters audit.Params `json:"parameters,omitempty"`
-	Claim      string       `json:"claim"`
-	Quantity   string       `json:"quantity"` // that bounds are of
-	Setting    string       `json:"setting,omitempty"`
-	Kind       tableKind    `json:"kind"`
-	Finder     string       `json:"finder,omitempty"`
-	Learner    string       `json:"learner,omitempty"` // absent: the portfolio
-	Relation   string       `json:"relation"`
-	Pair       *audit.Pair  `json:"pair,omitempty"`
-	Samples    int          `json:"samples"` // certification outputs a side; of a ladder, its last rung
-	Explore    int          `json:"explore"` // exploration outputs a side: of an audit of all pairs, of a search of each
-	Most       int          `json:"trials"`  // at most
-
-	Runs    []tableRun  `json:"runs"`
-	Refuted int         `json:"refuted"`              // runs
-	Own     int         `json:"own,omitempty"`        // runs in which the learner's published tester says so, too
-	Median  *float64    `json:"medianBound"`          // of audits
-	Mean    *float64    `json:"meanTrials,omitempty"` // of searches; one that found nothing counts as all its trials, as in the papers
-	Needed  *float64    `json:"outputsNeeded"`        // of ladders: median of outputs a side, exploration among them; absent where half the runs did not refute the claim
-	Outputs float64     `json:"outputs"`              // drawn in a run, both sides, mean
-	Truth   string      `json:"truth,omitempty"`
-	Figures []figure    `json:"published"`
-	Testers []*tableRow `json:"testers,omitempty"` // the same by single learners, of which each has a column
-	seconds float64     // seconds, of all runs
-
-	plan   pair.Plan
-	ladder []int // rungs: certification outputs a side
+	claim, finder string
+	found         []auditRun
 }
 
-// figure is what a paper printed.
-type figure struct {
-	Of    string `json:"of"`
-	Value string `json:"value"`
+// printed is what a paper printed.
+type printed struct{ of, value string }
+
+// auditRun is one run of a row.
+type auditRun struct {
+	refuted bool
+	bound   float64 // certified; of a search, the last one
+	trials  int     // explored
+	outputs int
+	needed  int     // of a ladder: outputs a side, exploration among them
+	own     bool    // the learner's published tester says that the claim is false
+	witness float64 // divergence that a kernel's model holds
+	seconds float64
 }
 
-// tableRun is one run of a row.
-type tableRun struct {
-	Seed    uint64  `json:"seed"`
-	Refuted bool    `json:"refuted"`
-	Bound   float64 `json:"bound"`  // certified; of a search, the last one
-	Trials  int     `json:"trials"` // explored
-	Outputs int     `json:"outputs"`
-	Needed  int     `json:"needed,omitempty"` // of a ladder: outputs a side
-	Learner string  `json:"learner,omitempty"`
-	Own     bool    `json:"own,omitempty"`     // the learner's published tester says that the claim is false
-	Witness float64 `json:"witness,omitempty"` // divergence that a kernel's model holds
-	Pair    string  `json:"pair,omitempty"`    // of a search that found one
-}
-
-// tablesResult is all tables of a paper.
-type tablesResult struct {
-	Bench  string       `json:"bench"`
-	Plan   tablesPlan   `json:"plan"`
-	Tables []paperTable `json:"tables"`
-}
-
-// benchTables prints the tables of a paper with our figures beside the
-// published ones.
+// benchTables prints the tables of a paper with our figures beside the published ones.
 func benchTables(c *call) (int, error) {
-	plan := tablesPlan{Beta: tablesBeta}
-	c.StringVar(&plan.Paper, "paper", "", "auditorium or renyitester")
-	c.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
-	c.Count(&plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
-	c.Seed(&plan.Seed, 1, "seed of the first run; the next run has the next")
-	c.BoolVar(&plan.Quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
-	workers := c.workersFlag()
-	c.outputFlags()
+	var plan tablesPlan
+	c.StringVar(&plan.paper, "paper", "", "auditorium or renyitester")
+	c.StringVar(&plan.only, "only", "", "only tables whose name contains this, table-1 for example")
+	c.Count(&plan.runs, "runs", 0, "runs of each row; 0: each table's own number")
+	c.Seed(&plan.seed, 1, "seed of the first run; the next run has the next")
+	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	tables, err := plan.tables()
+	all, err := c.tables(plan)
 	if err != nil {
 		return 0, err
 	}
-	b := &tablesBench{catalogue: catalogue, workers: *workers, now: cli.Clock(), say: c.say}
-	result, err := b.measure(c.ctx, plan, tables)
-	if err != nil {
-		return 0, err
+	var tables []*table
+	for _, p := range all {
+		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"}, notes: append([]string{"published: " + p.published}, p.notes...)}
+		for _, r := range p.rows {
+			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), fmt.Sprintf("%.3g", r.mean(func(x auditRun) float64 { return float64(x.outputs) })), fmt.Sprintf("%.1f", r.mean(func(x auditRun) float64 { return x.seconds })))
+		}
+		tables = append(tables, t)
 	}
-	return cli.ExitOK, c.emit(result, result.print)
+	c.print(fmt.Sprintf("Tables of %s, ours beside the published figures; beta = %g, seeds from %d\noutputs: drawn in a run, both sides, exploration among them; bound: median of the runs; its own: runs in which the published tester of the learner says that the claim is false, at this beta, which certifies nothing", plan.paper, tablesBeta, plan.seed), tables...)
+	return cli.ExitOK, nil
 }
 
 // maxTablesSeed leaves room for the seeds of certifications within a search.
@@ -156,234 +110,136 @@ const maxTablesSeed = 1 << 40
 
 // tables are those that the plan asks for, resolved.
 func (p tablesPlan) tables() ([]paperTable, error) {
-	make, ok := tablePapers[p.Paper]
+	make, ok := tablePapers[p.paper]
 	if !ok {
-		if p.Paper == "" {
-			return nil, &audit.InputError{Field: "-paper", Found: audit.Absent, Want: fmt.Sprintf("one of %v", tablePaperNames)}
-		}
-		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
+		return nil, audit.UnknownName("-paper", p.paper, tablePaperNames)
 	}
-	if err := cmp.Or(within("-runs", p.Runs, 0, 10_000, "0 means each table's own number"), within("-seed", p.Seed, 0, maxTablesSeed, "")); err != nil {
+	if err := cmp.Or(within("-runs", p.runs, 0, 10_000), within("-seed", p.seed, 0, maxTablesSeed)); err != nil {
 		return nil, err
 	}
 	all := make(p)
 	var names []string
 	for _, t := range all {
-		names = append(names, t.ID)
+		names = append(names, t.id)
 	}
-	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.ID, p.Only) })
+	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.id, p.only) })
 	if len(tables) == 0 {
-		return nil, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", p.Only), Want: "part of one of " + strings.Join(names, ", ")}
+		return nil, nothing("-only", p.only, "part of one of "+strings.Join(names, ", "))
 	}
 	for _, t := range tables {
-		for _, r := range t.Rows {
-			if err := r.resolve(catalogue); err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", t.ID, r.Name, err)
+		for _, r := range t.rows {
+			if err := r.resolve(); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", t.id, r.name, err)
 			}
-			r.Testers = slices.DeleteFunc(r.Testers, func(x *tableRow) bool { return x.resolve(catalogue) != nil }) // one does not apply to these outputs
+			r.testers = slices.DeleteFunc(r.testers, func(x *auditRow) bool { return x.resolve() != nil }) // one does not apply to these outputs
 		}
 	}
 	return tables, nil
 }
 
 // resolve checks the row's plan and writes down what it means.
-func (r *tableRow) resolve(cat audit.Catalogue) error {
+func (r *auditRow) resolve() error {
 	r.plan.Version, r.plan.Mode, r.plan.Beta = pair.PlanVersion, pair.Fixed, tablesBeta
-	if r.Kind == tableLadder {
+	if len(r.ladder) > 0 {
 		r.plan.Samples = slices.Max(r.ladder)
 	}
-	a, err := r.plan.Resolve(cat)
+	a, err := r.plan.Resolve(catalogue)
+	if err == nil {
+		r.claim, r.finder, r.plan.Samples, r.plan.Trials = a.Claim.String(), a.Plan.Finder, a.Plan.Samples, a.Plan.Trials
+		r.truth = cmp.Or(r.truth, a.Spec.Truth(a.Plan.Parameters))
+	}
+	return err
+}
+
+// tables are those that the plan asks for, measured.
+func (l lab) tables(plan tablesPlan) ([]paperTable, error) {
+	tables, err := plan.tables()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Mechanism, r.Parameters, r.Claim, r.Relation = a.Plan.Mechanism, r.plan.Parameters, a.Claim.String(), string(a.Plan.Relation)
-	r.Samples, r.Explore, r.Most, r.Pair, r.Quantity = a.Plan.Samples, a.Plan.Explore, a.Plan.Trials, a.Plan.Pair, goalWords(a.Plan)
-	r.Truth, r.Learner = cmp.Or(r.Truth, a.Spec.Truth(a.Plan.Parameters)), r.plan.Learner
-	if r.Pair != nil {
-		r.Most = 1
-	} else {
-		r.Finder = a.Plan.Finder
-	}
-	if r.plan.ThroughRenyi > 0 {
-		r.Quantity += fmt.Sprintf(", through the Rényi divergence of order %g", r.plan.ThroughRenyi)
-	}
-	return nil
-}
-
-// goalWords is what the first bound of a report bounds.
-func goalWords(p pair.Plan) string {
-	switch p.Claim.Kind {
-	case audit.Renyi:
-		return fmt.Sprintf("Rényi divergence at alpha = %g", p.Claim.Alpha)
-	case audit.ZCDP:
-		return "rho"
-	case audit.GaussianDP:
-		return "mu"
-	}
-	return fmt.Sprintf("epsilon at delta = %g", p.Claim.Delta)
-}
-
-// tablesBench is a bench of tables under way.
-type tablesBench struct {
-	catalogue audit.Catalogue
-	workers   int
-	now       func() float64
-	say       func(format string, a ...any) // progress, one call at a time
-}
-
-// tableJob is one run of a row.
-type tableJob struct {
-	table   string
-	row     *tableRow
-	run     int
-	out     tableRun
-	seconds float64
-}
-
-// measure fills in the tables.
-func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []paperTable) (tablesResult, error) {
-	var jobs []*tableJob
-	left := map[*tableRow]int{}
+	var rows []*auditRow
 	for _, t := range tables {
-		rows := slices.Clone(t.Rows)
-		for _, r := range t.Rows {
-			rows = append(rows, r.Testers...)
-		}
-		for _, r := range rows {
-			left[r] = len(r.Runs)
-			for run := range r.Runs {
-				jobs = append(jobs, &tableJob{table: t.ID, row: r, run: run, out: tableRun{Seed: plan.Seed + uint64(run)}})
-			}
+		for _, r := range t.rows {
+			rows = append(append(rows, r), r.testers...)
 		}
 	}
-	done, total := 0, len(left)
-	var mu sync.Mutex
-	err := each(ctx, b.workers, len(jobs), func(ctx context.Context, i int) error {
-		j := jobs[i]
-		if err := b.do(ctx, j); err != nil {
-			return fmt.Errorf("%s, %s, seed %d: %w", j.table, j.row.Name, j.out.Seed, err)
+	return tables, l.rows(rows, plan.seed)
+}
+
+// rows does the runs of rows.
+func (l lab) rows(rows []*auditRow, seed uint64) error {
+	type job struct {
+		row *auditRow
+		run int
+	}
+	var jobs []job
+	for _, r := range rows {
+		for run := range r.runs {
+			jobs = append(jobs, job{r, run})
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		j.row.Runs[j.run] = j.out
-		j.row.seconds += j.seconds
-		if left[j.row]--; left[j.row] == 0 {
-			done++
-			j.row.sum()
-			b.say("%s, %s, %s: %d of %d rows, %.0f s", j.table, j.row.Name, j.row.ours(), done, total, b.now())
+	}
+	now := cli.Clock()
+	found, err := results(l, len(jobs), func(ctx context.Context, i int) (out auditRun, err error) {
+		r, plan, start := jobs[i].row, jobs[i].row.plan, now()
+		plan.Seed = seed + uint64(jobs[i].run)
+		switch {
+		case plan.Pair == nil:
+			err = search(ctx, plan, &out)
+		case len(r.ladder) > 0:
+			for _, n := range r.ladder {
+				plan.Samples, plan.Explore = n, 0
+				if err = out.audit(ctx, plan); err != nil {
+					break
+				}
+				if out.refuted {
+					out.needed = 2 * n
+					break
+				}
+			}
+		default:
+			err = out.audit(ctx, plan)
 		}
-		return nil
+		if err != nil {
+			return out, fmt.Errorf("%s, seed %d: %w", r.what(), plan.Seed, err)
+		}
+		out.seconds = now() - start
+		l.say("%s, seed %d: run %d of %d", r.what(), plan.Seed, i+1, len(jobs))
+		return out, nil
 	})
-	if err != nil {
-		return tablesResult{}, err
+	for i, out := range found {
+		jobs[i].row.found = append(jobs[i].row.found, out)
 	}
-	return tablesResult{Bench: "tables", Plan: plan, Tables: tables}, nil
+	return err
 }
 
-// do is one run.
-func (b *tablesBench) do(ctx context.Context, j *tableJob) error {
-	start := b.now()
-	defer func() { j.seconds = b.now() - start }()
-	pool := engine.LocalPool(1)
-	plan := j.row.plan
-	plan.Seed = j.out.Seed
-	switch j.row.Kind {
-	case tableSearch:
-		return b.search(ctx, plan, pool, &j.out)
-	case tableLadder:
-		for _, n := range j.row.ladder {
-			plan.Samples, plan.Explore = n, 0
-			if err := b.audit(ctx, plan, pool, &j.out); err != nil {
-				return err
-			}
-			if j.out.Refuted {
-				j.out.Needed = 2 * n
-				break
-			}
-		}
-		return nil
-	}
-	return b.audit(ctx, plan, pool, &j.out)
-}
-
-// audit is one audit, added to out.
-func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
-	report, err := audited(ctx, plan, b.catalogue, pool)
+// audit is one audit, added to the run.
+func (out *auditRun) audit(ctx context.Context, plan pair.Plan) error {
+	report, err := audited(ctx, plan, catalogue)
 	if err != nil {
 		return err
 	}
-	out.Refuted = report.Verdict == audit.Violation
-	out.Bound = *report.LowerBound
-	out.Learner = report.Evidence.Witness.Learner
+	out.refuted = report.Verdict == audit.Violation
+	out.bound = *report.LowerBound
 	for _, row := range report.Rows("published") {
-		out.Own = out.Own || row.Claimed != nil && row.Value != nil && *row.Value > *row.Claimed && strings.HasPrefix(string(row.Method), "published")
+		out.own = out.own || row.Claimed != nil && row.Value != nil && *row.Value > *row.Claimed && strings.HasPrefix(string(row.Method), "published")
 	}
 	var kernel struct{ Divergence float64 }
 	if json.Unmarshal(report.Evidence.Witness.Model, &kernel) == nil {
-		out.Witness = kernel.Divergence
+		out.witness = kernel.Divergence
 	}
-	out.Trials += len(report.Trials)
-	out.Outputs += report.Termination.Outputs
+	out.trials += len(report.Trials)
+	out.outputs += report.Termination.Outputs
 	return nil
 }
 
-// sum fills in what follows from the runs.
-func (r *tableRow) sum() {
-	r.Refuted, r.Own, r.Outputs, r.Median, r.Mean, r.Needed = 0, 0, 0, nil, nil, nil
-	var bounds, needed []float64
-	trials := 0.0
-	for _, run := range r.Runs {
-		if run.Own {
-			r.Own++
-		}
-		if run.Refuted {
-			r.Refuted++
-			trials += float64(run.Trials)
-			needed = append(needed, float64(run.Needed))
-		} else {
-			trials += float64(r.Most)
-		}
-		bounds = append(bounds, run.Bound)
-		r.Outputs += float64(run.Outputs)
-	}
-	n := float64(len(r.Runs))
-	r.Outputs /= n
-	switch r.Kind {
-	case tableAudit:
-		r.Median = new(median(bounds))
-	case tableSearch:
-		r.Mean = new(trials / n)
-	case tableLadder:
-		if 2*len(needed) > len(r.Runs) {
-			slices.Sort(needed)
-			// The runs that needed more than the last rung come last.
-			r.Needed = new(needed[(len(r.Runs)-1)/2])
-		}
-	}
-}
-
-// ours is the row's figure in a few words.
-func (r *tableRow) ours() string {
-	switch {
-	case r.Median != nil:
-		return fmt.Sprintf("refuted %d/%d, bound %.4f", r.Refuted, len(r.Runs), *r.Median)
-	case r.Mean != nil:
-		return fmt.Sprintf("%s: refuted %d/%d, %.1f trials", r.Finder, r.Refuted, len(r.Runs), *r.Mean)
-	case r.Needed != nil:
-		return fmt.Sprintf("%.0f outputs a side", *r.Needed)
-	}
-	return "not enough outputs"
-}
-
-// search explores the pairs of the plan's finder, none of which the mechanism
-// told it, until one of them refutes the claim. A pair is tried, in the way that
-// tableSearch says, only where its value exceeds the claim.
-func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
-	a, err := plan.Resolve(b.catalogue)
+// search explores the pairs of the plan's finder, none of which the mechanism told it, until
+// one of them refutes the claim.
+func search(ctx context.Context, plan pair.Plan, out *auditRun) error {
+	a, err := plan.Resolve(catalogue)
 	if err != nil {
 		return err
 	}
-	spec, err := b.catalogue.Finder(a.Plan.Finder)
+	spec, err := catalogue.Finder(a.Plan.Finder)
 	if err != nil {
 		return err
 	}
@@ -400,52 +256,24 @@ func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.P
 			break
 		}
 		for _, neighbours := range pairs {
-			value, err := exploreOne(ctx, a, pool, neighbours, len(history))
+			explored, err := engine.Do(ctx, engine.LocalPool(1), []pair.Explore{a.Explore(len(history), neighbours, a.Plan.Explore)}, engine.Events[pair.Explored]{})
 			if err != nil {
-				return err
+				return cmp.Or(ctx.Err(), err)
 			}
-			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value})
-			out.Trials = len(history)
-			out.Outputs += 2 * a.Plan.Explore
-			if value <= a.Claim.Limit() {
-				continue
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: explored[0].Value})
+			out.outputs += 2 * a.Plan.Explore
+			if explored[0].Value > a.Claim.Limit() {
+				tries++
+				p := a.Plan
+				p.Pair, p.Beta, p.Seed = &neighbours, p.Beta/float64(tries*(tries+1)), confirmSeed(plan.Seed, tries)
+				err = out.audit(ctx, p)
 			}
-			tries++
-			if err := b.confirm(ctx, a.Plan, pool, neighbours, tries, out); err != nil || out.Refuted {
+			if out.trials = len(history); err != nil || out.refuted {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// exploreOne is the value of a pair.
-func exploreOne(ctx context.Context, a *pair.Audit, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
-	task := a.Explore(trial, neighbours, a.Plan.Explore)
-	results, err := engine.Do(ctx, pool, []pair.Explore{task}, engine.Events[pair.Explored]{})
-	if ctx.Err() != nil {
-		return 0, context.Canceled
-	}
-	if err != nil {
-		return 0, err
-	}
-	return results[0].Value, nil
-}
-
-// confirm audits a pair on outputs that nothing before has seen, for the k-th
-// time in the search with an error of beta/(k(k+1)): over all k they add up to
-// beta.
-func (b *tablesBench) confirm(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, k int, out *tableRun) error {
-	plan.Pair = &neighbours
-	plan.Beta /= float64(k * (k + 1))
-	plan.Seed = confirmSeed(plan.Seed, k)
-	trials := out.Trials
-	err := b.audit(ctx, plan, pool, out)
-	out.Trials = trials // the same pair again
-	if err == nil && out.Refuted {
-		out.Pair = neighbours.Label
-	}
-	return err
 }
 
 // mostConfirmed is how many trials a search may have, each of which may be
@@ -455,3 +283,122 @@ const mostConfirmed = 4096
 
 // confirmSeed is above every seed of a run.
 func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*mostConfirmed + uint64(k) }
+
+func (r *auditRow) mean(of func(auditRun) float64) float64 {
+	sum := 0.0
+	for _, x := range r.found {
+		sum += of(x)
+	}
+	return sum / float64(len(r.found))
+}
+
+// count is in how many runs something is so.
+func (r *auditRow) count(is func(auditRun) bool) (n int) {
+	for _, x := range r.found {
+		if is(x) {
+			n++
+		}
+	}
+	return n
+}
+
+func refuted(x auditRun) bool { return x.refuted }
+func own(x auditRun) bool     { return x.own }
+
+// mostly reports whether the claim was refuted in half of the runs.
+func (r *auditRow) mostly() bool { return 2*r.count(refuted) >= len(r.found) }
+
+// trials of a search in the mean; one that found nothing counts as all its trials, as in the
+// papers.
+func (r *auditRow) trials() float64 {
+	return r.mean(func(x auditRun) float64 { return float64(choose(x.refuted, x.trials, r.plan.Trials)) })
+}
+
+// needed are the outputs a side of a ladder at the median; 0 where half the runs did not
+// refute the claim.
+func (r *auditRow) needed() int {
+	var all []int
+	for _, x := range r.found {
+		if x.refuted {
+			all = append(all, x.needed)
+		}
+	}
+	if 2*len(all) <= len(r.found) {
+		return 0
+	}
+	slices.Sort(all) // the runs that needed more than the last rung come last
+	return all[(len(r.found)-1)/2]
+}
+
+// what names the row.
+func (r *auditRow) what() string {
+	return strings.Join(slices.DeleteFunc([]string{r.name, r.claim, r.setting, r.plan.Learner}, func(s string) bool { return s == "" }), ", ")
+}
+
+// oursOnly begins the names of figures that are ours, beside the printed ones.
+const oursOnly = "ours: "
+
+// printed are the paper's figures of the row.
+func (r *auditRow) printed() string {
+	var all []string
+	for _, f := range r.figures {
+		if !strings.HasPrefix(f.of, oursOnly) && f.value != "-" {
+			all = append(all, f.of+" "+f.value)
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "no number printed")
+}
+
+// ours is our figure of the row.
+func (r *auditRow) ours() string {
+	text := fmt.Sprintf("refuted %s", of(r.count(refuted), len(r.found)))
+	switch {
+	case r.plan.Pair == nil:
+		text = fmt.Sprintf("%s: %s, %.1f trials", r.finder, text, r.trials())
+	case len(r.ladder) > 0:
+		text = "not enough outputs"
+		if n := r.needed(); n > 0 {
+			text = fmt.Sprintf("%d outputs a side", n)
+		}
+	default:
+		var bounds []float64
+		for _, x := range r.found {
+			bounds = append(bounds, x.bound)
+		}
+		text += fmt.Sprintf(", bound %.4f", median(bounds))
+		if len(bounds) > 1 {
+			text += fmt.Sprintf(" (%.4f..%.4f)", slices.Min(bounds), slices.Max(bounds))
+		}
+	}
+	for _, f := range r.figures {
+		if of, ours := strings.CutPrefix(f.of, oursOnly); ours && f.value != "-" {
+			text += "; " + of + " " + f.value
+		}
+	}
+	for _, learner := range testerLearners {
+		if t := r.tester(learner); t != nil {
+			text += "; " + learner + " " + t.testerText()
+		}
+	}
+	if r.found[0].witness != 0 {
+		text = fmt.Sprintf("estimate %.3f; %s", r.mean(func(x auditRun) float64 { return x.witness }), text)
+	}
+	return text
+}
+
+// testerLearners are the learners of the papers' testers, as they stand in tables.
+var testerLearners = []string{"histogram-tester", "hockeystick-tester", "renyi-tester", "mmd-tester"}
+
+// tester is the row by that learner; nil where there is none.
+func (r *auditRow) tester(learner string) *auditRow {
+	if i := slices.IndexFunc(r.testers, func(x *auditRow) bool { return strings.HasPrefix(x.plan.Learner, learner) }); i >= 0 {
+		return r.testers[i]
+	}
+	return nil
+}
+
+// testerText is in how many runs our bound of a learner refutes the claim, and in how many
+// its own tester would have.
+func (r *auditRow) testerText() string {
+	return fmt.Sprintf("%s, its own %d", of(r.count(refuted), len(r.found)), r.count(own))
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -8,24 +9,11 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// choose is a where it is so, else b.
-func choose[T any](so bool, a, b T) T {
-	if so {
-		return a
-	}
-	return b
-}
-
 // ifQuick is a where the plan is quick, else b.
-func ifQuick[T any](p tablesPlan, a, b T) T { return choose(p.Quick, a, b) }
+func ifQuick[T any](p tablesPlan, a, b T) T { return choose(p.quick, a, b) }
 
 // runsOf is the number of runs of a table's rows.
-func (p tablesPlan) runsOf(full, quick int) []tableRun {
-	if p.Runs > 0 {
-		return make([]tableRun, p.Runs)
-	}
-	return make([]tableRun, ifQuick(p, quick, full))
-}
+func (p tablesPlan) runsOf(full, quick int) int { return cmp.Or(p.runs, ifQuick(p, quick, full)) }
 
 // auditoriumNames are DP-Auditorium's names of the broken mechanisms, in the
 // order of its tables.
@@ -116,36 +104,36 @@ const mostExplored = 300_000
 
 // testers are the rows that audit the same by each of these learners, on so many outputs
 // a side to learn from, as networks take seconds for each thousand.
-func (p tablesPlan) testers(row *tableRow, runs, explore int, learners ...string) {
+func (p tablesPlan) testers(row *auditRow, runs, explore int, learners ...string) {
 	for _, l := range learners {
 		x := *row
-		x.Runs, x.Testers, x.plan.Learner, x.plan.Explore = p.runsOf(runs, 1), nil, l, min(explore, row.plan.Explore)
-		row.Testers = append(row.Testers, &x)
+		x.runs, x.testers, x.plan.Learner, x.plan.Explore = p.runsOf(runs, 1), nil, l, min(explore, row.plan.Explore)
+		row.testers = append(row.testers, &x)
 	}
 }
 
 // auditoriumTable1 is detection on a fixed pair.
 func auditoriumTable1(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-1", Title: "Detection of broken mechanisms on a fixed pair, delta = 0",
-		Published: "DP-Auditorium, table 1: detections in ten runs, beta = 1/3",
-		Notes: []string{fmt.Sprintf("n: certification outputs a side; exploration draws as many, at most %d", ifQuick(p, 50_000, mostExplored)),
+	t := paperTable{id: "table-1", title: "Detection of broken mechanisms on a fixed pair, delta = 0",
+		published: "DP-Auditorium, table 1: detections in ten runs, beta = 1/3",
+		notes: []string{fmt.Sprintf("n: certification outputs a side; exploration draws as many, at most %d", ifQuick(p, 50_000, mostExplored)),
 			"truth: hockey-stick divergence at the claim on the best known pair, and power of the oracle's exact test there at 50k, beta = 0.05",
 			"SVT6 has a second line at 0.01 with 50 queries, 25+25, where 500k outputs suffice",
 			fmt.Sprintf("learners named by a paper's tester: our bound of what that learns, from %d outputs a side at most, and the tester's own verdict", ifQuick(p, 4000, 50_000))}}
 	for k, n := range []int{50_000, 100_000, 500_000} {
-		if p.Quick && k == 1 {
+		if p.quick && k == 1 {
 			continue
 		}
 		for i, m := range auditoriumNames {
 			for c, epsilon := range []float64{0.01, 1} {
-				row := &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %dk", n/1000), Kind: tableAudit, Runs: p.runsOf(10, ifQuick(p, 3, 10))}
-				if p.Quick && p.Runs == 0 && k > 0 {
-					row.Runs = row.Runs[:1]
+				row := &auditRow{name: m.name, setting: fmt.Sprintf("n = %dk", n/1000), runs: p.runsOf(10, ifQuick(p, 3, 10))}
+				if p.quick && p.runs == 0 && k > 0 {
+					row.runs = 1
 				}
 				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Samples: n, Explore: min(n, ifQuick(p, 50_000, mostExplored)), Pair: meanPair()}
 				for _, d := range detectionCells {
 					if d.mechanism == m.mechanism && d.epsilon == epsilon {
-						row.Truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
+						row.truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
 					}
 				}
 				if i >= 4 {
@@ -156,19 +144,19 @@ func auditoriumTable1(p tablesPlan) paperTable {
 					if d := auditoriumDetections[2*i+c][3*j+k]; d >= 0 {
 						value = strconv.Itoa(d)
 					}
-					row.Figures = append(row.Figures, figure{tester, value})
+					row.figures = append(row.figures, printed{tester, value})
 				}
-				if !p.Quick || k == 0 {
+				if !p.quick || k == 0 {
 					p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
 				}
-				t.Rows = append(t.Rows, row)
+				t.rows = append(t.rows, row)
 				if m.mechanism == "svt6" && c == 0 {
 					wide := *row
-					wide.Testers, wide.Runs = nil, make([]tableRun, len(row.Runs))
-					wide.Setting += ", 25+25"
+					wide.testers = nil
+					wide.setting += ", 25+25"
 					wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), audit.Params{"m": number(50)}
-					wide.Truth = "H = .0043, oracle .50"
-					t.Rows = append(t.Rows, &wide)
+					wide.truth = "H = .0043, oracle .50"
+					t.rows = append(t.rows, &wide)
 				}
 			}
 		}
@@ -187,9 +175,9 @@ var auditoriumTrials = map[string][8][4]string{
 // auditoriumTable2 is trials until a finder that is not told the pair has one
 // that refutes the claim.
 func auditoriumTable2(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-2", Title: "Average trials until a pair refutes the claim, at most 50; no finder is told a pair",
-		Published: "DP-Auditorium, table 2: average trials of ten runs at 0.01, 500 000 samples, beta = 1/3, at most 50; the paper has no row at 1 and no other finder",
-		Notes: []string{"a trial explores one pair; one whose value exceeds the claim is audited on new outputs, the k-th with an error of beta/(k(k+1)), and only that can refute",
+	t := paperTable{id: "table-2", title: "Average trials until a pair refutes the claim, at most 50; no finder is told a pair",
+		published: "DP-Auditorium, table 2: average trials of ten runs at 0.01, 500 000 samples, beta = 1/3, at most 50; the paper has no row at 1 and no other finder",
+		notes: []string{"a trial explores one pair; one whose value exceeds the claim is audited on new outputs, the k-th with an error of beta/(k(k+1)), and only that can refute",
 			"a run that refutes nothing counts as 50 trials"}}
 	finders := ifQuick(p, []string{"gp-ucb", "random", "grid"}, []string{"gp-ucb", "nsga2", "random", "grid", "patterns"})
 	for _, epsilon := range []float64{0.01, 1} {
@@ -200,18 +188,18 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			for _, f := range finders {
 				// At 0.01 there is next to nothing to find in SVT 3, 4 and 6 (table 1).
 				hopeless := epsilon == 0.01 && i >= 4 && m.mechanism != "svt5"
-				if p.Quick && (hopeless || epsilon == 1 && f != "gp-ucb") {
+				if p.quick && (hopeless || epsilon == 1 && f != "gp-ucb") {
 					continue
 				}
-				row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(choose(hopeless, 2, 10), 2),
+				row := &auditRow{name: m.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
 					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
-				if printed, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
+				if theirs, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
 					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
-						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], printed[i][j])
-						row.Figures = append(row.Figures, figure{tester, value})
+						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], theirs[i][j])
+						row.figures = append(row.figures, printed{tester, value})
 					}
 				}
-				t.Rows = append(t.Rows, row)
+				t.rows = append(t.rows, row)
 			}
 		}
 	}
@@ -220,12 +208,12 @@ func auditoriumTable2(p tablesPlan) paperTable {
 
 // auditoriumFigure1 is time, and what it buys, by tester and sample size.
 func auditoriumFigure1(p tablesPlan) paperTable {
-	t := paperTable{ID: "figure-1", Title: "Seconds and certified epsilon of one trial on NonDPLaplace1, claim 1, by tester and sample size",
-		Published: "DP-Auditorium, figure 1, curves without numbers: on a CPU the hockey-stick tester is slowest, 30 epochs against 5 of the Rényi tester",
-		Notes:     []string{"n: exploration and certification outputs a side, each; epochs as in the paper, without early stopping"}}
+	t := paperTable{id: "figure-1", title: "Seconds and certified epsilon of one trial on NonDPLaplace1, claim 1, by tester and sample size",
+		published: "DP-Auditorium, figure 1, curves without numbers: on a CPU the hockey-stick tester is slowest, 30 epochs against 5 of the Rényi tester",
+		notes:     []string{"n: exploration and certification outputs a side, each; epochs as in the paper, without early stopping"}}
 	for _, n := range ifQuick(p, []int{5000, 20_000}, []int{50_000, 100_000, 500_000}) {
 		for _, l := range []string{"", "histogram-tester", "hockeystick-tester:epochs=30:patience=30", "renyi-tester:epochs=5:patience=5", "mmd-tester"} {
-			t.Rows = append(t.Rows, &tableRow{Name: "NonDPLaplace1", Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 1),
+			t.rows = append(t.rows, &auditRow{name: "NonDPLaplace1", setting: fmt.Sprintf("n = %d", n), runs: p.runsOf(10, 1),
 				plan: pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: new(audit.DPClaim(1, 0)), Samples: n, Explore: n, Learner: l, Pair: meanPair()}})
 		}
 	}
@@ -236,22 +224,22 @@ func auditoriumFigure1(p tablesPlan) paperTable {
 // one, over the share s of the noise.
 func auditoriumFigure2(p tablesPlan) paperTable {
 	const alpha, sigma = 1.5, 2
-	t := paperTable{ID: "figure-2", Title: fmt.Sprintf("ScaleGD: certified Rényi divergence of order %g over the share s of the noise, sigma = %d, clip norm 1", alpha, sigma),
-		Published: `DP-Auditorium, figure 2, of which the text says: "the tester catches the bug for s <= 0.6"`,
-		Notes:     []string{"the paper names neither sigma nor the pair; ours: none against {2}, where the clipped sum moves by 1"}}
+	t := paperTable{id: "figure-2", title: fmt.Sprintf("ScaleGD: certified Rényi divergence of order %g over the share s of the noise, sigma = %d, clip norm 1", alpha, sigma),
+		published: `DP-Auditorium, figure 2, of which the text says: "the tester catches the bug for s <= 0.6"`,
+		notes:     []string{"the paper names neither sigma nor the pair; ours: none against {2}, where the clipped sum moves by 1"}}
 	pair := &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}
 	for _, s := range []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1} {
-		t.Rows = append(t.Rows, p.scaled("ScaleGD", fmt.Sprintf("s = %g", s), sigma, s, alpha, pair, s <= 0.6))
+		t.rows = append(t.rows, p.scaled("ScaleGD", fmt.Sprintf("s = %g", s), sigma, s, alpha, pair, s <= 0.6))
 	}
 	return t
 }
 
 // scaled is a row of DP-SGD whose noise is the share s of sigma.
-func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighbours *audit.Pair, caught bool) *tableRow {
-	return &tableRow{Name: name, Setting: setting, Kind: tableAudit, Runs: p.runsOf(10, 3),
+func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighbours *audit.Pair, caught bool) *auditRow {
+	return &auditRow{name: name, setting: setting, runs: p.runsOf(10, 3),
 		plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: ifQuick(p, 20_000, 50_000),
 			Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)}, Pair: neighbours},
-		Figures: []figure{{"Rényi", choose(caught, "caught", "not caught")}}}
+		figures: []printed{{"Rényi", choose(caught, "caught", "not caught")}}}
 }
 
 // figure3 are the mechanisms of figure 3 and their hockey-stick divergence at
@@ -272,19 +260,19 @@ func figure3Sizes(p tablesPlan) []int {
 
 // auditoriumFigure3 is part (a): what is certified, by sample size.
 func auditoriumFigure3(p tablesPlan) paperTable {
-	t := paperTable{ID: "figure-3a", Title: "Certified epsilon on a fixed pair by sample size, claim 1",
-		Published: "DP-Auditorium, figure 3 (a), a curve without numbers: the divergence estimate rises with the sample size and its interval narrows",
-		Notes:     []string{"n: certification outputs a side; exploration draws as many"}}
+	t := paperTable{id: "figure-3a", title: "Certified epsilon on a fixed pair by sample size, claim 1",
+		published: "DP-Auditorium, figure 3 (a), a curve without numbers: the divergence estimate rises with the sample size and its interval narrows",
+		notes:     []string{"n: certification outputs a side; exploration draws as many"}}
 	for _, m := range figure3 {
 		for _, n := range figure3Sizes(p) {
 			claim := audit.DPClaim(1, m.delta)
-			row := &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 4),
+			row := &auditRow{name: m.name, setting: fmt.Sprintf("n = %d", n), runs: p.runsOf(10, 4),
 				plan:  pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Pair: meanPair()},
-				Truth: fmt.Sprintf("hockey-stick divergence %g at the claim", m.hockey)}
+				truth: fmt.Sprintf("hockey-stick divergence %g at the claim", m.hockey)}
 			if m.mechanism[:3] == "svt" {
 				row.plan.Pair = flipPair(5, 5)
 			}
-			t.Rows = append(t.Rows, row)
+			t.rows = append(t.rows, row)
 		}
 	}
 	return t
@@ -292,15 +280,15 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 
 // auditoriumFigure3Trials is part (b): trials of the bandit, by sample size.
 func auditoriumFigure3Trials(p tablesPlan) paperTable {
-	t := paperTable{ID: "figure-3b", Title: "Average trials of the Gaussian-process bandit until a pair refutes the claim 1, by sample size; at most 50",
-		Published: "DP-Auditorium, figure 3 (b), a curve without numbers: trials fall as the sample size grows",
-		Notes:     []string{"n: outputs a side of each trial and of each certification"}}
+	t := paperTable{id: "figure-3b", title: "Average trials of the Gaussian-process bandit until a pair refutes the claim 1, by sample size; at most 50",
+		published: "DP-Auditorium, figure 3 (b), a curve without numbers: trials fall as the sample size grows",
+		notes:     []string{"n: outputs a side of each trial and of each certification"}}
 	for _, m := range figure3 {
 		for _, n := range figure3Sizes(p) {
 			if n > 100_000 {
 				continue
 			}
-			t.Rows = append(t.Rows, &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %d", n), Kind: tableSearch, Runs: p.runsOf(10, 3),
+			t.rows = append(t.rows, &auditRow{name: m.name, setting: fmt.Sprintf("n = %d", n), runs: p.runsOf(10, 3),
 				plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(1, m.delta)), Samples: n, Explore: n, Finder: "gp-ucb", Trials: 50}})
 		}
 	}

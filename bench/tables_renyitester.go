@@ -68,13 +68,13 @@ const searchNote = "a run explores up to %d pairs that a finder proposes, which 
 
 // renyiTable1 is how many outputs an audit needs.
 func renyiTable1(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-1", Title: "Outputs a side, exploration among them, until an audit refutes the claim on a fixed pair",
-		Published: "RényiTester, table 1: sample complexity of its theorem 4.3, of aDPTester with a universe of m outcomes, and what DP-Sniper draws",
-		Notes: []string{"the published numbers are what theorems ask for, beforehand and for any mechanism; ours are what these mechanisms took",
+	t := paperTable{id: "table-1", title: "Outputs a side, exploration among them, until an audit refutes the claim on a fixed pair",
+		published: "RényiTester, table 1: sample complexity of its theorem 4.3, of aDPTester with a universe of m outcomes, and what DP-Sniper draws",
+		notes: []string{"the published numbers are what theorems ask for, beforehand and for any mechanism; ours are what these mechanisms took",
 			"the paper's numbers follow from the first of the theorem's two terms; corrected: both terms, with e^(2 alpha C) (SPEC A1)",
 			"one audit a rung, each with an error of its own: no test"}}
 	rungs := []int{100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000}
-	if !p.Quick {
+	if !p.quick {
 		rungs = append(rungs, 500_000)
 	}
 	for _, cell := range []struct {
@@ -89,24 +89,24 @@ func renyiTable1(p tablesPlan) paperTable {
 		for _, name := range []string{"NonDPMean1", "NonDPMean2"} {
 			for _, through := range []float64{0, cell.alpha} {
 				m, claim := renyiNamed(name), audit.DPClaim(cell.epsilon, 0)
-				row := &tableRow{Name: name, Kind: tableLadder, Runs: p.runsOf(5, 3), ladder: rungs, Setting: "event",
+				row := &auditRow{name: name, runs: p.runsOf(5, 3), ladder: rungs, setting: "event",
 					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Relation: audit.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
 				if through > 0 {
-					row.Setting = fmt.Sprintf("Rényi, alpha = %g", through)
+					row.setting = fmt.Sprintf("Rényi, alpha = %g", through)
 				} else if cell.alpha == 2 {
 					continue // the event test has no alpha
 				}
 				for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000", "DP-Sniper"} {
 					value := choose(i == 0 && through == 0, "-", cell.figures[i])
-					row.Figures = append(row.Figures, figure{of, value})
+					row.figures = append(row.figures, printed{of, value})
 				}
 				again, corrected := "-", "-"
 				if through > 0 {
 					again = thousands(published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
 					corrected = thousands(published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
 				}
-				row.Figures = append(row.Figures, figure{"ours: its first term again", again}, figure{"ours: corrected", corrected})
-				t.Rows = append(t.Rows, row)
+				row.figures = append(row.figures, printed{"ours: its first term again", again}, printed{"ours: corrected", corrected})
+				t.rows = append(t.rows, row)
 			}
 		}
 	}
@@ -123,25 +123,25 @@ func thousands(n float64) string {
 
 // renyiTable3 is the SVTs under either relation, at two sizes.
 func renyiTable3(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-3", Title: "Refuted claims of the SVT at 0.1, by relation and outputs",
-		Published: "RényiTester, table 3 and the one after it without a caption: outcome; passed: not refuted, failed: refuted",
-		Notes:     []string{"add/remove: the finder gp-ucb, as in table 2; replace: each query moves by 1, 5 up and 5 down, as l-infinity", fmt.Sprintf("400K: %d certification outputs a side", ifQuick(p, 50_000, 200_000))}}
+	t := paperTable{id: "table-3", title: "Refuted claims of the SVT at 0.1, by relation and outputs",
+		published: "RényiTester, table 3 and the one after it without a caption: outcome; passed: not refuted, failed: refuted",
+		notes:     []string{"add/remove: the finder gp-ucb, as in table 2; replace: each query moves by 1, 5 up and 5 down, as l-infinity", fmt.Sprintf("400K: %d certification outputs a side", ifQuick(p, 50_000, 200_000))}}
 	for i, name := range []string{"SVT1", "SVT2", "SVT3", "SVT4", "SVT5", "SVT6"} {
 		m := renyiNamed(name)
 		for k, outputs := range []string{"400K", "10M"} {
-			if p.Quick && (k > 0 || i < 2) {
+			if p.quick && (k > 0 || i < 2) {
 				continue
 			}
-			row := &tableRow{Name: name, Setting: outputs + ", add/remove", Kind: tableSearch, Runs: p.runsOf(2, 1), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
-			fixed := &tableRow{Name: name, Setting: outputs + ", l-infinity", Kind: tableAudit, Runs: p.runsOf(3, 2), plan: row.plan}
+			row := &auditRow{name: name, setting: outputs + ", add/remove", runs: p.runsOf(2, 1), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
+			fixed := &auditRow{name: name, setting: outputs + ", l-infinity", runs: p.runsOf(3, 2), plan: row.plan}
 			fixed.plan.Parameters, fixed.plan.Relation, fixed.plan.Finder, fixed.plan.Pair = nil, "", "", flipPair(5, 5)
-			for _, r := range []*tableRow{row, fixed} {
+			for _, r := range []*auditRow{row, fixed} {
 				if k == 1 {
 					r.plan.Samples = 5_000_000
 				}
 				verdict := choose(i == 4, "failed", "passed")
-				r.Figures = []figure{{"RényiTester", verdict}, {"DP-Sniper", choose(r == fixed && (i == 5 || k == 1 && i == 2), "failed", verdict)}}
-				t.Rows = append(t.Rows, r)
+				r.figures = []printed{{"RényiTester", verdict}, {"DP-Sniper", choose(r == fixed && (i == 5 || k == 1 && i == 2), "failed", verdict)}}
+				t.rows = append(t.rows, r)
 			}
 		}
 	}
@@ -151,29 +151,29 @@ func renyiTable3(p tablesPlan) paperTable {
 // renyiFigure1 is ScaledSGD by its effective sigma.
 func renyiFigure1(p tablesPlan) paperTable {
 	const alpha, sigma = 1.5, 10
-	t := paperTable{ID: "figure-1", Title: "ScaledSGD: certified Rényi divergence of order 1.5 by effective sigma, of 10 in theory",
-		Published: `RényiTester, figure 1, of which the text says: "we detect the error for sigma_effective <= 3"`,
-		Notes:     []string{"renyi-tester: as the paper has it, C = 16 epsilon", "the pair is the paper's, {-2, 2} against {-2}"}}
+	t := paperTable{id: "figure-1", title: "ScaledSGD: certified Rényi divergence of order 1.5 by effective sigma, of 10 in theory",
+		published: `RényiTester, figure 1, of which the text says: "we detect the error for sigma_effective <= 3"`,
+		notes:     []string{"renyi-tester: as the paper has it, C = 16 epsilon", "the pair is the paper's, {-2, 2} against {-2}"}}
 	pair := &audit.Pair{Label: "{-2, 2} against {-2}", First: audit.Records(-2, 2), Second: audit.Records(-2)}
 	for _, effective := range []float64{1, 1.5, 2, 3, 4, 5, 7, 9, 10} {
 		row := p.scaled("ScaledSGD", fmt.Sprintf("sigma = %g", effective), sigma, effective/sigma, alpha, pair, effective <= 3)
 		p.testers(row, 3, ifQuick(p, 4000, 50_000), "renyi-tester")
-		t.Rows = append(t.Rows, row)
+		t.rows = append(t.rows, row)
 	}
 	return t
 }
 
 // renyiFigure2 is the regularised kernel Rényi divergence of N(0, 1) from N(1, 1).
 func renyiFigure2(p tablesPlan) paperTable {
-	t := paperTable{ID: "figure-2", Title: "Regularised kernel Rényi divergence of N(0, 1) from N(1, 1) by lambda and sample size",
-		Published: "RényiTester, figure 2, curves without numbers: highly sensitive to lambda, .001 is best at 100 outputs and worst at 1000, which cost more",
-		Notes:     []string{"estimate: without a certificate, mean and range of the runs; n: outputs a side that the kernel is of; bound: what our audit certifies by its score on 10000", "ours takes n r^2 steps for a kernel of rank r, here some 30, where the paper's takes n^3"}}
+	t := paperTable{id: "figure-2", title: "Regularised kernel Rényi divergence of N(0, 1) from N(1, 1) by lambda and sample size",
+		published: "RényiTester, figure 2, curves without numbers: highly sensitive to lambda, .001 is best at 100 outputs and worst at 1000, which cost more",
+		notes:     []string{"estimate: without a certificate, mean and range of the runs; n: outputs a side that the kernel is of; bound: what our audit certifies by its score on 10000", "ours takes n r^2 steps for a kernel of rank r, here some 30, where the paper's takes n^3"}}
 	for _, alpha := range []float64{1.5, 2} {
 		for _, n := range []int{100, 1000} {
 			for _, lambda := range []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1} {
 				row := p.gaussians(alpha, 10_000, fmt.Sprintf("n = %d, lambda = %g", n, lambda))
-				row.Runs, row.plan.Learner = p.runsOf(5, 2), fmt.Sprintf("kernel-renyi:outputs=%d:lambda=%g", n, lambda)
-				t.Rows = append(t.Rows, row)
+				row.runs, row.plan.Learner = p.runsOf(5, 2), fmt.Sprintf("kernel-renyi:outputs=%d:lambda=%g", n, lambda)
+				t.rows = append(t.rows, row)
 			}
 		}
 	}
@@ -181,23 +181,23 @@ func renyiFigure2(p tablesPlan) paperTable {
 }
 
 // gaussians is a row of N(0, 1) against N(1, 1).
-func (p tablesPlan) gaussians(alpha float64, n int, setting string) *tableRow {
-	return &tableRow{Name: "N(0,1), N(1,1)", Setting: setting, Kind: tableAudit, Runs: p.runsOf(10, 4),
+func (p tablesPlan) gaussians(alpha float64, n int, setting string) *auditRow {
+	return &auditRow{name: "N(0,1), N(1,1)", setting: setting, runs: p.runsOf(10, 4),
 		plan: pair.Plan{Mechanism: "dp-sgd", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: n, Explore: n, Parameters: audit.Params{"sigma": number(1), "alpha": number(alpha)},
 			Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}}
 }
 
 // renyiTable2 is what is refuted under add/remove.
 func renyiTable2(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-2", Title: "Refuted claims under add/remove, claim 0.1 (means, SVT, median) or Rényi at alpha = 2",
-		Published: "RényiTester, table 2: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
-		Notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "SVT: ten queries, c = 1, T = 0.5, of which nine ask for the last record and one for the record before it"}}
+	t := paperTable{id: "table-2", title: "Refuted claims under add/remove, claim 0.1 (means, SVT, median) or Rényi at alpha = 2",
+		published: "RényiTester, table 2: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
+		notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "SVT: ten queries, c = 1, T = 0.5, of which nine ask for the last record and one for the record before it"}}
 	for _, m := range renyiMechanisms {
-		row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(5, 2), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
+		row := &auditRow{name: m.name, runs: p.runsOf(5, 2), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
 		for i, of := range []string{"RényiTester", "aDPTester", "DP-Sniper"} {
-			row.Figures = append(row.Figures, figure{of, m.all[i]})
+			row.figures = append(row.figures, printed{of, m.all[i]})
 		}
-		t.Rows = append(t.Rows, row)
+		t.rows = append(t.rows, row)
 	}
 	return t
 }
@@ -225,21 +225,21 @@ var renyiCells = []struct {
 // renyiTable4 is table 2 by epsilon and alpha: pure claims by an event, which
 // has no alpha, and through the Rényi divergence at alpha.
 func renyiTable4(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-4", Title: "Refuted claims under add/remove by epsilon and alpha",
-		Published: "RényiTester, table 4: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
-		Notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "event: the claim itself is tested; Rényi: what it implies for the divergence at alpha, exactly (randomised response), not 2 alpha epsilon^2",
+	t := paperTable{id: "table-4", title: "Refuted claims under add/remove by epsilon and alpha",
+		published: "RényiTester, table 4: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
+		notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "event: the claim itself is tested; Rényi: what it implies for the divergence at alpha, exactly (randomised response), not 2 alpha epsilon^2",
 			"the paper has a second line for ScaledSGD at 0.01 and alpha = 2 that passed: with a larger effective sigma, which it does not name"}}
 	done := map[string]bool{}
 	for _, cell := range renyiCells {
 		m := renyiNamed(cell.name)
-		if p.Quick && (m.mechanism[:3] == "svt" && !m.broken || cell.alpha == 2 && !m.renyi) {
+		if p.quick && (m.mechanism[:3] == "svt" && !m.broken || cell.alpha == 2 && !m.renyi) {
 			continue
 		}
-		figures := []figure{{"RényiTester", cell.tester}, {"aDPTester", cell.adp}}
+		figures := []printed{{"RényiTester", cell.tester}, {"aDPTester", cell.adp}}
 		add := func(setting string, through float64) {
-			row := &tableRow{Name: cell.name, Setting: setting, Kind: tableSearch, Runs: p.runsOf(5, 1), Figures: figures, plan: p.renyiSearch(m, "gp-ucb", cell.epsilon, cell.alpha)}
+			row := &auditRow{name: cell.name, setting: setting, runs: p.runsOf(5, 1), figures: figures, plan: p.renyiSearch(m, "gp-ucb", cell.epsilon, cell.alpha)}
 			row.plan.ThroughRenyi = through
-			t.Rows = append(t.Rows, row)
+			t.rows = append(t.rows, row)
 		}
 		if m.renyi {
 			add("", 0)
@@ -249,7 +249,7 @@ func renyiTable4(p tablesPlan) paperTable {
 			done[key] = true
 			add("event", 0)
 		}
-		if !p.Quick {
+		if !p.quick {
 			add(fmt.Sprintf("Rényi, alpha = %g", cell.alpha), cell.alpha)
 		}
 	}
@@ -259,9 +259,9 @@ func renyiTable4(p tablesPlan) paperTable {
 // renyiTable5 is trials until a violation, with those of table 6 for
 // WrongSensitivitySGD.
 func renyiTable5(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-5", Title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d", ifQuick(p, 15, 25)),
-		Published: "RényiTester, tables 5 and 6: average trials of five runs, NSGA-II, at most 25",
-		Notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "WrongSensitivitySGD: the paper names neither sigma nor alpha; table 6 has the average over all that it tried. Claims of both are tested by divergence, those of means by an event",
+	t := paperTable{id: "table-5", title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d", ifQuick(p, 15, 25)),
+		published: "RényiTester, tables 5 and 6: average trials of five runs, NSGA-II, at most 25",
+		notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "WrongSensitivitySGD: the paper names neither sigma nor alpha; table 6 has the average over all that it tried. Claims of both are tested by divergence, those of means by an event",
 			"gp-ucb and nsga2 begin with the same four pairs on any mechanism of records; the third, an end of the domain added to a record a quarter of the way in from the other, is the worst pair of WrongSensitivitySGD at clip norm 1"}}
 	for _, cell := range []struct {
 		name           string
@@ -286,11 +286,11 @@ func renyiTable5(p tablesPlan) paperTable {
 			if cell.params != nil {
 				m.params = cell.params
 			}
-			row := &tableRow{Name: cell.name, Kind: tableSearch, Runs: p.runsOf(10, 2), plan: p.renyiSearch(m, f, cell.epsilon, cell.alpha)}
+			row := &auditRow{name: cell.name, runs: p.runsOf(10, 2), plan: p.renyiSearch(m, f, cell.epsilon, cell.alpha)}
 			for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000"} {
-				row.Figures = append(row.Figures, figure{of, cell.figures[i]})
+				row.figures = append(row.figures, printed{of, cell.figures[i]})
 			}
-			t.Rows = append(t.Rows, row)
+			t.rows = append(t.rows, row)
 		}
 	}
 	return t
@@ -298,9 +298,9 @@ func renyiTable5(p tablesPlan) paperTable {
 
 // renyiTable7 is NSGA-II against random search.
 func renyiTable7(p tablesPlan) paperTable {
-	t := paperTable{ID: "table-7", Title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d, by finder", ifQuick(p, 15, 25)),
-		Published: "RényiTester, table 7: average trials of five runs, at most 25",
-		Notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25))}}
+	t := paperTable{id: "table-7", title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d, by finder", ifQuick(p, 15, 25)),
+		published: "RényiTester, table 7: average trials of five runs, at most 25",
+		notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25))}}
 	for _, cell := range []struct {
 		name                 string
 		epsilon, alpha       float64
@@ -311,10 +311,10 @@ func renyiTable7(p tablesPlan) paperTable {
 	} {
 		for _, f := range []string{"nsga2", "random"} {
 			value := choose(f == "random", cell.random, cell.evolutionary)
-			row := &tableRow{Name: cell.name, Setting: fmt.Sprintf("Rényi, alpha = %g", cell.alpha), Kind: tableSearch, Runs: p.runsOf(10, 3),
-				plan: p.renyiSearch(renyiNamed(cell.name), f, cell.epsilon, cell.alpha), Figures: []figure{{"RényiTester", value}}}
+			row := &auditRow{name: cell.name, setting: fmt.Sprintf("Rényi, alpha = %g", cell.alpha), runs: p.runsOf(10, 3),
+				plan: p.renyiSearch(renyiNamed(cell.name), f, cell.epsilon, cell.alpha), figures: []printed{{"RényiTester", value}}}
 			row.plan.ThroughRenyi = cell.alpha
-			t.Rows = append(t.Rows, row)
+			t.rows = append(t.rows, row)
 		}
 	}
 	return t
@@ -322,12 +322,12 @@ func renyiTable7(p tablesPlan) paperTable {
 
 // renyiFigure3 is the divergence of N(0, 1) from N(1, 1), by sample size.
 func renyiFigure3(p tablesPlan) paperTable {
-	t := paperTable{ID: "figure-3", Title: "Certified Rényi divergence of N(0, 1) from N(1, 1) by sample size",
-		Published: `RényiTester, figure 3, curves without numbers: "with 10K samples we can achieve tight estimates"; its estimates are no bounds`,
-		Notes:     []string{"n: certification outputs a side; exploration draws as many", "the mechanism is dp-sgd with sigma = 1 on none against {2}, clipped to 1: its claim is the truth, so a refutation is a false alarm"}}
+	t := paperTable{id: "figure-3", title: "Certified Rényi divergence of N(0, 1) from N(1, 1) by sample size",
+		published: `RényiTester, figure 3, curves without numbers: "with 10K samples we can achieve tight estimates"; its estimates are no bounds`,
+		notes:     []string{"n: certification outputs a side; exploration draws as many", "the mechanism is dp-sgd with sigma = 1 on none against {2}, clipped to 1: its claim is the truth, so a refutation is a false alarm"}}
 	for _, alpha := range []float64{1.5, 2} {
 		for _, n := range ifQuick(p, []int{1000, 10_000, 50_000}, []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000}) {
-			t.Rows = append(t.Rows, p.gaussians(alpha, n, fmt.Sprintf("n = %d", n)))
+			t.rows = append(t.rows, p.gaussians(alpha, n, fmt.Sprintf("n = %d", n)))
 		}
 	}
 	return t

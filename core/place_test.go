@@ -56,16 +56,12 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 	}
 	placed(t, sum, canary.Keys(), of(nil))
-	vectors := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "gaussian-sum", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular}, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
-	for _, file := range []string{"1,0,0\n0,2,0\n0,0,3\n", "1,x\n", ""} {
-		run := of([]byte(file))
-		if file == "1,0,0\n0,2,0\n0,0,3\n" {
-			placed(t, vectors, canary.Keys(), run)
-			continue
-		}
-		data, _ := json.Marshal(vectors)
+	tail := canary.Plan{Version: canary.PlanVersion, Subject: source.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular}, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Mode: canary.Fixed, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
+	placed(t, tail, canary.Keys(), of(nil))
+	for _, file := range []string{"1,x\n", ""} {
+		data, _ := json.Marshal(tail)
 		var in *audit.InputError
-		if err := run(data); !errors.As(err, &in) || in.Place() != "/data" {
+		if err := of([]byte(file))(data); !errors.As(err, &in) || in.Place() != "/data" {
 			t.Errorf("%q: %v", file, err)
 		}
 	}

@@ -107,9 +107,8 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 	}
 	for _, r := range spec.Relations(p) {
 		dom, pairs := spec.Domain(p, r), spec.Pairs(p, r)
-		if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns || dom.MinRows > dom.MaxRows ||
-			r == audit.AddRemove && dom.MaxRows <= dom.MinRows || r == audit.Replace && dom.MinRows < 1 || r == audit.LInfinity && !(dom.Reach > 0) {
-			t.Errorf("%s under %s: the domain %+v is invalid or has no neighbours", what, r, dom)
+		if err := dom.Check(r); err != nil || r == audit.Replace && dom.MinRows < 1 {
+			t.Errorf("%s under %s: the domain %+v is invalid or has no neighbours: %v", what, r, dom, err)
 		}
 		if len(pairs) == 0 {
 			t.Errorf("%s under %s: no pairs", what, r)

@@ -55,7 +55,6 @@ type Key[P any] struct {
 	Preset string
 	Needed string // what has to be given, of settings that have no default
 	Always bool   // reports name it even where it has its default
-	Option string // the field of dptest.Options that sets it, where there is one
 	// Claims are the kinds of claim that use it, where not all do; "" is the claim
 	// whose kind the settings tell.
 	Claims []audit.ClaimKind

@@ -57,6 +57,12 @@ BROKEN = {
     "noise-cut": lambda d: total(d) + max(-3, min(3, lap())),
     "threshold-exact": lambda d: count(d) + lap() if len(d) >= 3 else 0.0,
     "heavy-row": lambda d: math.fsum(10 * x if x > 0.9 else x for (x,) in d) + lap(),
+    "zero-without-noise": lambda d: total(d) + (0 if any(x == 0 for (x,) in d) else lap()),
+    "first-row-heavy": lambda d: total(d) + (d[0][0] if d else 0) + lap(),
+    "refuses-many": lambda d: fails("more than four rows") if len(d) == 5 else count(d) + lap(),
+    "log-of-zero": lambda d: (math.log(total(d)) if total(d) else -math.inf) + lap(),
+    "maximum": lambda d: max((2 * x for (x,) in d), default=0) + lap(),
+    "narrow-window": lambda d: count(d) + lap(0.1 if any(0.125 < x < 0.136 for (x,) in d) else 1),
 }
 
 SOUND = {
@@ -67,6 +73,7 @@ SOUND = {
     "error-whatever": lambda d: fails("by chance") if rng.random() < 0.5 else count(d) + lap(),
     "nan-whatever": lambda d: math.nan if rng.random() < 0.1 else total(d) + lap(),
     "word-whatever": lambda d: "none" if rng.random() < 0.3 else total(d) + lap(),
+    "infinite-whatever": lambda d: math.inf if rng.random() < 0.3 else total(d) + lap(),
     "zero-in-1000": lambda d: 0.0 if rng.random() < 1e-3 else count(d) + lap(),
 }
 

@@ -162,7 +162,7 @@ type opening struct {
 func (b *brought) catalogue(ctx context.Context, p pair.Plan) (audit.Catalogue, func(), error) {
 	space, err := b.User.Space(p.Relation)
 	if err == nil && p.Pair != nil {
-		err = space.Relation.Check(*p.Pair, space.Domain())
+		err = space.Relation.Check(*p.Pair, space.Domain)
 	}
 	if err != nil {
 		return audit.Catalogue{}, nil, err
@@ -327,7 +327,7 @@ func readOneFile(names []string) ([]byte, error) {
 	return readFile(names[0], mostFile)
 }
 
-// mostFile bounds what is read as a report, or as a file of vectors.
+// mostFile bounds what is read as a report, or as a file of examples.
 const mostFile = 64 << 20
 
 // readFile reads a file of at most so many bytes.

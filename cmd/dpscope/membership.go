@@ -49,18 +49,27 @@ func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary
 	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), stdin, stdout, stderr)
 	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
-	f.trains("CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
+	f.trains("CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`, with the same plan and seed; -n is then the total number of runs")
 	f.out.register(f.Flags)
 	return f
 }
 
 func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newCanaryFlags(stdin, stdout, stderr)
+	return auditTraining(newCanaryFlags(stdin, stdout, stderr), args, "")
+}
+
+func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return auditTraining(newOneRunFlags(stdin, stdout, stderr), args, canary.OneRun)
+}
+
+// auditTraining is the command of those flags, whose plans have that mode unless they are
+// told another.
+func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	plan, from := canary.Plan{Version: canary.PlanVersion}, (*canary.Parent)(nil)
+	plan, from := canary.Plan{Version: canary.PlanVersion, Mode: mode}, (*canary.Parent)(nil)
 	var err error
 	if f.from == "" {
 		err = f.asked.Read(&plan)
@@ -68,7 +77,7 @@ func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		plan, from, err = continued(f)
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return fail(f.stderr, err)
 	}
 	return f.does(plan, from)
 }
@@ -118,18 +127,6 @@ func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary
 	f.trains("CSV `file` of examples, for dp-sgd")
 	f.out.register(f.Flags)
 	return f
-}
-
-func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newOneRunFlags(stdin, stdout, stderr)
-	if code, ok := f.Parse(args, 0); !ok {
-		return code
-	}
-	plan := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun}
-	if err := f.asked.Read(&plan); err != nil {
-		return fail(stderr, err)
-	}
-	return f.does(plan, nil)
 }
 
 func newScoreFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[scores.Plan] {

@@ -48,7 +48,7 @@ func Continue(data []byte) (*Parent, error) {
 	if b.Scores == nil {
 		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20)}
 	}
-	p := &Parent{report: r, scores: source.UnpackFloats(b.Scores)}
+	p := &Parent{report: r, scores: unpackFloats(b.Scores)}
 	sum := sha256.Sum256(data)
 	p.sha = hex.EncodeToString(sum[:])
 	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)

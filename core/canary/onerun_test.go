@@ -179,7 +179,7 @@ func TestBadOneRunPlans(t *testing.T) {
 		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
 		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is missing"},
 		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
-		"design":        {func(p *Plan) { p.Design = source.Vectors }, "design is"},
+		"design":        {func(p *Plan) { p.Design = source.TailSingular }, "design is"},
 		"m":             {func(p *Plan) { p.K = -1 }, "k is -1"},
 		"m on sphere":   {func(p *Plan) { p.Design, p.K = source.Sphere, 5000 }, "at most 4096"},
 		"orthogonal":    {func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 99}} }, "at most d = 99"},

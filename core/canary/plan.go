@@ -301,15 +301,12 @@ func Keys() []settings.Key[Plan] {
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first",
 			Form:  &settings.Form{Place: "run", Label: "Canaries", Hint: "their distribution"}},
-		{Name: "tail", Field: "pool/tail", At: settings.Whole(func(p *Plan) *int { return &p.pool().Tail }), Range: settings.In(1, source.MaxCells),
+		{Name: "tail", Field: "pool/tail", At: settings.Whole(func(p *Plan) *int { return &p.pool().Tail }), Range: settings.In(1, train.FeaturesMost),
 			Usage: "how many singular vectors; default: half of all",
 			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "number of singular vectors, from the smallest values", Empty: "half of all"}},
 		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
-			Usage: "norm of vectors from a file and of singular vectors: unit, median (of the rows) or own (unchanged); default unit",
+			Usage: "norm of vectors from a file and of singular vectors: unit, or median (of the rows); default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
-		{Name: "distinct", Field: "pool/distinct", At: settings.Switch(func(p *Plan) *bool { return &p.pool().Distinct }),
-			Usage: "use no vector of the file twice in a run",
-			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
 	}...)
 	keys = append(keys, csvKeys("a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{

@@ -364,11 +364,12 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Design, p.Parameters = source.Orthogonal, audit.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
 		{func(p *Plan) { p.Design = source.Vectors }, "", "data is missing"},
 		{func(p *Plan) {}, "1,2\n", "data is given"},
-		{func(p *Plan) { p.Design, p.Data = source.Vectors, "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
-		{func(p *Plan) { p.Pool = &source.Pool{Tail: 3} }, "", "pool is given"},
 		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Tail: 3} }, "1,2\n", "tail is 3"},
 		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
-		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Distinct: true} }, "1,2\n2,1\n", "at most 2 together"},
+		{func(p *Plan) { p.Source, p.Data = "dp-sgd", "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
+		{func(p *Plan) { p.Pool = &source.Pool{Tail: 3} }, "", "pool is given"},
+		{func(p *Plan) { p.Source, p.Design, p.Pool = "dp-sgd", source.TailSingular, &source.Pool{Tail: 21} }, "", "tail is 21"},
+		{func(p *Plan) { p.Source, p.Design, p.Pool = "dp-sgd", source.TailSingular, &source.Pool{Scale: "big"} }, "", `scale is "big"`},
 		{func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 1e7}} }, "", "parameter d is"},
 		{func(p *Plan) { p.Seed = 1 << 60 }, "", "seed is"},
 	} {
@@ -412,7 +413,7 @@ func TestBadTasks(t *testing.T) {
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
 		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
-		func(t *Task) { t.Plan.Design = source.Vectors }, func(t *Task) { t.Plan.Design, t.Data = source.Vectors, make([]byte, 24) },
+		func(t *Task) { t.Plan.Design = source.Vectors }, func(t *Task) { t.Plan.Design, t.Data = source.Vectors, make([]byte, 24) }, func(t *Task) { t.Plan.Source, t.Data = "dp-sgd", make([]byte, 24) },
 	} {
 		bad := good
 		change(&bad)
@@ -429,47 +430,6 @@ func TestBadTasks(t *testing.T) {
 	known = pair.Codecs(audit.Catalogue{})
 	if err := sent(good, nil); err == nil || !strings.Contains(err.Error(), `"canary/draw", must be a known name`) {
 		t.Errorf("a worker without canaries: %v", err)
-	}
-}
-
-// TestVectorsReplay: an audit of the user's vectors runs, replays with the file
-// and is refused without it or with another.
-func TestVectorsReplay(t *testing.T) {
-	var file strings.Builder
-	for i := range 40 {
-		for j := range 30 {
-			if j > 0 {
-				file.WriteByte(',')
-			}
-			file.WriteString(string(rune('0' + (i*7+j*j*3+i*j)%10)))
-		}
-		file.WriteByte('\n')
-	}
-	for _, p := range []Plan{
-		{Subject: source.Subject{Design: source.TailSingular}, Pool: &source.Pool{Tail: 20}},
-		{Subject: source.Subject{Design: source.Vectors}, Pool: &source.Pool{Distinct: true, Scale: source.UnitNorm}},
-	} {
-		q := samplePlan(300, 6)
-		q.Design, q.Pool = p.Design, p.Pool
-		data := []byte(file.String())
-		r, err := testRun{Plan: q, File: data, Sources: source.Sources(), Pool: engine.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Plan.Parameters.Int("d") != 30 || r.Plan.Data == "" || !strings.Contains(r.Reproduce.CLI, "-data FILE") {
-			t.Errorf("%+v", r.Plan)
-		}
-		for _, whole := range []bool{true, false} {
-			if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, data, whole); err != nil || !v.OK() {
-				t.Errorf("%v: %v, %q", whole, err, v.Differences)
-			}
-			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, nil, whole); !audit.IsInput(err) {
-				t.Errorf("without the file: %v", err)
-			}
-			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, data[1:], whole); !audit.IsInput(err) {
-				t.Errorf("with another file: %v", err)
-			}
-		}
 	}
 }
 

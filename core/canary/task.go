@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -61,13 +62,13 @@ type Drawn struct {
 type floats []float64
 
 // MarshalJSON implements [json.Marshaler].
-func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(source.PackFloats(f)) }
+func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(packFloats(f)) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (f *floats) UnmarshalJSON(text []byte) error {
 	var data []byte
 	err := json.Unmarshal(text, &data)
-	*f = source.UnpackFloats(data)
+	*f = unpackFloats(data)
 	return err
 }
 
@@ -176,7 +177,7 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 			d.Diverged = append(d.Diverged, t.First+i)
 		}
 		if t.Phase == Certifying {
-			d.Table.Add(above(scores[:k], t.Cut), above(scores[k:], t.Cut), 1)
+			d.Table.Add(membership.Above(scores[:k], t.Cut), membership.Above(scores[k:], t.Cut), 1)
 		} else {
 			d.Scores = append(d.Scores, scores...)
 		}
@@ -241,13 +242,15 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 	return hook(1)
 }
 
-// above counts the scores above the cut.
-func above(side []float64, cut float64) int {
-	n := 0
-	for _, x := range side {
-		if x > cut {
-			n++
-		}
-	}
-	return n
+// packFloats writes numbers little-endian, eight bytes each.
+func packFloats(v []float64) []byte {
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, v) // which takes all slices of numbers
+	return b
+}
+
+// unpackFloats reads what [packFloats] wrote.
+func unpackFloats(b []byte) []float64 {
+	v := make([]float64, len(b)/8)
+	binary.Decode(b, binary.LittleEndian, v) //nolint:errcheck // as long as v
+	return v
 }

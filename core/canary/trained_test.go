@@ -64,6 +64,13 @@ func TestTrainedOnFile(t *testing.T) {
 	if v, err := verify(context.Background(), source.Sources(), engine.LocalPool(2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
+	for _, whole := range []bool{true, false} {
+		for what, other := range map[string][]byte{"without the file": nil, "with another file": data[1:]} {
+			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, other, whole); !audit.IsInput(err) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
 	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
 		t.Error(r.Reproduce.CLI)
 	}

@@ -236,9 +236,6 @@ func (r Report) runsFacts(rows *report.FactRows) {
 			design += fmt.Sprintf(", the last %d right singular vectors", p.Pool.Tail)
 		}
 		design += fmt.Sprintf(", norm: %s", p.Pool.Scale)
-		if p.Pool.Distinct {
-			design += ", none twice in a run"
-		}
 	}
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	head := r.Report

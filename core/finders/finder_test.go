@@ -257,16 +257,16 @@ func TestImpossibleDomains(t *testing.T) {
 		domain   audit.Domain
 		says     string
 	}{
-		"bounds crossed":      {audit.Replace, change(func(d *audit.Domain) { d.Lower[0] = 2 }), "bounds[0] is [2, 1], must be finite and ascending; the lower end lies above the upper"},
+		"bounds crossed":      {audit.Replace, change(func(d *audit.Domain) { d.Lower[0] = 2 }), "domain is 2:1, must be two finite numbers, the lower one first"},
 		"bounds missing":      {audit.Replace, change(func(d *audit.Domain) { d.Upper = nil }), "bounds"},
 		"NaN":                 {audit.Replace, change(func(d *audit.Domain) { d.Upper[0] = math.NaN() }), "finite"},
 		"no whole number":     {audit.Replace, change(func(d *audit.Domain) { d.Lower[0], d.Upper[0], d.Integer = 0.2, 0.8, true }), "whole number"},
-		"fixed size":          {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 6 }), "fixed at 6"},
-		"rows crossed":        {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 7 }), "ascending"},
+		"fixed size":          {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 6 }), "always 6"},
+		"rows crossed":        {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 7 }), "the smaller first"},
 		"one point":           {audit.Replace, change(func(d *audit.Domain) { d.Upper[0] = 0 }), "one point"},
 		"nothing to replace":  {audit.Replace, change(func(d *audit.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
 		"nothing to move":     {audit.LInfinity, change(func(d *audit.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
-		"nothing to remove":   {audit.AddRemove, change(func(d *audit.Domain) { d.MaxRows = 0 }), "fixed at 0"},
+		"nothing to remove":   {audit.AddRemove, change(func(d *audit.Domain) { d.MaxRows = 0 }), "always 0"},
 		"no reach":            {audit.LInfinity, change(func(d *audit.Domain) { d.Reach = 0 }), "reach"},
 		"reach below a whole": {audit.LInfinity, change(func(d *audit.Domain) { d.Reach, d.Integer = 0.5, true }), "whole numbers"},
 		"no column":           {audit.Replace, change(func(d *audit.Domain) { d.Columns = 0 }), "columns"},
@@ -284,7 +284,7 @@ func TestImpossibleDomains(t *testing.T) {
 	crossed := audit.FinderProblem{Relation: audit.Replace, Domain: change(func(d *audit.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
 		Candidates: []audit.Pair{{Label: "a", First: audit.Records(0), Second: audit.Records(1)}}}
 	for _, spec := range []string{"candidates", "auto"} {
-		if _, err := named(t, spec).New(crossed); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "domain.bounds[0] is [2, 1]") {
+		if _, err := named(t, spec).New(crossed); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "must be in [2, 1]") {
 			t.Errorf("%s: candidates in a crossed domain: error %v", spec, err)
 		}
 	}

@@ -16,7 +16,7 @@ var patterns = audit.FinderSpec{
 	Source: "Ding, Wang, Wang, Zhang and Kifer, Detecting violations of differential privacy (2018), table 1;" +
 		" Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper (2021), section VI",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		if err := searchable(p.Relation, p.Domain); err != nil {
+		if err := p.Domain.Check(p.Relation); err != nil {
 			return nil, err
 		}
 		all := families(p.Relation, p.Domain)

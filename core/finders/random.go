@@ -37,75 +37,10 @@ func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
 	if p.Stream == nil {
 		panic("finder: random search needs a stream")
 	}
-	if err := searchable(p.Relation, p.Domain); err != nil {
+	if err := p.Domain.Check(p.Relation); err != nil {
 		return nil, err
 	}
 	return &search{problem: p, seen: seen}, nil
-}
-
-// fault is an error about a domain.
-func fault(field, found, want, remedy string) error {
-	return &audit.InputError{Field: "domain." + field, Found: found, Want: want, Remedy: remedy}
-}
-
-// wellFormed reports why d is no domain at all.
-func wellFormed(d audit.Domain) error {
-	if d.Columns < 1 {
-		return fault("columns", fmt.Sprint(d.Columns), "at least 1", "")
-	}
-	if len(d.Lower) != d.Columns || len(d.Upper) != d.Columns {
-		return fault("bounds", fmt.Sprintf("%d lower and %d upper", len(d.Lower), len(d.Upper)), fmt.Sprintf("one of each for every column: %d", d.Columns), "")
-	}
-	if d.MinRows < 0 || d.MinRows > d.MaxRows {
-		return fault("rows", fmt.Sprintf("%d to %d", d.MinRows, d.MaxRows), "an ascending range from 0", "give the fewest rows first")
-	}
-	for c, low := range d.Lower {
-		high := d.Upper[c]
-		field, found := fmt.Sprintf("bounds[%d]", c), fmt.Sprintf("[%g, %g]", low, high)
-		if low-low != 0 || high-high != 0 {
-			return fault(field, found, "finite and ascending", "")
-		}
-		if low > high {
-			return fault(field, found, "finite and ascending", "the lower end lies above the upper; exchange them")
-		}
-		if d.Integer && math.Ceil(low) > math.Floor(high) {
-			return fault(field, found, "wide enough for a whole number", "")
-		}
-	}
-	return nil
-}
-
-// searchable reports why a domain holds no two neighbours.
-func searchable(r audit.Relation, d audit.Domain) error {
-	if err := wellFormed(d); err != nil {
-		return err
-	}
-	room := false
-	for c, low := range d.Lower {
-		room = room || (low < d.Upper[c] && (!d.Integer || math.Ceil(low) < math.Floor(d.Upper[c])))
-	}
-	switch r {
-	case audit.AddRemove:
-		if d.MinRows == d.MaxRows {
-			return fault("rows", fmt.Sprintf("fixed at %d", d.MinRows), "a range: under add-remove the datasets differ in size", "allow one row more, or use relation replace")
-		}
-		return nil
-	case audit.Replace, audit.LInfinity, audit.BoundedReplace:
-		if d.MaxRows == 0 {
-			return fault("rows", "0", "at least 1 under relation "+string(r), "an empty dataset has no row that could change")
-		}
-		if !room {
-			return fault("bounds", "one point", "a range: no value can differ", "widen a column")
-		}
-		if r.HasReach() && !(d.Reach > 0) {
-			return fault("reach", fmt.Sprint(d.Reach), "above 0", "it is how far one value may move")
-		}
-		if r.HasReach() && d.Integer && d.Reach < 1 {
-			return fault("reach", fmt.Sprint(d.Reach), "at least 1 where values are whole numbers", "")
-		}
-		return nil
-	}
-	return &audit.InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: audit.Searchable}
 }
 
 // Propose draws up to budget pairs; fewer where the domain seems to hold no
@@ -228,10 +163,16 @@ func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	if r.Float64() < cornerShare {
 		return pick(r.Intn(2) == 0, low, high)
 	}
-	u := r.Float64()
-	v := mix(low, high, u)
+	return along(d, c, r.Float64())
+}
+
+// along is the value a share t of the way from the lower end of column c to the upper one,
+// of whole numbers each with an equal share.
+func along(d audit.Domain, c int, t float64) float64 {
+	low, high := ends(d, c)
+	v := mix(low, high, t)
 	if d.Integer {
-		v = math.Floor(mix(low, high+1, u))
+		v = math.Floor(mix(low, high+1, t))
 	}
 	return min(max(v, low), high)
 }

@@ -28,12 +28,7 @@ func (a *arms) Scan() []audit.Pair {
 	row := func(share float64) []float64 {
 		v := make([]float64, d.Columns)
 		for c := range v {
-			low, high := ends(d, c)
-			v[c] = mix(low, high, share)
-			if d.Integer {
-				v[c] = math.Floor(mix(low, high+1, share))
-			}
-			v[c] = min(max(v[c], low), high)
+			v[c] = along(d, c, share)
 		}
 		return v
 	}

@@ -76,7 +76,7 @@ const onlyChanged = -1
 
 // newSpace returns an error where the domain holds no two neighbours.
 func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
-	if err := searchable(r, d); err != nil {
+	if err := d.Check(r); err != nil {
 		return nil, err
 	}
 	s := &space{relation: r, domain: d, columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
@@ -247,13 +247,7 @@ func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
 func (s *space) row(u []float64, at int) []float64 {
 	v := make([]float64, s.domain.Columns)
 	for c := range v {
-		low, high := s.bounds(c)
-		t := stretched(u[at+s.sharedBy(c)], recordMargin)
-		if s.domain.Integer {
-			v[c] = min(math.Floor(mix(low, high+1, t)), high)
-		} else {
-			v[c] = min(max(mix(low, high, t), low), high)
-		}
+		v[c] = along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin))
 	}
 	return v
 }
@@ -261,7 +255,7 @@ func (s *space) row(u []float64, at int) []float64 {
 // answers are both sides of column c of the answer, or of the row that changes,
 // whose first coordinate is at.
 func (s *space) answers(u []float64, at, c int) (first, second float64) {
-	low, high := s.bounds(c)
+	low, high := ends(s.domain, c)
 	reach := s.domain.Reach
 	k := s.sharedBy(c)
 	middle := mix(low, high, stretched(u[at+k], answerMargin))
@@ -277,8 +271,6 @@ func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	}
 	return first, second
 }
-
-func (s *space) bounds(c int) (low, high float64) { return ends(s.domain, c) }
 
 // mix is the point a share t of the way from a to b; b - a may overflow.
 func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }

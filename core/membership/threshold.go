@@ -62,7 +62,17 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// AboveSorted counts the scores above the cut; binary search.
+// Above counts the scores above the cut.
+func Above(side []float64, cut float64) (n int) {
+	for _, x := range side {
+		if x > cut {
+			n++
+		}
+	}
+	return n
+}
+
+// AboveSorted is Above of a sorted side; binary search.
 func AboveSorted(side []float64, cut float64) int {
 	lo, hi := 0, len(side)
 	for lo < hi {

@@ -2,7 +2,6 @@ package pair
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,16 +238,7 @@ func (a *Audit) resolveBudget() error {
 	if p.Trials < 1 || p.Trials > MaxTrials {
 		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: fmt.Sprintf("in [1, %d]", MaxTrials)}
 	}
-	if p.Beta == 0 {
-		p.Beta = 0.05
-	}
-	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
-		return &audit.InputError{Field: "beta", Found: audit.Number(p.Beta), Want: "in [1e-9, 0.5]"}
-	}
-	if p.Seed > audit.MaxSeed {
-		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
-	}
-	return nil
+	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
 // resolveExplore fills in and checks how many outputs are explored.

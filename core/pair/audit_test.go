@@ -42,6 +42,7 @@ func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
 // TestBoundsAreNearTheTruth: a bound that covers because it is
 // always 0 would be no use.
 func TestBoundsAreNearTheTruth(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	for _, c := range []struct {
 		mechanism string
@@ -183,7 +184,7 @@ func TestLive(t *testing.T) {
 	rows, bets := 0, 0
 	clock, told := 0.0, map[pair.Phase]int{} // a clock that every look at it moves
 	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Now: func() float64 { clock++; return clock },
-		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
+		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 20_000, Trials: 2},
 		Progress: func(p pair.Progress) {
 			if p.Left != nil {
 				if told[p.Phase]++; !(*p.Left > 0) || p.Phase == pair.Bounding && p.Refuted > 0 {

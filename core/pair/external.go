@@ -85,7 +85,7 @@ func ExternalKeys() []settings.Key[External] {
 	}
 	return []settings.Key[External]{
 		key("samples-file", "recorded/files", file(0),
-			"file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, recognised by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"),
+			"file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, NPY or NPZ, recognised by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"),
 		key("samples-file2", "recorded/files", file(1), "file of the outputs on the second dataset, where -samples-file holds the first only"),
 		shown(key("header", "recorded/header", word(func(o *External) *string { return &o.Recorded.Header }),
 			"yes or no: whether the first line of -samples-file names the columns; default: by content"), "yours", "First line", "", ""),

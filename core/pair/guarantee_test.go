@@ -111,6 +111,7 @@ func laplaceRenyi(a float64) float64 {
 // standard errors or more above the targets, and those over two runs, whose standard
 // error is three times as large, above targets that are a tenth lower.
 func TestRenyiWitnessIsLearned(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	for _, c := range []struct {
 		laplace bool
@@ -144,6 +145,7 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 // more than 11 misses of one row, and of 5 runs, 5, happen by chance with probability
 // below 1e-4; about 60 rows are counted.
 func TestAllRowsCover(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	gaussDelta := func(mu, eps float64) float64 {
 		phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
@@ -175,7 +177,7 @@ func TestAllRowsCover(t *testing.T) {
 				shift = 1
 			}
 			claim := c.claim
-			plan := pair.Plan{Claim: &claim, ThroughRenyi: c.through, Learner: "histogram", Samples: 6_000, Explore: 3_000, Beta: 0.1, Seed: 500 + seed}
+			plan := pair.Plan{Claim: &claim, ThroughRenyi: c.through, Learner: "histogram", Samples: testsize.Of(2_000, 6_000), Explore: testsize.Of(1_000, 3_000), Beta: 0.1, Seed: 500 + seed}
 			if c.anytime {
 				plan.Mode, plan.Explore = pair.UntilRefuted, 0
 			}
@@ -236,12 +238,13 @@ func TestAllRowsCover(t *testing.T) {
 // TestStopKeepsTheBound: what bets show when a run is stopped holds, is in the report and
 // replays; and neither depends on the number of workers.
 func TestStopKeepsTheBound(t *testing.T) {
-	for _, claim := range []audit.Claim{audit.DPClaim(5, 0), {Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, {Kind: audit.ZCDP, Rho: 0.6}, {Kind: audit.GaussianDP, Mu: 5}} {
+	t.Parallel()
+	for _, claim := range []audit.Claim{audit.DPClaim(5, 0), {Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, {Kind: audit.ZCDP, Rho: 0.6}, {Kind: audit.GaussianDP, Mu: 3}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 			Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &claim, Mode: pair.UntilRefuted, Samples: 50_000_000, Trials: 2},
 			Progress: func(p pair.Progress) {
-				if p.Rows > 200_000 {
+				if p.Rows > 40_000 {
 					cancel()
 				}
 			}}.Do(ctx)
@@ -260,6 +263,7 @@ func TestStopKeepsTheBound(t *testing.T) {
 // TestEveryGuaranteeReplays: reports of every kind of claim, fixed and anytime,
 // with one worker and with eight.
 func TestEveryGuaranteeReplays(t *testing.T) {
+	t.Parallel()
 	for _, p := range []pair.Plan{
 		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.1}},
 		{Mechanism: "laplace-mean", Claim: &audit.Claim{Kind: audit.ZCDP}},
@@ -269,7 +273,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Pure}},
 	} {
 		for _, anytime := range []bool{false, true} {
-			p.Samples, p.Explore, p.Trials, p.Seed = testsize.Of(1_500, 9_000), testsize.Of(700, 3_000), 2, 6
+			p.Samples, p.Explore, p.Trials, p.Seed = testsize.Of(600, 9_000), testsize.Of(400, 3_000), 2, 6
 			if anytime {
 				p.Mode, p.Explore = pair.UntilRefuted, 0
 			}
@@ -290,6 +294,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 // every kind of claim and with every learner, end in a report that says what
 // happened or in an error that says why not.
 func TestOddOutputs(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	wide := make([]audit.Column, 100)
 	for i := range wide {

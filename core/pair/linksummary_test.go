@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // A glimpse says what its report says, and refuses to be that of other settings.
@@ -42,9 +43,9 @@ func TestGlimpse(t *testing.T) {
 		if wantTitle, wantDetail := r.Banner(); title != wantTitle || detail != wantDetail {
 			t.Errorf("%s: %q, %q, the report says %q, %q", plan.Mechanism, title, detail, wantTitle, wantDetail)
 		}
-		pictured := func(r pair.Report) (scene.Picture, string, string) {
+		pictured := func(r pair.Report) (plot.Picture, string, string) {
 			p := r.Shown()
-			return scene.Draw(scene.NewOutputs(scene.InputOf(r).Report), scene.Request{Width: 600}), pair.DatasetWords(p.First), pair.DatasetWords(p.Second)
+			return plot.Draw(scene.NewOutputs(scene.InputOf(r).Report), plot.Request{Width: 600}), pair.DatasetWords(p.First), pair.DatasetWords(p.Second)
 		}
 		got, gotFirst, gotSecond := pictured(head)
 		want, first, second := pictured(r)

@@ -143,6 +143,7 @@ var late = regexp.MustCompile(`\[([1-9]\d*)\]`)
 // TestMutatedReports: whatever is deleted, changed or swapped in a report, its replay
 // notices, or names the field as not compared.
 func TestMutatedReports(t *testing.T) {
+	t.Parallel()
 	nativetest.Only(t)
 	claim := audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}
 	few := audit.Params{"m": {Number: 2}}

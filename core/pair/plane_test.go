@@ -84,6 +84,7 @@ func slowPlane(t *testing.T, r pair.Report) (counts [2][]int) {
 // the event's border is the first result's, and the report replays either way,
 // as does one of an earlier version, which has no plane.
 func TestPlane(t *testing.T) {
+	t.Parallel()
 	for name, plan := range vectorPlans {
 		t.Run(name, func(t *testing.T) {
 			r := runAudit(t, plan, 8)

@@ -16,6 +16,7 @@ import (
 // A Gaussian mechanism whose claim is a Gaussian curve: whole audits of one that keeps
 // it, and of one with half the noise. The report replays, and says which point it is.
 func TestProfileAudit(t *testing.T) {
+	t.Parallel()
 	curve := func(mu float64) *audit.PrivacyProfile {
 		p := &audit.PrivacyProfile{Source: "a table"}
 		for _, eps := range []float64{0.1, 0.5, 1, 2, 3, 4} {
@@ -27,7 +28,7 @@ func TestProfileAudit(t *testing.T) {
 		claimed float64
 		want    audit.Verdict
 	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
-		for seed := range uint64(5) {
+		for seed := range uint64(testsize.Of(2, 5)) {
 			r := runShift(t, false, 1, pair.Plan{Claim: &audit.Claim{Profile: curve(k.claimed)}, Samples: 3000, Seed: seed})
 			if r.Verdict != k.want || !r.Claim.IsDP() || r.Plan.Claim.Kind != audit.Profile || r.Plan.Mode != pair.Fixed {
 				t.Fatalf("%v: %s of %s, plan %+v", k.claimed, r.Verdict, r.Claim, r.Plan)
@@ -80,6 +81,7 @@ func TestProfilePlansRefused(t *testing.T) {
 // Bets against a curve: a Gaussian mechanism at the exact claim, a little beyond it, and
 // at half of it. The bound is of the factor on the curve's epsilons.
 func TestProfileUntilRefuted(t *testing.T) {
+	t.Parallel()
 	curve := func(mu, times float64) *audit.PrivacyProfile {
 		var p audit.PrivacyProfile
 		for eps := 0.1; eps < 5; eps += 0.1 {
@@ -90,7 +92,7 @@ func TestProfileUntilRefuted(t *testing.T) {
 	run := func(mu, times float64, seed uint64, n int) pair.Report {
 		return runShift(t, false, 1, pair.Plan{Claim: &audit.Claim{Profile: curve(mu, times)}, Mode: pair.UntilRefuted, Samples: n, Seed: seed, Beta: 0.1})
 	}
-	seeds, refuted := testsize.Of(30, 1000), 0
+	seeds, refuted := testsize.Of(10, 1000), 0
 	for seed := range seeds {
 		if r := run(1, 1, uint64(seed), 200); r.Verdict == audit.Violation {
 			refuted++

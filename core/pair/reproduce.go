@@ -1,9 +1,7 @@
 package pair
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -84,50 +82,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	case a.Spec.Unseeded != "":
 		r.URL, r.Note = audit.FragmentOf(args), "Another run gives different counts: "+a.Spec.Unseeded+"."
 	default:
-		r.URL, r.GoTest = audit.FragmentOf(args), a.goTest(params)
+		r.URL = audit.FragmentOf(args)
 	}
 	return r
-}
-
-// goTest is the audit as a call of package dptest, or "" where that has no
-// option for it.
-func (a *Audit) goTest(params []audit.Argument) string {
-	if a.Claim.Kind == audit.Profile {
-		return ""
-	}
-	var numbers, words string
-	for _, k := range Keys() {
-		number := k.At.Type == settings.NumberType || k.At.Type == settings.WholeType
-		k.Always = k.Option != "" && number // of words those that are not the default
-		for _, x := range settings.Written([]settings.Key[Plan]{k}, a.Plan, a.otherwise()) {
-			switch {
-			case k.Field == "mode":
-			case k.Option != "" && number:
-				numbers += fmt.Sprintf(", %s: %s", k.Option, x.Value)
-			case k.Option != "":
-				words += fmt.Sprintf(", %s: %q", k.Option, x.Value)
-			case k.Name != "mechanism" && !strings.HasPrefix(k.Field, "claim/"):
-				return ""
-			}
-		}
-	}
-	if a.Plan.Mode != UntilRefuted {
-		words += fmt.Sprintf(", Mode: %q", a.Plan.Mode)
-	}
-	claim := fmt.Sprintf("audit.DPClaim(%s, %s)", audit.Exactly(a.Claim.Epsilon), audit.Exactly(a.Claim.Delta))
-	switch a.Claim.Kind {
-	case audit.Renyi:
-		claim = fmt.Sprintf("audit.Claim{Kind: audit.Renyi, Alpha: %s, Epsilon: %s}", audit.Exactly(a.Claim.Alpha), audit.Exactly(a.Claim.Epsilon))
-	case audit.ZCDP:
-		claim = fmt.Sprintf("audit.Claim{Kind: audit.ZCDP, Rho: %s}", audit.Exactly(a.Claim.Rho))
-	case audit.GaussianDP:
-		claim = fmt.Sprintf("audit.Claim{Kind: audit.GaussianDP, Mu: %s}", audit.Exactly(a.Claim.Mu))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", a.Plan.Mechanism)
-	for _, x := range params {
-		fmt.Fprintf(&b, ", %q", strings.TrimPrefix(x.Name, "p.")+"="+x.Value)
-	}
-	fmt.Fprintf(&b, "), %s, dptest.Options{%s})", claim, strings.TrimPrefix(numbers+words, ", "))
-	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 // TestRacedChart: a run until the claim is refuted shows the pair in the lead, whatever
 // its outputs are, and its report has the same chart, which a replay counts again.
 func TestRacedChart(t *testing.T) {
+	t.Parallel()
 	for name, kind := range map[string]chart.Kind{"svt4": chart.Outcomes, "laplace-mean": chart.Histogram, "noisy-histogram-wrong-scale": chart.Histogram} {
 		var live *pair.Live
 		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1),

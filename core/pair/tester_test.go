@@ -16,6 +16,7 @@ import (
 // that is loud, Passed of one that keeps its claim, and what it takes the divergence for is
 // at most its estimate.
 func TestTesters(t *testing.T) {
+	t.Parallel()
 	for learner, method := range map[string]bounds.Method{"histogram-tester:bins=5": "published-adptester", "hockeystick-tester:units=8:epochs=2": "published-hockeystick",
 		"renyi-tester:units=32:batch=32:rate=0.01:patience=12": "published-renyitester", "mmd-tester:landmarks=20": "published-mmd"} {
 		for _, mechanism := range []string{"gaussian-mean-raw-count", "laplace-mean"} {

@@ -158,7 +158,7 @@ func TestParseSpace(t *testing.T) {
 		if !slices.Equal(p.First.Values, c.trial[0]) || !slices.Equal(p.Second.Values, c.trial[1]) {
 			t.Errorf("%+v: %v", c, p)
 		}
-		if err := s.Relation.Check(p, s.Domain()); err != nil {
+		if err := s.Relation.Check(p, s.Domain); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

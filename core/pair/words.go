@@ -134,31 +134,35 @@ func (r Report) powerWords() string {
 
 // moreWords say about how many more outputs would refute the claim, by the bound that
 // decides, if all came with the frequencies that were counted; empty where they keep the
-// claim, or are so near to it that it takes more than nearMiss times what was counted.
+// claim, or are so near to it that it takes more than nearMiss times what was counted. The
+// report may be a stranger's.
 func (r Report) moreWords() string {
 	row, limit := r.Deciding(), r.Claim.Limit()
-	if row == nil || row.Counts == nil || row.Counts.N1 == 0 || row.Group > 1 {
+	if row == nil || row.Counts == nil || row.Group > 1 || row.ID != report.Epsilon && row.ID != report.Mu {
 		return ""
 	}
 	const nearMiss = 10
-	counted, beta := *row.Counts, 1-r.Confidence
-	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) } // those of one digit
-	refutes := func(i int) bool {
-		more := float64(size(i)) / float64(counted.N1)
-		n := counted.Add(bounds.Counts{X: int(more * float64(counted.X)), N1: size(i), Y: int(math.Ceil(more * float64(counted.Y))), N0: size(i)})
+	counted, beta := *row.Counts, cmp.Or(row.Beta, r.Plan.boundBeta())
+	least, greatest := min(counted.N1, counted.N0), max(counted.N1, counted.N0)
+	if counted.Validate() != nil || greatest > MaxSamples || bounds.CheckDelta(row.Delta) != nil || bounds.CheckBeta(beta) != nil {
+		return ""
+	}
+	refutes := func(size int) bool {
+		n := counted.Add(bounds.Counts{X: size * counted.X / counted.N1, N1: size, Y: (size*counted.Y + counted.N0 - 1) / counted.N0, N0: size})
 		if row.ID == report.Mu {
 			return bounds.ExactMu(n, beta) > limit
 		}
-		return row.ID == report.Epsilon && bounds.Exact(n, row.Delta, beta) > limit
+		return bounds.Exact(n, row.Delta, beta) > limit
 	}
-	most := 0
-	for size(most+1) <= nearMiss*min(counted.N1, counted.N0) {
+	size := func(i int) int { return (i%9 + 1) * int(math.Pow10(i/9)) } // those of one digit
+	most := -1
+	for size(most+1) <= min(nearMiss*least, MaxSamples-greatest) {
 		most++
 	}
-	if !refutes(most) {
+	if most < 0 || refutes(0) || !refutes(size(most)) {
 		return ""
 	}
-	i := sort.Search(most, refutes)
+	i := sort.Search(most, func(i int) bool { return refutes(size(i)) })
 	return fmt.Sprintf(" The observed value is above the claim, but within chance. If it is the true value, about %s more outputs a side would refute the claim.", phrase.Grouped(size(i)))
 }
 

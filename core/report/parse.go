@@ -25,22 +25,23 @@ func KindOf(data []byte) string {
 	return head.Kind
 }
 
-// firstVersion is the first version of dpscope whose reports this one reads.
-const firstVersion = "0.4.0"
+// readable are the versions of dpscope whose reports this one reads; a report that does not
+// say its version is refused elsewhere.
+var readable = []string{audit.Version, ""}
 
 // CheckVersion refuses a report of any kind by a version of dpscope that this one does
-// not know. A report that does not say its version is not refused here.
+// not know.
 func CheckVersion(data []byte) error {
 	var head struct {
 		Generator audit.Generator `json:"generator"`
 	}
 	json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) // whoever reads it refuses what is no JSON
-	wrote, own := head.Generator, audit.Generator{Version: audit.Version}
-	if !wrote.Before(firstVersion) && !own.Before(wrote.Release()) {
+	wrote := head.Generator.Release()
+	if slices.Contains(readable, wrote) {
 		return nil
 	}
-	return &audit.InputError{Field: "report: generator.version", Path: "/generator/version", Found: wrote.Release(), Want: audit.Version + ", the version of this dpscope",
-		Remedy: "audit again with the command in the report's reproduce, or use dpscope " + wrote.Release()}
+	return &audit.InputError{Field: "report: generator.version", Path: "/generator/version", Found: wrote, Want: audit.Version + ", the version of this dpscope",
+		Remedy: "audit again with the command in the report's reproduce, or use dpscope " + wrote}
 }
 
 // CheckPlanVersion refuses a plan of another version than the one that is known.

@@ -84,7 +84,7 @@ func (s Scores) events(p Plan) []ScoreEvent {
 			}
 			best[i] = c.Value
 			*e = ScoreEvent{Methods: e.Methods, Side: name, Threshold: c.At, Ties: c.Ties, Explored: h.counts(c.At),
-				Certified: bounds.Counts{X: above(certify.x, c.At), N1: len(certify.x), Y: above(certify.y, c.At), N0: len(certify.y)}}
+				Certified: bounds.Counts{X: membership.Above(certify.x, c.At), N1: len(certify.x), Y: membership.Above(certify.y, c.At), N0: len(certify.y)}}
 			if name == Below {
 				e.Threshold = 0 - c.At
 			}
@@ -101,15 +101,6 @@ func (s Scores) events(p Plan) []ScoreEvent {
 }
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
-
-// above counts the scores, in any order, above the cut.
-func above(scores []float64, cut float64) int {
-	n := 0
-	for _, v := range scores {
-		n += one(v > cut)
-	}
-	return n
-}
 
 // pairs counts events in pairs of the first of x with the first of y and so on, which are
 // in random order.

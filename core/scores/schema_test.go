@@ -54,7 +54,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.Relation]():          words(audit.AddRemove, audit.Replace),
 		reflect.TypeFor[source.Design]():           words(source.Sphere, source.Orthogonal, source.RandomGradients, source.TailSingular, source.Vectors, source.DataPoisoning, source.Own),
 		reflect.TypeFor[source.Repeats]():          words(source.SameScores, source.OtherScores),
-		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm, source.OwnNorm),
+		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm),
 		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
 		reflect.TypeFor[report.Quantity]():         words(report.Epsilon, report.AUROC, report.TPR),

@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -232,11 +234,8 @@ const gapsNamed = 20
 // gaps name the shares that are missing.
 func (m *merge) gaps() string {
 	var gaps []string
-	for i := 0; i < m.of; i++ {
-		first := i
-		for _, there := m.shares[i]; !there && i < m.of; _, there = m.shares[i] {
-			i++
-		}
+	first := 0 // that may be missing
+	for _, i := range append(slices.Sorted(maps.Keys(m.shares)), m.of) {
 		switch {
 		case i > first && len(gaps) == gapsNamed:
 			return strings.Join(gaps, ", ") + " and more"
@@ -245,6 +244,7 @@ func (m *merge) gaps() string {
 		case i > first:
 			gaps = append(gaps, fmt.Sprintf("%d to %d", first, i-1))
 		}
+		first = i + 1
 	}
 	return strings.Join(gaps, ", ")
 }

@@ -41,6 +41,28 @@ func part(t *testing.T, i, of, more int) []byte {
 	return data
 }
 
+// TestGaps names the missing shares of a number that nobody could count to.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		there []int
+		of    int
+		want  string
+	}{
+		{[]int{0, 1, 2}, 3, ""},
+		{[]int{4, 1}, 6, "0, 2 to 3, 5"},
+		{[]int{7, 1 << 40}, 1 << 62, "0 to 6, 8 to 1099511627775, 1099511627777 to 4611686018427387903"},
+		{[]int{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41}, 1 << 62, "0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38 and more"},
+	} {
+		m := merge{of: c.of, shares: map[int]held{}}
+		for _, i := range c.there {
+			m.shares[i] = held{}
+		}
+		if got := m.gaps(); got != c.want {
+			t.Errorf("%v of %d: %q, want %q", c.there, c.of, got, c.want)
+		}
+	}
+}
+
 // TestShare holds that shares are contiguous, cover all pieces and differ by one at most,
 // at numbers of pieces beyond what the product of the two would hold.
 func TestShare(t *testing.T) {

@@ -70,8 +70,8 @@ func badFiles() []bad {
 		{name: "unknown output column", data: "x,dataset\n" + rows, choice: audit.Reading{Outputs: []string{"y"}}, want: []string{`"y"`}},
 		{name: "row numbers only", data: "i,dataset\n" + numbered(300), want: []string{"without a column of outputs"}},
 
-		{name: "binary", data: "abc\x01\x00\xff", want: []string{"not text", "0x01", "offset 3", "CSV, TSV, JSON lines, JSON, NPY or NPZ"}},
-		{name: "gzip", data: "\x1f\x8b\x08\x00", want: []string{"a damaged gzip file", "unexpected EOF", "save it again"}},
+		{name: "binary", data: "abc\x01\x00\xff", want: []string{"not text", "0x01", "offset 3", "CSV, TSV, JSON lines, NPY or NPZ"}},
+		{name: "gzip", data: "\x1f\x8b\x08\x00", want: []string{"a gzip file", "unpack it first"}},
 		{name: "Parquet", data: "PAR1\x00", want: []string{"a Parquet file", "as CSV or NPY", "duckdb", "pandas"}},
 		{name: "Arrow", data: "ARROW1\x00\x00", want: []string{"an Arrow file", "as CSV or NPY", "pandas"}},
 		{name: "Feather 1", data: "FEA1\x00\x00", want: []string{"a Feather file", "as CSV or NPY"}},
@@ -114,13 +114,11 @@ func badFiles() []bad {
 		{name: "JSON, no number", data: "[1, 2]\n[1, 0x3]\n", want: []string{"line 2", "[1, 0x3]", "character 'x'"}},
 		{name: "JSON, null", data: "[1, 2]\n[1, null]\n", want: []string{"line 2", "null", "a number or a string"}},
 		{name: "JSON, cut off", data: "[1, 2]\n[1, 2", want: []string{"line 2", "cut off at the end", "the rest"}},
-		{name: "JSON document, cut off", data: "{\"in\": [1, 2],\n\"out\": [1, ", want: []string{"line 2", "the end"}},
-		{name: "JSON document, two arrays of odd rows", data: "{\"d0\": [[1, 2]],\n\"d1\": [[1], 2]}", want: []string{"line 2", "a row like the first"}},
-		{name: "JSON document, no array", data: "{\"d0\": [1, 2],\n\"d1\": 3}", want: []string{"line 2", "3", "an array"}},
-		{name: "JSON document, empty array", data: "{\"d0\": [], \"d1\": [1]}", want: []string{`array "d0"`, "empty"}},
+		{name: "JSON, an array of rows", data: "[[1],\n[2]]", want: []string{"line 2", "a number or a string", "jq -c '.[]' FILE"}},
+		{name: "JSON, an array of objects", data: "[{\"x\": 1}]", want: []string{"line 1", "a number or a string", "jq -c '.[]' FILE"}},
+		{name: "JSON, an object of arrays", data: "{\"d0\": [1, 2], \"d1\": [3]}", want: []string{"line 1", "a number or a string", "a line of its own"}},
+		{name: "JSON, a long array", data: "[" + many("1,", 5000) + "1]", want: []string{"more than 4096 values", "jq -c"}},
 		{name: "JSON, empty object", data: "{}", want: []string{"without values"}},
-		{name: "JSON, empty array", data: "[\n]", want: []string{"an empty array"}},
-		{name: "JSON, text after it", data: "[[1],\n[2]] 3", want: []string{"line 2", "the end of the file"}},
 	}
 }
 
@@ -177,12 +175,9 @@ func TestSizeBeforeReading(t *testing.T) {
 // A file that memory does not hold is refused before more than its first rows are read, in
 // every format that has no size of its own; one that is a tenth smaller than that is not.
 func TestFits(t *testing.T) {
-	for name, row := range map[string]string{"csv": "1.25,0\n", "tsv": "1.25\t0\r\n", "lines": "{\"x\": 1.25, \"dataset\": 0}\n", "arrays": "[1.25, 0]\n", "document": "[1.25, 0],\n"} {
+	for name, row := range map[string]string{"csv": "1.25,0\n", "tsv": "1.25\t0\r\n", "lines": "{\"x\": 1.25, \"dataset\": 0}\n", "arrays": "[1.25, 0]\n"} {
 		const rows = 400_000
 		text := strings.Repeat(row, rows)
-		if name == "document" {
-			text = "[" + strings.TrimSuffix(text, ",\n") + "]"
-		}
 		o := recorded.Options{Name: "f", Size: int64(len(text)), MaxCells: rows}
 		in := strings.NewReader(text)
 		if _, err := recorded.Read(in, o); err == nil || !strings.Contains(err.Error(), "f is of about 8e+05 numbers, which would take 30.5") || in.Len() < len(text)-recorded.MaxLine {

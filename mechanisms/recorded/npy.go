@@ -2,10 +2,8 @@ package recorded
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -304,28 +302,17 @@ func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(zipMagic)) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// npz reads arrays from a zip file. That is read from its end, so that all of it is read
-// first, for its digest.
+// npz reads arrays from a zip file, which is read from its end: all of it is held.
 func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	name := p.o.Name
-	p.from.half = true
-	whole, again := p.from.r.(io.ReaderAt)
-	if again {
-		if _, err := io.Copy(io.Discard, in); err != nil {
-			return nil, err
-		}
-	} else {
-		data, err := io.ReadAll(in)
-		if err != nil {
-			return nil, err
-		}
-		whole = bytes.NewReader(data)
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
 	}
-	z, err := zip.NewReader(whole, p.from.n)
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
-	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(bufio.NewReaderSize(r, pieceBytes)) })
 	var arrays []*zip.File
 	var total uint64
 	others := ""
@@ -355,13 +342,11 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("%d arrays", len(arrays)), Want: fmt.Sprintf("at most %d", maxArrays)}
 	}
 	var tables []*Table
-	var before uint64
 	for _, f := range arrays {
-		t, err := p.array(f, before, total)
+		t, err := p.array(f)
 		if err != nil {
 			return nil, err
 		}
-		before += f.UncompressedSize64
 		for _, other := range tables {
 			if other.Name == t.Name {
 				return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
@@ -377,9 +362,27 @@ func (p *parser) tooLarge(f *zip.File) error {
 		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
+// part is an array that is packed in a file.
+type part struct {
+	in     io.Reader
+	broken func(error) error // is an error of in as one of the file
+	tell   func() error
+	err    error
+}
+
+func (x *part) Read(b []byte) (int, error) {
+	n, err := x.in.Read(b[:min(len(b), pieceBytes)])
+	if err != nil && !errors.Is(err, io.EOF) {
+		x.err = x.broken(err)
+	} else if n > 0 {
+		x.err = x.tell()
+	}
+	return n, cmp.Or(x.err, err)
+}
+
 // array reads one array. Its size is what the zip file says, to the byte: what
 // says otherwise is refused before it is held.
-func (p *parser) array(f *zip.File, before, total uint64) (*Table, error) {
+func (p *parser) array(f *zip.File) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
@@ -390,9 +393,7 @@ func (p *parser) array(f *zip.File, before, total uint64) (*Table, error) {
 		return nil, broken(err)
 	}
 	defer in.Close()
-	x := &part{in: in, broken: broken, each: func(n int64) error { // ends with an error where there is more than f says
-		return p.o.tell((p.from.n + int64(float64(before+uint64(n))/float64(total)*float64(p.from.n))) / 2)
-	}}
+	x := &part{in: in, broken: broken, tell: p.from.tell} // in ends with an error where there is more than f says
 	t, err := p.npy(what, x)
 	if err = cmp.Or(x.err, err); err != nil {
 		return nil, err

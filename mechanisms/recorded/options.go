@@ -15,7 +15,6 @@ const (
 	CSV       Format = "csv" // commas or semicolons
 	TSV       Format = "tsv"
 	JSONLines Format = "jsonl" // an object, an array or a value a line
-	JSON      Format = "json"  // one array of rows, or one object of arrays
 	NPY       Format = "npy"
 	NPZ       Format = "npz"
 )
@@ -59,21 +58,13 @@ type Options struct {
 
 	Size        int64 // of the file in bytes; 0: not known
 	MaxBytes    int64 // of the file
-	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
+	MaxExpanded int64 // of all arrays of an NPZ, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
 	// Progress is called while the file is read, with how much of it was, in bytes. When it
 	// returns an error, reading ends with that error. It may be nil.
 	Progress func(bytes int64) error
-}
-
-// tell tells of progress, if somebody wants to know.
-func (o *Options) tell(bytes int64) error {
-	if o.Progress == nil {
-		return nil
-	}
-	return o.Progress(bytes)
 }
 
 func (o Options) filled() (Options, error) {

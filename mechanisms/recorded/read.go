@@ -4,21 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Read reads all of r. An NPZ is held in memory, unless r is an [io.ReaderAt] too, which then
-// has to begin where r does. After a fault in a row of text the file has the columns as far as
+// Read reads all of r. After a fault in a row of text the file has the columns as far as
 // they are known, without values: so that one may set their kinds.
 func Read(r io.Reader, o Options) (*File, error) {
 	o, err := o.filled()
@@ -30,7 +26,7 @@ func Read(r io.Reader, o Options) (*File, error) {
 	}
 	p := &parser{o: o, left: o.MaxCells, from: source{r: r, hash: sha256.New()}}
 	p.from.o = &p.o
-	tables, err := p.read()
+	tables, err := p.read(bufio.NewReaderSize(&p.from, MaxLine))
 	if err = cmp.Or(p.from.err, err); err != nil {
 		return p.refused(), err
 	}
@@ -74,7 +70,6 @@ type source struct {
 	o    *Options
 	hash hash.Hash
 	n    int64
-	half bool  // it is read once more
 	err  error // why it could not be read on
 }
 
@@ -97,11 +92,12 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// tell tells of progress, if somebody wants to know.
 func (s *source) tell() error {
-	if s.half {
-		return s.o.tell(s.n / 2)
+	if s.o.Progress == nil {
+		return nil
 	}
-	return s.o.tell(s.n)
+	return s.o.Progress(s.n)
 }
 
 func emptyFile(name string) error {
@@ -114,6 +110,7 @@ var byteOrderMark = []byte("\uFEFF")
 var known = []struct {
 	magic, name, remedy string
 }{
+	{"\x1f\x8b", "a gzip file", "unpack it first: gunzip FILE"},
 	{"BZh", "a bzip2 file", "unpack it first"},
 	{"\xfd7zXZ", "an xz file", "unpack it first"},
 	{"(\xb5/\xfd", "a zstd file", "unpack it first"},
@@ -139,64 +136,10 @@ const arrow = "write it as CSV or NPY: pandas.read_feather('FILE').to_csv('FILE.
 
 const savez = "save its arrays with numpy.savez; pickles can run programs and are not read"
 
-const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
+const wantFormat = "CSV, TSV, JSON lines, NPY or NPZ"
 
-const gzipMagic = "\x1f\x8b"
-
-// read reads the file, which may be packed.
-func (p *parser) read() ([]*Table, error) {
-	in := bufio.NewReaderSize(&p.from, MaxLine)
-	head, _ := in.Peek(MaxLine)
-	if !bytes.HasPrefix(head, []byte(gzipMagic)) {
-		return p.unpacked(in, p.o.Size)
-	}
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, p.damaged(err)
-	}
-	packed := &part{in: z, broken: p.damaged, each: func(n int64) error {
-		if n > p.o.MaxExpanded {
-			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
-		}
-		return p.from.tell()
-	}}
-	in = bufio.NewReaderSize(packed, MaxLine)
-	head, _ = in.Peek(len(zipMagic))
-	if bytes.HasPrefix(head, []byte(gzipMagic)) || isZip(head) {
-		return nil, &audit.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
-	}
-	tables, err := p.unpacked(in, 0)
-	p.format += ".gz"
-	return tables, cmp.Or(packed.err, err)
-}
-
-func (p *parser) damaged(err error) error {
-	return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
-}
-
-// part is what is packed in a file.
-type part struct {
-	in     io.Reader
-	broken func(error) error   // is an error of in as one of the file
-	each   func(n int64) error // sees how much was read
-	n      int64
-	err    error
-}
-
-func (x *part) Read(b []byte) (int, error) {
-	n, err := x.in.Read(b[:min(len(b), pieceBytes)])
-	x.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		x.err = x.broken(err)
-	} else if n > 0 {
-		x.err = x.each(x.n)
-	}
-	return n, cmp.Or(x.err, err)
-}
-
-// unpacked reads what is not packed, of so many bytes if that is known. It tells the format by
-// content.
-func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
+// read reads the file. It tells the format by content.
+func (p *parser) read(in *bufio.Reader) ([]*Table, error) {
 	head, _ := in.Peek(MaxLine)
 	switch {
 	case len(head) == 0:
@@ -219,26 +162,27 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	if at := binaryByte(text[:min(512, len(text))]); at >= 0 {
 		return nil, &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+mark), Want: wantFormat}
 	}
-	if err := p.fits(text, size); err != nil {
+	if err := p.fits(text); err != nil {
 		return nil, err
 	}
 	in.Discard(mark)
 	if first := bytes.TrimLeft(text, " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		return p.json(in, text)
+		t, err := p.json(in)
+		return []*Table{t}, err
 	}
 	t, err := p.text(in, text)
 	return []*Table{t}, err
 }
 
 // fits refuses a text whose first rows and size say that it holds more cells than there may be.
-func (p *parser) fits(head []byte, size int64) error {
+func (p *parser) fits(head []byte) error {
 	cells := 0
 	for i, c := range head {
 		if c == ',' || c == ';' || c == '\t' || c == '\n' && head[max(i, 1)-1] != ',' {
 			cells++
 		}
 	}
-	if n := int(float64(cells) / float64(max(1, len(head))) * float64(size)); n > p.left {
+	if n := int(float64(cells) / float64(max(1, len(head))) * float64(p.o.Size)); n > p.left {
 		return tooManyCells(p.o.Name, n, &p.o)
 	}
 	return nil

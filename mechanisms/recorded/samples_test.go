@@ -112,29 +112,3 @@ func TestConstantsAreSaid(t *testing.T) {
 	hasNote(t, s.Notes, `"count" is 42 in every row of the first dataset and 41 in every row of the second`)
 	hasNote(t, s.Notes, `"same" is 5 in every row: it has no information`)
 }
-
-// Histograms count every row once.
-func TestHistogram(t *testing.T) {
-	s := readPair(t, audit.Reading{}, read(t, csv(300), recorded.Options{}))
-	for column := range s.Columns {
-		for _, bins := range []int{2, 3, 10, 40} {
-			var n [2]int
-			h := s.Histogram(column, bins)
-			for k, b := range h {
-				n[0], n[1] = n[0]+b.Counts[0], n[1]+b.Counts[1]
-				if b.Label == "" && k > 0 && b.Lower != h[k-1].Upper {
-					t.Errorf("bin %d begins at %v, the one before ends at %v", k, b.Lower, h[k-1].Upper)
-				}
-			}
-			if n != [2]int{300, 300} {
-				t.Errorf("column %d, %d bins: %v rows", column, bins, n)
-			}
-		}
-	}
-	mixed := readPair(t, audit.Reading{}, read(t, "x,dataset\n"+strings.Repeat("1,0\nNaN,1\n3,1\n2,0\n", 200), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}))
-	h := mixed.Histogram(0, 2)
-	want := []recorded.Bin{{Label: "NaN", Counts: [2]int{0, 200}}, {Lower: 1, Upper: 2, Counts: [2]int{200, 0}}, {Lower: 2, Upper: 3, Counts: [2]int{200, 200}}}
-	if !slices.Equal(h, want) {
-		t.Errorf("a mixed column: %v, want %v", h, want)
-	}
-}

@@ -15,8 +15,7 @@ type File struct {
 	Format Format
 	Bytes  int64
 	SHA256 string // of the bytes, in hexadecimal
-	// Tables is one table, or the arrays of an NPZ or of a JSON object, in
-	// their order in the file.
+	// Tables is one table, or the arrays of an NPZ in their order in the file.
 	Tables []*Table
 	Notes  []string // what was taken for granted, in words
 }
@@ -39,7 +38,7 @@ type Table struct {
 	Columns []*Column
 	// Shape is that of the array in an NPY or NPZ; nil elsewhere.
 	Shape []int
-	// Matrix: the array had two dimensions, or its rows were arrays.
+	// Matrix: the array had two dimensions.
 	Matrix bool
 }
 
@@ -101,8 +100,7 @@ func columnNumber(i int) string { return fmt.Sprintf("c%d", i+1) }
 // tabulator makes a table of rows of cells in text. It keeps the first rows
 // until they tell the columns' kinds.
 type tabulator struct {
-	o     *Options
-	what  string // the file, or the array in it
+	p     *parser
 	names []string
 	named bool // the names come from the file
 	table *Table
@@ -111,7 +109,6 @@ type tabulator struct {
 	text  bool       // a CSV or TSV
 	line  func() int // of the row that comes
 	ended []int      // line at which a column ended, by column
-	left  *int       // cells that all tables of the file may still take
 }
 
 // maxName is how long a column's name may be, in bytes.
@@ -133,33 +130,33 @@ func (t *tabulator) place(line, column int) string {
 	if t.named && column < len(t.names) {
 		name = " (" + t.names[column] + ")"
 	}
-	return fmt.Sprintf("%s, line %d, column %d%s", t.what, line, column+1, name)
+	return fmt.Sprintf("%s, line %d, column %d%s", t.p.o.Name, line, column+1, name)
 }
 
 // setNames fixes the columns.
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
 	}
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
 		}
 		if j, twice := seen[n]; twice {
-			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
 				Want: "a unique name", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
 		}
 		seen[n] = i
 	}
 	t.names, t.named = names, named
-	for name := range t.o.Kinds {
+	for name := range t.p.o.Kinds {
 		found := false
 		for _, n := range names {
 			found = found || strings.EqualFold(n, name)
 		}
 		if !found {
-			return audit.UnknownName(t.what+": kind of column", name, names)
+			return audit.UnknownName(t.p.o.Name+": kind of column", name, names)
 		}
 	}
 	return nil
@@ -169,7 +166,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
 		remedy := "every row has as many cells as the first; quote a cell that holds the separator"
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
 	}
 	if t.table != nil {
 		return t.add(cells, t.line)
@@ -202,7 +199,7 @@ func (t *tabulator) settle() error {
 
 // given is the kind of column i by option.
 func (t *tabulator) given(i int) (audit.ColumnKind, bool) {
-	for name, k := range t.o.Kinds {
+	for name, k := range t.p.o.Kinds {
 		if strings.EqualFold(name, t.names[i]) {
 			return k, true
 		}
@@ -235,7 +232,7 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 func (t *tabulator) add(cells []string, line func() int) error {
 	for i, cell := range cells {
 		c := t.table.Columns[i]
-		if t.text && t.o.Scores {
+		if t.text && t.p.o.Scores {
 			if cell == "" {
 				if t.ended[i] == 0 {
 					t.ended[i] = line()
@@ -246,12 +243,12 @@ func (t *tabulator) add(cells []string, line func() int) error {
 				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, but line %d is not", line()), Want: "a number, or empty to the end of the file"}
 			}
 		}
-		if f := c.addText(cell, t.o); f != nil {
+		if f := c.addText(cell, &t.p.o); f != nil {
 			return &audit.InputError{Field: t.place(line(), i), Found: f.found, Want: f.want, Remedy: f.remedy}
 		}
 	}
-	if *t.left -= len(cells); *t.left < 0 {
-		return tooManyCells(fmt.Sprintf("%s, line %d", t.what, line()), 0, t.o)
+	if t.p.left -= len(cells); t.p.left < 0 {
+		return tooManyCells(fmt.Sprintf("%s, line %d", t.p.o.Name, line()), 0, &t.p.o)
 	}
 	return nil
 }

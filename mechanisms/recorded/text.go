@@ -133,7 +133,7 @@ var columnWords = map[string]bool{"dataset": true, "score": true, "member": true
 // is a number, or one is a word that only a header holds. The second line is nil
 // where there is none.
 func (t *textReader) settleHeader(second []string) error {
-	tab := &tabulator{o: &t.p.o, what: t.p.o.Name, left: &t.p.left, text: true, line: func() int { return t.cut.Line }}
+	tab := &tabulator{p: t.p, text: true, line: func() int { return t.cut.Line }}
 	t.p.tab = tab
 	cells := t.first.cells
 	if len(cells) == 1 && t.separator == ',' {

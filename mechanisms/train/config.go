@@ -175,7 +175,7 @@ func Params() []audit.ParamSpec {
 		{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
 		{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: c.Strength, Min: 1, Max: 1e6},
 		whole("examples", "examples in the built-in data", float64(c.Data.Examples), 2, examplesMost),
-		whole("features", "features of the built-in data", float64(c.Data.Features), 1, featuresMost),
+		whole("features", "features of the built-in data", float64(c.Data.Features), 1, FeaturesMost),
 		whole("classes", "classes of the built-in data", float64(c.Data.Classes), 2, classesMost),
 		number("separation", "distance of a class's mean from the origin, in standard deviations", c.Data.Separation, 0, 100),
 	}
@@ -232,7 +232,8 @@ func Idle(p audit.Params, builtIn bool) (names []string) {
 // Limits of what is accepted: what fits into a browser's memory.
 const (
 	examplesMost = 100_000
-	featuresMost = 1000
+	// FeaturesMost is the largest number of features of an example.
+	FeaturesMost = 1000
 	classesMost  = 100
 	cellsMost    = 1 << 24 // features of all examples
 	unitsMost    = 1024

@@ -112,8 +112,8 @@ func (p *csvReader) first(line int, cells []string) error {
 	if len(cells) < 2 {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
 	}
-	if len(cells) > featuresMost+1 {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(cells)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
+	if len(cells) > FeaturesMost+1 {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(cells)), Want: fmt.Sprintf("at most %d features and a label", FeaturesMost)}
 	}
 	p.columns = len(cells)
 	return p.head(cells)

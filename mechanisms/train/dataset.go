@@ -45,7 +45,7 @@ const syntheticScale = 0.25
 
 func (s Synthetic) resolve() (Synthetic, error) {
 	s.Examples, s.Features, s.Classes, s.Separation = cmp.Or(s.Examples, 500), cmp.Or(s.Features, 20), cmp.Or(s.Classes, 4), cmp.Or(s.Separation, 3)
-	return s, cmp.Or(checkInt("examples", s.Examples, 2, examplesMost), checkInt("features", s.Features, 1, featuresMost),
+	return s, cmp.Or(checkInt("examples", s.Examples, 2, examplesMost), checkInt("features", s.Features, 1, FeaturesMost),
 		checkInt("classes", s.Classes, 2, classesMost), checkNumber("separation", s.Separation, 0, 100))
 }
 

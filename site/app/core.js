@@ -25,7 +25,7 @@ export class Core {
     this.#on = on;
   }
 
-  async boot() {
+  async boot(workers = defaultWorkers()) {
     dismiss("core");
     this.#on.setState("loading");
     const engine = this.#engine;
@@ -39,11 +39,11 @@ export class Core {
         this.catalogue = await engine.catalogue();
         this.#on.listed();
       }
-      this.#started(await engine.start(await coming, defaultWorkers()));
+      this.#started(await engine.start(await coming, workers));
       await this.#on.begun();
       this.free();
     } catch (error) {
-      this.#failed("The core did not start", error.message, () => this.boot());
+      this.#failed("The core did not start", error.message, () => this.boot(workers));
     }
   }
 

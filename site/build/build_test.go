@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"os"
@@ -10,16 +11,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-func TestCodingsReturnWhatTheyWereGiven(t *testing.T) {
+func TestCodings(t *testing.T) {
 	text := bytes.Repeat([]byte("a bound is a number; "), 500)
 	for _, c := range []coding{gzipCoding, brotliCoding} {
 		for _, data := range [][]byte{{}, {0}, text} {
 			packed := must.Get(c.pack(data))(t)
-			back, err := c.unpack(packed)
-			if err != nil || !bytes.Equal(back, data) {
+			var reader io.Reader = brotli.NewReader(bytes.NewReader(packed))
+			if c.suffix == gzipCoding.suffix {
+				reader = must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
+			}
+			if back, err := io.ReadAll(reader); err != nil || !bytes.Equal(back, data) {
 				t.Errorf("%s: %d bytes come back as %d, %v", c.suffix, len(data), len(back), err)
 			}
 			if again, _ := c.pack(data); !bytes.Equal(again, packed) {
@@ -29,31 +34,6 @@ func TestCodingsReturnWhatTheyWereGiven(t *testing.T) {
 				t.Errorf("%s: %d bytes became %d", c.suffix, len(data), len(packed))
 			}
 		}
-	}
-}
-
-// A sibling is made anew exactly when it does not unpack to the file.
-func TestSiblingIsKeptWhileItFits(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	one, two := []byte(strings.Repeat("one", 100)), []byte(strings.Repeat("two", 100))
-	made := 0
-	c := gzipCoding
-	c.pack = func(b []byte) ([]byte, error) { made++; return gzipCoding.pack(b) }
-	for i, step := range []struct {
-		data []byte
-		made int
-	}{{one, 1}, {one, 1}, {two, 2}, {two, 2}, {one, 3}} {
-		n, err := c.sibling(path, step.data)
-		if err != nil || made != step.made {
-			t.Fatalf("step %d: packed %d times, want %d; %v", i, made, step.made, err)
-		}
-		if on, err := os.ReadFile(path + ".gz"); err != nil || len(on) != n {
-			t.Errorf("step %d: %d bytes, reported %d, %v", i, len(on), n, err)
-		}
-	}
-	must.Do(t, os.WriteFile(path+".gz", []byte("broken"), 0o644))
-	if _, err := c.sibling(path, one); err != nil || made != 4 {
-		t.Errorf("over a broken sibling: packed %d times, want 4; %v", made, err)
 	}
 }
 
@@ -77,6 +57,14 @@ func TestWrite(t *testing.T) {
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if f := onDisk.Files[0]; f.Name != "a.html" || f.SHA256 != abc || f.Bytes != 3 || f != info.Files[0] {
 		t.Errorf("%+v", f)
+	}
+	// A sibling is made anew exactly when its file is another.
+	for _, step := range []struct{ text, br string }{{"abc", "old"}, {"abd", ""}} {
+		must.Do(t, os.WriteFile(filepath.Join(out, "a.html.br"), []byte("old"), 0o644))
+		must.Get(write(out, "go1", []file{{"a.html", []byte(step.text)}}, true))(t)
+		if br := must.Get(os.ReadFile(filepath.Join(out, "a.html.br")))(t); step.br != "" && string(br) != step.br || step.br == "" && string(br) == "old" {
+			t.Errorf("of %s: %q", step.text, br)
+		}
 	}
 	// A plain build leaves no sibling that would be served in the place of its file.
 	plain, err := write(out, "go1", []file{{"a.html", []byte("abcd")}}, false)
@@ -133,24 +121,6 @@ func TestBudgetsCoverTheSite(t *testing.T) {
 		if counted != want {
 			t.Errorf("%s is in %d budgets, want %d", f.name, counted, want)
 		}
-	}
-}
-
-func TestCompareNamesTheDifference(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
-	for _, dir := range []string{a, b} {
-		for _, name := range []string{"x", "y"} {
-			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
-		}
-	}
-	if n, err := compare(a, b); n != 2 || err != nil {
-		t.Errorf("equal folders: %d, %v", n, err)
-	}
-	must.Do(t, os.WriteFile(filepath.Join(b, "y"), []byte("z"), 0o644))
-	must.Refuse(t, must.Err(compare(a, b)), "y differs", "a changed file")
-	must.Do(t, os.Remove(filepath.Join(b, "x")))
-	if _, err := compare(a, b); err == nil {
-		t.Error("a missing file was not seen")
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"io"
 	"os"
 
 	"github.com/andybalholm/brotli"
@@ -13,7 +12,6 @@ import (
 type coding struct {
 	suffix string
 	pack   func([]byte) ([]byte, error)
-	unpack func([]byte) ([]byte, error)
 }
 
 var brotliCoding = coding{
@@ -28,7 +26,6 @@ var brotliCoding = coding{
 		err := w.Close()
 		return out.Bytes(), err
 	},
-	unpack: func(data []byte) ([]byte, error) { return io.ReadAll(brotli.NewReader(bytes.NewReader(data))) },
 }
 
 var gzipCoding = coding{
@@ -45,22 +42,13 @@ var gzipCoding = coding{
 		err = w.Close()
 		return out.Bytes(), err
 	},
-	unpack: func(data []byte) ([]byte, error) {
-		r, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(r)
-	},
 }
 
-// sibling writes the compressed form of data beside path and returns its size.
-// One that is there and unpacks to data is kept: brotli takes seconds.
-func (c coding) sibling(path string, data []byte) (int, error) {
-	if old, err := os.ReadFile(path + c.suffix); err == nil {
-		if was, err := c.unpack(old); err == nil && bytes.Equal(was, data) {
-			return len(old), nil
-		}
+// sibling writes the compressed form of data beside path and returns its size. One that is
+// there of the same data is kept: brotli takes seconds.
+func (c coding) sibling(path string, data []byte, same bool) (int, error) {
+	if old, err := os.Stat(path + c.suffix); same && err == nil {
+		return int(old.Size()), nil
 	}
 	packed, err := c.pack(data)
 	if err != nil {

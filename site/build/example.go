@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // exampleWidths are those that the example's picture is drawn for beforehand, in px:
@@ -25,10 +26,10 @@ func examplePicture(files []file) ([]file, error) {
 		return nil, fmt.Errorf("the example: %w", err)
 	}
 	in := scene.InputOf(r)
-	var drawn []scene.Picture
+	var drawn []plot.Picture
 	for _, width := range exampleWidths {
 		if v := scene.NewOutputs(in.Report); v != nil {
-			drawn = append(drawn, scene.Draw(v, scene.Request{Width: width}))
+			drawn = append(drawn, plot.Draw(v, plot.Request{Width: width}))
 		}
 	}
 	data, err := json.Marshal(drawn)

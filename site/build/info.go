@@ -92,18 +92,19 @@ func write(out, goVersion string, files []file, compress bool) (buildInfo, error
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	info := buildInfo{Version: audit.Version, Build: stamp(files), Go: goVersion}
 	info.Files = make([]fileInfo, len(files))
+	old := builtBefore(out)
 	var all errgroup.Group // brotli takes nearly all of the time
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for _, i := range largestFirst(files) {
 		all.Go(func() (err error) {
-			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i], compress)
+			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i], compress, old)
 			return err
 		})
 	}
 	if err := all.Wait(); err != nil {
 		return info, err
 	}
-	if err := removeStale(out, info); err != nil {
+	if err := removeStale(out, info, old); err != nil {
 		return info, err
 	}
 	data, err := json.MarshalIndent(info, "", "  ")
@@ -125,7 +126,7 @@ func largestFirst(files []file) []int {
 
 // writeFile puts a file and its siblings at path. Without compress it removes the
 // siblings of an earlier build, which would be served in the file's place.
-func writeFile(path string, f file, compress bool) (fileInfo, error) {
+func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fileInfo{}, err
 	}
@@ -138,11 +139,12 @@ func writeFile(path string, f file, compress bool) (fileInfo, error) {
 		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
 		return info, removeSiblings(path)
 	}
+	same := slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.name && o.SHA256 == info.SHA256 })
 	var err error
-	if info.Gzip, err = gzipCoding.sibling(path, f.data); err != nil {
+	if info.Gzip, err = gzipCoding.sibling(path, f.data, same); err != nil {
 		return fileInfo{}, err
 	}
-	info.Brotli, err = brotliCoding.sibling(path, f.data)
+	info.Brotli, err = brotliCoding.sibling(path, f.data, same)
 	return info, err
 }
 
@@ -156,20 +158,18 @@ func removeSiblings(path string) error {
 	return nil
 }
 
-// removeStale removes the files that the folder's build-info.json lists and
-// info does not; others are not ours.
-func removeStale(out string, info buildInfo) error {
+// builtBefore is what a folder's build-info.json says; nothing where it is not ours.
+func builtBefore(out string) (old buildInfo) {
 	data, err := os.ReadFile(filepath.Join(out, infoName))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	if err != nil || json.Unmarshal(data, &old) != nil {
+		return buildInfo{}
 	}
-	if err != nil {
-		return err
-	}
-	var old buildInfo
-	if json.Unmarshal(data, &old) != nil {
-		return nil // not ours, or broken: it is about to be replaced
-	}
+	return old
+}
+
+// removeStale removes the files that an earlier build made and this one did not; others are
+// not ours.
+func removeStale(out string, info, old buildInfo) error {
 	for _, f := range old.Files {
 		if !filepath.IsLocal(f.Name) || slices.ContainsFunc(info.Files, func(n fileInfo) bool { return n.Name == f.Name }) {
 			continue

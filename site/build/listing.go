@@ -29,7 +29,7 @@ type listing struct {
 type canaries struct {
 	Sources   []canarySource   `json:"sources"`
 	Intervals []canaryInterval `json:"intervals"` // the first is the default
-	Scales    []source.Scale   `json:"scales"`    // of vectors from a file, the first is the default
+	Scales    []source.Scale   `json:"scales"`    // of vectors, the first is the default
 	Methods   []report.Method  `json:"methods"`   // for scores without runs, the first is the default
 }
 
@@ -38,18 +38,13 @@ type canarySource struct {
 	Title     string            `json:"title"`
 	Params    []audit.ParamSpec `json:"params"`
 	Relations []audit.Relation  `json:"relations"` // the first is the default, as of designs
-	Designs   []canaryDesign    `json:"designs"`
+	Designs   []source.Design   `json:"designs"`
 	Examples  bool              `json:"examples,omitempty"` // a file of examples may be given
 	Runs      int               `json:"runs"`               // by default
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
 	OneRunDesign source.Design `json:"oneRunDesign,omitempty"`
-}
-
-type canaryDesign struct {
-	Name    source.Design `json:"name"`
-	Vectors bool          `json:"vectors,omitempty"` // of a file, which must be given
 }
 
 type canaryInterval struct {
@@ -95,12 +90,9 @@ func list(museum map[string]string) listing {
 }
 
 func canaryOffer() canaries {
-	c := canaries{Methods: scores.FlatMethods(), Scales: []source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm}}
+	c := canaries{Methods: scores.FlatMethods(), Scales: []source.Scale{source.UnitNorm, source.MedianNorm}}
 	for _, s := range source.Sources() {
-		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Examples: s.TakesData, Runs: canary.UsualRuns(s)}
-		for _, d := range s.Designs {
-			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})
-		}
+		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Designs: s.Designs, Examples: s.TakesData, Runs: canary.UsualRuns(s)}
 		if s.OneRun != nil {
 			x.OneRun, x.OneRunDesign = s.OneRun.Canaries, s.OneRun.Designs[0]
 		}

@@ -71,7 +71,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		defer stop()
 		err = buildAndServe(ctx, *out, *addr, stdout, compile)
 	default:
-		err = build(*out, !*plain, stdout)
+		_, err = build(*out, !*plain, stdout)
 		if err == nil && *packed != "" {
 			err = pack(*out, *packed, stdout)
 		}
@@ -84,26 +84,49 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // build makes the site in the folder out; compressed, it prints and judges sizes.
-func build(out string, compress bool, stdout io.Writer) error {
+func build(out string, compress bool, stdout io.Writer) (info buildInfo, err error) {
 	done := serve.Say(stdout, "Compiling the core and the picture")
 	programs, err := compile()
 	done()
 	if err != nil {
-		return err
+		return info, err
 	}
 	files, version, err := uncompiled()
 	if err != nil {
-		return err
+		return info, err
 	}
 	if compress {
 		defer serve.Say(stdout, "Compressing")()
 	}
-	info, err := write(out, version, append(files, programs...), compress)
+	info, err = write(out, version, append(files, programs...), compress)
 	if err != nil || !compress {
-		return err
+		return info, err
 	}
 	info.table(stdout)
-	return info.overBudget()
+	return info, info.overBudget()
+}
+
+// checkReproducible builds twice and compares the hashes of all files.
+func checkReproducible(stdout io.Writer) error {
+	var built [2]buildInfo
+	for i := range built {
+		dir, err := os.MkdirTemp("", "dpscope-build-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		fmt.Fprintf(stdout, "build %d of 2\n", i+1)
+		if built[i], err = build(dir, true, stdout); err != nil {
+			return err
+		}
+	}
+	for i, f := range built[0].Files {
+		if again := built[1].Files; len(again) != len(built[0].Files) || again[i] != f {
+			return fmt.Errorf("not reproducible: %s differs between two builds, of %d files and %d", f.Name, len(built[0].Files), len(again))
+		}
+	}
+	fmt.Fprintf(stdout, "%d files, the same bytes in both builds\n", len(built[0].Files))
+	return nil
 }
 
 // buildAndServe makes the site, uncompressed, in the folder out and serves it. Its

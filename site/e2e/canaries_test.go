@@ -130,7 +130,7 @@ func TestCanaries(t *testing.T) {
 // into the audit; what is wrong with it is said there.
 func TestCanariesFile(t *testing.T) {
 	t.Parallel()
-	tab := planting(t, "&design=vectors&n=40&k=2&seed=1")
+	tab := planting(t, "&source=dp-sgd&p.model=linear&p.steps=3&n=40&k=2&seed=1")
 	fails := func(button, says string) {
 		t.Helper()
 		click(t, tab, button)
@@ -141,10 +141,9 @@ func TestCanariesFile(t *testing.T) {
 		drop(t, tab, name, text)
 		until(t, tab, fmt.Sprintf(`document.querySelector("#k-%s-name").textContent.includes(%q)`, box, name), 5*time.Second)
 	}
-	fails("#canaries-run", "give a file for the design")
 	dropped("file", "bad.csv", "1,0,0\n0,x,0\n")
 	fails("#canaries-run", "line 2, column 2")
-	dropped("file", "good.csv", "1,0,0\n0,2,0\n0,0,3\n1,1,1\n")
+	dropped("file", "good.csv", "1,0,a\n0,2,b\n0,0,a\n1,1,b\n")
 	click(t, tab, "#canaries-run")
 	if r := planted(t, tab, time.Minute); r.Plan.Data == "" || r.Plan.Runs != 40 {
 		t.Errorf("%+v", r.Plan)
@@ -152,7 +151,7 @@ func TestCanariesFile(t *testing.T) {
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 	click(t, tab, "#k-file-forget")
-	fails("#verify", "give a file for the design")
+	fails("#verify", "give the file that the audit was made with")
 	dropped("scores", "scores.csv", "member;score\n1;3\n0;1\n")
 	until(t, tab, `document.querySelector("#k-file-name").textContent === "No file." && `+canaryIdle, 30*time.Second)
 }

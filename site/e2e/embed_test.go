@@ -330,7 +330,7 @@ func TestEmbedFrame(t *testing.T) {
 func TestEmbedFails(t *testing.T) {
 	t.Parallel()
 	const nobody = "127.0.0.1:9"
-	tab := embedding(t, `<dp-audit data-name="a" site="http://`+nobody+`" mechanism="svt1" epsilon="1" samples="2000" trials="1"><a href="#">fallback</a></dp-audit>`, nobody)
+	tab := embedding(t, `<dp-audit data-name="a" site="http://`+nobody+`" mechanism="svt1" epsilon="1" samples="2000" trials="1" workers="2"><a href="#">fallback</a></dp-audit>`, nobody)
 	failed := eval[string](t, tab, `one("a").run().then(() => "", (e) => e.message)`)
 	if !strings.Contains(failed, nobody) || eval[int](t, tab, heard("error", "a")+`.length`) != 1 {
 		t.Errorf("it fails with %q", failed)
@@ -339,12 +339,16 @@ func TestEmbedFails(t *testing.T) {
 		t.Error("neither the fallback nor the reason is shown")
 	}
 	for _, locks := range []string{`undefined`, `{request: () => Promise.reject(new DOMException("denied", "SecurityError"))}`} {
-		before(t, tab, `Object.defineProperty(navigator, "locks", {value: `+locks+`, configurable: true}); if (parent !== window) parent.postMessage({dpaudit: 1, type: "robbed"}, "*");`)
+		before(t, tab, `Object.defineProperty(navigator, "locks", {value: `+locks+`, configurable: true}); if (parent !== window) parent.postMessage({dpaudit: 1, type: "robbed"}, "*");
+			window.Worker = class extends (window.plainWorker ??= Worker) { constructor(...of) { super(...of); parent.postMessage({dpaudit: 1, type: "worker"}, "*"); } };`)
 		if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), document.body.append(one("a")), said.length = 0, one("a").run().then((r) => r.verdict))`); verdict != string(audit.NoViolation) {
 			t.Errorf("locks %s: %s", locks, verdict)
 		}
 		if !eval[bool](t, tab, heard("robbed", strings.TrimSuffix(site, "/"))+`.length > 0`) {
 			t.Error("the frame had its locks")
+		}
+		if n := eval[int](t, tab, heard("worker", strings.TrimSuffix(site, "/"))+`.length`); n != 4 {
+			t.Errorf("it started %d workers, want one that compiles, a coordinator and two", n)
 		}
 	}
 }
@@ -389,12 +393,24 @@ func TestEmbedInMuseum(t *testing.T) {
 		until(t, tab, `!`+frame+`.querySelector("#verify").checkVisibility() && `+frame+`.body.dataset.state === "done"`, time.Minute)
 		stands(t, tab, frame+`.querySelector("#verdict")`, c.stands)
 	}
+	// A run that is asked for during a replay waits for its end.
+	if verdict := eval[string](t, tab, `((e) => e.save().then((state) => e.restore(state)).then(() => {
+		`+frame+`.querySelector("#verify").click();
+		return e.run();
+	}).then((r) => r?.verdict ?? "no report"))(document.querySelector("dp-audit"))`); verdict != string(audit.Violation) {
+		t.Errorf("a run during a replay comes to %s", verdict)
+	}
 	quiet(t, tab)
 	for _, address := range []string{"mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full", "view=canaries&n=60&k=3"} {
 		alone := must.Get(browser.Open(profile(t), site+"embed.html#v=1&autorun=true&"+address))(t)
 		until(t, alone, `document.body.dataset.state === "done" && [...document.querySelectorAll(".background")].some((e) => e.textContent)`, time.Minute)
 		eval[bool](t, alone, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 		axeIn(t, alone, address, "document")
+		for state, want := range map[string]string{"idle": "before", "running": "", "done": ""} { // without controls
+			if got := eval[string](t, alone, fmt.Sprintf(`(document.body.dataset.controls = "none", document.body.dataset.state = %q, ["before", "stop", "canaries-stop", "run", "canaries-run"].filter((id) => document.getElementById(id).checkVisibility()).join(" ").replace(/ (canaries-)?run$/, ""))`, state)); got != want {
+				t.Errorf("%s, %s without controls: %q is seen, want %q and a button to begin", address, state, got, want)
+			}
+		}
 		alone.Close()
 	}
 }

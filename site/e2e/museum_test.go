@@ -57,6 +57,11 @@ func TestDocuments(t *testing.T) {
 		eval[bool](t, tab, fmt.Sprintf(`(document.getElementById("search").value = %q, document.getElementById("search").dispatchEvent(new Event("input")), true)`, words))
 	}
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+"docs/museum/svt4.html")))
+	look("sphinx") // its answer comes when nothing is looked for any more
+	look("")
+	if late := eval[string](t, tab, `fetch("../search.json").then((answer) => answer.json()).then(() => new Promise((done) => setTimeout(done, 100))).then(() => document.getElementById("found").textContent)`); late != "" {
+		t.Errorf("an answer came too late: %s", late)
+	}
 	look("private learners")
 	until(t, tab, links+`[0]?.startsWith("Private learners")`, 10*time.Second)
 	look("xyzzy learners")

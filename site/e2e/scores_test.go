@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,12 +50,12 @@ func TestScores(t *testing.T) {
 		fmt.Fprintf(&table, "%.6f,%d\n", score, i%2)
 		fmt.Fprintf([]*strings.Builder{&out, &in}[i%2], "%.6f\n", score)
 	}
-	var scored4, member4 []string
-	for range 80 {
-		scored4 = append(scored4, fmt.Sprintf("[%.4f, %.4f, %.4f, %.4f]", r.NormFloat64()+3, r.NormFloat64(), r.NormFloat64(), r.NormFloat64()+3))
-		member4 = append(member4, "[1, 0, 0, 1]")
+	matrix := "run,score,member\n"
+	for i := range 80 {
+		for _, member := range []int{1, 0, 0, 1} {
+			matrix += fmt.Sprintf("%d,%.4f,%d\n", i, r.NormFloat64()+3*float64(member), member)
+		}
 	}
-	matrix := fmt.Sprintf(`{"score": [%s], "member": [%s]}`, strings.Join(scored4, ","), strings.Join(member4, ","))
 
 	tab := planting(t, "&epsilon=1&seed=9&beta=0.1")
 	until(t, tab, canaryIdle, 30*time.Second)
@@ -62,7 +66,7 @@ func TestScores(t *testing.T) {
 	for _, c := range []struct {
 		relation audit.Relation
 		file     scored
-	}{{audit.AddRemove, scored{"scores.csv", table.String()}}, {audit.Replace, scored{"runs.json", matrix}}} {
+	}{{audit.AddRemove, scored{"scores.csv", table.String()}}, {audit.Replace, scored{"runs.csv", matrix}}} {
 		set(t, tab, "k-scores-relation", string(c.relation))
 		give(t, tab, c.file)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s`, canaryReport, c.file.name, canaryIdle), time.Minute)
@@ -100,7 +104,7 @@ func TestScores(t *testing.T) {
 	give(t, tab, scored{"scores.csv", table.String()})
 	until(t, tab, canaryReport+`.files[0].name === "scores.csv" && `+canaryIdle, time.Minute)
 	give(t, tab, scored{"saved.json", saved})
-	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json") && `+canaryIdle, time.Minute)
+	until(t, tab, canaryReport+`.files[0].name === "runs.csv" && `+box+`.textContent.includes("Opened: saved.json") && `+canaryIdle, time.Minute)
 	click(t, tab, "#verify")
 	until(t, tab, `document.querySelector("#k-scores-error").textContent.includes("SHA-256") && `+canaryIdle, 30*time.Second)
 	click(t, tab, "#k-scores-forget")
@@ -119,7 +123,7 @@ func TestScores(t *testing.T) {
 		eval[bool](t, tab, `(document.querySelector("#doors a").click(), document.querySelector("#notice").replaceChildren(), true)`)
 		var list []string
 		for _, f := range files {
-			list = append(list, fmt.Sprintf("new File([%q], %q)", f.content, f.name))
+			list = append(list, fmt.Sprintf("new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], %q)", base64.StdEncoding.EncodeToString([]byte(f.content)), f.name))
 		}
 		dropFiles(t, tab, "["+strings.Join(list, ",")+"]")
 	}
@@ -128,18 +132,38 @@ func TestScores(t *testing.T) {
 	if said := eval[string](t, tab, noticed); !strings.Contains(said, "dropped.csv looks like membership scores") {
 		t.Errorf("it says %q", said)
 	}
-	sides := strings.ReplaceAll(strings.TrimSpace(in.String()), "\n", ",")
-	sides = fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ","))
-	dropped(scored{"sides.json", sides})
+	numbers := func(text string) (out []float64) {
+		for _, word := range strings.Fields(text) {
+			out = append(out, must.Get(strconv.ParseFloat(word, 64))(t))
+		}
+		return out
+	}
+	sides := npz(t, map[string][]float64{"in": numbers(in.String()), "out": numbers(out.String())})
+	dropped(scored{"sides.npz", sides})
 	choose(t, tab, "outputs, or membership scores", "They are outputs")
 	until(t, tab, samplesRead, 10*time.Second)
-	dropped(scored{"sides.json", sides})
+	dropped(scored{"sides.npz", sides})
 	choose(t, tab, "outputs, or membership scores", "They are scores")
-	reported("sides.json")
+	reported("sides.npz")
 	dropped(scored{"held-out.txt", out.String()}, scored{"train-members.txt", in.String()})
 	choose(t, tab, "outputs, or membership scores", "They are scores")
 	reported("train-members.txt")
 	if said := eval[string](t, tab, `document.querySelector("#k-scores-name").textContent`); !strings.HasPrefix(said, "in: train-members.txt") {
 		t.Errorf("it takes %s", said)
 	}
+}
+
+// npz is a file of arrays of numbers, as numpy.savez writes it.
+func npz(t testing.TB, arrays map[string][]float64) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, values := range arrays {
+		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }\n", len(values))
+		w := must.Get(z.Create(name + ".npy"))(t)
+		fmt.Fprintf(w, "\x93NUMPY\x01\x00%c\x00%s", len(head), head)
+		must.Do(t, binary.Write(w, binary.LittleEndian, values))
+	}
+	must.Do(t, z.Close())
+	return out.String()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // The picture's document in its frame.
@@ -200,7 +201,7 @@ func TestViewDivergence(t *testing.T) {
 	// Another report, another picture, in the same frame; then none.
 	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report.subject === "svt4" && `+viewHook+`.facts.Table.head[0] === "outcome"`, time.Minute)
+	until(t, tab, `window.dpscope.report.subject === "svt4" && `+viewHook+`.facts.Table.head[0] === "answer"`, time.Minute)
 	if n := asked(tab, "view.wasm"); n != 1 {
 		t.Errorf("view.wasm was asked for %d times", n)
 	}
@@ -256,9 +257,9 @@ func everyView(t *testing.T, tab *browser.Tab, what string, least int) {
 }
 
 // sameTable compares the picture's table, the program's and the page's, with a view's.
-func sameTable(t *testing.T, tab *browser.Tab, v *scene.View) {
+func sameTable(t *testing.T, tab *browser.Tab, v *plot.View) {
 	t.Helper()
-	f, want := factsOf(t, tab), v.Table(scene.Rounded)
+	f, want := factsOf(t, tab), v.Table(plot.Rounded)
 	if f.Table.Title != want.Title || !slices.Equal(f.Table.Head, want.Head) || !slices.EqualFunc(f.Table.Rows, want.Rows, slices.Equal[[]string]) {
 		t.Errorf("%s %s: the picture has %+v, want %+v", v.ID, f.Chosen, f.Table, want)
 	}
@@ -287,7 +288,7 @@ func TestViews(t *testing.T) {
 	until(t, tab, bound, 5*time.Second)
 	everyView(t, tab, "svt4", 4)
 	rows := openView(t, tab, "bound").Table.Rows
-	if last := rows[len(rows)-1]; len(rows) < 2 || last[1] != fmt.Sprintf("%.6g", *r.Tables[0].Rows[0].LowerBound) || last[3] != "certified" {
+	if last := rows[len(rows)-1]; len(rows) < 2 || !strings.HasPrefix(fmt.Sprintf("%.9f", *r.Tables[0].Rows[0].LowerBound), last[1]) || last[3] != "certified" {
 		t.Errorf("the course is %q, the bound %v", rows, *r.Tables[0].Rows[0].LowerBound)
 	}
 	drop(t, tab, "other.json", string(must.Get(audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1")))(t)))

@@ -53,6 +53,7 @@ class Embed {
   #texts = /** @type {Record<string, string>} */ ({}); // of an audit with canaries
   #stopping = new AbortController();
   #failed = ""; // why the core does not run
+  #verifying = false; // by what is under way
   #timer = 0;
 
   /** @param {import("../worker/files").FullCatalogue} catalogue */
@@ -87,7 +88,10 @@ class Embed {
       this.run();
     }, true);
     byId("stop").addEventListener("click", () => this.stop());
-    byId("verify").addEventListener("click", () => { this.#begin(() => this.runs.verify()); });
+    byId("verify").addEventListener("click", () => {
+      this.#begin(() => this.runs.verify());
+      this.#verifying = true;
+    });
     addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) this.stop(); });
   }
 
@@ -166,8 +170,10 @@ class Embed {
 
   // Runs
 
-  /** Runs the audit. It comes to the report, or fails in words. @returns {Promise<any>} */
+  /** Runs the audit, after a replay that is under way. It comes to the report, or fails in words. @returns {Promise<any>} */
   run() {
+    if (this.work && this.#verifying) return this.work.catch(() => {}).then(() => this.run());
+    this.#verifying = false;
     return this.#begin(() => {
       if (!this.planted) return this.runs.run(false);
       this.canaries.able(true);
@@ -191,10 +197,8 @@ class Embed {
 
   /** Sees to it that the core runs, without workers for tasks. */
   async need() {
-    if (this.engine.ready) return;
-    await this.core.boot();
+    if (!this.engine.ready) await this.core.boot(0);
     if (!this.engine.ready) throw new Error(this.#failed);
-    this.engine.resize(0);
   }
 
   /** Has something done while no other embed computes, and tells what comes of it. */

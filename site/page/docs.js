@@ -34,18 +34,18 @@ const found = /** @type {HTMLElement} */ (document.getElementById("found"));
 let passages;
 
 async function search() {
-  const words = field.value.toLowerCase().split(" ").filter((word) => word.length > 1);
-  if (words.length === 0) return found.replaceChildren();
+  const asked = field.value, words = asked.toLowerCase().split(" ").filter((word) => word.length > 1);
+  let shown = /** @type {HTMLElement} */ (html("p", {}, "No page has all of these words."));
   try {
     passages ??= fetch(beside("search.json")).then((answer) => answer.ok ? answer.json() : Promise.reject(new Error(`search.json: ${answer.status}`)));
     const best = (await passages).map((p) => ({ p, fits: fit(p, words) })).filter(({ fits }) => fits).sort((a, b) => b.fits - a.fits).slice(0, MOST);
-    found.replaceChildren(best.length ? html("ol", {}, best.map(({ p }) => html("li", {},
-      html("a", { href: beside(p.link) }, p.heading ? `${p.page}: ${p.heading}` : p.page), html("p", { class: "hint" }, snippet(p.text, words[0])))))
-      : html("p", {}, "No page has all of these words."));
+    if (best.length) shown = html("ol", {}, best.map(({ p }) => html("li", {},
+      html("a", { href: beside(p.link) }, p.heading ? `${p.page}: ${p.heading}` : p.page), html("p", { class: "hint" }, snippet(p.text, words[0])))));
   } catch (error) {
     passages = undefined;
-    found.replaceChildren(html("p", {}, `The search cannot be loaded (${error.message}). Type again once you are connected.`));
+    shown = html("p", {}, `The search cannot be loaded (${error.message}). Type again once you are connected.`);
   }
+  if (field.value === asked) found.replaceChildren(...words.length ? [shown] : []); // else a later search has the answer
 }
 
 field.addEventListener("input", search);

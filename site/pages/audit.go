@@ -56,27 +56,6 @@ func ParseCommand(line string) (Audit, error) {
 	return a, nil
 }
 
-// ParseFragment reads the fragment of a link to the page, #v=1&mechanism=....
-func ParseFragment(fragment string) (Audit, error) {
-	rest, ok := strings.CutPrefix(fragment, "#v=1&")
-	if !ok {
-		return nil, fmt.Errorf("fragment %q, must begin with #v=1&", fragment)
-	}
-	var a Audit
-	for part := range strings.SplitSeq(rest, "&") {
-		name, value, _ := strings.Cut(part, "=")
-		name, err := url.QueryUnescape(name)
-		if err != nil {
-			return nil, err
-		}
-		if value, err = url.QueryUnescape(value); err != nil {
-			return nil, err
-		}
-		a = append(a, Setting{name, value})
-	}
-	return a, nil
-}
-
 // Get returns the value of a setting, empty where it is not set.
 func (a Audit) Get(name string) string {
 	for _, s := range a {

@@ -485,7 +485,7 @@ func TestAccountingSlides(t *testing.T) {
 		}
 	}
 	f.says("%s against %s for 100 steps of epsilon .1 and Q = .001", fmt.Sprintf("%.3f", *account.Outcomes[0].Composed)[1:], fmt.Sprintf("%.4f", account.Outcomes[0].Upper)[1:])
-	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", accounting.BestEpsilon(accounting.Concentrated{Rho: k*eps*eps/2}, delta, accounting.Classical).Epsilon)
+	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", accounting.BestEpsilon(accounting.Concentrated{Rho: k * eps * eps / 2}, delta, accounting.Classical).Epsilon)
 	curve := accounting.Repeat{Curve: accounting.PureDP{Epsilon: eps}, K: k}
 	f.says("| exact Rényi curve, tight conversion | %.2f |", accounting.BestEpsilon(curve, delta, accounting.Tight).Epsilon)
 	f.says("| optimal composition | %.2f |", accounting.OptimalEpsilon(eps, 0, k, delta))

@@ -60,7 +60,7 @@ func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 			}
 		case *ast.Heading:
 			if n.Level == 1 && p.title == "" {
-				p.title = plain(n, source)
+				p.title = inLine(n, source)
 			}
 		case *ast.Link:
 			to, err := p.resolve(docs, string(n.Destination))
@@ -85,18 +85,6 @@ func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 	}
 	p.body = typesetText(out.String())
 	return p, nil
-}
-
-// plain is the text of a node.
-func plain(n ast.Node, source []byte) string {
-	var b strings.Builder
-	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if t, ok := n.(*ast.Text); ok && entering {
-			b.Write(t.Segment.Value(source))
-		}
-		return ast.WalkContinue, nil
-	})
-	return b.String()
 }
 
 // resolve checks the target of a link and turns a Markdown file into its page.
@@ -229,11 +217,7 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 	said := make([]string, len(info))
 	for i, setting := range info {
 		key, value, _ := strings.Cut(setting, "=")
-		words, ok := ownWords[key]
-		if !ok {
-			words = key + " %s"
-		}
-		said[i] = strings.TrimSpace(strings.ReplaceAll(words, "%s", html.EscapeString(value)))
+		said[i] = html.EscapeString(strings.TrimSpace(key + " " + value))
 		linked.Settings[key] = cmp.Or(value, "true") // a switch
 	}
 	link, err := packed.Pack(linked)
@@ -245,12 +229,6 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 }
 
 const mended = "mended"
-
-// ownWords say the settings of a function by their keys in a block's info.
-var ownWords = map[string]string{
-	"epsilon": "claimed epsilon %s", "delta": "claimed delta %s", "rows": "rows %s", "domain": "ranges %s", "relation": "neighbours %s",
-	"integer": "whole numbers only", "output": "outputs are names", "samples": "samples %s",
-}
 
 // figureData is what a picture's figure is filled with. Command is shown where nothing else
 // on the page does.

@@ -26,7 +26,7 @@ func (p *page) passages(doc ast.Node, source []byte) []passage {
 		if h, ok := block.(*ast.Heading); ok || out == nil {
 			next := passage{Page: p.title, Link: htmlName(p.name)}
 			if ok && h.Level > 1 {
-				next.Heading = plain(h, source)
+				next.Heading = inLine(h, source)
 				if id, has := h.AttributeString("id"); has {
 					next.Link += "#" + string(id.([]byte))
 				}

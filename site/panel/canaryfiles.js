@@ -54,7 +54,7 @@ export class CanaryFiles {
     if (box) return box;
     const named = (pattern) => files.every((f) => pattern.test(f.name));
     if (!byId("k-file-group").hidden && files.length === 1 && named(/\.(csv|tsv|txt)$/i) && !target?.closest?.("#yours")) return EITHER;
-    return target?.closest?.("#canaries") && named(/\.(csv|tsv|txt|jsonl|np[yz]|gz)$/i) ? "scores" : undefined;
+    return target?.closest?.("#canaries") && named(/\.(csv|tsv|txt|jsonl|np[yz])$/i) ? "scores" : undefined;
   }
 
   /** Takes files of the user's. They stay in the browser. @param {File[]} files */

@@ -66,7 +66,7 @@ export class CanaryForm {
     const s = this.#source;
     this.#fields.parameters("k-param-fields", s.params, ({ name }) => (name in CLAIM ? "as claimed" : undefined));
     const option = (name, i) => ({ value: i ? name : "", text: name });
-    setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
+    setOptions(this.#fields.get("design").control, s.designs.map(option));
     setOptions(this.#fields.get("relation").control, s.relations.map(option));
     this.#fields.get("n").control.placeholder = String(s.runs);
     this.#fields.get("one").control.placeholder = String(s.oneRun ?? "");
@@ -74,20 +74,19 @@ export class CanaryForm {
     this.#fields.get("source").hint(s.title);
   }
 
-  get #design() { return this.#source.designs.find((d) => d.name === this.#fields.get("design").control.value) ?? this.#source.designs[0]; }
+  get #design() { return this.#fields.get("design").control.value || this.#source.designs[0]; }
 
   /** Shows the fields that the choices use; the others keep their texts. */
   dependents() {
-    const { vectors, name } = this.#design, examples = this.#source.examples;
+    const tail = this.#design === "tail-singular", vectors = this.#design === "vectors", examples = this.#source.examples;
     const show = (key, there) => { this.#fields.get(key).box.hidden = !there; };
     byId("k-file-group").hidden = !vectors && !examples;
     byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
-    show("tail", name === "tail-singular");
-    show("scale", vectors || name === "tail-singular");
-    show("distinct", vectors);
+    show("tail", tail);
+    show("scale", vectors || tail);
     for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#files.there);
-    for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
     if (vectors) byId("k-file-group").open = true;
+    for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
   }
 
   /** Sets all fields; those that texts lack get their defaults. @param {Record<string, string>} texts by key of the address @returns {string[]} what of it cannot be used */
@@ -137,7 +136,7 @@ export class CanaryForm {
     const [kind, keys] = kinds[how], text = (name) => this.#fields.text(nameIn(how, name));
     const settings = Object.fromEntries(keys.filter((key) => key.form).map(({ name }) => [name, text(name)]));
     if (how === "scores") return { kind, settings }; // what was claimed of them nobody here knows
-    if (how === "one") settings.design = this.#design.name; // the one that is shown
+    if (how === "one") settings.design = this.#design; // the one that is shown
     settings.epsilon ||= CLAIM.epsilon;
     for (const { name } of this.#source.params) settings[`p.${name}`] = text(`p.${name}`);
     return { kind, settings };

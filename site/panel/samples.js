@@ -8,7 +8,6 @@ import { choice, field } from "../page/field.js";
 import { OUTSIDE } from "../page/keys.js";
 import { picker } from "../page/files.js";
 import { grouped, size } from "../page/number.js";
-import { Picture } from "../page/picture.js";
 import { refusalOf } from "../page/plan.js";
 import { Bar, say } from "../page/progress.js";
 
@@ -280,7 +279,6 @@ export class Samples {
       facts && html("dl", { class: "pairs" }, terms(["Dataset A", "Dataset B"].map((name, i) => [name, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`]))),
       facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
       found.columns.length > 0 && scrolled("Columns and first rows", "data tall", this.#columns(found)),
-      facts && pictures(facts),
     ].filter(Boolean));
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   }
@@ -317,19 +315,4 @@ export class Samples {
     const told = columns.find((c) => c.role === "dataset");
     this.#change({ outputs, dataset: told?.name === name ? "" : this.#reading.dataset });
   }
-}
-
-/** A histogram of each output column on both datasets. */
-function pictures({ histograms, columns }) {
-  const box = html("div", { class: "pictures" });
-  queueMicrotask(() => { // the box is in the document by then
-    for (const h of histograms) {
-      const place = html("div", {});
-      box.append(html("figure", {}, html("figcaption", {}, h.column), place));
-      new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
-    }
-  });
-  return html("section", { "aria-label": "Histograms" },
-    html("p", { class: "hint" }, "Use them to see whether the file was read correctly. Choosing outputs by what they show here would void the confidence."),
-    box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));
 }

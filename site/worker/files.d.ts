@@ -55,12 +55,6 @@ export interface CalibrationPlan {
   finders?: string[];
 }
 
-export interface CanaryDesign {
-  name: Design;
-  /** of a file, which must be given */
-  vectors?: boolean;
-}
-
 export interface CanaryInterval {
   name: BoundsCanaryInterval;
   /** at every number of runs */
@@ -72,7 +66,7 @@ export interface CanaryOffer {
   sources: CanarySource[];
   /** the first is the default */
   intervals: CanaryInterval[];
-  /** of vectors from a file, the first is the default */
+  /** of vectors, the first is the default */
   scales: Scale[];
   /** for scores without runs, the first is the default */
   methods: string[];
@@ -84,7 +78,7 @@ export interface CanarySource {
   params: ParamSpec[];
   /** the first is the default, as of designs */
   relations: Relation[];
-  designs: CanaryDesign[];
+  designs: Design[];
   /** a file of examples may be given */
   examples?: boolean;
   /** by default */
@@ -247,4 +241,4 @@ export interface ProfilePoint {
 export type Relation = "given" | "add-remove" | "replace" | "l-infinity" | "bounded-replace";
 
 /** Scale says how long the canaries of a pool are. */
-export type Scale = "unit" | "median" | "own";
+export type Scale = "unit" | "median";

@@ -198,17 +198,6 @@ export interface Betted {
   pairs: number;
 }
 
-/** Bin is one bar of a histogram. */
-export interface Bin {
-  /** of a symbol; empty for a range */
-  label: string;
-  /** of a range */
-  lower: number;
-  upper: number;
-  /** rows of the first and of the second dataset */
-  counts: [number, number];
-}
-
 /** Row is one quantity by one method. Each holds with its own confidence under its own assumption, unless its table says that they hold together; the largest of them does not. */
 export interface BoundRow {
   id: Quantity;
@@ -571,8 +560,6 @@ export interface CanaryPool {
   tail?: number;
   /** default unit */
   scale?: CanaryScale;
-  /** no vector twice in one run */
-  distinct?: boolean;
 }
 
 /** canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once, when they are new. */
@@ -647,7 +634,7 @@ export interface CanaryReport {
 }
 
 /** Scale says how long the canaries of a pool are. */
-export type CanaryScale = "unit" | "median" | "own";
+export type CanaryScale = "unit" | "median";
 
 /** Side describes one side of the certification runs. */
 export interface CanarySide {
@@ -749,11 +736,6 @@ export interface ColumnFacts {
   kind: ColumnKind;
   /** Role: "output", "dataset" or "left out"; empty where that is not known. */
   role: string;
-}
-
-export interface ColumnHistogram {
-  column: string;
-  bins: Bin[];
 }
 
 /** ColumnKind says how the numbers of an output column are to be read. */
@@ -1460,23 +1442,26 @@ export interface Recording {
   split?: RecordedSplit;
 }
 
-/** refusal is an error as a JSON value. The fields after Message are those of a audit.InputError and empty for other errors. */
+/** refusal is an error as a JSON value. That about the user's input, with a path always, and Fault, which is it without where it came up, are empty for other errors. */
 export interface Refusal {
   message: string;
+  /** name of the field or argument, as the user wrote it */
   field: string;
-  /** the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent */
+  /** where it is, if that is not Field: see InputError.Place */
   path: string;
   /** of code at fault, from 1; 0: not known */
   line: number;
-  /** Said is what code at fault said itself, without names around it. */
+  /** what code at fault said itself, without names around it */
   said?: string;
-  /** Late says that code gave no output in time. */
+  /** of code that gave no output in time; Said says what that was */
   late?: boolean;
-  /** Fault is the error without where it came up; empty for other errors. */
-  fault: string;
+  /** the value that was found */
   found: string;
+  /** what is allowed */
   want: string;
+  /** how to mend it; may be empty */
   remedy: string;
+  fault: string;
 }
 
 /** Relation says which datasets are neighbours. */
@@ -1574,7 +1559,6 @@ export interface Reproduce {
   cli: string;
   /** fragment of the page's address */
   url: string;
-  goTest?: string;
   note?: string;
 }
 
@@ -1591,7 +1575,6 @@ export interface SampleFacts {
   rows: [number, number];
   /** of an output */
   columns: number;
-  histograms: ColumnHistogram[];
   notes: string[];
   listing: MechanismListing;
 }
@@ -1746,18 +1729,24 @@ export interface SequentialResult {
 
 /** Space is the Domain of a mechanism that the user brought, with the relation that the user means. */
 export interface Space {
+  /** columns of a row */
   columns: number;
+  /** fewest rows of either dataset */
   minRows: number;
+  /** most rows of either dataset; equal to MinRows where the size is fixed */
   maxRows: number;
+  /** per column, inclusive */
   lower: number[];
+  /** per column, inclusive */
   upper: number[];
+  /** values are whole numbers */
   integer?: boolean;
-  /** of l-infinity and bounded-replace */
+  /** LInfinity and BoundedReplace only: how far one coordinate may move */
   reach?: number;
   relation: Relation;
 }
 
-/** Table are the numbers that a view draws. The first column heads its rows. */
+/** Table are the numbers as words. The first column heads its rows. */
 export interface Table {
   title: string;
   head: string[];

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/core/pair/chart"
 )
 
@@ -26,7 +28,7 @@ func (b Bin) Shares() (first, second float64) {
 // share is that of the first dataset's outputs, or of the second's.
 func (b Bin) share(side int) float64 {
 	first, second := b.Shares()
-	return choose(side == 0, first, second)
+	return plot.If(side == 0, first, second)
 }
 
 func share(n, of int) float64 {
@@ -110,7 +112,7 @@ func outcomeWords(chart chart.Chart, i int) string {
 	}
 	words := make([]string, len(chart.Outcomes[i]))
 	for k, v := range chart.Outcomes[i] {
-		words[k] = Short(v)
+		words[k] = plot.Short(v)
 	}
 	return "(" + strings.Join(words, ", ") + ")"
 }
@@ -125,17 +127,6 @@ func ends(edges []float64, i int) (from, to float64) {
 		to = edges[i]
 	}
 	return from, to
-}
-
-// rangeWords are the ends of a bin in words.
-func rangeWords(from, to float64) string {
-	switch {
-	case math.IsInf(from, -1):
-		return "below " + Short(to)
-	case math.IsInf(to, 1):
-		return Short(from) + " and above"
-	}
-	return Short(from) + " to " + Short(to)
 }
 
 // level is an axis of bins between edges. What lies beyond them gets a box beside them. Where
@@ -155,7 +146,7 @@ func (l level) ends() (least, most, unit float64) {
 func (l level) bin(i int, b Bin) Bin {
 	least, most, unit := l.ends()
 	b.low, b.high = ends(l.edges, i)
-	b.Words, b.From, b.To = rangeWords(b.low, b.high), b.low, b.high
+	b.Words, b.From, b.To = plot.Range{A: b.low, B: b.high}.String(), b.low, b.high
 	if uneven(l.edges) {
 		b.From, b.To = float64(i-1), float64(i)
 	}
@@ -186,19 +177,16 @@ func (l level) place(x float64) float64 {
 }
 
 // axis is that of some of the bins.
-func (l level) axis(title string, bins []Bin) Axis {
-	a := Axis{Title: title, Scale: Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
+func (l level) axis(title string, bins []Bin) plot.Axis {
+	a := plot.Axis{Title: title, Scale: plot.Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
 	if least, most, _ := l.ends(); !uneven(l.edges) {
-		a.Values = &Window{least, most}
-		a.Words = func(v float64) string {
-			return choose(v < least, "< "+Short(least), choose(v > most, "≥ "+Short(most), Short(v)))
-		}
+		a.Values, a.Words = &plot.Window{Lo: least, Hi: most}, plot.Short
 		return a
 	}
 	for k := range l.edges {
 		a.Ticks = append(a.Ticks, float64(k))
 	}
-	a.Words = func(k float64) string { return Short(round(l.edges[int(k)], 2)) }
+	a.Words = func(k float64) string { return plot.Short(plot.Round(l.edges[int(k)], 2)) }
 	return a
 }
 
@@ -210,4 +198,20 @@ func uneven(edges []float64) bool {
 		least, most = min(least, d), max(most, d)
 	}
 	return most > 3*least
+}
+
+// outline is the line over the shares of a side in bins, and down where there is none.
+func outline(l plot.Line, bins []Bin, side int) plot.Line {
+	for i, b := range bins {
+		p := b.share(side)
+		if i == 0 || bins[i-1].To != b.From {
+			if i > 0 {
+				l.Points = append(l.Points, [2]float64{bins[i-1].To, 0})
+			}
+			l.Points = append(l.Points, [2]float64{b.From, 0})
+		}
+		l.Points = append(l.Points, [2]float64{b.From, p}, [2]float64{b.To, p})
+	}
+	l.Points = append(l.Points, [2]float64{bins[len(bins)-1].To, 0})
+	return l
 }

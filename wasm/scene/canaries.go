@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
@@ -26,8 +28,8 @@ type CanaryReport struct {
 }
 
 // canaryViews are the pictures of a canary report.
-func canaryViews(r *CanaryReport) []*View {
-	var out []*View
+func canaryViews(r *CanaryReport) []*plot.View {
+	var out []*plot.View
 	if r.Evidence != nil && r.Evidence.Runs != nil {
 		e := r.Evidence.Runs
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
@@ -39,7 +41,7 @@ func canaryViews(r *CanaryReport) []*View {
 			out = append(out, newCanarySpace(p).view())
 		}
 	}
-	return present(append(out, NewROC(r), NewScores(r), newCanaryBounds(r).view()))
+	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the
@@ -66,58 +68,54 @@ func (v *canaryRuns) caption() string {
 	in, out := membership.Shares(v.table)
 	if v.coins {
 		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
-			Grouped(v.runs), Grouped(v.table.K), Percent(in), Percent(out))
+			plot.Grouped(v.runs), plot.Grouped(v.table.K), plot.Percent(in), plot.Percent(out))
 	}
 	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
-		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
+		plot.Grouped(v.runs), plot.Percent(in), plot.Grouped(v.table.K), plot.Percent(out), plot.Grouped(v.table.M))
 }
 
-func (v *canaryRuns) tooltip(i int) string {
-	c := v.table.Cells[i]
-	if v.coins {
-		return fmt.Sprintf("of %s canaries %s in and %s out in the event: %s runs (%s)", Grouped(v.table.K), Grouped(c.X), Grouped(c.Y), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
-	}
-	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", Grouped(c.X), Grouped(v.table.K), Grouped(c.Y), Grouped(v.table.M), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
-}
-
-func (v *canaryRuns) view() *View {
+func (v *canaryRuns) view() *plot.View {
 	in, out, end := v.columns()
-	shares := Plot{X: Axis{Scale: Scale{Hi: end}, Words: Percent, Ticks: ticks(0, end, 8)}, Height: px(150)}
-	shares.Y = Axis{Title: "share of runs, by the share of their canaries in the event", Short: "runs by the share in the event",
-		Scale: Scale{Lo: -slices.Max(out) * 1.05, Hi: slices.Max(in) * 1.05}, Words: func(at float64) string { return Percent(math.Abs(at)) }}
-	up, down := Bars{Key: "canaries inside (up)", Paint: Ink(First)}, Bars{Key: "fresh canaries (down)", Paint: Ink(Second)}
+	shares := plot.Plot{X: plot.Axis{Scale: plot.Scale{Hi: end}, Words: plot.Percent, Ticks: plot.Ticks(0, end, 8)}, Height: plot.Px(150)}
+	shares.Y = plot.Axis{Title: "share of runs, by the share of their canaries in the event", Short: "runs by the share in the event",
+		Scale: plot.Scale{Lo: -slices.Max(out) * 1.05, Hi: slices.Max(in) * 1.05}, Words: func(at float64) string { return plot.Percent(math.Abs(at)) }}
+	up, down := plot.Bars{Key: "canaries inside (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "fresh canaries (down)", Paint: plot.Ink(plot.Second)}
 	wide := end / float64(len(in))
 	for i := range in {
 		from, to := float64(i)*wide, float64(i+1)*wide
-		up.Boxes, down.Boxes = append(up.Boxes, Box{from, to, 0, in[i]}), append(down.Boxes, Box{from, to, -out[i], 0})
+		up.Boxes, down.Boxes = append(up.Boxes, plot.Span(from, to, 0, in[i])), append(down.Boxes, plot.Span(from, to, -out[i], 0))
 	}
-	shares.Marks = []Mark{up, down}
+	shares.Marks = []plot.Mark{up, down}
 
-	runs := Plot{Height: Height{240, 0.5, 380}, Framed: true, Hit: Point{12, 12}, Outline: 12}
+	runs := plot.Plot{Height: plot.Height{240, 0.5, 380}, Framed: true, Hit: [2]float64{12, 12}, Outline: 12}
 	most := [2]int{1, 1}
-	sizes := map[float64]Points{}
+	sizes := map[float64]plot.Points{}
 	for _, c := range v.table.Cells {
 		most = [2]int{max(most[0], c.X), max(most[1], c.Y)}
 		at := [2]float64{float64(c.X), float64(c.Y)}
 		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(v.most)))) / 2
-		sizes[r] = Points{Paint: Ink(Event).At(0.65), At: append(sizes[r].At, at), Radius: r}
+		sizes[r] = plot.Points{Paint: plot.Ink(plot.Event).At(0.65), At: append(sizes[r].At, at), Radius: r}
 		runs.Items = append(runs.Items, at)
 	}
-	for k, axis := range []*Axis{&runs.X, &runs.Y} { // a little beyond the runs
+	for k, axis := range []*plot.Axis{&runs.X, &runs.Y} { // a little beyond the runs
 		of := [2]int{v.table.K, v.table.M}[k]
-		*axis = Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + Grouped(of), Zooms: true, Whole: true, Words: Short,
-			Scale: Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
+		*axis = plot.Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + plot.Grouped(of), Zooms: true, Whole: true, Words: plot.Short,
+			Scale: plot.Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
 	}
-	runs.Marks = []Mark{Points{Key: "runs (the more, the larger)", Paint: Ink(Event)},
-		Line{Key: "as large a share inside as fresh", Paint: Ink(Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(v.table.K), float64(v.table.M)}}}}
+	runs.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Ink(plot.Event)},
+		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Ink(plot.Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(v.table.K), float64(v.table.M)}}}}
 	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
 		runs.Marks = append(runs.Marks, sizes[r])
 	}
-	return View{ID: "runs", Title: "Canaries"}.always(Plot{Panels: []Plot{shares, runs}, Caption: v.caption(), Tooltip: v.tooltip,
-		Table: rows("Runs by canaries in the event", []string{"inside", "of", "fresh", "of", "runs"}, len(v.table.Cells), func(_ Figures, i int) []string {
-			c := v.table.Cells[i]
-			return []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)}
-		})})
+	p := plot.Plot{Panels: []plot.Plot{shares, runs}, Caption: v.caption()}
+	p.Numbers = plot.Numbers{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs", "share"}}
+	if v.coins {
+		p.Head[0], p.Head[2] = "in and in the event", "out and in the event"
+	}
+	for _, c := range v.table.Cells {
+		p.Rows = append(p.Rows, []any{c.X, v.table.K, c.Y, v.table.M, c.Runs, plot.Share(share(c.Runs, v.runs))})
+	}
+	return plot.View{ID: "runs", Title: "Canaries"}.Always(p)
 }
 
 const mostColumns = 64

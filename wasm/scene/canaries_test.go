@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
@@ -62,11 +64,11 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("the columns hold %v of the runs", shares)
 	}
 	own := 0
-	for _, b := range newCanaryBounds(in).bars {
-		if b.chosen {
+	for _, row := range views[len(views)-1].Rows {
+		if strings.HasSuffix(row[2].(string), "the audit's own") {
 			own++
-			if b.bound != *r.LowerBound && *r.LowerBound > 0 {
-				t.Errorf("the audit's own bound is %v, want %v", b.bound, *r.LowerBound)
+			if b := float64(row[1].(plot.Down)); b != *r.LowerBound && *r.LowerBound > 0 {
+				t.Errorf("the audit's own bound is %v, want %v", b, *r.LowerBound)
 			}
 		}
 	}
@@ -75,11 +77,11 @@ func TestCanaryViews(t *testing.T) {
 	}
 	run := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: source.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, source.Sources())
 	parsed := canaryInput(t, run)
-	one := newCanaryBounds(parsed.Canary)
-	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].bound != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.caption(), "Below") || !strings.Contains(one.tooltip(1), "assumption") {
-		t.Errorf("of one run: %+v, %q", one.bars, one.caption())
+	one := NewCanaryBounds(parsed.Canary)
+	if len(Views(parsed)) != 3 || len(one.Rows) != len(run.Tables[0].Rows) || one.Rows[0][1] != plot.Down(*run.Tables[0].Rows[0].LowerBound) || one.Rows[0][2] != "valid, the audit's own" || one.Rows[1][2] != "asymptotic, or by an assumption" {
+		t.Errorf("of one run: %v", one.Rows)
 	}
-	sound(t, "one run", one.view(), one.view().Layout(Frame{Width: 400, Camera: Everything}))
+	sound(t, "one run", one, one.Layout(plot.Frame{Width: 400, Camera: plot.Everything}))
 	if Views(Input{Canary: &CanaryReport{}}) != nil {
 		t.Error("an empty report is drawn")
 	}
@@ -89,7 +91,7 @@ func TestCanaryViews(t *testing.T) {
 // inside.
 func TestRunsByCoins(t *testing.T) {
 	table := map[string]any{"k": 2, "m": 2, "cells": []any{map[string]any{"x": 1, "y": 0, "runs": 3}, map[string]any{"x": 2, "y": 1, "runs": 1}}}
-	for relation, want := range map[string]string{"add-remove": "of 2 canaries 1 in and 0 out in the event", "replace": "1 of 2 canaries inside and 0 of 2 fresh ones"} {
+	for relation, want := range map[string]string{"add-remove": "in and in the event 1: of 2, out and in the event 0", "replace": "inside 1: of 2, fresh 0, of 2"} {
 		in := canaryInput(t, map[string]any{"kind": "scores", "plan": map[string]any{"relation": relation}, "evidence": map[string]any{"runs": map[string]any{"certified": map[string]any{"table": table}}}})
 		v := Views(in)[0]
 		if v.ID != "runs" {

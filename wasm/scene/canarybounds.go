@@ -5,86 +5,43 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"strings"
 
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// canaryBounds are what every interval makes of the same counts.
-type canaryBounds struct {
-	claimed float64
-	bars    []bar
-}
-
-// bar is a row.
-type bar struct {
-	words  string
-	bound  float64
-	valid  bool
-	chosen bool
-}
-
-func newCanaryBounds(r *CanaryReport) *canaryBounds {
-	v := &canaryBounds{claimed: r.Claim.Epsilon}
-	for _, row := range report.Report(r.head).Rows(report.Bounds) {
-		if row.LowerBound != nil {
-			v.bars = append(v.bars, bar{words: string(row.Method), bound: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
-		}
-	}
-	if len(v.bars) == 0 {
+// NewCanaryBounds shows what every interval makes of the same counts, nil where there is none.
+func NewCanaryBounds(r *CanaryReport) *plot.View {
+	claimed := r.Claim.Epsilon
+	bars := slices.DeleteFunc(slices.Clone(report.Report(r.head).Rows(report.Bounds)), func(row report.Row) bool { return row.LowerBound == nil })
+	if len(bars) == 0 {
 		return nil
 	}
-	return v
-}
-
-func (v *canaryBounds) view() *View {
-	if v == nil {
-		return nil
-	}
-	p := Plot{Caption: v.caption(), Tooltip: v.tooltip, Name: func(i int) string { return v.bars[i].words }}
-	valid := Points{Key: "valid", Paint: Ink(First), Radius: 5}
-	assumed := Points{Key: "asymptotic, or by an assumption", Paint: Ink(Muted), Form: Ring, Radius: 5}
-	own := Points{Key: "the audit's own", Paint: Ink(Event), Radius: 5}
-	least, most := 0.0, v.claimed
-	for _, b := range v.bars {
-		least, most = min(least, b.bound), max(most, b.bound)
+	valid := plot.Points{Key: "valid", Paint: plot.Ink(plot.First), Radius: 5}
+	assumed := plot.Points{Key: "asymptotic, or by an assumption", Paint: plot.Ink(plot.Muted), Form: plot.Ring, Radius: 5}
+	own := plot.Points{Key: "the audit's own", Paint: plot.Ink(plot.Event), Radius: 5}
+	least, most := 0.0, claimed
+	for _, b := range bars {
+		least, most = min(least, *b.LowerBound), max(most, *b.LowerBound)
 	}
 	least = max(least, -most) // far below 0 a bound says nothing
 	pad := max(0.06*(most-least), 1e-9)
-	p.X = Axis{Title: "epsilon", Scale: Scale{Lo: least - pad, Hi: most + pad}, Words: Short}
-	p.Y.Bold = func(i float64) bool { return v.bars[int(i)].chosen }
-	for i, b := range v.bars {
-		at := [2]float64{max(b.bound, p.X.Lo), float64(i) + 0.5}
-		of := choose(b.chosen, &own, choose(b.valid, &valid, &assumed))
+	p := plot.Plot{X: plot.Axis{Title: "epsilon", Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}}
+	p.Caption = fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", plot.Short(claimed))
+	p.Numbers = plot.Numbers{Title: "Bounds", Head: []string{"interval", "bound", "kind"}}
+	p.Y.Bold = func(i float64) bool { return bars[int(i)].Chosen }
+	for i, b := range bars {
+		at := [2]float64{max(*b.LowerBound, p.X.Lo), float64(i) + 0.5}
+		of := plot.If(b.Chosen, &own, plot.If(b.Valid, &valid, &assumed))
 		of.At = append(of.At, at)
-		p.Marks = append(p.Marks, Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
-		p.Y.Names, p.Items, p.Within = append(p.Y.Names, b.words), append(p.Items, at), append(p.Within, row(i))
+		p.Marks = append(p.Marks, plot.Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
+		p.Y.Names, p.Items, p.Within = append(p.Y.Names, string(b.Method)), append(p.Items, at), append(p.Within, plot.Row(i))
+		p.Rows = append(p.Rows, []any{string(b.Method), plot.Down(*b.LowerBound), plot.If(b.Valid, valid.Key, assumed.Key) + plot.If(b.Chosen, ", the audit's own", "")})
 	}
-	p.Marks = append([]Mark{valid, assumed, own, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed, Upright: true}}, p.Marks...)
-	p.Table = rows("Bounds", []string{"interval", "bound", "kind"}, len(v.bars), func(fig Figures, i int) []string {
-		b := v.bars[i]
-		return []string{b.words, fig.of(b.bound), choose(b.valid, "valid", "asymptotic, or by an assumption") + choose(b.chosen, ", the audit's own", "")}
-	})
-	return View{ID: "intervals", Title: "Bounds"}.always(p)
-}
-
-func (v *canaryBounds) caption() string {
-	return fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", Short(v.claimed))
-}
-
-func (v *canaryBounds) tooltip(i int) string {
-	b := v.bars[i]
-	words := fmt.Sprintf("%s: epsilon ≥ %s", b.words, Short(floor(b.bound, 4)))
-	switch {
-	case b.chosen:
-		words += ", the audit's own"
-	case !b.valid:
-		words += ", asymptotic or by an assumption only"
-	}
-	if b.bound > v.claimed {
-		words += "; more than is claimed"
-	}
-	return words
+	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: claimed, Upright: true}}, p.Marks...)
+	return plot.View{ID: "intervals", Title: "Bounds"}.Always(p)
 }
 
 // CanaryCourse are the bounds of a canary audit over the number of runs, as they
@@ -127,7 +84,7 @@ type canaryCourse struct {
 
 // NewCanariesOverRuns shows a line for every interval, told apart by letters at their ends,
 // by weight and by dashes; nil where there are no bounds.
-func NewCanariesOverRuns(c *CanaryCourse) *View {
+func NewCanariesOverRuns(c *CanaryCourse) *plot.View {
 	v := canaryCourse{CanaryCourse: c}
 	for _, i := range c.Intervals {
 		l := canaryLine{name: i.Name, letter: i.Letter, valid: i.Valid, own: i.Name == c.Chosen}
@@ -150,7 +107,7 @@ func NewCanariesOverRuns(c *CanaryCourse) *View {
 			v.lifted = append(v.lifted, l)
 		}
 	}
-	return View{ID: "bounds", Title: "Bounds on epsilon over the number of runs"}.of(v.plot)
+	return plot.View{ID: "bounds", Title: "Bounds on epsilon over the number of runs"}.Of(v.plot)
 }
 
 func (l canaryLine) words() string { return l.letter + " " + l.name }
@@ -172,31 +129,31 @@ func (v canaryCourse) caption() string {
 
 func (v canaryCourse) tooltip(i int) string {
 	l := v.lifted[i]
-	return fmt.Sprintf("%s: %s after %s runs", l.words(), ShortDown(l.last()), Grouped(v.Points[l.at[len(l.at)-1]].Runs))
+	return fmt.Sprintf("%s: %s after %s runs", l.words(), plot.ShortDown(l.last()), plot.Grouped(v.Points[l.at[len(l.at)-1]].Runs))
 }
 
-func (v canaryCourse) plot(string) Plot {
-	p := Plot{Height: px(270), Right: 20, Caption: v.caption(), Tooltip: v.tooltip}
-	most, own, head := v.Claimed, Line{Key: "the audit's own", Paint: Ink(First), Width: 3.2}, []string{"runs"}
-	var lines, points []Mark
+func (v canaryCourse) plot(string) plot.Plot {
+	p := plot.Plot{Height: plot.Px(270), Right: 20, Caption: v.caption(), Tooltip: v.tooltip}
+	most, own, head := v.Claimed, plot.Line{Key: "the audit's own", Paint: plot.Ink(plot.First), Width: 3.2}, []string{"runs"}
+	var lines, points []plot.Mark
 	for _, l := range v.lines {
 		most, head = max(most, slices.Max(l.epsilon)), append(head, l.words())
-		line := Line{Width: 1.6, Paint: l.ink(), Dash: !l.valid}
+		line := plot.Line{Width: 1.6, Paint: l.ink(), Dash: !l.valid}
 		for k, at := range l.at {
 			line.Points = append(line.Points, [2]float64{float64(v.Points[at].Runs), max(0, l.epsilon[k])})
 		}
 		if len(l.at) == 1 {
-			points = append(points, Points{At: line.Points, Radius: 3, Paint: line.Paint})
+			points = append(points, plot.Points{At: line.Points, Radius: 3, Paint: line.Paint})
 		}
 		if l.own {
 			own.Key, own.Points = l.letter+", "+l.name+": the audit's own", line.Points
 		} else {
-			lines = append([]Mark{line}, lines...)
+			lines = append([]plot.Mark{line}, lines...)
 		}
 	}
-	p.Marks = append([]Mark{own, Line{Key: "others that hold at every number of runs", Paint: Ink(Muted)}, Line{Key: "asymptotic only (dashed)", Paint: Ink(Second), Dash: true}}, lines...)
-	p.Marks = append(append(p.Marks, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.Claimed}), points...)
-	ends := Ends{Item: true}
+	p.Marks = append([]plot.Mark{own, plot.Line{Key: "others that hold at every number of runs", Paint: plot.Ink(plot.Muted)}, plot.Line{Key: "asymptotic only (dashed)", Paint: plot.Ink(plot.Second), Dash: true}}, lines...)
+	p.Marks = append(append(p.Marks, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: v.Claimed}), points...)
+	ends := plot.Ends{Item: true}
 	for _, l := range v.lifted {
 		ends.Words, ends.At = append(ends.Words, l.letter), append(ends.At, [2]float64{float64(v.Points[l.at[len(l.at)-1]].Runs), l.last()})
 		ends.Paint, ends.Bold = append(ends.Paint, l.ink()), append(ends.Bold, l.own)
@@ -208,23 +165,24 @@ func (v canaryCourse) plot(string) Plot {
 			end = e
 		}
 	}
-	p.X = Axis{Title: "certification runs", Scale: Scale{Hi: float64(max(1, v.Planned))}, Words: func(v float64) string { return Grouped(int(math.Round(v))) }}
-	p.Y = Axis{Title: "lower bound on epsilon, had the audit been planned to end there", Short: "lower bound on epsilon, if planned to end there", Scale: Scale{Hi: end}, Words: Short}
-	p.Table = rows("The bounds", head, len(v.Points), func(fig Figures, at int) []string {
-		row := []string{fmt.Sprint(v.Points[at].Runs)}
+	p.X = plot.Axis{Title: "certification runs", Scale: plot.Scale{Hi: float64(max(1, v.Planned))}, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
+	p.Y = plot.Axis{Title: "lower bound on epsilon, had the audit been planned to end there", Short: "lower bound on epsilon, if planned to end there", Scale: plot.Scale{Hi: end}, Words: plot.Short}
+	p.Numbers = plot.Numbers{Title: "The bounds", Head: head}
+	for at, point := range v.Points {
+		row := []any{point.Runs}
 		for _, l := range v.lines {
-			cell := "–"
+			var cell any = "–"
 			if k := slices.Index(l.at, at); k >= 0 {
-				cell = fig.down(l.epsilon[k])
+				cell = plot.Down(l.epsilon[k])
 			}
 			row = append(row, cell)
 		}
-		return row
-	})
+		p.Rows = append(p.Rows, row)
+	}
 	return p
 }
 
 // ink is how a line is painted.
-func (l canaryLine) ink() Paint {
-	return Ink(choose(l.own, First, choose(l.valid, Muted, Second)))
+func (l canaryLine) ink() plot.Paint {
+	return plot.Ink(plot.If(l.own, plot.First, plot.If(l.valid, plot.Muted, plot.Second)))
 }

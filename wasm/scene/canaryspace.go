@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // canarySpace are the canaries of the explored runs, each by its scores: all in
 // the plane in which they differ most, score by score beside the threshold, or two
 // at a time by their correlation.
 type canarySpace struct {
-	choices []Choice
-	of      *scoreSample
-	points  [][2]float64 // nil where all are the same
-	share   [2]float64
-	used    int // runs in which all have a score
-	what    string
+	of     *scoreSample
+	points [][2]float64 // nil where all are the same
+	share  [2]float64
+	used   int // runs in which all have a score
 }
 
 // Ways to look at canary space.
@@ -42,57 +43,31 @@ func newCanarySpace(p *scoreSample) *canarySpace {
 		}
 	}
 	v.points, v.share, _ = principal(points, p.inside)
-	if v.points != nil {
-		v.choices = append(v.choices, Choice{inPlane, "principal components"})
-	}
-	v.choices = append(v.choices, Choice{inRows, "scores and threshold"})
-	if p.matrix != nil {
-		v.choices = append(v.choices, Choice{inMatrix, "correlations"})
-	}
-	v.choose("")
 	return v
 }
 
-func (v *canarySpace) view() *View {
-	return View{ID: "space", Title: "Canary space", ChoiceLabel: "Show", Choices: v.choices}.of(func(choice string) Plot {
-		v.choose(choice)
-		p := map[string]func() Plot{inPlane: v.plane, inRows: v.rows, inMatrix: v.cells}[v.what]()
-		p.Caption, p.Table, p.Tooltip = v.caption(), v.table, v.tooltip
-		p.Name = func(i int) string { return v.what + fmt.Sprint(i) }
+func (v *canarySpace) view() *plot.View {
+	x := plot.View{ID: "space", Title: "Canary space", ChoiceLabel: "Show"}
+	if v.points != nil {
+		x.Choices = append(x.Choices, plot.Choice{ID: inPlane, Words: "principal components"})
+	}
+	x.Choices = append(x.Choices, plot.Choice{ID: inRows, Words: "scores and threshold"})
+	if v.of.matrix != nil {
+		x.Choices = append(x.Choices, plot.Choice{ID: inMatrix, Words: "correlations"})
+	}
+	return x.Of(func(choice string) plot.Plot {
+		if !slices.ContainsFunc(x.Choices, func(c plot.Choice) bool { return c.ID == choice }) {
+			choice = x.Choices[0].ID
+		}
+		p := map[string]func() plot.Plot{inPlane: v.plane, inRows: v.rows, inMatrix: v.cells}[choice]()
+		p.Caption += " Threshold and stakes were chosen on these runs; nothing here is certified."
 		return p
 	})
 }
 
-func (v *canarySpace) choose(id string) {
-	v.what = v.choices[0].ID
-	if slices.ContainsFunc(v.choices, func(c Choice) bool { return c.ID == id }) {
-		v.what = id
-	}
-}
-
-func (v *canarySpace) caption() string {
-	n := len(v.of.canaries)
-	from := fmt.Sprintf("%s canaries inside and %s fresh ones of the first %s exploration runs", Grouped(v.of.inside), Grouped(n-v.of.inside), Grouped(v.of.runs))
-	const no = " Threshold and stakes were chosen on these runs; nothing here is certified."
-	switch v.what {
-	case inPlane:
-		if v.used < v.of.runs {
-			from += fmt.Sprintf(" (%s of them, in which all have a score)", Grouped(v.used))
-		}
-		return fmt.Sprintf("%s, a point each: their scores minus each run's mean, in the two directions of largest variance (%s and %s of the variance). The sides separate if canaries inside score differently from fresh ones: because something leaks, or because canaries scored on one output share its noise.",
-			from, Percent(v.share[0]), Percent(v.share[1])) + no
-	case inRows:
-		return fmt.Sprintf("The scores of %s. A score above %s is in the event.", from, Short(v.of.threshold)) + no
-	}
-	means := [3]string{}
-	for b, x := range v.blocks() {
-		means[b] = "none"
-		if !math.IsNaN(x) {
-			means[b] = Short(round(x, 2))
-		}
-	}
-	return fmt.Sprintf("Correlation of the scores of any two canaries over %s exploration runs: on average %s inside, %s among fresh ones, %s across. Canaries of a side are exchangeable: within a block cells differ by chance alone, which makes about ±%s.",
-		Grouped(v.of.correlated), means[0], means[1], means[2], Short(round(v.chance(), 2))) + no
+// from says what is drawn.
+func (v *canarySpace) from() string {
+	return fmt.Sprintf("%s canaries inside and %s fresh ones of the first %s exploration runs", plot.Grouped(v.of.inside), plot.Grouped(len(v.of.canaries)-v.of.inside), plot.Grouped(v.of.runs))
 }
 
 // chance is two standard errors of a correlation of none.
@@ -116,6 +91,14 @@ func (v *canarySpace) blocks() [3]float64 {
 	return sum
 }
 
+// rounded is a correlation of two figures.
+func rounded(r float64) string {
+	if math.IsNaN(r) {
+		return "none"
+	}
+	return plot.Short(plot.Round(r, 2))
+}
+
 // block is that of two canaries: inside, fresh, across.
 func (v *canarySpace) block(i, k int) int {
 	if a := v.of.canaries[i].side; a == v.of.canaries[k].side {
@@ -124,74 +107,32 @@ func (v *canarySpace) block(i, k int) int {
 	return 2
 }
 
-// cell is an item of the matrix, row by row without the diagonal.
-func (v *canarySpace) cell(item int) (i, k int) {
-	n := len(v.of.canaries) - 1
-	i, k = item/n, item%n
-	if k >= i {
-		k++
-	}
-	return i, k
-}
-
-func (v *canarySpace) tooltip(item int) string {
-	if v.what == inMatrix {
-		i, k := v.cell(item)
-		a, b := v.of.canaries[i], v.of.canaries[k]
-		if r := v.of.matrix[i][k]; !math.IsNaN(r) {
-			return fmt.Sprintf("%s and %s: correlation %s", a.words(), b.words(), Short(r))
-		}
-		return fmt.Sprintf("%s and %s: no correlation, because all scores of one are the same", a.words(), b.words())
-	}
-	c := v.of.canaries[item]
-	above, n, mean, least, most := c.figures(v.of.threshold)
-	if n == 0 {
-		return c.words() + ": no score is finite"
-	}
-	words := fmt.Sprintf("%s: %s of %s scores above the threshold, mean %s", c.words(), Grouped(above), Grouped(n), Short(round(mean, 4)))
-	if v.what == inRows {
-		return words + fmt.Sprintf(", from %s to %s", Short(round(least, 4)), Short(round(most, 4)))
-	}
-	return words + fmt.Sprintf("; components %s and %s", Short(round(v.points[item][0], 4)), Short(round(v.points[item][1], 4)))
-}
-
-func (v *canarySpace) table(fig Figures) Table {
-	if v.what == inMatrix {
-		t := Table{Title: "Correlations of scores", Head: []string{"canary", "with", "correlation", "block"}}
-		blocks := [3]string{"inside", "fresh", "across"}
-		for i, a := range v.of.canaries {
-			for k, b := range v.of.canaries[:i] {
-				r := choose(!math.IsNaN(v.of.matrix[i][k]), fig.of(v.of.matrix[i][k]), "none")
-				t.Rows = append(t.Rows, []string{b.words(), a.words(), r, blocks[v.block(i, k)]})
-			}
-		}
-		return t
-	}
-	t := Table{Title: "Canaries of the explored runs", Head: []string{"canary", "scores", "above the threshold", "mean", "least", "largest"}}
+// numbers are the canaries.
+func (v *canarySpace) numbers() plot.Numbers {
+	n := plot.Numbers{Title: "Canaries of the explored runs", Head: []string{"canary", "scores", "above the threshold", "mean", "least", "largest"}}
 	if v.points != nil {
-		t.Head = append(t.Head, "first component", "second component")
+		n.Head = append(n.Head, "first component", "second component")
 	}
 	for i, c := range v.of.canaries {
-		above, n, mean, least, most := c.figures(v.of.threshold)
-		row := []string{c.words(), fmt.Sprint(n), fmt.Sprint(above)}
-		for _, x := range []float64{mean, least, most} {
-			if n == 0 {
-				row = append(row, "none")
-			} else {
-				row = append(row, fig.of(x))
-			}
-		}
+		above, all, mean, least, most := c.figures(v.of.threshold)
+		row := []any{c.words(), all, above, mean, least, most}
 		if v.points != nil {
-			row = append(row, fig.of(v.points[i][0]), fig.of(v.points[i][1]))
+			row = append(row, v.points[i][0], v.points[i][1])
 		}
-		t.Rows = append(t.Rows, row)
+		n.Rows = append(n.Rows, row)
 	}
-	return t
+	return n
 }
 
 // plane shows canaries as points, as long on both axes.
-func (v *canarySpace) plane() Plot {
-	p := Plot{Height: Height{260, 0.6, 440}, Framed: true, Alike: true, Items: v.points, Hit: Point{24, 24}, Outline: 16}
+func (v *canarySpace) plane() plot.Plot {
+	p := plot.Plot{Height: plot.Height{260, 0.6, 440}, Framed: true, Alike: true, Items: v.points, Hit: [2]float64{24, 24}, Outline: 16, Numbers: v.numbers()}
+	p.Caption = v.from()
+	if v.used < v.of.runs {
+		p.Caption += fmt.Sprintf(" (%s of them, in which all have a score)", plot.Grouped(v.used))
+	}
+	p.Caption += fmt.Sprintf(", a point each: their scores minus each run's mean, in the two directions of largest variance (%s and %s of the variance). The sides separate if canaries inside score differently from fresh ones: because something leaks, or because canaries scored on one output share its noise.",
+		plot.Percent(v.share[0]), plot.Percent(v.share[1]))
 	var ends [2][]float64
 	var sides, means [2][][2]float64
 	for i, c := range v.of.canaries {
@@ -202,34 +143,35 @@ func (v *canarySpace) plane() Plot {
 	}
 	for side, all := range sides {
 		paint, form := sideMark(side)
-		p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, At: all, Form: form, Radius: 5})
+		p.Marks = append(p.Marks, plot.Points{Key: sideWords[side], Paint: paint, At: all, Form: form, Radius: 5})
 		var mean [2]float64
 		for _, at := range all {
 			mean[0], mean[1] = mean[0]+at[0]/float64(len(all)), mean[1]+at[1]/float64(len(all))
 		}
 		means[side] = [][2]float64{mean}
 	}
-	p.Marks = append(p.Marks, Crosses{Key: "mean inside", Paint: Ink(First), At: means[0], Upright: true, Under: true}, Crosses{Key: "mean of fresh ones", Paint: Ink(Second), At: means[1], Under: true})
-	for k, axis := range []*Axis{&p.X, &p.Y} {
-		*axis = Axis{Title: [2]string{"first", "second"}[k] + " component, " + Percent(round(v.share[k], 2)) + " of the variance", Scale: spanOf(ends[k]...), Words: Short, Zooms: true}
+	p.Marks = append(p.Marks, plot.Crosses{Key: "mean inside", Paint: plot.Ink(plot.First), At: means[0], Upright: true, Under: true}, plot.Crosses{Key: "mean of fresh ones", Paint: plot.Ink(plot.Second), At: means[1], Under: true})
+	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
+		*axis = plot.Axis{Title: [2]string{"first", "second"}[k] + " component, " + plot.Percent(plot.Round(v.share[k], 2)) + " of the variance", Scale: spanOf(ends[k]...), Words: plot.Short, Zooms: true}
 	}
 	for i, at := range v.points {
-		p.Marks = append(p.Marks, Note{At: at, Words: fmt.Sprint(v.of.canaries[i].number), Role: Muted})
+		p.Marks = append(p.Marks, plot.Note{At: at, Words: fmt.Sprint(v.of.canaries[i].number), Role: plot.Muted})
 	}
 	return p
 }
 
 // rows shows every score beside the threshold, a canary a column.
-func (v *canarySpace) rows() Plot {
+func (v *canarySpace) rows() plot.Plot {
 	const apart = 0.8 // columns between the sides
 	all, where := []float64{v.of.threshold}, map[float64]string{}
-	p := Plot{Height: Height{260, 0.5, 440}}
-	p.X = Axis{Title: "canaries, those inside first", Scale: Scale{Hi: float64(len(v.of.canaries)) + apart}, Words: func(at float64) string { return where[at] }}
-	marks := []Mark{Rule{Key: "threshold (dashed)", Paint: Ink(Event), At: v.of.threshold}}
+	p := plot.Plot{Height: plot.Height{260, 0.5, 440}, Numbers: v.numbers()}
+	p.Caption = fmt.Sprintf("The scores of %s. A score above %s is in the event.", v.from(), plot.Short(v.of.threshold))
+	p.X = plot.Axis{Title: "canaries, those inside first", Scale: plot.Scale{Hi: float64(len(v.of.canaries)) + apart}, Words: func(at float64) string { return where[at] }}
+	marks := []plot.Mark{plot.Rule{Key: "threshold (dashed)", Paint: plot.Ink(plot.Event), At: v.of.threshold}}
 	for i, c := range v.of.canaries {
 		paint, form := sideMark(c.side)
 		from := float64(i) + apart*float64(c.side)
-		dots := Points{Paint: paint.At(0.55), Form: form, Radius: 3}
+		dots := plot.Points{Paint: paint.At(0.55), Form: form, Radius: 3}
 		for _, score := range c.scores {
 			if all = append(all, score); !math.IsNaN(score) {
 				dots.At = append(dots.At, [2]float64{from + 0.5, score})
@@ -238,24 +180,24 @@ func (v *canarySpace) rows() Plot {
 		marks = append(marks, dots)
 		_, _, mean, _, _ := c.figures(v.of.threshold)
 		if !math.IsNaN(mean) {
-			marks = append(marks, Line{Paint: Ink(Text), Points: [][2]float64{{from + 0.1, mean}, {from + 0.9, mean}}})
+			marks = append(marks, plot.Line{Paint: plot.Ink(plot.Text), Points: [][2]float64{{from + 0.1, mean}, {from + 0.9, mean}}})
 		} else {
 			mean = v.of.threshold
 		}
-		p.Items, p.Within = append(p.Items, [2]float64{from + 0.5, mean}), append(p.Within, column(from, from+1))
+		p.Items, p.Within = append(p.Items, [2]float64{from + 0.5, mean}), append(p.Within, plot.Column(from, from+1))
 		p.X.Ticks, where[from+0.5] = append(p.X.Ticks, from+0.5), fmt.Sprint(c.number)
 	}
-	p.Y = Axis{Title: "score", Scale: spanOf(all...), Words: Short, Zooms: true}
+	p.Y = plot.Axis{Title: "score", Scale: spanOf(all...), Words: plot.Short, Zooms: true}
 	for side := range 2 {
 		paint, form := sideMark(side)
-		p.Marks = append(p.Marks, Points{Key: sideWords[side], Paint: paint, Form: form})
+		p.Marks = append(p.Marks, plot.Points{Key: sideWords[side], Paint: paint, Form: form})
 	}
-	p.Marks = append(append(p.Marks, Line{Key: "mean", Paint: Ink(Text)}, Bars{Key: "in the event", Paint: Ink(EventArea), Form: keyRegion, Boxes: []Box{{p.X.Lo, p.X.Hi, v.of.threshold, p.Y.Hi}}}), marks...)
+	p.Marks = append(append(p.Marks, plot.Line{Key: "mean", Paint: plot.Ink(plot.Text)}, plot.Bars{Key: "in the event", Paint: plot.Ink(plot.EventArea), Form: plot.KeyRegion, Boxes: []plot.Box{plot.Span(p.X.Lo, p.X.Hi, v.of.threshold, p.Y.Hi)}}), marks...)
 	return p
 }
 
 // cells shows the matrix of correlations.
-func (v *canarySpace) cells() Plot {
+func (v *canarySpace) cells() plot.Plot {
 	n := float64(len(v.of.canaries))
 	end := 1.5 * v.chance()
 	for i := range v.of.canaries {
@@ -267,28 +209,34 @@ func (v *canarySpace) cells() Plot {
 	}
 	end = min(1, end)
 	where := map[float64]string{}
-	p := Plot{Height: Height{240, 0.6, 460}}
-	p.X = Axis{Title: "canaries, those inside first", Scale: Scale{Hi: n}, Words: func(at float64) string { return where[at] }}
-	p.Y = Axis{Scale: Scale{Lo: -n}, Words: func(at float64) string { return where[-at] }}
-	most := Short(round(end, 2))
-	p.Marks = []Mark{Bars{Key: "correlation up to " + most, Paint: Ink(Bad)}, Bars{Key: "down to −" + most + " (hatched)", Paint: Ink(Calm), Form: keyHatch}, Bars{Key: "none, or a canary with itself", Paint: Ink(Grid)}}
+	p := plot.Plot{Height: plot.Height{240, 0.6, 460}}
+	means := v.blocks()
+	p.Caption = fmt.Sprintf("Correlation of the scores of any two canaries over %s exploration runs: on average %s inside, %s among fresh ones, %s across. Canaries of a side are exchangeable: within a block cells differ by chance alone, which makes about ±%s.",
+		plot.Grouped(v.of.correlated), rounded(means[0]), rounded(means[1]), rounded(means[2]), rounded(v.chance()))
+	p.Numbers = plot.Numbers{Title: "Correlations of scores", Head: []string{"canary", "with", "correlation", "block"}}
+	p.X = plot.Axis{Title: "canaries, those inside first", Scale: plot.Scale{Hi: n}, Words: func(at float64) string { return where[at] }}
+	p.Y = plot.Axis{Scale: plot.Scale{Lo: -n}, Words: func(at float64) string { return where[-at] }}
+	most := plot.Short(plot.Round(end, 2))
+	p.Marks = []plot.Mark{plot.Bars{Key: "correlation up to " + most, Paint: plot.Ink(plot.Bad)}, plot.Bars{Key: "down to −" + most + " (hatched)", Paint: plot.Ink(plot.Calm), Form: plot.KeyHatch}, plot.Bars{Key: "none, or a canary with itself", Paint: plot.Ink(plot.Grid)}}
 	for i, c := range v.of.canaries {
 		at := float64(i)
 		where[at+0.5] = fmt.Sprint(c.number)
 		p.X.Ticks, p.Y.Ticks = append(p.X.Ticks, at+0.5), append(p.Y.Ticks, -at-0.5)
 		for k := range v.of.canaries {
-			box, r := Box{float64(k), float64(k + 1), -at - 1, -at}, v.of.matrix[i][k]
+			box, r := plot.Span(float64(k), float64(k+1), -at-1, -at), v.of.matrix[i][k]
 			if i != k {
 				p.Items, p.Within = append(p.Items, [2]float64{float64(k) + 0.5, -at - 0.5}), append(p.Within, box)
+				p.Rows = append(p.Rows, []any{c.words(), v.of.canaries[k].words(), r, [3]string{"inside", "fresh", "across"}[v.block(i, k)]})
 			}
-			cell := Bars{Boxes: []Box{box}, Paint: Ink(Grid)}
+			cell := plot.Bars{Boxes: []plot.Box{box}, Paint: plot.Ink(plot.Grid)}
 			if i != k && !math.IsNaN(r) {
-				cell.Paint, cell.Form = Between(Panel, choose(r < 0, Calm, Bad), math.Abs(r)/end), choose(r < -0.2*end, keyHatch, keyBox)
+				cell.Paint, cell.Form = plot.Between(plot.Panel, plot.If(r < 0, plot.Calm, plot.Bad), math.Abs(r)/end), plot.If(r < -0.2*end, plot.KeyHatch, plot.KeyBox)
 			}
 			p.Marks = append(p.Marks, cell)
 		}
 	}
+	p.Name = strconv.Itoa
 	edge := float64(v.of.inside) // between the sides
-	p.Marks = append(p.Marks, Line{Paint: Ink(Text), Width: 1.5, Points: [][2]float64{{edge, 0}, {edge, -n}}}, Line{Paint: Ink(Text), Width: 1.5, Points: [][2]float64{{0, -edge}, {n, -edge}}})
+	p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 1.5, Points: [][2]float64{{edge, 0}, {edge, -n}}}, plot.Line{Paint: plot.Ink(plot.Text), Width: 1.5, Points: [][2]float64{{0, -edge}, {n, -edge}}})
 	return p
 }

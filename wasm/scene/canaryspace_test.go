@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
@@ -95,7 +97,7 @@ func TestCanarySpace(t *testing.T) {
 	if len(choices) != 3 || choices[0].ID != inPlane || space.used != 64 {
 		t.Fatalf("%v, %d runs", choices, space.used)
 	}
-	rows := v.Table(Rounded).Rows
+	rows := v.Table(plot.Rounded).Rows
 	if len(rows) != 8+12 {
 		t.Fatalf("%d canaries", len(rows))
 	}
@@ -118,25 +120,28 @@ func TestCanarySpace(t *testing.T) {
 		if i >= 8 {
 			name = fmt.Sprintf("fresh %d", i-7)
 		}
-		want := []string{name, "64", fmt.Sprint(above), Rounded.of(sum / 64), Rounded.of(least), Rounded.of(most)}
+		want := []string{name, "64", fmt.Sprint(above), fmt.Sprintf("%.6g", sum/64), fmt.Sprintf("%.6g", least), fmt.Sprintf("%.6g", most)}
 		if !slices.Equal(rows[i][:6], want) {
 			t.Errorf("%q, want %q", rows[i], want)
 		}
-		if words := fmt.Sprintf("%s: %d of 64 scores above the threshold", name, above); !strings.HasPrefix(v.Tooltip(i), words) {
+		if words := fmt.Sprintf("%s: scores 64, above the threshold %d, ", name, above); !strings.HasPrefix(v.Tooltip(i), words) {
 			t.Errorf("%q, want %q", v.Tooltip(i), words)
 		}
 	}
 	v.Choose(inMatrix)
-	rows = v.Table(Rounded).Rows
+	rows = v.Table(plot.Rounded).Rows
 	at := 0
 	blocks := map[string][]float64{}
 	for i, row := range p.Correlations {
 		for k, c := range row {
-			if rows[at][2] != Rounded.of(*c) {
-				t.Errorf("correlation of %d and %d: %q, want %v", i, k, rows[at], *c)
+			for _, cell := range []int{19*i + k, 19*k + i - 1} { // both ways
+				if rows[cell][2] != fmt.Sprintf("%.6g", *c) {
+					t.Errorf("correlation of %d and %d: %q, want %v", i, k, rows[cell], *c)
+				}
+				at++
 			}
-			blocks[rows[at][3]] = append(blocks[rows[at][3]], *c)
-			at++
+			block := rows[19*i+k][3]
+			blocks[block] = append(blocks[block], *c)
 		}
 	}
 	if at != len(rows) || len(blocks["inside"]) != 28 || len(blocks["fresh"]) != 66 || len(blocks["across"]) != 96 {
@@ -152,15 +157,12 @@ func TestCanarySpace(t *testing.T) {
 			t.Errorf("block %d: mean %v, want %v", b, mean, sum/float64(len(all)))
 		}
 	}
-	s := v.Layout(Frame{Width: 800, Camera: Everything})
+	s := v.Layout(plot.Frame{Width: 800, Camera: plot.Everything})
 	if len(s.Items) != 20*19 {
 		t.Fatalf("%d cells", len(s.Items))
 	}
-	if words := v.Tooltip(19*9 + 3); !strings.HasPrefix(words, "fresh 2 and inside 4: correlation "+Short(*p.Correlations[9][3])) {
+	if words := v.Tooltip(19*9 + 3); words != "fresh 2: with inside 4, correlation "+plot.Short(*p.Correlations[9][3])+", block across" {
 		t.Errorf("%q", words)
-	}
-	if v.Tooltip(19*3+8) != strings.Replace(v.Tooltip(19*9+3), "fresh 2 and inside 4", "inside 4 and fresh 2", 1) {
-		t.Errorf("%q is not symmetric", v.Tooltip(19*3+8))
 	}
 }
 
@@ -177,12 +179,12 @@ func TestOddPortraits(t *testing.T) {
 		return out
 	}
 	no := math.NaN()
-	views := func(p *membership.ScoreSample, threshold float64) []*View {
+	views := func(p *membership.ScoreSample, threshold float64) []*plot.View {
 		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"runs": map[string]any{"threshold": threshold, "portrait": p}}}))
 		everyChoice(t, "", all...)
 		return all
 	}
-	ids := func(all []*View) (out string) {
+	ids := func(all []*plot.View) (out string) {
 		for _, v := range all {
 			choices := v.Choices
 			out += fmt.Sprint(v.ID, len(choices), " ")
@@ -255,9 +257,9 @@ func TestScoresOfAMatrix(t *testing.T) {
 // TestChooseAnotherPicture: a choice that pans and zooms otherwise begins anew.
 func TestChooseAnotherPicture(t *testing.T) {
 	_, in := canaryAudit(t)
-	var v Viewer
+	var v plot.Viewer
 	v.Resize(700)
-	v.Take(Input{Canary: in})
+	v.Take(Views(Input{Canary: in}), false)
 	v.Show("space")
 	v.Step(2)
 	v.ZoomRead(0.5)

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // Moment is a bound on the way: from so many pairs of outputs.
@@ -39,22 +42,22 @@ type course struct {
 
 // NewOverTime shows a run's course, nil where there is none: the bound against the outputs
 // that were counted. The final bound, if any, was certified from so many pairs.
-func NewOverTime(c *Course, final *float64, pairs int) *View {
+func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	return View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Samples", Choices: linearOrLog}.of(course{*c, final, pairs}.plot)
+	return plot.View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Samples", Choices: plot.LinearOrLog}.Of(course{*c, final, pairs}.plot)
 }
 
 func (c course) caption() string {
-	words := fmt.Sprintf("The lower bound on %s after each number of outputs; claimed: %s. ", c.Quantity, Short(c.Claimed))
+	words := fmt.Sprintf("The lower bound on %s after each number of outputs; claimed: %s. ", c.Quantity, plot.Short(c.Claimed))
 	if c.Valid {
 		words += "All bounds hold together: the run could have been stopped at any of them."
 	} else {
 		words += "Only the last bound is certified: one chosen while looking has no confidence."
 	}
 	if i := c.first(); i >= 0 {
-		words += fmt.Sprintf(" The claim is exceeded after %s pairs of outputs.", Grouped(c.Moments[i].Pairs))
+		words += fmt.Sprintf(" The claim is exceeded after %s pairs of outputs.", plot.Grouped(c.Moments[i].Pairs))
 	}
 	return words
 }
@@ -64,59 +67,85 @@ func (c Course) first() int {
 	return slices.IndexFunc(c.Moments, func(m Moment) bool { return m.Bound > c.Claimed })
 }
 
-func (c Course) name(i int) string { return fmt.Sprint(c.Moments[i].Pairs) }
-
-func (c Course) tooltip(i int) string {
-	m := c.Moments[i]
-	words := fmt.Sprintf("after %s pairs of outputs: %s ≥ %s", Grouped(m.Pairs), c.Quantity, Short(floor(m.Bound, 4)))
-	words += choose(c.Valid, ", valid if stopped there", ", not certified")
-	if m.Bound > c.Claimed {
-		words += "; more than is claimed"
-	}
-	return words
-}
-
-// table are the moments, and the certified bound.
-func (c course) table(fig Figures) Table {
-	t := Table{Title: "The bound at every moment", Head: []string{"pairs of outputs", "lower bound on " + c.Quantity, "claimed", "holds"}}
+// numbers are the moments, and the certified bound.
+func (c course) numbers() plot.Numbers {
+	n := plot.Numbers{Title: "The bound at every moment", Head: []string{"pairs of outputs", "lower bound on " + c.Quantity, "claimed", "holds"}}
 	for _, m := range c.Moments {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(m.Pairs), fig.of(floor(m.Bound, 6)), fig.of(c.Claimed), choose(c.Valid, "if stopped there", "not certified")})
+		n.Rows = append(n.Rows, []any{m.Pairs, plot.Down(m.Bound), c.Claimed, plot.If(c.Valid, "if stopped there", "not certified")})
 	}
 	if c.final != nil {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(c.pairs), fig.of(*c.final), fig.of(c.Claimed), "certified"})
+		n.Rows = append(n.Rows, []any{c.pairs, plot.Down(*c.final), c.Claimed, "certified"})
 	}
-	return t
+	return n
 }
 
-func (c course) plot(choice string) Plot {
-	p := Plot{Height: Height{230, 0.5, 380}, Caption: c.caption(), Table: c.table, Hit: Point{20, 28}, Outline: 10, Tooltip: c.tooltip, Name: c.name}
+func (c course) plot(choice string) plot.Plot {
+	p := plot.Plot{Height: plot.Height{230, 0.5, 380}, Caption: c.caption(), Numbers: c.numbers(), Hit: [2]float64{20, 28}, Outline: 10}
 	last, most := float64(max(c.pairs, c.Moments[len(c.Moments)-1].Pairs)), c.most()
-	p.X = Axis{Title: "pairs of outputs that were counted", Scale: Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return Grouped(int(math.Round(v))) }}
+	p.X = plot.Axis{Title: "pairs of outputs that were counted", Scale: plot.Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
 	if choice == "log" {
-		p.X.Scale, p.X.Words = Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, Power
+		p.X.Scale, p.X.Words = plot.Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, plot.Power
 	}
 	for _, m := range c.Moments {
 		p.Items = append(p.Items, [2]float64{float64(m.Pairs), m.Bound})
 	}
-	p.Marks = []Mark{Line{Key: "bound so far, valid if stopped", Paint: Ink(First), Points: stairs(p.Items)}}
+	p.Marks = []plot.Mark{plot.Line{Key: "bound so far, valid if stopped", Paint: plot.Ink(plot.First), Points: plot.Stairs(p.Items)}}
 	if !c.Valid {
-		p.Marks = []Mark{Points{Key: "bound so far, not certified (dots)", Paint: Ink(Muted), At: p.Items, Radius: 2.5}}
+		p.Marks = []plot.Mark{plot.Points{Key: "bound so far, not certified (dots)", Paint: plot.Ink(plot.Muted), At: p.Items, Radius: 2.5}}
 	}
-	p.Marks = append(p.Marks, Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: c.Claimed})
+	p.Marks = append(p.Marks, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: c.Claimed})
 	if i := c.first(); i >= 0 {
-		p.Marks = append(p.Marks, Points{Paint: Ink(Bad), At: p.Items[i : i+1], Radius: 6, Form: Ring})
+		p.Marks = append(p.Marks, plot.Points{Paint: plot.Ink(plot.Bad), At: p.Items[i : i+1], Radius: 6, Form: plot.Ring})
 	}
 	if c.final != nil {
 		most = max(most, *c.final)
 		end := [2]float64{float64(c.pairs), *c.final}
-		p.Marks = append(p.Marks, Points{Key: "certified at the end", Paint: Ink(Event), At: [][2]float64{end}, Radius: 6, Form: Diamond}, Note{At: end, Words: "≥ " + Short(floor(*c.final, 3)), Role: Event, Bold: true, Must: true})
+		p.Marks = append(p.Marks, plot.Points{Key: "certified at the end", Paint: plot.Ink(plot.Event), At: [][2]float64{end}, Radius: 6, Form: plot.Diamond}, plot.Note{At: end, Words: "≥ " + plot.Short(plot.Floor(*c.final, 3)), Role: plot.Event, Bold: true, Must: true})
 	}
-	p.Y = Axis{Title: "lower bound on " + c.Quantity, Scale: Scale{Hi: cmp.Or(most, 1) * 1.12}, Words: Short, Zooms: true}
+	p.Y = plot.Axis{Title: "lower bound on " + c.Quantity, Scale: plot.Scale{Hi: cmp.Or(most, 1) * 1.12}, Words: plot.Short, Zooms: true}
 	return p
 }
 
-// floor rounds a bound down to so many decimals.
-func floor(x float64, decimals int) float64 {
-	p := math.Pow(10, float64(decimals))
-	return math.Floor(x*p) / p
+// NewSpark shows a run's course, nil where there is none: the bound against the outputs a
+// side, on a logarithmic axis, as small as a word, with the claim dashed, all in one colour.
+func NewSpark(c *Course) *plot.View {
+	if c == nil || len(c.Moments) == 0 {
+		return nil
+	}
+	of, last := course{Course: *c}, c.Moments[len(c.Moments)-1]
+	first := float64(max(1, c.Moments[0].Pairs))
+	end := max(float64(last.Pairs), first*1.0001)
+	p := plot.Plot{Caption: of.caption(), Numbers: of.numbers(), Only: plot.If(c.first() >= 0 && c.Valid, plot.LitInk, plot.Text), Height: plot.Height{38, 0.2, 62}, Hit: [2]float64{10, 60}, Outline: 8}
+	p.X = plot.Axis{Scale: plot.Scale{Lo: first * 0.8, Hi: end, Log: true}, Ticks: []float64{end, first}, Words: func(n float64) string {
+		return plot.If(n == end, plot.Grouped(int(n))+" outputs", plot.Grouped(int(n)))
+	}}
+	p.Y.Scale = plot.Scale{Hi: max(c.Claimed*1.35, c.most()*1.15, 1e-9)}
+	line := [][2]float64{{p.X.Lo, 0}}
+	for _, m := range c.Moments {
+		at := [2]float64{float64(m.Pairs), max(0, m.Bound)}
+		p.Items, line = append(p.Items, at), append(line, at)
+	}
+	tip := line[len(line)-1]
+	words := plot.Ends{Words: []string{symbolOf(c.Quantity) + plot.Short(plot.Floor(last.Bound, 2))}, At: [][2]float64{tip}, Paint: []plot.Paint{plot.Ink(plot.Text)}, Bold: []bool{true}}
+	p.Marks = []plot.Mark{plot.Line{Paint: plot.Ink(plot.Text), Width: 2.6, Points: line}, plot.Points{Paint: plot.Ink(plot.Text), At: [][2]float64{tip}, Radius: 4.5}}
+	if c.Claimed > 0 {
+		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: c.Claimed})
+		words.Words, words.At = append(words.Words, "claim "+plot.Short(c.Claimed)), append(words.At, [2]float64{end, c.Claimed})
+		words.Paint, words.Bold = append(words.Paint, plot.Ink(plot.Text)), append(words.Bold, false)
+	}
+	for _, w := range words.Words {
+		p.Right = max(p.Right, plot.Roughly(w, plot.TextSize)*1.1+4)
+	}
+	p.Marks = append(p.Marks, words)
+	return plot.View{ID: "spark", Title: "Bound over time"}.Always(p)
+}
+
+// symbolOf is the sign of a quantity in words.
+func symbolOf(quantity string) string {
+	for _, q := range []struct{ name, sign string }{{"epsilon", "ε "}, {"rho", "ρ "}, {"mu", "μ "}} {
+		if strings.HasPrefix(quantity, q.name) {
+			return q.sign
+		}
+	}
+	return "≥ "
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/must"
@@ -30,36 +32,20 @@ func TestDataByHand(t *testing.T) {
 	if v.n != [2]int{5, 5} || v.odd != [2]int{1, 1} || len(v.rows) != 6 {
 		t.Fatalf("%v, %v of %d", v.n, v.odd, len(v.rows))
 	}
-	// c does not vary within the classes: its unit is a twentieth of 4. Of b in class yes
-	// mean and deviation are 1/4, and the unit is that and a tenth.
-	for j, want := range []float64{0, 1.25 / 0.35, 3 / 0.2} {
-		if got := v.outstanding(j); math.Abs(got-want) > 1e-12 {
-			t.Errorf("in %s it stands out by %v, want %v", v.names[j], got, want)
-		}
-	}
-	if got, want := v.apart(0), 1/0.1; math.Abs(got-want) > 1e-12 {
-		t.Errorf("the classes differ by %v, want %v", got, want)
-	}
+	// The poisoned row lies 2 of 4 above the mean of its class in c, and 5/6 of 2 below it in b.
 	if v.axes != [2]int{2, 1} {
 		t.Errorf("it is drawn by %v", v.axes)
 	}
-	last := len(v.points) - 1
-	if got, want := v.tooltip(last), "poisoned row, c = 4, b = −1: yes, only in the second table"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	view := v.view()
+	for i, want := range map[int]string{0: "replaced row: c 2, b 0.25, class no, rows of the first table 1, rows of the second table 0", 1: "poisoned row: c 4, b −1, class yes, rows of the first table 0, rows of the second table 1", 2: "in both tables: c 1, b 0, class no, rows of the first table 2, rows of the second table 2"} {
+		if got := view.Tooltip(i); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
-	if got, want := v.tooltip(last-1), "replaced row, c = 2, b = 0.25: no, only in the first table"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := v.tooltip(0), "c = 1, b = 0: no, 2 rows"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if words := v.caption(); !strings.Contains(words, "of 5 rows and 3 features") || !strings.Contains(words, "Poisoned row, c = 4") || !strings.Contains(words, "Replaced row, c = 2") {
+	if words := v.caption(); !strings.Contains(words, "of 5 rows and 3 features") || !strings.Contains(words, "Poisoned row, c = 4, b = −1: yes, only in the second table.") || !strings.Contains(words, "Replaced row, c = 2") {
 		t.Errorf("%q", words)
 	}
-	if got := v.table(Exact).Rows; !slices.Equal(got[0], []string{"4", "-1", "yes", "0", "1"}) || !slices.Equal(got[last], []string{"1", "0", "no", "2", "2"}) {
-		t.Errorf("%v", got)
-	}
-	s := v.view().Layout(Frame{Width: 600, Camera: Everything})
+	s := v.view().Layout(plot.Frame{Width: 600, Camera: plot.Everything})
 	var said []string
 	for _, l := range s.Labels {
 		said = append(said, l.Words)
@@ -70,7 +56,7 @@ func TestDataByHand(t *testing.T) {
 		}
 	}
 	// The axes end at the declared bounds: the poisoned row lies in a corner.
-	box := s.Items[last].Box
+	box := s.Items[1].Box
 	if math.Abs(box.X+box.W/2-s.Plot.Right()) > 1e-9 || math.Abs(box.Y+box.H/2-s.Plot.Bottom()) > 1e-9 {
 		t.Errorf("it lies at %v of %v", box, s.Plot)
 	}
@@ -83,7 +69,7 @@ func TestDataByHand(t *testing.T) {
 		t.Errorf("%v by %v: %q", none.odd, none.axes, none.caption())
 	}
 	one := newData(&pair.Examples{Features: []string{"a"}, Classes: cells.Classes, Lower: []float64{0}, Upper: []float64{1}}, audit.Pair{First: table([]float64{0, 0}), Second: table([]float64{1, 1})})
-	if one.axes != [2]int{0, 1} || one.table(Exact).Head[1] != "label" {
+	if one.axes != [2]int{0, 1} || one.view().Head[2] != "label" {
 		t.Errorf("%v", one.axes)
 	}
 }
@@ -121,10 +107,10 @@ func TestDataTwin(t *testing.T) {
 			}
 		}
 		var shown [2]int
-		for _, row := range v.table(Exact).Rows {
+		for _, row := range v.view().Table(plot.Exact).Rows {
 			for side := range 2 {
 				var n int
-				must.Get(fmt.Sscan(row[3+side], &n))(t)
+				must.Get(fmt.Sscan(row[4+side], &n))(t)
 				shown[side] += n
 			}
 		}
@@ -154,8 +140,8 @@ func TestDataOfEveryLearner(t *testing.T) {
 					t.Fatalf("%s: pair %q is not drawn", spec.Name, p.Label)
 				}
 				everyChoice(t, spec.Name+" "+p.Label, v.view())
-				if f := v.table(Rounded); len(f.Rows) != len(v.points) {
-					t.Errorf("%s: %d rows in the table", spec.Name, len(f.Rows))
+				if f := v.view().Rows; len(f) != len(v.points) {
+					t.Errorf("%s: %d rows in the table", spec.Name, len(f))
 				}
 			}
 		}

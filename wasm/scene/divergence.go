@@ -1,13 +1,15 @@
 package scene
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Measure of divergence between the two output distributions, as a sum over
@@ -35,10 +37,10 @@ func kinds(c audit.Claim) []divergenceKind {
 	}}
 	switch e, ok := epsilonOf(c); {
 	case ok && e > 0:
-		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+Short(e), e, "hockey-stick divergence at ε = "+Short(e)), total, kl}
+		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+plot.Short(e), e, "hockey-stick divergence at ε = "+plot.Short(e)), total, kl}
 	case c.Kind == "renyi" && c.Alpha > 1:
 		a := c.Alpha
-		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + Short(a), part: func(p, q float64) float64 {
+		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + plot.Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + plot.Short(a), part: func(p, q float64) float64 {
 			if p == 0 {
 				return 0
 			}
@@ -50,212 +52,82 @@ func kinds(c audit.Claim) []divergenceKind {
 	return []divergenceKind{total, kl}
 }
 
-// divergence are the two output distributions, the event over them, the log
-// ratio of every bin and its part in a divergence.
-type divergence struct {
-	chart    chart.Chart
-	claim    audit.Claim
-	bins     []Bin
-	reversed bool // the second dataset is the likelier
-	live     string
-	kinds    []divergenceKind
-	kind     divergenceKind
-	plane    *plane // nil where there is none
-	flat     bool   // the plane is shown
-}
-
-// newDivergence shows a report's chart, or, with live words, that of a run on its
-// way. Nil where nothing was counted.
-func newDivergence(ch chart.Chart, claim audit.Claim, reversed bool, live string) *divergence {
-	d := &divergence{chart: ch, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
-	d.kind = d.kinds[0]
-	outcomes := d.outcomes()
-	if ch.Kind == chart.Score {
-		d.plane = newPlane(ch)
-	}
-	bins := binsOf(ch)
-	if bins == nil {
+// divergence shows the outputs with what each bin or outcome contributes to a divergence, or
+// by the plane; nil where nothing was counted. The words come before its own.
+func (v *outputs) divergence(words string) *plot.View {
+	if v == nil {
 		return nil
 	}
-	for i, b := range bins {
-		end := i == 0 || i == len(bins)-1
-		if outcomes {
-			b.Words = outcomeWords(ch, i)
-		} else {
-			b = level{ch.Edges}.bin(i, b)
-		}
-		if b.First+b.Second > 0 || !outcomes && !end {
-			d.bins = append(d.bins, b)
-		}
+	if words != "" {
+		words += " "
 	}
-	if outcomes {
-		// By the ratio seen; half an output is added on either side, so that rare
-		// outcomes do not stand at the ends by chance. All others come last.
-		smoothed := func(b Bin) float64 {
-			if b.Words == others {
-				return math.Inf(-1)
+	x := plot.View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence"}
+	for _, k := range kinds(v.claim) {
+		x.Choices = append(x.Choices, plot.Choice{ID: k.id, Words: k.words})
+	}
+	var flat *plane
+	if v.chart.Kind == chart.Score {
+		flat = newPlane(v.chart, v.claim)
+	}
+	if flat != nil {
+		x.ChoiceLabel, x.Choices = "Show", append(x.Choices, plot.Choice{ID: planeID, Words: "plane: the score and one more direction"})
+	}
+	return x.Of(func(choice string) plot.Plot {
+		if flat != nil && choice == planeID {
+			p := flat.plot(v.claim)
+			p.Caption = words + p.Caption
+			return p
+		}
+		kinds := kinds(v.claim)
+		kind := kinds[max(0, slices.IndexFunc(kinds, func(k divergenceKind) bool { return k.id == choice }))]
+		parts, sum := v.parts(kind)
+		p := v.plot(parts, kind.of)
+		p.Caption, p.Numbers = words+v.divergenceCaption(kind, sum), v.numbers()
+		p.Title, p.Head = "Ratio and part of every "+plot.If(v.outcomes, "outcome", "bin"), append(p.Head, "part: "+kind.of)
+		for i := range p.Rows {
+			var part any = "" // of the event
+			if i < len(parts) {
+				part = parts[i]
 			}
-			return math.Log((float64(b.First) + 0.5) / float64(b.firstOf+1) / (float64(b.Second) + 0.5) * float64(b.secondOf+1))
-		}
-		sort.SliceStable(d.bins, func(i, j int) bool { return cmp.Less(smoothed(d.bins[j]), smoothed(d.bins[i])) })
-	}
-	return d
-}
-
-// view is nil where nothing was counted.
-func (d *divergence) view() *View {
-	if d == nil {
-		return nil
-	}
-	v := View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence", Choices: choices(d.kinds)}
-	if d.plane != nil {
-		v.ChoiceLabel, v.Choices = "Show", append(v.Choices, Choice{planeID, "plane: the score and one more direction"})
-	}
-	return v.of(func(choice string) Plot {
-		d.choose(choice)
-		p := Plot{Caption: d.caption(), Table: d.table, Tooltip: d.tooltip}
-		if p.Name = func(i int) string { return d.bins[i].Words }; d.flat {
-			p.Name, p.Panels = d.plane.name, d.plane.plot(d.claim)
-		} else {
-			p.Panels = d.panels()
+			p.Rows[i] = append(p.Rows[i], part)
 		}
 		return p
 	})
 }
 
-func choices(kinds []divergenceKind) []Choice {
-	var out []Choice
-	for _, k := range kinds {
-		out = append(out, Choice{k.id, k.words})
-	}
-	return out
-}
-
-func (d *divergence) choose(id string) {
-	if d.flat = id == planeID && d.plane != nil; d.flat {
-		epsilon, _ := epsilonOf(d.claim)
-		d.plane.compare(epsilon)
-	}
-	for _, k := range d.kinds {
-		if k.id == id {
-			d.kind = k
-		}
-	}
-}
-
-func (d *divergence) outcomes() bool { return d.chart.Kind == chart.Outcomes }
-
-// likelier names the dataset that the divergence starts from, and the other.
-func (d *divergence) likelier() (string, string) {
-	if d.reversed {
-		return "second", "first"
-	}
-	return "first", "second"
-}
-
-// parts are what the bins contribute to the divergence, and their sum.
-func (d *divergence) parts() (parts []float64, sum float64) {
-	for _, b := range d.bins {
-		p, q := b.Shares()
-		if d.reversed {
+// parts are what the marks contribute to the divergence of the likelier dataset from the
+// other, and their sum.
+func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
+	for _, m := range v.marks {
+		p, q := m.Shares()
+		if v.direction == report.SecondOverFirst {
 			p, q = q, p
 		}
-		parts = append(parts, d.kind.part(p, q))
+		parts = append(parts, kind.part(p, q))
 		sum += parts[len(parts)-1]
 	}
 	return parts, sum
 }
 
-func (d *divergence) caption() string {
-	if d.flat {
-		return d.planeCaption()
+func (v *outputs) divergenceCaption(kind divergenceKind, sum float64) (words string) {
+	from, to := "A", "B"
+	if v.direction == report.SecondOverFirst {
+		from, to = to, from
 	}
-	_, sum := d.parts()
-	from, to := d.likelier()
-	words := d.live
-	if words != "" {
-		words += " "
-	}
-	what := choose(d.outcomes(), "outcomes", "bins")
-	switch e, dp := epsilonOf(d.claim); {
+	what := plot.If(v.outcomes, "outcomes", "bins")
+	switch {
 	case math.IsInf(sum, 1):
-		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
-	case d.kind.share:
-		words += fmt.Sprintf("Parts are shares of %s, of the %s dataset from the %s, as observed.", d.kind.of, from, to)
-	case sum == 0 && d.kind.id == "claim":
-		words += fmt.Sprintf("None of the %s is observed more than e^%s times as often on the %s dataset as on the %s.", what, Short(e), from, to)
+		words = fmt.Sprintf("The observed %s of %s from %s is infinite: there are %s that were never seen on %s.", kind.of, from, to, what, to)
+	case kind.share:
+		words = fmt.Sprintf("Parts are shares of %s, of %s from %s, as observed.", kind.of, from, to)
+	case sum == 0 && kind.id == "claim":
+		words = fmt.Sprintf("None of the %s is observed more than e^%s times as often on %s as on %s.", what, plot.Short(v.epsilon), from, to)
 	default:
-		words += fmt.Sprintf("The observed %s of the %s dataset from the %s, over these %s, is %s", d.kind.of, from, to, what, Short(sum))
-		if dp && d.kind.id == "claim" {
-			words += fmt.Sprintf("; claimed: at most δ = %s", Short(d.claim.Delta))
+		words = fmt.Sprintf("The observed %s of %s from %s, over these %s, is %s", kind.of, from, to, what, plot.Short(sum))
+		if v.corridor && kind.id == "claim" {
+			words += fmt.Sprintf("; claimed: at most δ = %s", plot.Short(v.claim.Delta))
 		}
 		words += "."
 	}
 	return words + " Observed figures vary by chance; the report has the certified bound."
-}
-
-// counted are the words of a bin's counts and their ratio.
-func (d *divergence) counted(b Bin) string {
-	p, q := b.Shares()
-	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, Grouped(b.First), Percent(p), Grouped(b.Second), Percent(q))
-	switch r := b.LogRatio(); {
-	case math.IsNaN(r):
-		return words + "; never seen"
-	case math.IsInf(r, 1):
-		words += "; never seen on the second dataset"
-	case math.IsInf(r, -1):
-		words += "; never seen on the first dataset"
-	default:
-		words += fmt.Sprintf("; ln ratio %s ± %s", Short(round(r, 3)), Short(round(b.Spread(), 2)))
-	}
-	return words
-}
-
-func (d *divergence) tooltip(i int) string {
-	if d.flat {
-		return d.planeTooltip(i)
-	}
-	b := d.bins[i]
-	words := d.counted(b)
-	if b.First+b.Second == 0 {
-		return words
-	}
-	parts, sum := d.parts()
-	words += "; part " + Short(round(parts[i], 4))
-	if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
-		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
-	}
-	switch s := b.inEvent(); {
-	case s == 1:
-		words += "; in the event"
-	case s > 0:
-		words += fmt.Sprintf("; %s of it in the event", Percent(s))
-	}
-	return words
-}
-
-func (d *divergence) table(fig Figures) Table {
-	if d.flat {
-		return d.planeTable(fig)
-	}
-	first := []string{d.chart.AxisWords()}
-	switch {
-	case d.outcomes():
-		first[0] = "outcome"
-	case fig == Exact:
-		first = []string{"from", "below"}
-	}
-	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
-	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: "+d.kind.of)
-	parts, _ := d.parts()
-	for i, b := range d.bins {
-		x := b.figures(fig)
-		row := []string{b.Words}
-		if len(first) == 2 {
-			row = []string{fig.of(b.low), fig.of(b.high)}
-		}
-		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], fig.of(parts[i]))
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }

@@ -1,8 +1,5 @@
-// Package scene lays out pictures. A [View] is a [Plot] for every choice: axes, marks, what
-// can be read, a caption, and the same numbers as a table; legend, layout, hit areas and
-// positions follow from them. It is pure: pictures are lists of shapes and labels in CSS
-// pixels. [Draw] paints them as SVG, for pages and files; wasm/view
-// paints them with Ebiten, to be walked around in.
+// Package scene holds the pictures of reports and of runs, each a view of package plot below
+// it.
 //
 // Everything that a picture says of a report beyond the report's own numbers is
 // an observed share or a plug-in estimate, and is called so: no certificate.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
@@ -13,13 +15,13 @@ import (
 
 // NewScores shows how many scores of canaries that were in, and that were out, lie where;
 // nil where a report has none.
-func NewScores(r *CanaryReport) *View {
+func NewScores(r *CanaryReport) *plot.View {
 	e := r.membership()
 	if e == nil || len(e.Histogram.Edges) == 0 || e.Check(0, 0) != nil {
 		return nil
 	}
 	v := histogram{e.Histogram, e.ROC.In, e.ROC.Out}
-	return View{ID: "scores", Title: "Scores", ChoiceLabel: "Heights", Choices: linearOrLog}.of(v.plot)
+	return plot.View{ID: "scores", Title: "Scores", ChoiceLabel: "Heights", Choices: plot.LinearOrLog}.Of(v.plot)
 }
 
 // histogram are scores by where they lie.
@@ -35,12 +37,7 @@ func (r *CanaryReport) membership() *membership.Evidence {
 	return r.Evidence.Membership
 }
 
-func (v histogram) tooltip(i int) string {
-	in, out := v.In[i], v.Out[i]
-	return fmt.Sprintf("scores %s: %s in (%s), %s out (%s)", rangeWords(ends(v.Edges, i)), Grouped(in), Percent(share(in, v.in)), Grouped(out), Percent(share(out, v.out)))
-}
-
-func (v histogram) plot(choice string) Plot {
+func (v histogram) plot(choice string) plot.Plot {
 	log := choice == "log"
 	tall := func(n, of int) float64 { // of n scores of a class
 		if log {
@@ -48,38 +45,37 @@ func (v histogram) plot(choice string) Plot {
 		}
 		return share(n, of)
 	}
-	p := Plot{Height: Height{220, 0.5, 340}, Tooltip: v.tooltip}
-	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", Grouped(v.in), Grouped(v.out))
-	p.Y = Axis{Title: "share of the class in a bin", Scale: Scale{Lo: -tall(slices.Max(v.Out), v.out) * 1.05, Hi: tall(slices.Max(v.In), v.in) * 1.05}, Words: func(at float64) string { return Percent(math.Abs(at)) }}
+	p := plot.Plot{Height: plot.Height{220, 0.5, 340}}
+	p.Numbers = plot.Numbers{Title: "Scores by where they lie", Head: []string{"scores", "in", "share", "out", "share"}}
+	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", plot.Grouped(v.in), plot.Grouped(v.out))
+	p.Y = plot.Axis{Title: "share of the class in a bin", Scale: plot.Scale{Lo: -tall(slices.Max(v.Out), v.out) * 1.05, Hi: tall(slices.Max(v.In), v.in) * 1.05}, Words: func(at float64) string { return plot.Percent(math.Abs(at)) }}
 	if log {
 		p.Y.Title, p.Y.Words = "scores in a bin, of each class", func(at float64) string {
 			if at = math.Abs(at); at == 0 || at != math.Round(at) {
-				return choose(at == 0, "0", "")
+				return plot.If(at == 0, "0", "")
 			}
-			return Grouped(int(math.Pow(10, at-1)))
+			return plot.Grouped(int(math.Pow(10, at-1)))
 		}
 	}
 	e := v.Edges
-	values := Window{e[0], e[len(e)-1]}
+	values := plot.Window{Lo: e[0], Hi: e[len(e)-1]}
 	wide := (values.Hi - values.Lo) / float64(max(1, len(e)-1))
 	if len(e) == 1 {
 		wide = max(1, math.Abs(e[0]))
 	}
-	p.X = Axis{Title: "score", Scale: Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Zooms: true}
-	up, down := Bars{Key: "canaries in (up)", Paint: Ink(First)}, Bars{Key: "canaries out (down)", Paint: Ink(Second)}
+	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
+	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "canaries out (down)", Paint: plot.Ink(plot.Second)}
 	for i := range v.In {
 		from, to := ends(v.Edges, i)
 		from, to = max(from, p.X.Lo), min(to, p.X.Hi)
-		up.Boxes = append(up.Boxes, Box{from, to, 0, tall(v.In[i], v.in)})
-		down.Boxes = append(down.Boxes, Box{from, to, -tall(v.Out[i], v.out), 0})
-		p.Within = append(p.Within, Box{from, to, p.Y.Lo, p.Y.Hi})
+		up.Boxes = append(up.Boxes, plot.Span(from, to, 0, tall(v.In[i], v.in)))
+		down.Boxes = append(down.Boxes, plot.Span(from, to, -tall(v.Out[i], v.out), 0))
+		p.Within = append(p.Within, plot.Span(from, to, p.Y.Lo, p.Y.Hi))
 		p.Items = append(p.Items, [2]float64{(from + to) / 2, 0})
+		a, b := ends(v.Edges, i)
+		p.Rows = append(p.Rows, []any{plot.Range{A: a, B: b}, v.In[i], plot.Share(share(v.In[i], v.in)), v.Out[i], plot.Share(share(v.Out[i], v.out))})
 	}
-	p.Marks = []Mark{up, down}
-	p.Table = rows("Scores by where they lie", []string{"from", "to below", "in", "out"}, len(v.In), func(fig Figures, i int) []string {
-		from, to := ends(v.Edges, i)
-		return []string{fig.of(from), fig.of(to), fmt.Sprint(v.In[i]), fmt.Sprint(v.Out[i])}
-	})
+	p.Marks = []plot.Mark{up, down}
 	return p
 }
 
@@ -94,9 +90,9 @@ type roc struct {
 }
 
 // NewROC shows a report's curve, nil where there is none.
-func NewROC(r *CanaryReport) *View {
+func NewROC(r *CanaryReport) *plot.View {
 	if v := newROC(r); v != nil {
-		return View{ID: "roc", Title: "ROC", ChoiceLabel: "Axes", Choices: []Choice{linearOrLog[1], linearOrLog[0]}}.of(v.plot)
+		return plot.View{ID: "roc", Title: "ROC", ChoiceLabel: "Axes", Choices: []plot.Choice{plot.LinearOrLog[1], plot.LinearOrLog[0]}}.Of(v.plot)
 	}
 	return nil
 }
@@ -115,9 +111,9 @@ func newROC(r *CanaryReport) *roc {
 			continue
 		}
 		if x.UpperBound != nil {
-			v.level = Percent(1 - r.Plan.Beta)
+			v.level = plot.Percent(1 - r.Plan.Beta)
 		}
-		v.rates = append(v.rates, Percent(*x.Value)+" at a false positive rate of at most "+Percent(x.FPR))
+		v.rates = append(v.rates, plot.Percent(*x.Value)+" at a false positive rate of at most "+plot.Percent(x.FPR))
 	}
 	return v
 }
@@ -135,7 +131,7 @@ func (v *roc) limit(fpr float64) float64 {
 func (v *roc) above(p bounds.ROCPoint) float64 { return p.TPRLower - v.limit(p.FPRUpper) }
 
 func (v *roc) caption() string {
-	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", Short(floor(v.AUROC(), 3)))
+	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", plot.Short(plot.Floor(v.AUROC(), 3)))
 	if len(v.rates) > 0 {
 		words += "; the true positive rate is " + joined(v.rates)
 	}
@@ -152,7 +148,7 @@ func (v *roc) caption() string {
 func joined(words []string) string {
 	text := words[0]
 	for i, w := range words[1:] {
-		text += choose(i == len(words)-2, " and ", ", ") + w
+		text += plot.If(i == len(words)-2, " and ", ", ") + w
 	}
 	return text
 }
@@ -168,69 +164,55 @@ func (v *roc) at(i int) string {
 	p := v.points[i]
 	for _, s := range v.Steps { // those that take none, or all, are the ends
 		if share(s.In, v.In) == p.TPR && share(s.Out, v.Out) == p.FPR {
-			return "score ≥ " + Short(s.At)
+			return "score ≥ " + plot.Short(s.At)
 		}
 	}
 	return ""
-}
-
-func (v *roc) tooltip(i int) string {
-	p := v.points[i]
-	if v.level == "" {
-		return fmt.Sprintf("%s: false positives %s, true positives %s", v.at(i), Percent(p.FPR), Percent(p.TPR))
-	}
-	within := func(seen, lower, upper float64) string {
-		return Percent(seen) + " (" + PercentDown(lower) + " to " + PercentUp(upper) + ")"
-	}
-	words := v.at(i) + ": false positives " + within(p.FPR, p.FPRLower, p.FPRUpper) + ", true positives " + within(p.TPR, p.TPRLower, p.TPRUpper) + "; the claim allows " + Percent(v.limit(p.FPRUpper))
-	if v.above(p) > 0 {
-		words += ", less than the whole interval"
-	}
-	return words
 }
 
 // leastRate is where logarithmic axes begin.
 const leastRate = 1e-4
 
 // band is that of the curve.
-func (v *roc) band() Band {
-	b := Band{Key: v.level + " band", Paint: Ink(First)}
+func (v *roc) band() plot.Band {
+	b := plot.Band{Key: v.level + " band", Paint: plot.Ink(plot.First)}
 	for _, p := range v.points {
-		b.Within = append(b.Within, Box{p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper})
+		b.Within = append(b.Within, plot.Span(p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper))
 	}
 	return b
 }
 
-func (v *roc) plot(choice string) Plot {
-	axis := Axis{Scale: Scale{Lo: leastRate, Hi: 1, Log: true}, Words: Power, Zooms: true}
+func (v *roc) plot(choice string) plot.Plot {
+	axis := plot.Axis{Scale: plot.Scale{Lo: leastRate, Hi: 1, Log: true}, Words: plot.Power, Zooms: true}
 	if choice == "linear" {
-		axis.Scale, axis.Words = Scale{Hi: 1}, Short
+		axis.Scale, axis.Words = plot.Scale{Hi: 1}, plot.Short
 	}
-	p := Plot{X: axis, Y: axis, Height: large, Caption: v.caption(), Hit: Point{24, 24}, Outline: 10, Tooltip: v.tooltip}
+	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10}
 	p.X.Title, p.Y.Title = "false positive rate", "true positive rate"
 	for _, q := range v.points {
 		p.Items = append(p.Items, [2]float64{q.FPR, q.TPR})
 	}
-	p.Marks = []Mark{Line{Key: "as seen", Paint: Ink(First), Points: p.Items}}
-	head, band := []string{"threshold", "false positive rate", "true positive rate"}, v.band()
+	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.Ink(plot.First), Points: p.Items}}
+	p.Numbers = plot.Numbers{Title: "The ROC curve", Head: []string{"threshold", "false positive rate", "true positive rate"}}
+	band := v.band()
 	if v.level != "" {
-		head = []string{"threshold", "false positive rate", "at least", "at most", "true positive rate", "at least", "at most", "claim allows"}
+		p.Head = []string{"threshold", "false positive rate", "at least", "at most", "true positive rate", "at least", "at most", "claim allows"}
 		p.Marks = append(p.Marks, band)
 	}
-	p.Marks = append(p.Marks, Line{Key: "the claim's limit (dashed)", Paint: Ink(Text), Of: v.limit, Width: 1.8, Dash: true},
-		Line{Key: "guessing", Paint: Ink(Muted), Of: func(x float64) float64 { return x }, Width: 1.2})
+	for i, q := range v.points {
+		row := []any{v.at(i), q.FPR, q.TPR}
+		if v.level != "" {
+			row = []any{v.at(i), q.FPR, plot.Down(q.FPRLower), plot.Up(q.FPRUpper), q.TPR, plot.Down(q.TPRLower), plot.Up(q.TPRUpper), v.limit(q.FPRUpper)}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Marks = append(p.Marks, plot.Line{Key: "the claim's limit (dashed)", Paint: plot.Ink(plot.Text), Of: v.limit, Width: 1.8, Dash: true},
+		plot.Line{Key: "guessing", Paint: plot.Ink(plot.Muted), Of: func(x float64) float64 { return x }, Width: 1.2})
 	if v.certain() {
-		p.Marks = append(p.Marks, Over{"above the limit (barred)", func(x float64) (above, below float64) {
-			lower, _ := band.limits(x)
+		p.Marks = append(p.Marks, plot.Over{Key: "above the limit (barred)", Of: func(x float64) (above, below float64) {
+			lower, _ := band.Limits(x)
 			return lower, v.limit(x)
 		}})
 	}
-	p.Table = rows("The ROC curve", head, len(v.points), func(fig Figures, i int) []string {
-		q := v.points[i]
-		if v.level == "" {
-			return []string{v.at(i), fig.of(q.FPR), fig.of(q.TPR)}
-		}
-		return []string{v.at(i), fig.of(q.FPR), fig.down(q.FPRLower), fig.up(q.FPRUpper), fig.of(q.TPR), fig.down(q.TPRLower), fig.up(q.TPRUpper), fig.of(v.limit(q.FPRUpper))}
-	})
 	return p
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
@@ -35,7 +37,7 @@ func attacked(in, out int) (a, b []float64) {
 	a, b = make([]float64, in), make([]float64, out)
 	s.Gaussian(a, 1)
 	for i := range a {
-		a[i] += choose(i%12 == 0, 5.0, 0.3)
+		a[i] += plot.If(i%12 == 0, 5.0, 0.3)
 	}
 	s.Gaussian(b, 1)
 	return a, b
@@ -66,7 +68,7 @@ func TestMembershipViews(t *testing.T) {
 		t.Errorf("the limit at 1 %% is %v, want %v", got, want)
 	}
 	for _, x := range []float64{1e-4, 0.004, 0.2, 0.9} {
-		lower, upper := v.band().limits(x)
+		lower, upper := v.band().Limits(x)
 		seen := 0.0
 		for _, p := range v.points {
 			if p.FPR <= x {
@@ -79,20 +81,20 @@ func TestMembershipViews(t *testing.T) {
 	}
 	barred := func(v *roc) bool {
 		p := v.plot("")
-		return slices.Contains(p.Layout(Frame{Width: 700, Camera: Everything}).Keys, "above the limit (barred)")
+		return slices.Contains(p.Layout(plot.Frame{Width: 700, Camera: plot.Everything}).Keys, "above the limit (barred)")
 	}
 	if !barred(v) {
 		t.Error("what lies above the limit is not barred")
 	}
 	alone := newROC(scored(t, in, out, membership.OneTraining))
-	if barred(alone) || strings.Contains(alone.caption(), "confidence") || !strings.Contains(alone.caption(), "no band") || strings.Contains(alone.tooltip(9), " to ") || len(alone.plot("").Table(Exact).Head) != 3 {
-		t.Errorf("scores of one training have a band: %q, %q", alone.caption(), alone.tooltip(9))
+	if barred(alone) || strings.Contains(alone.caption(), "confidence") || !strings.Contains(alone.caption(), "no band") || len(alone.plot("").Head) != 3 {
+		t.Errorf("scores of one training have a band: %q", alone.caption())
 	}
-	if got := v.tooltip(len(v.points) / 2); !strings.HasPrefix(got, "score ≥ ") || !strings.Contains(got, "the claim allows") {
+	if got := NewROC(scored(t, in, out, membership.OwnTrainings)).Tooltip(len(v.points) / 2); !strings.HasPrefix(got, "score ≥ ") || !strings.Contains(got, "claim allows") {
 		t.Errorf("%q", got)
 	}
 	h := NewScores(scored(t, in, out, membership.OwnTrainings))
-	if got := h.Tooltip(0); !strings.HasPrefix(got, "scores below −") {
+	if got := h.Tooltip(0); !strings.HasPrefix(got, "below −") {
 		t.Errorf("%q", got)
 	}
 	// Counts that no scores give, from a stranger's report, are not drawn.

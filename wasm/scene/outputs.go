@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
@@ -44,7 +46,6 @@ type outputsOf struct {
 	counts    *bounds.Counts // of the event, the likelier side first
 	bound     *float64       // certified epsilon of the event, at the claim's delta
 	refuted   bool
-	bets      float64 // bound that bets on all outputs show; 0: none
 	summary   string  // of what decides where no event does
 	beta      float64 // of the bars of all charts that are shown together
 	share     float64 // of it, that those of this one have; 0: all
@@ -75,12 +76,12 @@ func (m mark) few() bool { return m.First+m.Second < 4 }
 // tested is the event whose bound is certified, or that a run on its way shows most of.
 type tested struct {
 	mark
-	words   string   // after "where"
-	rows    []int    // marks that are it, of outcomes
-	spans   []Window // where it lies, in bins from the left
-	sign    float64  // 1: likelier on B
-	bound   float64  // of |ln(B/A)|, 0 or above
-	certain bool     // the bound is there
+	words   string        // after "where"
+	rows    []int         // marks that are it, of outcomes
+	spans   []plot.Window // where it lies, in bins from the left
+	sign    float64       // 1: likelier on B
+	bound   float64       // of |ln(B/A)|, 0 or above
+	certain bool          // the bound is there
 	lit     bool
 	sofar   bool // nobody chose it beforehand
 }
@@ -90,46 +91,41 @@ const coarse = 32
 
 // NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
 // bins.
-func NewOutputs(r *Report) *View {
+func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
+
+// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
+func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
+
+func outputsIn(r *Report) *outputs {
 	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
-	for _, row := range report.Report(r.head).Rows(report.Bounds) {
-		if row.Method == pair.MethodSequential && row.LowerBound != nil {
-			x.bets = *row.LowerBound
-		}
-	}
 	switch {
 	case r.Evidence != nil:
 		x.chart = r.Evidence.Chart
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
 		x.chart, x.share, x.anytime = c.Chart, c.Share, true
-		return newOutputs(x).view()
+		return newOutputs(x)
 	default:
 		return nil
 	}
-	row := report.Report(r.head).Pictured()
-	if row == nil {
-		return newOutputs(x).view()
+	if row := report.Report(r.head).Pictured(); row != nil {
+		x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
+		if row.ID == report.Epsilon && row.LowerBound != nil {
+			x.bound = row.LowerBound
+		}
 	}
-	x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
-	if row.ID == report.Epsilon && row.LowerBound != nil {
-		x.bound = row.LowerBound
-	}
-	return newOutputs(x).view()
+	return newOutputs(x)
 }
 
-// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
-func NewLiveOutputs(p *pair.Progress) *View {
+func liveOutputs(p *pair.Progress) *outputs {
 	l := p.Live
 	if l == nil {
 		return nil
 	}
 	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
-	if p.Valid && p.Provisional != nil {
-		x.bets, x.refuted = *p.Provisional, x.refuted || *p.Provisional > p.Claimed
-	}
-	return newOutputs(x).view()
+	x.refuted = x.refuted || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
+	return newOutputs(x)
 }
 
 func newOutputs(x outputsOf) *outputs {
@@ -188,7 +184,7 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 			m.Words, m.short = others, others
 		}
 		if v.event != nil && v.event.Where != nil {
-			m.in = choose(in[i], 1.0, 0)
+			m.in = plot.If(in[i], 1.0, 0)
 		}
 		list = append(list, &placed{m, i})
 	}
@@ -262,7 +258,7 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 	if yes == 0 || no == 0 || yes == no {
 		return nil, ""
 	}
-	return words, choose(yes == '⊤', "yes", string(yes))
+	return words, plot.If(yes == '⊤', "yes", string(yes))
 }
 
 func ordinal(k int) string {
@@ -283,11 +279,11 @@ func ordinal(k int) string {
 // bins makes the marks of an axis.
 func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	l := level{v.chart.Edges}
-	step := choose(n-2 > coarse && n%2 == 0, 2, 1)
+	step := plot.If(n-2 > coarse && n%2 == 0, 2, 1)
 	add := func(from, to int) {
 		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
 		m.low, m.high, m.From, m.To = a.low, b.high, a.From, b.To
-		m.Words = rangeWords(m.low, m.high)
+		m.Words = plot.Range{A: m.low, B: m.high}.String()
 		v.marks = append(v.marks, m)
 	}
 	add(0, 1)
@@ -306,12 +302,12 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 }
 
 // covered is how much of a bin lies between two places.
-func (m mark) covered(w Window) float64 {
+func (m mark) covered(w plot.Window) float64 {
 	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / (m.To - m.From)
 }
 
 // span is where an interval lies; beyond the edges it ends somewhere in an end bin.
-func (v *outputs) span(x report.Interval) Window {
+func (v *outputs) span(x report.Interval) plot.Window {
 	l, w := level{v.chart.Edges}, v.whole()
 	if x.From != nil {
 		w.Lo = l.place(*x.From)
@@ -323,7 +319,9 @@ func (v *outputs) span(x report.Interval) Window {
 }
 
 // whole is where the bins begin and end.
-func (v *outputs) whole() Window { return Window{v.marks[0].From, v.marks[len(v.marks)-1].To} }
+func (v *outputs) whole() plot.Window {
+	return plot.Window{Lo: v.marks[0].From, Hi: v.marks[len(v.marks)-1].To}
+}
 
 // choose finds the event, and the limits of all marks.
 func (v *outputs) choose(all [2]int) {
@@ -349,7 +347,7 @@ func (v *outputs) choose(all [2]int) {
 		t = v.given(all)
 		if t != nil && v.live && !t.certain {
 			t.lower, t.upper = limits(t.mark)
-			if t.bound = max(0, choose(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
+			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
 				t.certain = true
 			}
 		}
@@ -363,7 +361,7 @@ func (v *outputs) choose(all [2]int) {
 
 // given is the event that was chosen beforehand.
 func (v *outputs) given(all [2]int) *tested {
-	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
+	t := &tested{sign: plot.If(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
 	} else if e.Words != "" {
@@ -423,7 +421,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	var best *tested
 	try := func(m mark, from, to float64) *tested {
 		for _, sign := range []float64{1, -1} {
-			if b := choose(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
+			if b := plot.If(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
 				best = &tested{mark: m, sign: sign, bound: b, certain: true, sofar: true}
 				return best
 			}
@@ -447,11 +445,11 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 		name := "the " + v.chart.AxisWords()
 		from, to := limits(sum)
 		if t := try(sum, from, to); t != nil {
-			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{whole.Lo, m.To}}
+			t.words, t.spans = name+" is below "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: whole.Lo, Hi: m.To}}
 		}
 		from, to = limits(rest)
 		if t := try(rest, from, to); t != nil {
-			t.words, t.spans = name+" is above "+Short(round(m.high, 3)), []Window{{m.To, whole.Hi}}
+			t.words, t.spans = name+" is above "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: m.To, Hi: whole.Hi}}
 		}
 	}
 	if best != nil {
@@ -478,17 +476,11 @@ func (v *outputs) out(m mark) bool {
 func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
 // view is nil where there is nothing to show.
-func (v *outputs) view() *View {
+func (v *outputs) view() *plot.View {
 	if v == nil {
 		return nil
 	}
-	p := v.plot()
-	p.Caption, p.Table, p.Tooltip, p.Said = v.caption(), v.table, v.tooltip, v.Says()
-	p.Name = func(i int) string {
-		if i >= len(v.marks) {
-			return "the event"
-		}
-		return v.marks[i].Words
-	}
-	return View{ID: "outputs", Title: "Can the answer tell A from B?"}.always(p)
+	p := v.plot(nil, "")
+	p.Caption, p.Numbers, p.Said = v.caption(), v.numbers(), v.Says()
+	return plot.View{ID: "outputs", Title: "Can the answer tell A from B?"}.Always(p)
 }

@@ -5,8 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 
 	"pgregory.net/rapid"
 
@@ -37,8 +40,8 @@ func someAnswers(refuted bool, bound float64) outputsOf {
 }
 
 // yellow reports whether anything in the picture is painted as proven.
-func yellow(s *Scene) bool {
-	return slices.ContainsFunc(s.Shapes, func(sh Shape) bool { return sh.Paint.Role == Lit })
+func yellow(s *plot.Scene) bool {
+	return slices.ContainsFunc(s.Shapes, func(sh plot.Shape) bool { return sh.Paint.Role == plot.Lit })
 }
 
 // TestSentences: the sentence has the numbers of the picture; what is certified is
@@ -83,7 +86,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s: %q, %q, lit %v", name, plain(said.Sentence), plain(said.Small), said.Lit)
 		}
 		for _, width := range []float64{340, 912} {
-			if s := v.view().Layout(Frame{Width: width, Camera: Everything}); yellow(s) != c.yellow {
+			if s := v.view().Layout(plot.Frame{Width: width, Camera: plot.Everything}); yellow(s) != c.yellow {
 				t.Errorf("%s, %v wide: yellow %v", name, width, !c.yellow)
 			}
 		}
@@ -94,23 +97,23 @@ func TestSentences(t *testing.T) {
 func TestAllSaid(t *testing.T) {
 	for _, of := range []outputsOf{someHistogram(true, 1.5), someAnswers(true, 1.5), someAnswers(false, 0.4)} {
 		v := newOutputs(of)
-		s := v.view().Layout(Frame{Width: 912, Camera: Everything})
-		facts := v.table(Exact)
+		view := v.view()
+		s, facts := view.Layout(plot.Frame{Width: 912, Camera: plot.Everything}), view.Table(plot.Exact)
 		n := len(v.marks)
-		if len(s.Items) != len(v.marks)+choose(v.apart(), 1, 0) || len(facts.Rows) != n+1 {
+		if len(s.Items) != len(v.marks)+plot.If(v.apart(), 1, 0) || len(facts.Rows) != n+1 {
 			t.Fatalf("%d items, %d marks, %d rows", len(s.Items), n, len(facts.Rows))
 		}
 		all := [2]int{}
 		for i, m := range v.marks {
 			all[0], all[1] = all[0]+m.First, all[1]+m.Second
-			words := strings.ReplaceAll(v.tooltip(i), "\u202f", "")
+			words := strings.ReplaceAll(view.Tooltip(i), "\u202f", "")
 			row := strings.Join(facts.Rows[i], "|")
 			for _, n := range []int{m.First, m.Second} {
 				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
 					t.Errorf("%d is not in %q and %q", n, words, row)
 				}
 			}
-			if !strings.Contains(row, Exact.of(math.Exp(m.lower))) || m.lower > m.ratio() || m.upper < m.ratio() {
+			if !strings.Contains(row, strconv.FormatFloat(math.Exp(m.lower), 'g', -1, 64)) || m.lower > m.ratio() || m.upper < m.ratio() {
 				t.Errorf("limits %v to %v of %q", m.lower, m.upper, row)
 			}
 		}
@@ -118,7 +121,7 @@ func TestAllSaid(t *testing.T) {
 			t.Errorf("%v outputs are drawn", all)
 		}
 		last := strings.Join(facts.Rows[n], "|")
-		if !strings.Contains(last, v.tested.words) || !strings.Contains(last, Exact.of(math.Exp(-v.tested.sign*-v.tested.bound))) {
+		if !strings.Contains(last, v.tested.words) || !strings.Contains(last, strconv.FormatFloat(math.Exp(v.tested.sign*v.tested.bound), 'g', -1, 64)) {
 			t.Errorf("the event's row is %q", last)
 		}
 	}
@@ -139,7 +142,7 @@ func TestEventSpans(t *testing.T) {
 		event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}
 	v := newOutputs(x)
 	// Bins that grow lie at their numbers, those beyond in boxes beside them.
-	if want := []Window{{-2.4, 1}, {4, 14.5}, {float64(n) - 0.5, float64(n) + 0.4}}; len(v.marks) != n || !slices.Equal(v.tested.spans, want) {
+	if want := []plot.Window{{Lo: -2.4, Hi: 1}, {Lo: 4, Hi: 14.5}, {Lo: float64(n) - 0.5, Hi: float64(n) + 0.4}}; len(v.marks) != n || !slices.Equal(v.tested.spans, want) {
 		t.Errorf("%d marks, spans %v, want %v", len(v.marks), v.tested.spans, want)
 	}
 	if in := v.marks[15].in; in != 0.5 {
@@ -147,7 +150,7 @@ func TestEventSpans(t *testing.T) {
 	}
 	edges = edges[:49] // 48 inner bins
 	x.chart.Edges, x.chart.First, x.chart.Second = edges, counts[:50], counts[:50]
-	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (Window{4, 14.5}) || v.marks[1].First != 20 || v.marks[8].in != 0.25 {
+	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (plot.Window{Lo: 4, Hi: 14.5}) || v.marks[1].First != 20 || v.marks[8].in != 0.25 {
 		t.Errorf("two by two: %d marks, spans %v", len(v.marks), v.tested.spans)
 	}
 }
@@ -221,10 +224,11 @@ func TestOddOutputs(t *testing.T) {
 		if said.Sentence == "" || strings.Contains(said.Sentence+said.Small, "NaN") || strings.Contains(said.Sentence, "Inf") {
 			r.Fatalf("%+v", said)
 		}
+		view := v.view()
 		for _, width := range []float64{280, 430, 700, 1300} {
-			s := v.view().Layout(Frame{Width: width, Camera: Everything})
-			if len(s.Items) != len(v.marks)+choose(v.apart(), 1, 0) || !(s.Height > 60 && s.Height < 1000) {
-				r.Fatalf("%d items of %d, %v high", len(s.Items), len(v.marks)+choose(v.apart(), 1, 0), s.Height)
+			s := view.Layout(plot.Frame{Width: width, Camera: plot.Everything})
+			if len(s.Items) != len(v.marks)+plot.If(v.apart(), 1, 0) || !(s.Height > 60 && s.Height < 1000) {
+				r.Fatalf("%d items of %d, %v high", len(s.Items), len(v.marks)+plot.If(v.apart(), 1, 0), s.Height)
 			}
 			lit := v.tested != nil && v.tested.certain && v.tested.bound > v.epsilon && v.corridor && x.refuted
 			if yellow(s) && !lit {
@@ -238,7 +242,7 @@ func TestOddOutputs(t *testing.T) {
 				}
 			}
 			for i := range s.Items {
-				if words := v.tooltip(i); words == "" || strings.Contains(words, "NaN") {
+				if words := view.Tooltip(i); words == "" || strings.Contains(words, "NaN") {
 					r.Fatalf("item %d: %q", i, words)
 				}
 			}
@@ -310,16 +314,16 @@ func TestSpark(t *testing.T) {
 	}
 	for _, c := range []struct {
 		course Course
-		role   Role
+		role   plot.Role
 		words  []string
 	}{
-		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, LitInk, []string{"claim 1", "ε 1.55", "512", "100 000 outputs"}},
-		{Course{Moments: []Moment{{512, 0.2}, {100000, 0.98}}, Valid: true, Claimed: 1, Quantity: "epsilon at delta = 0"}, Text, []string{"claim 1", "ε 0.98"}},
-		{Course{Moments: []Moment{{512, 2}}, Claimed: 1}, Text, []string{"≥ 2", "512 outputs"}},
+		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, plot.LitInk, []string{"claim 1", "ε 1.55", "512", "100 000 outputs"}},
+		{Course{Moments: []Moment{{512, 0.2}, {100000, 0.98}}, Valid: true, Claimed: 1, Quantity: "epsilon at delta = 0"}, plot.Text, []string{"claim 1", "ε 0.98"}},
+		{Course{Moments: []Moment{{512, 2}}, Claimed: 1}, plot.Text, []string{"≥ 2", "512 outputs"}},
 	} {
 		v := NewSpark(&c.course)
 		all := ""
-		for _, l := range v.Layout(Frame{Width: 262}).Labels {
+		for _, l := range v.Layout(plot.Frame{Width: 262}).Labels {
 			if all += l.Words + "\n"; l.Role != c.role {
 				t.Errorf("%+v", l)
 			}

@@ -1,9 +1,12 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // reach is the end of the axis of ratios: what all figures that are well known need.
@@ -30,10 +33,10 @@ func (v *outputs) reach() float64 {
 }
 
 // plot is of two panels: the shares on both datasets, and how much likelier each mark is on
-// one of them. Outcomes are rows.
-func (v *outputs) plot() Plot {
+// one of them; and a third one of the parts that the marks have, if any. Outcomes are rows.
+func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	t, all := v.tested, v.marks
-	along := Axis{Title: "the answer is"}
+	along := plot.Axis{Title: "the answer is"}
 	if v.firstOf != "" {
 		along.Title = fmt.Sprintf("first “%s” comes at", v.firstOf)
 	}
@@ -54,52 +57,83 @@ func (v *outputs) plot() Plot {
 			bins = append(bins, m.Bin)
 		}
 		along = level{v.chart.Edges}.axis("the "+v.chart.AxisWords(), bins)
-		along.Zooms = false
 	}
+	along.Zooms = parts != nil
 	at := func(along, value float64) [2]float64 {
 		if v.outcomes {
 			return [2]float64{value, along}
 		}
 		return [2]float64{along, value}
 	}
-	shares, ratios := Plot{Height: px(120), Wide: 0.46}, Plot{Height: px(145), Wide: 0.54}
+	shares, ratios := plot.Plot{Height: plot.Px(120), Wide: 0.46}, plot.Plot{Height: plot.Px(145), Wide: 0.54}
 	lit := t != nil && t.lit
 	for i, b := range bins {
-		box := choose(v.outcomes, row(i), column(b.From, b.To))
+		box := plot.If(v.outcomes, plot.Row(i), plot.Column(b.From, b.To))
 		shares.Items, shares.Within = append(shares.Items, at((b.From+b.To)/2, 0)), append(shares.Within, box)
 	}
 	value := v.shares(&shares, bins)
 	if t != nil {
-		event := Bars{Key: choose(lit, "event: ", choose(t.sofar, "most telling so far: ", "event tested: ")) + t.words, Paint: Ink(Grid).At(0.5), Under: true}
+		event := plot.Bars{Key: plot.If(lit, "event: ", plot.If(t.sofar, "most telling so far: ", "event tested: ")) + t.words, Paint: plot.Ink(plot.Grid).At(0.5), Under: true}
 		if lit {
-			event.Paint = Ink(Lit).At(0.35) // words on it stay readable in the dark
+			event.Paint = plot.Ink(plot.Lit).At(0.35) // words on it stay readable in the dark
 		}
 		for _, w := range t.spans {
-			event.Boxes = append(event.Boxes, column(w.Lo, w.Hi))
+			event.Boxes = append(event.Boxes, plot.Column(w.Lo, w.Hi))
 		}
 		switch {
 		case v.outcomes && v.apart():
-			event.Boxes = append(event.Boxes, row(len(v.marks)))
+			event.Boxes = append(event.Boxes, plot.Row(len(v.marks)))
 		case v.outcomes:
-			event.Boxes = append(event.Boxes, row(t.rows[0]))
+			event.Boxes = append(event.Boxes, plot.Row(t.rows[0]))
 		}
 		if ratios.Marks = append(ratios.Marks, event); !v.outcomes {
 			shares.Marks = append(shares.Marks, event)
 		}
 	}
 	scale := v.ratios(&ratios, all, bins, at)
-	shares.X, shares.Y, ratios.X, ratios.Y = along, value, along, scale
-	if v.outcomes {
-		shares.X, shares.Y, ratios.X, ratios.Y = value, along, scale, along
-	} else {
-		shares.X.Title, shares.X.Words, shares.X.Values = "", nil, nil
+	panels, values := []plot.Plot{shares, ratios}, []plot.Axis{value, scale}
+	if parts != nil {
+		panel, axis := partsPanel(parts, bins, at, plot.If(v.outcomes, 0.2, 0.04))
+		axis.Title = "part of each: " + of
+		panels, values = append(panels, panel), append(values, axis)
 	}
-	return Plot{Panels: []Plot{shares, ratios}}
+	for i := range panels {
+		p := &panels[i]
+		if p.X, p.Y = along, values[i]; v.outcomes {
+			p.X, p.Y = values[i], along
+		} else if i+1 < len(panels) {
+			p.X.Title, p.X.Words = "", nil
+		}
+	}
+	return plot.Plot{Panels: panels}
+}
+
+// partsPanel draws parts as bars, infinite ones as arrows, and returns their axis.
+func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]float64, inset float64) (plot.Plot, plot.Axis) {
+	least, most := 0.0, 0.0
+	for _, part := range parts {
+		if !math.IsInf(part, 0) {
+			least, most = min(least, part), max(most, part)
+		}
+	}
+	most = cmp.Or(most, 0.01) * 1.1
+	p := plot.Plot{Height: plot.Px(110), Wide: 0.3}
+	for i, part := range parts {
+		b := bins[i]
+		less, middle := inset*(b.To-b.From), (b.From+b.To)/2
+		from, to := at(b.From+less, min(0, part)), at(b.To-less, max(0, part))
+		if math.IsInf(part, 1) {
+			p.Marks = append(p.Marks, plot.Arrow{Paint: plot.Ink(plot.Event), From: at(middle, 0), To: at(middle, most)})
+		} else if part != 0 {
+			p.Marks = append(p.Marks, plot.Bars{Paint: plot.Ink(plot.Event), Boxes: []plot.Box{plot.Span(from[0], to[0], from[1], to[1])}})
+		}
+	}
+	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
 }
 
 // shares draws those of both datasets, and returns their axis: dots on a logarithmic one where
 // there are many outcomes.
-func (v *outputs) shares(p *Plot, bins []Bin) Axis {
+func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	least, most := 1.0, 0.0
 	for _, b := range bins {
 		for side := range 2 {
@@ -108,20 +142,20 @@ func (v *outputs) shares(p *Plot, bins []Bin) Axis {
 			}
 		}
 	}
-	a := Axis{Title: "share of outputs", Scale: Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
+	a := plot.Axis{Title: "share of outputs", Scale: plot.Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
-		under := Bars{Paint: Ink(First).At(0.16), Tight: true}
+		under := plot.Bars{Paint: plot.Ink(plot.First).At(0.16), Tight: true}
 		for _, b := range bins {
-			under.Boxes = append(under.Boxes, Box{b.From, b.To, 0, b.share(0)})
+			under.Boxes = append(under.Boxes, plot.Span(b.From, b.To, 0, b.share(0)))
 		}
-		p.Marks = append(p.Marks, outline(Line{Key: "dataset A", Paint: Ink(First)}, bins, 0), outline(Line{Key: "dataset B (dashed)", Paint: Ink(Second), Dash: true}, bins, 1), under)
+		p.Marks = append(p.Marks, outline(plot.Line{Key: "dataset A", Paint: plot.Ink(plot.First)}, bins, 0), outline(plot.Line{Key: "dataset B (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, bins, 1), under)
 	case len(v.marks) <= 3:
 		p.Marks = append(p.Marks, shareBars("dataset A", "dataset B (hatched)", bins)...)
 	default:
-		a.Title, a.Short, a.Scale = "share of outputs (logarithmic)", "share (log)", Scale{Lo: least / 1.6, Hi: min(1, most*1.3), Log: true}
+		a.Title, a.Short, a.Scale = "share of outputs (logarithmic)", "share (log)", plot.Scale{Lo: least / 1.6, Hi: min(1, most*1.3), Log: true}
 		a.Ticks = []float64{0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 0.05, 0.005, 0.2, 0.02}
-		sides := [2]Points{{Paint: Ink(First), Radius: 4.5}, {Key: "dataset B", Paint: Ink(Second), Form: Square, Radius: 7.5}}
+		sides := [2]plot.Points{{Paint: plot.Ink(plot.First), Radius: 4.5}, {Key: "dataset B", Paint: plot.Ink(plot.Second), Form: plot.Square, Radius: 7.5}}
 		for _, b := range bins {
 			middle := (b.From + b.To) / 2
 			for k := range sides {
@@ -130,55 +164,55 @@ func (v *outputs) shares(p *Plot, bins []Bin) Axis {
 				}
 			}
 			if b.First > 0 && b.Second > 0 {
-				p.Marks = append(p.Marks, Line{Paint: Ink(Muted), Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
+				p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Muted), Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
 			}
 		}
-		p.Marks = append(p.Marks, Points{Key: "dataset A", Paint: Ink(First)}, sides[1], sides[0])
+		p.Marks = append(p.Marks, plot.Points{Key: "dataset A", Paint: plot.Ink(plot.First)}, sides[1], sides[0])
 	}
 	return a
 }
 
 // ratios draws them with their limits in the corridor of the claim, and returns their axis.
-func (v *outputs) ratios(p *Plot, all []mark, bins []Bin, at func(along, value float64) [2]float64) (a Axis) {
+func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, value float64) [2]float64) (a plot.Axis) {
 	t, e, R := v.tested, v.epsilon, v.reach()
 	begin, end := bins[0].From, bins[len(bins)-1].To
 	within := func(r float64) float64 { return max(-R, min(R, r)) }
-	box := func(along0, along1, value0, value1 float64) Box {
+	box := func(along0, along1, value0, value1 float64) plot.Box {
 		from, to := at(along0, value0), at(along1, value1)
-		return Box{from[0], to[0], from[1], to[1]}
+		return plot.Span(from[0], to[0], from[1], to[1])
 	}
-	a = Axis{Title: "how many times likelier on B (above), on A (below)", Short: "likelier on B (above), A (below)", Scale: Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
+	a = plot.Axis{Title: "how many times likelier on B (above), on A (below)", Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
 	if v.outcomes {
 		a.Title, a.Short = "← likelier on A · times · likelier on B →", "← on A · on B →"
 	}
 	a.Words = func(r float64) string {
-		return choose(r == 0, "equal", choose(math.Abs(r) == e, times(e), Short(round(math.Exp(math.Abs(r)), 3)))+"×")
+		return plot.If(r == 0, "equal", plot.If(math.Abs(r) == e, times(e), plot.Short(plot.Round(math.Exp(math.Abs(r)), 3)))+"×")
 	}
 	if v.corridor {
 		a.Ticks, a.Bold = []float64{-e, e, 0}, func(r float64) bool { return math.Abs(r) == e }
-		p.Marks = append([]Mark{Bars{Key: "more than " + v.claimWords() + " allows", Paint: Ink(Forbid), Form: keyRegion, Boxes: []Box{box(begin, end, -R, -e), box(begin, end, e, R)}}}, p.Marks...)
-		p.Marks = append(p.Marks, Rule{Paint: Ink(Text), At: e, Upright: v.outcomes}, Rule{Paint: Ink(Text), At: -e, Upright: v.outcomes})
+		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Ink(plot.Forbid), Form: plot.KeyRegion, Boxes: []plot.Box{box(begin, end, -R, -e), box(begin, end, e, R)}}}, p.Marks...)
+		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: e, Upright: v.outcomes}, plot.Rule{Paint: plot.Ink(plot.Text), At: -e, Upright: v.outcomes})
 	}
 	for _, far := range []float64{2, 5, 20, 10, 100, 50, 1000} {
 		if r := math.Log(far); r < R {
 			a.Ticks = append(a.Ticks, -r, r)
 		}
 	}
-	seen, out := Points{Paint: Ink(Text), Radius: 3.6}, Points{Paint: Ink(Text), Form: Diamond, Radius: 5.5}
+	seen, out := plot.Points{Paint: plot.Ink(plot.Text), Radius: 3.6}, plot.Points{Paint: plot.Ink(plot.Text), Form: plot.Diamond, Radius: 5.5}
 	for i, m := range all {
 		middle, r := (bins[i].From+bins[i].To)/2, m.ratio()
 		certified := t != nil && (i == len(v.marks) || len(t.rows) == 1 && t.rows[0] == i)
 		if m.few() || certified && t.certain && t.bound > 0 {
 			continue
 		}
-		of := choose(v.out(m), &out, &seen)
+		of := plot.If(v.out(m), &out, &seen)
 		if math.Abs(r) < R-0.02 {
 			of.At = append(of.At, at(middle, r))
 		} else {
-			p.Marks = append(p.Marks, Arrow{Ink(Text), at(middle, within(r)*0.86), at(middle, within(r)*0.985)})
+			p.Marks = append(p.Marks, plot.Arrow{Paint: plot.Ink(plot.Text), From: at(middle, within(r)*0.86), To: at(middle, within(r)*0.985)})
 		}
 		if i < len(v.marks) {
-			p.Marks = append(p.Marks, Line{Paint: Ink(Text).At(0.8), Width: choose(v.out(m), 3.0, 1.8), Points: [][2]float64{at(middle, within(m.lower)), at(middle, within(m.upper))}})
+			p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text).At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{at(middle, within(m.lower)), at(middle, within(m.upper))}})
 		}
 	}
 	p.Marks = append(p.Marks, seen, out)
@@ -187,16 +221,16 @@ func (v *outputs) ratios(p *Plot, all []mark, bins []Bin, at func(along, value f
 		if len(t.spans) > 0 {
 			w = t.spans[0]
 		}
-		p.Items, p.Hit, p.Outline = [][2]float64{at((w.Lo+w.Hi)/2, within(choose(t.certain, t.sign*t.bound, t.ratio())))}, Point{70, 16}, 12
+		p.Items, p.Hit, p.Outline = [][2]float64{at((w.Lo+w.Hi)/2, within(plot.If(t.certain, t.sign*t.bound, t.ratio())))}, [2]float64{70, 16}, 12
 	}
 	if t == nil || !t.certain || !(t.bound > 0) {
 		return a
 	}
 	likelier, _ := likelierOn(t.sign)
 	bound := t.sign * t.bound
-	note := Note{Words: fmt.Sprintf("%s at least %s×", likelier, timesTo(t.bound, false)), Role: Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", likelier, timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
-		p.Marks = append(p.Marks, Line{Paint: Ink(Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
+		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)
 	}
 	if v.outcomes {
@@ -205,8 +239,8 @@ func (v *outputs) ratios(p *Plot, all []mark, bins []Bin, at func(along, value f
 			i = t.rows[0]
 		}
 		middle := float64(i) + 0.5
-		p.Marks = append(p.Marks, Line{Paint: Ink(Text), Width: 4, Points: [][2]float64{at(middle, bound), at(middle, within(all[i].ratio()))}},
-			Line{Paint: Ink(Text), Width: 3, Points: [][2]float64{at(middle-0.3, bound), at(middle+0.3, bound)}}, Points{Paint: Ink(Text), Form: Diamond, Radius: 7, At: [][2]float64{at(middle, within(all[i].ratio()))}})
+		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4, Points: [][2]float64{at(middle, bound), at(middle, within(all[i].ratio()))}},
+			plot.Line{Paint: plot.Ink(plot.Text), Width: 3, Points: [][2]float64{at(middle-0.3, bound), at(middle+0.3, bound)}}, plot.Points{Paint: plot.Ink(plot.Text), Form: plot.Diamond, Radius: 7, At: [][2]float64{at(middle, within(all[i].ratio()))}})
 		note.At = at(middle, bound-t.sign*0.1)
 	}
 	if t.bound >= 0.1 {
@@ -231,5 +265,5 @@ func (m mark) seenWords() string {
 }
 
 func percentWords(p float64) string {
-	return strings.Replace(Percent(round(p, 2)), "\u00a0", "\u202f", 1)
+	return strings.Replace(plot.Percent(plot.Round(p, 2)), "\u00a0", "\u202f", 1)
 }

@@ -4,61 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 )
-
-// Request asks for a picture of a view.
-type Request struct {
-	Choice string  `json:"choice"` // one of the view's; another means the first
-	Width  float64 `json:"width"`  // px
-	// Theme and Heading, what it is of, make the picture a file of its own; see [Look].
-	Theme   [][3]uint8 `json:"theme,omitempty"`
-	Heading string     `json:"heading,omitempty"`
-	// Exact asks for the table with all digits.
-	Exact bool `json:"exact,omitempty"`
-}
-
-// Picture is a view at a width: what is drawn, what it says, and the numbers that
-// are drawn.
-type Picture struct {
-	Title       string   `json:"title"`
-	Words       string   `json:"words"`
-	ChoiceLabel string   `json:"choiceLabel"`
-	Choices     []Choice `json:"choices"`
-	Chosen      string   `json:"chosen"` // "" where there is nothing to choose
-	SVG         *Node    `json:"svg,omitempty"`
-	Markup      string   `json:"markup,omitempty"` // of a file, instead
-	Table       Table    `json:"table"`
-	Said
-}
-
-// Draw draws a view.
-func Draw(v *View, r Request) Picture {
-	p := Picture{Title: v.Title, ChoiceLabel: v.ChoiceLabel, Choices: append([]Choice{}, v.Choices...)}
-	called := p.Title
-	if len(v.Choices) > 0 {
-		chosen := v.Choices[max(0, slices.IndexFunc(v.Choices, func(c Choice) bool { return c.ID == r.Choice }))]
-		p.Chosen = chosen.ID
-		v.Choose(p.Chosen)
-		called += ", " + v.ChoiceLabel + ": " + chosen.Words
-	}
-	s := v.Layout(Frame{Width: r.Width, Camera: Everything})
-	if len(s.Keys) > 0 {
-		called += ". Drawn: " + strings.Join(s.Keys, "; ")
-	}
-	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(choose(r.Exact, Exact, Rounded))
-	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
-	if r.Theme != nil {
-		p.Markup = svg.Markup()
-	} else {
-		p.SVG = &svg
-	}
-	return p
-}
 
 // head is what all reports have, without what they can do: the methods of their type
 // would bring words, checks and methods of audits into the program that shows them.
@@ -95,12 +47,6 @@ func InputOf(r pair.Report) Input {
 	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }
 
-// Reversed says whether the row that decides is about the second dataset.
-func (h head) Reversed() bool {
-	row := report.Report(h).Deciding()
-	return row != nil && row.Direction == report.SecondOverFirst
-}
-
 // Input is what the page sends: a report, or how far a run has come.
 type Input struct {
 	Report *Report     `json:"report"`
@@ -115,7 +61,7 @@ type Input struct {
 
 // ReportViews are the pictures of a report of any kind for a page that stands still:
 // each shows by itself what it has to show.
-func ReportViews(v report.View) ([]*View, error) {
+func ReportViews(v report.View) ([]*plot.View, error) {
 	r, ofPair := v.(pair.Report)
 	if !ofPair {
 		var c CanaryReport
@@ -126,8 +72,8 @@ func ReportViews(v report.View) ([]*View, error) {
 		return canaryViews(&c), err
 	}
 	in := InputOf(r)
-	out := append(append([]*View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
-	return slices.DeleteFunc(present(out), func(v *View) bool { // of these the instrument shows more
+	out := append(append([]*plot.View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
+	return slices.DeleteFunc(present(out), func(v *plot.View) bool { // of these the instrument shows more
 		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
 	}), nil
 }
@@ -156,3 +102,6 @@ func Parse(text string) (Input, error) {
 	}
 	return in, nil
 }
+
+// Live reports whether it is of a run on its way.
+func (in Input) Live() bool { return in.Report == nil && in.Canary == nil }

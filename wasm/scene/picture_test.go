@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/accounting"
@@ -22,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the golden pictures anew")
 
 var lightTheme = func() [][3]uint8 {
-	theme := make([][3]uint8, Roles)
+	theme := make([][3]uint8, plot.Roles)
 	for r := range theme {
 		theme[r] = [3]uint8{uint8(16 * r), uint8(255 - 16*r), 128}
 	}
@@ -30,7 +32,7 @@ var lightTheme = func() [][3]uint8 {
 }()
 
 // stillViews are the pictures that stand in the page and not in the instrument.
-func stillViews(t *testing.T) map[string]*View {
+func stillViews(t *testing.T) map[string]*plot.View {
 	t.Helper()
 	read := func(text string, into any) {
 		t.Helper()
@@ -40,13 +42,9 @@ func stillViews(t *testing.T) map[string]*View {
 	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "letter": "A", "valid": true}, {"name": "b", "letter": "B", "valid": true}, {"name": "c", "letter": "C"}, {"name": "d", "letter": "D"}],
 		"points": [{"runs": 10, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 0.1}]},
 			{"runs": 40, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 1.2345}, {"interval": "c", "epsilon": 1.24}]}]}`, &course)
-	var bins []ColumnBin
-	read(`[{"label": "none", "counts": [1, 2]}, {"lower": 0, "upper": 1, "counts": [30, 10]}, {"lower": 1, "upper": 2, "counts": [9, 28]}]`, &bins)
 	kl, limit, best := 0.25, 2.5, 4.0
-	views := map[string]*View{
+	views := map[string]*plot.View{
 		"canaries": NewCanariesOverRuns(&course),
-		"column":   NewColumn("age", bins),
-		"same":     NewColumn("one value", []ColumnBin{{Lower: 3, Upper: 3, Counts: [2]int{4, 5}}}),
 		"account":  NewAccount(accounting.Account{Curve: []accounting.Point{{Alpha: 1.5, Divergence: 0.1}, {Alpha: 4, Divergence: 0.5}, {Alpha: 64, Divergence: 2.25}}, KL: &kl, MaxDivergence: &limit, Epsilons: []accounting.Guarantee{{Method: accounting.MethodTight, Order: &best}}}),
 		"spark":    NewSpark(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
@@ -68,12 +66,12 @@ func stillViews(t *testing.T) map[string]*View {
 // pictures of the page, and they can be told what they are called.
 func TestStillViews(t *testing.T) {
 	views := stillViews(t)
-	if len(views) < 6+3 {
+	if len(views) < 4+3 {
 		t.Fatalf("%d pictures", len(views))
 	}
 	for name, v := range views {
 		everyChoice(t, name, v)
-		if p := Draw(v, Request{Width: 570}); p.Title == "" || !strings.Contains(p.SVG.Attrs["aria-label"], p.Title) {
+		if p := plot.Draw(v, plot.Request{Width: 570}); p.Title == "" || !strings.Contains(p.SVG.Attrs["aria-label"], p.Title) {
 			t.Errorf("%s is called %q", name, p.SVG.Attrs["aria-label"])
 		}
 	}
@@ -85,7 +83,7 @@ func TestMarkup(t *testing.T) {
 	evil := "<script>\"&'\x01</script>"
 	chart := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
 	v := newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 0.5}, beta: 0.05}).view()
-	p := Draw(v, Request{Width: 640, Theme: lightTheme, Heading: evil})
+	p := plot.Draw(v, plot.Request{Width: 640, Theme: lightTheme, Heading: evil})
 	elements, texts := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(p.Markup)); ; {
 		token, err := d.Token()
@@ -113,7 +111,7 @@ func TestMarkup(t *testing.T) {
 	if elements < 20 || strings.Count(texts, "<script>") < 2 {
 		t.Errorf("%d elements with the text %q", elements, texts)
 	}
-	page := Draw(v, Request{Width: 640})
+	page := plot.Draw(v, plot.Request{Width: 640})
 	data := must.Get(json.Marshal(page.SVG))(t)
 	var tree []any
 	if err := json.Unmarshal(data, &tree); err != nil || tree[0] != "svg" || tree[1].(map[string]any)["width"] != "640" || len(tree) != 2+len(page.SVG.Children) {
@@ -128,7 +126,7 @@ func TestMarkup(t *testing.T) {
 func TestChoice(t *testing.T) {
 	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}})
 	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
-		if p := Draw(v, Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
+		if p := plot.Draw(v, plot.Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
 			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])
 		}
 	}
@@ -141,7 +139,7 @@ func TestGoldenPictures(t *testing.T) {
 	views["outputs"] = newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 1}, beta: 0.05}).view()
 	views["histogram"], views["answers"] = newOutputs(someHistogram(true, 1.5)).view(), newOutputs(someAnswers(true, 1.5)).view()
 	for _, name := range []string{"outputs", "renyi", "canaries", "histogram", "answers", "spark"} {
-		got := strings.ReplaceAll(Draw(views[name], Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
+		got := strings.ReplaceAll(plot.Draw(views[name], plot.Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
 		file := filepath.Join("testdata", name+".svg")
 		if *update {
 			must.Do(t, os.WriteFile(file, []byte(got), 0o644))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"gonum.org/v1/gonum/mathext"
@@ -20,7 +22,6 @@ type plane struct {
 	across, up   []Bin // by the score and by the direction, with the sums
 	score, along []Bin // those that hold outputs
 	full         float64
-	compared     bool // the cells' ratios
 }
 
 // planeCell is a cell of a plane: bin j of the score, bin i of the direction.
@@ -38,7 +39,7 @@ const (
 )
 
 // newPlane is nil where there is nothing to draw, or it does not fit together.
-func newPlane(ch chart.Chart) *plane {
+func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	p := ch.Plane
 	if p == nil || p.First == nil || ch.Check() != nil || math.IsInf(4*(p.Edges[len(p.Edges)-1]-p.Edges[0]), 0) || math.IsInf(4*(p.ScoreEdges[len(p.ScoreEdges)-1]-p.ScoreEdges[0]), 0) {
 		return nil
@@ -81,18 +82,11 @@ func newPlane(ch chart.Chart) *plane {
 	v.score, v.along = occupied(v.across), occupied(v.up)
 	slices.Sort(masses)
 	v.full = masses[len(masses)-1-len(masses)/20]
-	return v
-}
-
-// compare holds the cells' ratios against epsilon, where that is above 0.
-func (v *plane) compare(epsilon float64) {
-	if v.compared {
-		return
-	}
-	v.compared = true
+	epsilon, _ := epsilonOf(claim)
 	for k := range v.cells {
 		v.cells[k].look = v.cells[k].Bin.look(epsilon, len(v.cells))
 	}
+	return v
 }
 
 // name is the cell in words.
@@ -157,118 +151,77 @@ func (v *plane) inEvent(c planeCell) float64 {
 	return 0.5
 }
 
-// outputs are how many of each side were counted.
-func (v *plane) outputs() (first, second int) { return v.cells[0].firstOf, v.cells[0].secondOf }
-
-func (d *divergence) planeCaption() string {
-	v := d.plane
-	words := d.live
-	if words != "" {
-		words += " "
-	}
+func (v *plane) caption(claim audit.Claim) string {
 	var seen [3]int
-	epsilon, dp := epsilonOf(d.claim)
 	for _, c := range v.cells {
 		seen[c.look]++
 	}
-	n, m := v.outputs()
-	outputs := Grouped(n)
-	if m != n {
-		outputs += " and " + Grouped(m)
+	outputs := plot.Grouped(v.cells[0].firstOf)
+	if m := v.cells[0].secondOf; m != v.cells[0].firstOf {
+		outputs += " and " + plot.Grouped(m)
 	}
-	all := 0
-	for _, b := range d.bins {
-		all += b.First
-	}
-	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, Grouped(all), v.Words)
-	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
-	if dp {
-		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", Grouped(seen[beyondAll]), Short(epsilon))
+	words := fmt.Sprintf("%s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, v.Words)
+	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", plot.Grouped(len(v.cells)), plot.Grouped(seen[clear]+seen[beyondAll]), plot.Grouped((len(v.cells)+19)/20))
+	if epsilon, dp := epsilonOf(claim); dp {
+		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", plot.Grouped(seen[beyondAll]), plot.Short(epsilon))
 	}
 	return words + ". The report has the certified bound."
 }
 
-func (d *divergence) planeTooltip(i int) string {
-	c := d.plane.cells[i]
-	c.Words = d.plane.name(i)
-	words := d.counted(c.Bin)
-	switch d.plane.inEvent(c) {
-	case 1:
-		words += "; in the event"
-	case 0.5:
-		words += "; partly in the event"
-	}
-	return words
-}
-
-// planeTable are the cells.
-func (d *divergence) planeTable(fig Figures) Table {
-	v := d.plane
-	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
+// numbers are the cells.
+func (v *plane) numbers() plot.Numbers {
+	n := plot.Numbers{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "on A", "share", "on B", "share", "ln(A/B)", "±", "in the event"}}
 	for _, c := range v.cells {
-		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)
-		t.Rows = append(t.Rows, append(row, map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]))
+		p, q := c.Shares()
+		n.Rows = append(n.Rows, []any{v.across[c.j].Words, v.up[c.i].Words, c.First, plot.Share(p), c.Second, plot.Share(q), c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]})
 	}
-	return t
-}
-
-// figures are counts, shares, log ratio and its spread as cells of a table.
-func (b Bin) figures(fig Figures) []string {
-	p, q := b.Shares()
-	ratio, spread := "", ""
-	if r := b.LogRatio(); !math.IsNaN(r) {
-		ratio = fig.of(r)
-	}
-	if s := b.Spread(); !math.IsNaN(s) {
-		spread = fig.of(s)
-	}
-	return []string{fmt.Sprint(b.First), fig.of(p), fmt.Sprint(b.Second), fig.of(q), ratio, spread}
+	return n
 }
 
 // plot shows every cell, as large as it is likely and formed by its ratio, and above them
 // the sums over the score.
-func (v *plane) plot(claim audit.Claim) []Plot {
+func (v *plane) plot(claim audit.Claim) plot.Plot {
 	epsilon, dp := epsilonOf(claim)
 	scores := level{v.ScoreEdges}
-	score := scores.axis("score of the witness (higher: likelier on the first dataset)", v.score)
+	score := scores.axis("score of the witness (higher: likelier on A)", v.score)
 	score.Short = "score of the witness"
-	sums := Plot{X: score, Height: px(74), Marks: []Mark{outline(Line{Paint: Ink(First)}, v.score, 0), outline(Line{Paint: Ink(Second), Dash: true}, v.score, 1)}}
-	sums.X.Title, sums.X.Words, sums.X.Values = "", nil, nil
-	sums.Y = Axis{Title: "share of outputs by score: first (line), second (dashed)", Short: "share: first (line), second (dashed)", Words: Percent}
+	sums := plot.Plot{X: score, Height: plot.Px(74), Marks: []plot.Mark{outline(plot.Line{Paint: plot.Ink(plot.First)}, v.score, 0), outline(plot.Line{Paint: plot.Ink(plot.Second), Dash: true}, v.score, 1)}}
+	sums.X.Title, sums.X.Words = "", nil
+	sums.Y = plot.Axis{Title: "share of outputs by score: A (line), B (dashed)", Short: "share: A (line), B (dashed)", Words: plot.Percent}
 	for _, b := range v.score {
 		sums.Y.Hi = max(sums.Y.Hi, 1.06*b.share(0), 1.06*b.share(1))
 	}
-	p := Plot{X: score, Height: Height{280, 0.66, 480}}
+	p := plot.Plot{X: score, Height: plot.Height{280, 0.66, 480}}
 	p.Y = level{v.Edges}.axis("direction: "+v.Words, v.along)
 	if v.Border != nil {
 		at := scores.place(*v.Border)
-		from, to := choose(v.Above, at, score.Lo), choose(v.Above, score.Hi, at)
-		event := Bars{Key: "in the event: score" + choose(v.Above, " > ", " ≤ ") + Short(*v.Border), Paint: Ink(EventArea), Form: keyRegion, Boxes: []Box{column(from, to)}}
+		from, to := plot.If(v.Above, at, score.Lo), plot.If(v.Above, score.Hi, at)
+		event := plot.Bars{Key: "in the event: score" + plot.If(v.Above, " > ", " ≤ ") + plot.Short(*v.Border), Paint: plot.Ink(plot.EventArea), Form: plot.KeyRegion, Boxes: []plot.Box{plot.Column(from, to)}}
 		sums.Marks = append(sums.Marks, event)
-		p.Marks = append(p.Marks, event, Rule{Paint: Ink(Event), At: at, Upright: true})
+		p.Marks = append(p.Marks, event, plot.Rule{Paint: plot.Ink(plot.Event), At: at, Upright: true})
 	}
-	p.Marks = append(p.Marks, Bars{Key: "likelier on the first", Paint: Ink(First), Form: keyDiamond}, Bars{Key: "likelier on the second", Paint: Ink(Second), Form: keySquare}, Bars{Key: "no clear difference", Paint: Ink(Muted), Form: keyHollow})
+	p.Marks = append(p.Marks, plot.Bars{Key: "likelier on A", Paint: plot.Ink(plot.First), Form: plot.KeyDiamond}, plot.Bars{Key: "likelier on B", Paint: plot.Ink(plot.Second), Form: plot.KeySquare}, plot.Bars{Key: "no clear difference", Paint: plot.Ink(plot.Muted), Form: plot.KeyHollow})
 	if dp {
-		p.Marks = append(p.Marks, Bars{Key: "beyond the claimed ε = " + Short(epsilon), Paint: Ink(Text), Form: keyOutline})
+		p.Marks = append(p.Marks, plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Paint: plot.Ink(plot.Text), Form: plot.KeyOutline})
 	}
 	for _, c := range v.cells {
 		across, up := &v.across[c.j], &v.up[c.i]
-		box := Box{across.From, across.To, up.From, up.To}
+		box := plot.Span(across.From, across.To, up.From, up.To)
 		p.Items, p.Within = append(p.Items, [2]float64{(box.X0 + box.X1) / 2, (box.Y0 + box.Y1) / 2}), append(p.Within, box)
 		// Its area is the share of outputs, up to a full one, and it is the stronger the
 		// larger the ratio.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2
 		dx, dy := less*(box.X1-box.X0), less*(box.Y1-box.Y0)
-		shown := Bars{Boxes: []Box{{box.X0 + dx, box.X1 - dx, box.Y0 + dy, box.Y1 - dy}}, Paint: Ink(Muted).At(0.75), Form: keyHollow}
+		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Ink(plot.Muted).At(0.75), Form: plot.KeyHollow}
 		first := c.LogRatio() > 0
 		if c.look != unclear {
-			shown.Form = choose(first, keyDiamond, keySquare)
-			shown.Paint = Between(Panel, choose(first, First, Second), 0.35+0.65*min(1, math.Abs(c.LogRatio())/max(epsilon, 0.5)))
+			shown.Form = plot.If(first, plot.KeyDiamond, plot.KeySquare)
+			shown.Paint = plot.Between(plot.Panel, plot.If(first, plot.First, plot.Second), 0.35+0.65*min(1, math.Abs(c.LogRatio())/max(epsilon, 0.5)))
 		}
 		if p.Marks = append(p.Marks, shown); c.look == beyondAll {
-			shown.Form, shown.Paint = choose(first, keyOutline, keyHollow), Ink(Text)
+			shown.Form, shown.Paint = plot.If(first, plot.KeyOutline, plot.KeyHollow), plot.Ink(plot.Text)
 			p.Marks = append(p.Marks, shown)
 		}
 	}
-	return []Plot{sums, p}
+	return plot.Plot{Panels: []plot.Plot{sums, p}, Caption: v.caption(claim), Numbers: v.numbers(), Name: v.name}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
@@ -14,6 +16,11 @@ import (
 )
 
 func border(v float64) *float64 { return &v }
+
+// divergenceOf is the view of a chart.
+func divergenceOf(c chart.Chart, claim audit.Claim) *plot.View {
+	return newOutputs(outputsOf{chart: c, claim: claim, beta: 0.05}).divergence("")
+}
 
 // planeChart is a chart of a score with a plane of two bins between edges, and those
 // beyond, either way.
@@ -32,8 +39,8 @@ func TestPlaneByHand(t *testing.T) {
 	p := &chart.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
 		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
 		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
-	d := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
-	v := d.view()
+	claim := audit.Claim{Kind: "pure", Epsilon: 0.5}
+	flat, v := newPlane(planeChart(p), claim), divergenceOf(planeChart(p), claim)
 	if label, choices := v.ChoiceLabel, v.Choices; label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
 		t.Errorf("%s: %v", label, choices)
 	}
@@ -44,37 +51,34 @@ func TestPlaneByHand(t *testing.T) {
 	if x, y := v.Zooms(); !x || !y {
 		t.Error("the plane does not zoom both ways")
 	}
-	if len(d.plane.cells) != 3 || v.Name(0) != "score 0 to 1, direction −1 to 0" || v.Name(1) != "score 1 to 2, direction 0 to 1" || v.Name(2) != "score 1 to 2, direction 1 and above" {
-		t.Fatalf("%+v", d.plane.cells)
+	if len(flat.cells) != 3 || v.Name(0) != "score 0 to 1, direction −1 to 0" || v.Name(1) != "score 1 to 2, direction 0 to 1" || v.Name(2) != "score 1 to 2, direction 1 and above" {
+		t.Fatalf("%+v", flat.cells)
 	}
-	if got, want := v.Tooltip(1), "score 1 to 2, direction 0 to 1: first dataset 60 (60\u00a0%), second dataset 20 (20\u00a0%); ln ratio 1.1 ± 0.42; in the event"; got != want {
+	if got, want := v.Tooltip(1), "1 to 2: direction: 0.8 a - 0.6 b 0 to 1, on A 60, share 60\u00a0%, on B 20, share 20\u00a0%, ln(A/B) 1.099, ± 0.4234, in the event yes"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if r := v.Tooltip(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
-		t.Errorf("%q", r)
-	}
-	facts := v.Table(Rounded)
+	facts := v.Table(plot.Rounded)
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
 	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
 	// chance of 0.011, more than a third of 0.025.
-	if looks := []int{d.plane.cells[0].look, d.plane.cells[1].look, d.plane.cells[2].look}; !slices.Equal(looks, []int{clear, clear, unclear}) {
+	if looks := []int{flat.cells[0].look, flat.cells[1].look, flat.cells[2].look}; !slices.Equal(looks, []int{clear, clear, unclear}) {
 		t.Errorf("the cells look %v", looks)
 	}
-	if w := v.Caption; !strings.HasPrefix(w, "100 of 300 certification outputs a side") || !strings.Contains(w, "0.8 a - 0.6 b") || !strings.Contains(w, "Of 3 cells, 2 are likelier") || !strings.Contains(w, "0 by more than e^0.5, at 95 % for all together") {
+	if w := v.Caption; !strings.HasPrefix(w, "100 certification outputs a side") || !strings.Contains(w, "0.8 a - 0.6 b") || !strings.Contains(w, "Of 3 cells, 2 are likelier") || !strings.Contains(w, "0 by more than e^0.5, at 95 % for all together") {
 		t.Errorf("%q", w)
 	}
 	// The border cuts a cell; below it lies the event.
 	p.Border, p.Above = border(0.5), false
-	cut := newDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
+	cut := newPlane(planeChart(p), claim)
 	for i, want := range []float64{0.5, 0, 0} {
 		if got := cut.inEvent(cut.cells[i]); got != want {
 			t.Errorf("cell %d lies in the event by %v, want %v", i, got, want)
 		}
 	}
 	v.Choose("kl")
-	if v.Name(0) != "0 to 1" || strings.Contains(v.Caption, "direction") {
+	if v.Name(0) != "below 0" || strings.Contains(v.Caption, "direction") {
 		t.Error("another choice keeps the plane")
 	}
 }
@@ -153,15 +157,14 @@ func TestOddPlanes(t *testing.T) {
 		spoil(p)
 		chart := planeChart(good())
 		chart.Plane = p
-		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
-		v := d.view()
-		if v.Choose("plane"); d.plane != nil || d.flat {
+		v := divergenceOf(chart, audit.Claim{Kind: "pure", Epsilon: 1})
+		if v.Choose("plane"); v.ChoiceLabel == "Show" || v.Panels[0].Height == plot.Px(74) {
 			t.Errorf("%s: a plane is offered", name)
 		}
 	}
 	outcomes := planeChart(good())
 	outcomes.Kind, outcomes.Outcomes = "outcomes", [][]float64{{0}, {1}}
-	if d := newDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
+	if divergenceOf(outcomes, audit.Claim{}).ChoiceLabel == "Show" {
 		t.Error("outcomes have a plane")
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -179,16 +182,16 @@ func TestOddPlanes(t *testing.T) {
 		p.First, p.Second = counts.Draw(r, "first"), counts.Draw(r, "second")
 		chart := planeChart(good())
 		chart.Plane = p
-		d := newDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
-		v := d.view()
-		if v.Choose("plane"); !d.flat {
+		claim := audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}
+		flat, v := newPlane(chart, claim), divergenceOf(chart, claim)
+		if v.Choose("plane"); flat == nil {
 			r.Skip()
 		}
 		for _, width := range []float64{280, 1400} {
-			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
-				s := v.Layout(Frame{Width: width, Camera: cam})
-				if len(s.Items) != len(d.plane.cells) || len(v.Table(Rounded).Rows) != len(s.Items) {
-					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(Rounded).Rows))
+			for _, cam := range []plot.Camera{plot.Everything, {X: plot.Window{Lo: 0.3, Hi: 0.5}, Y: plot.Window{Lo: 0.4, Hi: 0.7}}, {X: plot.Window{Lo: 0, Hi: plot.Narrowest}, Y: plot.Window{Lo: 1 - plot.Narrowest, Hi: 1}}} {
+				s := v.Layout(plot.Frame{Width: width, Camera: cam})
+				if len(s.Items) != len(flat.cells) || len(v.Table(plot.Rounded).Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(v.Table(plot.Rounded).Rows))
 				}
 				for _, sh := range s.Shapes {
 					for _, q := range sh.Points {

@@ -2,7 +2,8 @@ package scene
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
@@ -23,7 +24,7 @@ type Rate struct {
 
 // NewRates shows error rates, of which there is one at least, with their intervals, a row
 // each, against what is allowed.
-func NewRates(rates []Rate, allowed float64) *View {
+func NewRates(rates []Rate, allowed float64) *plot.View {
 	end, most := 1.0, 2*allowed
 	for _, r := range rates {
 		if r.Of > 0 {
@@ -35,13 +36,15 @@ func NewRates(rates []Rate, allowed float64) *View {
 			end = e
 		}
 	}
-	p := Plot{X: Axis{Title: "audits that raised a false alarm", Scale: Scale{Hi: end}, Words: Percent}} // the page says how many there are in all
-	within := Bars{Key: "rate with its 99 % interval", Paint: Ink(First), Form: keyBand}
-	above := Bars{Paint: Ink(Bad), Form: keyBarred}
-	seen := Points{Paint: Ink(First), Radius: 4}
+	p := plot.Plot{X: plot.Axis{Title: "audits that raised a false alarm", Scale: plot.Scale{Hi: end}, Words: plot.Percent}} // the page says how many there are in all
+	p.Numbers = plot.Numbers{Title: "False alarms", Head: []string{"mechanism", "alarms", "audits", "rate", "at least", "at most", "allowed"}}
+	within := plot.Bars{Key: "rate with its 99 % interval", Paint: plot.Ink(plot.First), Form: plot.KeyBand}
+	above := plot.Bars{Paint: plot.Ink(plot.Bad), Form: plot.KeyBarred}
+	seen := plot.Points{Paint: plot.Ink(plot.First), Radius: 4}
 	for i, r := range rates {
 		middle := float64(i) + 0.5
-		p.Y.Names, p.Items, p.Within = append(p.Y.Names, r.Name), append(p.Items, [2]float64{r.Rate, middle}), append(p.Within, row(i))
+		p.Y.Names, p.Items, p.Within = append(p.Y.Names, r.Name), append(p.Items, [2]float64{r.Rate, middle}), append(p.Within, plot.Row(i))
+		p.Rows = append(p.Rows, []any{r.Name, r.Alarms, r.Of, r.Rate, r.Lower, r.Upper, allowed})
 		if r.Of == 0 {
 			continue
 		}
@@ -49,24 +52,16 @@ func NewRates(rates []Rate, allowed float64) *View {
 		if r.Above {
 			of, above.Key = &above, "significantly above it (barred)"
 		}
-		of.Boxes = append(of.Boxes, Box{r.Lower, max(r.Upper, r.Lower+0.002*end), middle - 0.18, middle + 0.18})
+		of.Boxes = append(of.Boxes, plot.Span(r.Lower, max(r.Upper, r.Lower+0.002*end), middle-0.18, middle+0.18))
 		seen.At = append(seen.At, [2]float64{r.Rate, middle})
 	}
-	p.Marks = []Mark{within, Rule{Key: "allowed (dashed)", Paint: Ink(Text), At: allowed, Upright: true}, above, seen}
-	p.Tooltip = func(i int) string {
-		r := rates[i]
-		return fmt.Sprintf("%s: %s of %s, %s (%s)", r.Name, Grouped(r.Alarms), Grouped(r.Of), r.RateText, r.IntervalText)
-	}
-	p.Table = rows("False alarms", []string{"mechanism", "alarms", "audits", "rate", "lower", "upper", "allowed"}, len(rates), func(fig Figures, i int) []string {
-		r := rates[i]
-		return []string{r.Name, fmt.Sprint(r.Alarms), fmt.Sprint(r.Of), fig.of(r.Rate), fig.of(r.Lower), fig.of(r.Upper), fig.of(allowed)}
-	})
-	return View{ID: "calibration", Title: "The tool's own error rate"}.always(p)
+	p.Marks = []plot.Mark{within, plot.Rule{Key: "allowed (dashed)", Paint: plot.Ink(plot.Text), At: allowed, Upright: true}, above, seen}
+	return plot.View{ID: "calibration", Title: "The tool's own error rate"}.Always(p)
 }
 
 // NewAccount shows the Rényi curve of an account, the divergence that it allows at each
 // order; nil where there is no curve.
-func NewAccount(c accounting.Account) *View {
+func NewAccount(c accounting.Account) *plot.View {
 	if len(c.Curve) == 0 {
 		return nil
 	}
@@ -77,136 +72,56 @@ func NewAccount(c accounting.Account) *View {
 		}
 	}
 	low, high := c.Curve[0], c.Curve[len(c.Curve)-1]
-	p := Plot{X: Axis{Title: "alpha (logarithmic)", Scale: Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}, Words: Short}, Height: squarish, Hit: Point{16, 16}, Outline: 16}
-	p.Caption = fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", Short(low.Divergence), Short(low.Alpha))
+	p := plot.Plot{X: plot.Axis{Title: "alpha (logarithmic)", Scale: plot.Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}, Words: plot.Short}, Height: plot.Squarish, Hit: [2]float64{16, 16}, Outline: 16}
+	p.Caption = fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", plot.Short(low.Divergence), plot.Short(low.Alpha))
 	if len(c.Curve) > 1 {
-		p.Caption += fmt.Sprintf(" and %s at alpha = %s", Short(high.Divergence), Short(high.Alpha))
+		p.Caption += fmt.Sprintf(" and %s at alpha = %s", plot.Short(high.Divergence), plot.Short(high.Alpha))
 	} else {
 		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
 	}
-	var table [][]string
-	if c.KL != nil {
-		table = append(table, []string{"1", Exact.of(*c.KL)})
-	}
+	p.Numbers = plot.Numbers{Title: "The curve", Head: []string{"alpha", "divergence at most"}}
 	for _, q := range c.Curve {
 		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
-		table = append(table, []string{Exact.of(q.Alpha), Exact.of(q.Divergence)})
+		p.Rows = append(p.Rows, []any{q.Alpha, plot.Up(q.Divergence)})
 	}
-	p.Marks = []Mark{Line{Key: "divergence", Paint: Ink(First), Points: p.Items}, Points{At: p.Items, Radius: 3, Paint: Ink(First)}}
+	if c.KL != nil {
+		p.Rows = append(p.Rows, []any{1, plot.Up(*c.KL)})
+	}
+	p.Marks = []plot.Mark{plot.Line{Key: "divergence", Paint: plot.Ink(plot.First), Points: p.Items}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
 	most := high.Divergence
 	if c.MaxDivergence != nil {
-		p.Caption += "; at every order at most " + Short(*c.MaxDivergence)
-		table = append(table, []string{"infinite", Exact.of(*c.MaxDivergence)})
+		p.Caption += "; at every order at most " + plot.Short(*c.MaxDivergence)
+		p.Rows = append(p.Rows, []any{plot.Infinity, plot.Up(*c.MaxDivergence)})
 		if *c.MaxDivergence < 2.5*high.Divergence {
 			most = max(most, *c.MaxDivergence)
-			p.Marks = append(p.Marks, Rule{Key: "its limit (dashed)", Paint: Ink(Text), At: *c.MaxDivergence})
+			p.Marks = append(p.Marks, plot.Rule{Key: "its limit (dashed)", Paint: plot.Ink(plot.Text), At: *c.MaxDivergence})
 		}
 	}
 	p.Caption += "."
 	if best != nil {
-		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", Short(*best))
+		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", plot.Short(*best))
 		if *best >= low.Alpha && *best <= high.Alpha {
-			p.Marks = append(p.Marks, Rule{Key: "order that gives epsilon (upright)", Paint: Ink(Event), At: *best, Upright: true})
+			p.Marks = append(p.Marks, plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Ink(plot.Event), At: *best, Upright: true})
 		}
 	}
 	if !(most > 0) {
 		most = 1
 	}
-	p.Y = Axis{Title: "Rényi divergence (nats)", Scale: Scale{Hi: most * 1.08}, Words: Short}
+	p.Y = plot.Axis{Title: "Rényi divergence (nats)", Scale: plot.Scale{Hi: most * 1.08}, Words: plot.Short}
 	if low.Divergence > 0 && high.Divergence > 20*low.Divergence {
-		p.Y = Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: Power}
+		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
 	}
-	p.Tooltip = func(i int) string {
-		return fmt.Sprintf("alpha = %s: divergence ≤ %s", Exact.of(c.Curve[i].Alpha), Exact.of(c.Curve[i].Divergence))
-	}
-	// An account rounds by itself.
-	p.Table = rows("The curve", []string{"alpha", "divergence at most"}, len(table), func(_ Figures, i int) []string { return table[i] })
-	return View{ID: "account", Title: "Rényi curve"}.always(p)
-}
-
-// ColumnBin is a bar of a column of samples: of a name, or of a range of numbers.
-type ColumnBin struct {
-	Label  string // "" of a range
-	Lower  float64
-	Upper  float64
-	Counts [2]int // on the first and the second dataset
-}
-
-// NewColumn shows what a column of the user's samples holds on both datasets: its names
-// as bars, its numbers as histograms over one another. Nil where there is nothing to draw.
-func NewColumn(name string, bins []ColumnBin) *View {
-	var names, ranges []Bin
-	var of [2]int
-	for _, b := range bins {
-		of[0] += b.Counts[0]
-		of[1] += b.Counts[1]
-	}
-	one := Bin{firstOf: of[0], secondOf: of[1]} // of numbers that are all the same
-	for _, b := range bins {
-		bin := Bin{Words: b.Label, First: b.Counts[0], Second: b.Counts[1], firstOf: of[0], secondOf: of[1]}
-		switch {
-		case b.Label != "":
-			names = append(names, bin)
-		case !(b.Upper-b.Lower < infinity):
-			return nil
-		default:
-			bin.Words, bin.From, bin.To = Short(b.Lower)+" to "+Short(b.Upper), b.Lower, b.Upper
-			one.Words = Short(b.Lower)
-			one.First += bin.First
-			one.Second += bin.Second
-			ranges = append(ranges, bin)
-		}
-	}
-	if n := len(ranges); n > 0 && ranges[0].From == ranges[n-1].To {
-		names, ranges = append(names, one), nil
-	}
-	all := slices.Concat(names, ranges)
-	if len(all) == 0 || of[0]+of[1] == 0 {
-		return nil
-	}
-	var p Plot
-	if len(ranges) > 0 { // names stand before the numbers
-		lo, hi := ranges[0].From, ranges[len(ranges)-1].To
-		p = Plot{X: Axis{Ticks: ticks(lo, hi, 5), Words: Short, Scale: Scale{Lo: lo, Hi: hi}}, Height: px(170)}
-		wide := (hi - lo) / 12
-		for i := range names {
-			at := lo - wide*(float64(len(names)-i)*1.5-0.2)
-			all[i].From, all[i].To, p.X.Lo = at, at+wide, min(p.X.Lo, at)
-		}
-		p.Y = Axis{Title: "share of rows", Words: Percent}
-		p.Marks = []Mark{outline(Line{Key: "first dataset", Paint: Ink(First)}, all, 0), outline(Line{Key: "second dataset (dashed)", Paint: Ink(Second), Dash: true}, all, 1)}
-		for _, b := range all {
-			p.Y.Hi = max(p.Y.Hi, 1.06*b.share(0), 1.06*b.share(1))
-			p.Items, p.Within = append(p.Items, [2]float64{(b.From + b.To) / 2, 0}), append(p.Within, column(b.From, b.To))
-		}
-		for _, b := range all[:len(names)] {
-			p.Marks = append(p.Marks, Note{At: [2]float64{b.To, max(b.share(0), b.share(1))}, Words: b.Words, Role: Muted})
-		}
-	} else {
-		p = Plot{X: Axis{Title: "share of rows", Words: Percent}}
-		for i, b := range all {
-			p.X.Hi, p.Y.Names, p.Y.After = max(p.X.Hi, b.share(0), b.share(1)), append(p.Y.Names, b.Words), append(p.Y.After, Grouped(b.First)+" and "+Grouped(b.Second))
-			p.Items, p.Within = append(p.Items, [2]float64{0, float64(i) + 0.5}), append(p.Within, row(i))
-		}
-		p.Marks = shareBars("first dataset", "second dataset (hatched)", all)
-	}
-	p.Tooltip = func(i int) string {
-		return fmt.Sprintf("%s: first dataset %s, second dataset %s", all[i].Words, Grouped(all[i].First), Grouped(all[i].Second))
-	}
-	p.Table = rows(name, []string{"value", "first dataset", "second dataset"}, len(all), func(_ Figures, i int) []string {
-		return []string{all[i].Words, fmt.Sprint(all[i].First), fmt.Sprint(all[i].Second)}
-	})
-	return View{ID: "column", Title: name}.always(p)
+	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
 
 // shareBars are the shares of both sides as bars, a row for each bin.
-func shareBars(first, second string, bins []Bin) []Mark {
-	sides := [2]Bars{{Key: first, Paint: Ink(First)}, {Key: second, Paint: Ink(Second), Form: keyHatch}}
+func shareBars(first, second string, bins []Bin) []plot.Mark {
+	sides := [2]plot.Bars{{Key: first, Paint: plot.Ink(plot.First)}, {Key: second, Paint: plot.Ink(plot.Second), Form: plot.KeyHatch}}
 	for i, b := range bins {
 		for k := range sides {
 			from := float64(i) + []float64{0.16, 0.52}[k]
-			sides[k].Boxes = append(sides[k].Boxes, Box{0, b.share(k), from, from + 0.32})
+			sides[k].Boxes = append(sides[k].Boxes, plot.Span(0, b.share(k), from, from+0.32))
 		}
 	}
-	return []Mark{sides[0], sides[1]}
+	return []plot.Mark{sides[0], sides[1]}
 }

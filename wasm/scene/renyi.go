@@ -6,15 +6,16 @@ import (
 
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // NewRenyi shows a report's curve, nil where there is none: lower bounds on the Rényi
 // divergence against its order, and what the claim allows at each.
-func NewRenyi(c *pair.RenyiCurve) *View {
+func NewRenyi(c *pair.RenyiCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	return View{ID: "renyi", Title: "Rényi divergence by order"}.of(renyi{*c}.plot)
+	return plot.View{ID: "renyi", Title: "Rényi divergence by order"}.Always(renyi{*c}.plot())
 }
 
 type renyi struct{ pair.RenyiCurve }
@@ -25,68 +26,52 @@ func (v renyi) allowed(alpha float64) float64 {
 	if n == 0 || alpha < v.Claimed[0][0]*(1-1e-9) || alpha > v.Claimed[n-1][0]*(1+1e-9) {
 		return math.Inf(1)
 	}
-	return along(v.Claimed, alpha)
+	return plot.Along(v.Claimed, alpha)
 }
 
-// most is the largest bound, and over how many bounds exceed the claim.
-func (v renyi) most() (most report.Row, over int) {
-	for i, p := range v.Points {
-		if i == 0 || *p.LowerBound > *most.LowerBound {
-			most = p
+func (v renyi) plot() plot.Plot {
+	first, last := v.Points[0].Alpha, max(v.Points[len(v.Points)-1].Alpha, v.Points[0].Alpha*1.5)
+	pad := math.Pow(last/first, 0.01)
+	p := plot.Plot{X: plot.Axis{Title: "alpha (logarithmic)", Scale: plot.Scale{Lo: first / pad, Hi: last * pad, Log: true}, Words: plot.Short}, Height: plot.Squarish, Hit: [2]float64{16, 16}, Outline: 16}
+	p.Numbers = plot.Numbers{Title: "The Rényi bounds", Head: []string{"alpha", "divergence at least"}}
+	claimed := len(v.Claimed) > 0
+	if claimed {
+		p.Head = append(p.Head, "claim allows", "refutes")
+	}
+	// The divergence grows with its order, so a bound holds for every larger one.
+	var held [][2]float64
+	var most report.Row
+	level, over := 0.0, 0
+	for i, q := range v.Points {
+		bound := *q.LowerBound
+		if i == 0 || bound > *most.LowerBound {
+			most = q
 		}
-		if *p.LowerBound > v.allowed(p.Alpha) {
+		level = max(level, bound)
+		held = append(held, [2]float64{q.Alpha, level})
+		p.Items = append(p.Items, [2]float64{q.Alpha, bound})
+		row, refutes := []any{q.Alpha, plot.Down(bound)}, bound > v.allowed(q.Alpha)
+		if claimed {
+			row = append(row, v.allowed(q.Alpha), refutes)
+		}
+		if p.Rows = append(p.Rows, row); refutes {
 			over++
 		}
 	}
-	return most, over
-}
-
-func (v renyi) caption() string {
-	most, over := v.most()
-	words := fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", ShortDown(*most.LowerBound), Short(most.Alpha), Grouped(len(v.Points)), v.Confidence)
-	switch {
-	case len(v.Claimed) == 0:
-		return words
-	case over > 0:
-		return words + fmt.Sprintf(" Claimed: %s. At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", v.ClaimWords, Grouped(over), Grouped(len(v.Points)))
-	}
-	return words + fmt.Sprintf(" Claimed: %s. At no order does the bound exceed what the claim allows.", v.ClaimWords)
-}
-
-func (v renyi) tooltip(i int) string {
-	p := v.Points[i]
-	words := fmt.Sprintf("alpha = %s: divergence ≥ %s", Short(p.Alpha), ShortDown(*p.LowerBound))
-	if a := v.allowed(p.Alpha); !math.IsInf(a, 1) {
-		words += ", the claim allows " + Short(a)
-	}
-	return words
-}
-
-func (v renyi) plot(string) Plot {
-	most, over := v.most()
-	first, last := v.Points[0].Alpha, max(v.Points[len(v.Points)-1].Alpha, v.Points[0].Alpha*1.5)
-	pad := math.Pow(last/first, 0.01)
-	p := Plot{X: Axis{Title: "alpha (logarithmic)", Scale: Scale{Lo: first / pad, Hi: last * pad, Log: true}, Words: Short}, Height: squarish, Caption: v.caption(), Hit: Point{16, 16}, Outline: 16, Tooltip: v.tooltip}
-	// The divergence grows with its order, so a bound holds for every larger one.
-	var held [][2]float64
-	level := 0.0
-	for _, q := range v.Points {
-		level = max(level, *q.LowerBound)
-		held = append(held, [2]float64{q.Alpha, level})
-		p.Items = append(p.Items, [2]float64{q.Alpha, *q.LowerBound})
-	}
 	held = append(held, [2]float64{last, level})
-	p.Marks = []Mark{Line{Key: "lower bound, for every larger alpha too", Paint: Ink(First), Points: stairs(held)}, Points{At: p.Items, Radius: 3, Paint: Ink(First)}}
-	head, claim := []string{"alpha", "divergence at least"}, 0.0
-	if len(v.Claimed) > 0 {
-		head = append(head, "claim allows", "refutes")
-		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Points: v.Claimed, Width: 1.8, Dash: true})
-	}
+	p.Caption = fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", plot.ShortDown(*most.LowerBound), plot.Short(most.Alpha), plot.Grouped(len(v.Points)), v.Confidence)
+	p.Marks = []plot.Mark{plot.Line{Key: "lower bound, for every larger alpha too", Paint: plot.Ink(plot.First), Points: plot.Stairs(held)}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
+	claim := 0.0
 	for _, c := range v.Claimed {
 		claim = max(claim, c[1])
 	}
+	if claimed {
+		p.Marks = append(p.Marks, plot.Line{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), Points: v.Claimed, Width: 1.8, Dash: true})
+		p.Caption += fmt.Sprintf(" Claimed: %s. ", v.ClaimWords) + plot.If(over > 0, fmt.Sprintf("At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", plot.Grouped(over), plot.Grouped(len(v.Points))),
+			"At no order does the bound exceed what the claim allows.")
+	}
 	if over > 0 {
-		p.Marks = append(p.Marks, Over{"refuted (barred)", func(alpha float64) (above, below float64) {
+		p.Marks = append(p.Marks, plot.Over{Key: "refuted (barred)", Of: func(alpha float64) (above, below float64) {
 			for _, h := range held {
 				if h[0] <= alpha {
 					above = h[1]
@@ -103,14 +88,6 @@ func (v renyi) plot(string) Plot {
 	if !(end > 0) {
 		end = 1
 	}
-	p.Y = Axis{Title: "Rényi divergence", Scale: Scale{Hi: end}, Words: Short}
-	p.Table = rows("The Rényi bounds", head, len(v.Points), func(fig Figures, i int) []string {
-		q := v.Points[i]
-		row := []string{fig.of(q.Alpha), fig.down(*q.LowerBound)}
-		if len(v.Claimed) > 0 {
-			row = append(row, fig.of(v.allowed(q.Alpha)), yesNo(*q.LowerBound > v.allowed(q.Alpha)))
-		}
-		return row
-	})
+	p.Y = plot.Axis{Title: "Rényi divergence", Scale: plot.Scale{Hi: end}, Words: plot.Short}
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/core/membership"
 )
@@ -115,15 +117,15 @@ func (c portrayed) figures(threshold float64) (above, n int, mean, least, most f
 }
 
 // sideMark is how a side is painted and marked.
-func sideMark(side int) (Paint, Form) {
+func sideMark(side int) (plot.Paint, plot.Form) {
 	if side == 0 {
-		return Ink(First), Disc
+		return plot.Ink(plot.First), plot.Disc
 	}
-	return Ink(Second), Square
+	return plot.Ink(plot.Second), plot.Square
 }
 
 // spanOf reaches a little beyond values.
-func spanOf(values ...float64) Scale {
+func spanOf(values ...float64) plot.Scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, x := range values {
 		if !math.IsNaN(x) {
@@ -134,7 +136,7 @@ func spanOf(values ...float64) Scale {
 	if !(pad > 0) {
 		pad = max(0.5, 0.06*math.Abs(hi))
 	}
-	return Scale{Lo: lo - pad, Hi: hi + pad}
+	return plot.Scale{Lo: lo - pad, Hi: hi + pad}
 }
 
 // principal projects points, a row each, to their first two principal components,

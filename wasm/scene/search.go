@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -23,11 +25,11 @@ type search struct {
 const mostPictured = 64 // values of a dataset
 
 // NewSearch shows a report's trials, nil where there are none.
-func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *View {
+func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.View {
 	if len(trials) == 0 {
 		return nil
 	}
-	return View{ID: "search", Title: "Search"}.always(newSearch(trials, quantity, claimed).plot())
+	return plot.View{ID: "search", Title: "Search"}.Always(newSearch(trials, quantity, claimed).plot())
 }
 
 func newSearch(trials []pair.TrialNote, quantity string, claimed float64) *search {
@@ -63,10 +65,10 @@ func difference(t pair.TrialNote, k int) float64 {
 	return at(t.Pair.First) - at(t.Pair.Second)
 }
 
-func (v *search) plot() Plot {
+func (v *search) plot() plot.Plot {
 	n := float64(len(v.trials))
-	pairs := Axis{Scale: Scale{Lo: 0.5, Hi: n + 0.5}, Zooms: true, Whole: true}
-	values := Plot{X: pairs, Height: px(220)}
+	pairs := plot.Axis{Scale: plot.Scale{Lo: 0.5, Hi: n + 0.5}, Zooms: true, Whole: true}
+	values := plot.Plot{X: pairs, Height: plot.Px(220)}
 	least, most := 0.0, v.claimed
 	for _, t := range v.trials {
 		if t.Value > audit.NoEvidence {
@@ -75,12 +77,12 @@ func (v *search) plot() Plot {
 	}
 	least = max(least, -0.25*most)
 	pad := cmp.Or((most-least)*0.08, 0.5)
-	values.Y = Axis{Title: v.quantity + ", as each pair's validation outputs showed", Short: v.quantity, Scale: Scale{Lo: least - pad, Hi: most + pad}, Words: Short}
+	values.Y = plot.Axis{Title: v.quantity + ", as each pair's validation outputs showed", Short: v.quantity, Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}
 	radius := math.Round(2*min(5.5, max(2, 240/n))) / 2
 	var best, chosen [][2]float64
-	dots, loudest := make([]Points, len(v.learners)), math.Inf(-1)
+	dots, loudest := make([]plot.Points, len(v.learners)), math.Inf(-1)
 	for i, l := range v.learners {
-		dots[i] = Points{Key: l, Paint: Ink(Muted), Form: Form(i % int(Ring)), Radius: radius}
+		dots[i] = plot.Points{Key: l, Paint: plot.Ink(plot.Muted), Form: plot.Form(i % int(plot.Ring)), Radius: radius}
 	}
 	for i, t := range v.trials {
 		at := [2]float64{float64(i + 1), max(t.Value, least-pad)}
@@ -91,43 +93,42 @@ func (v *search) plot() Plot {
 		if t.Chosen {
 			chosen = append(chosen, at)
 		}
-		values.Items, values.Within = append(values.Items, at), append(values.Within, column(at[0]-0.5, at[0]+0.5))
+		values.Items, values.Within = append(values.Items, at), append(values.Within, plot.Column(at[0]-0.5, at[0]+0.5))
 	}
-	values.Marks = []Mark{Rule{Key: "claimed (dashed)", Paint: Ink(Text), At: v.claimed}, Points{Key: "above it", Paint: Ink(Bad)}, Points{Key: "chosen", Paint: Ink(Text), At: chosen, Form: Ring, Radius: radius + 5},
-		Line{Key: "best so far", Paint: Ink(Muted), Points: best, Width: 1.2}}
+	values.Marks = []plot.Mark{plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: v.claimed}, plot.Points{Key: "above it", Paint: plot.Ink(plot.Bad)}, plot.Points{Key: "chosen", Paint: plot.Ink(plot.Text), At: chosen, Form: plot.Ring, Radius: radius + 5},
+		plot.Line{Key: "best so far", Paint: plot.Ink(plot.Muted), Points: best, Width: 1.2}}
 	for _, d := range dots {
 		values.Marks = append(values.Marks, d)
 	}
-	p := Plot{Panels: []Plot{values}, Caption: v.caption(), Tooltip: v.tooltip}
+	p := plot.Plot{Panels: []plot.Plot{values}, Caption: v.caption()}
 	if v.rows > 0 {
 		p.Panels = append(p.Panels, v.differences(pairs))
 	}
 	last := &p.Panels[len(p.Panels)-1].X
-	last.Title, last.Words = "pair", Short
-	p.Name = func(i int) string { return fmt.Sprint(v.trials[i].Trial) }
-	p.Table = rows("Every pair that was tried", []string{"pair", "number", "value", "learner", "chosen"}, len(v.trials), func(fig Figures, i int) []string {
-		t := v.trials[i]
-		return []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
-	})
+	last.Title, last.Words = "pair", plot.Short
+	p.Numbers = plot.Numbers{Title: "Every pair that was tried", Head: []string{"pair", "label", v.quantity + " as seen", "learner", "chosen"}}
+	for _, t := range v.trials {
+		p.Rows = append(p.Rows, []any{t.Trial + 1, t.Pair.Label, plot.If(t.Value < audit.NoEvidence, math.NaN(), t.Value), t.Learner, t.Chosen})
+	}
 	return p
 }
 
 // differences shows by how much the datasets of every pair differ, record by record: up
 // where the first lies higher, down where the second does.
-func (v *search) differences(pairs Axis) Plot {
+func (v *search) differences(pairs plot.Axis) plot.Plot {
 	n := float64(v.rows)
-	p := Plot{X: pairs, Height: px(min(16, max(7, 240/n)) * n)}
-	p.Y = Axis{Title: "how the datasets differ, a row a record", Scale: Scale{Lo: -n - 0.5, Hi: -0.5}, Words: func(v float64) string { return Short(-v) }, Whole: true}
-	sides := [2]Bars{{Key: "first dataset higher (up)", Paint: Ink(First)}, {Key: "second higher (down)", Paint: Ink(Second)}}
+	p := plot.Plot{X: pairs, Height: plot.Px(min(16, max(7, 240/n)) * n)}
+	p.Y = plot.Axis{Title: "how the datasets differ, a row a record", Scale: plot.Scale{Lo: -n - 0.5, Hi: -0.5}, Words: func(v float64) string { return plot.Short(-v) }, Whole: true}
+	sides := [2]plot.Bars{{Key: "first dataset higher (up)", Paint: plot.Ink(plot.First)}, {Key: "second higher (down)", Paint: plot.Ink(plot.Second)}}
 	for i, t := range v.trials {
 		for k := range v.rows {
 			if d := difference(t, k); d != 0 {
-				of, middle, high := &sides[choose(d > 0, 0, 1)], -float64(k+1), 0.46*d/v.most
-				of.Boxes = append(of.Boxes, Box{float64(i) + 0.6, float64(i) + 1.4, middle, middle + high})
+				of, middle, high := &sides[plot.If(d > 0, 0, 1)], -float64(k+1), 0.46*d/v.most
+				of.Boxes = append(of.Boxes, plot.Span(float64(i)+0.6, float64(i)+1.4, middle, middle+high))
 			}
 		}
 	}
-	p.Marks = []Mark{sides[0], sides[1]}
+	p.Marks = []plot.Mark{sides[0], sides[1]}
 	return p
 }
 
@@ -138,39 +139,16 @@ func (v *search) caption() string {
 			loud++
 		}
 	}
-	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
-}
-
-func (v *search) tooltip(i int) string {
-	t := v.trials[i]
-	words := fmt.Sprintf("pair %d", t.Trial+1)
-	if t.Pair.Label != "" {
-		words += ", " + t.Pair.Label
-	}
-	words += ": " + shown(t, v.quantity)
-	if t.Learner != "" {
-		words += ", by " + t.Learner
-	}
-	if t.Chosen {
-		words += "; chosen"
-	}
-	return words
-}
-
-func shown(t pair.TrialNote, quantity string) string {
-	if t.Value < audit.NoEvidence {
-		return "showed nothing"
-	}
-	return quantity + " " + Short(round(t.Value, 4))
+	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", plot.Grouped(len(v.trials)), plot.Grouped(loud), plot.Short(v.claimed))
 }
 
 // paint is stronger the more a pair showed, and another colour above the claim.
-func (v *search) paint(t pair.TrialNote) Paint {
+func (v *search) paint(t pair.TrialNote) plot.Paint {
 	switch {
 	case t.Value > v.claimed:
-		return Ink(Bad)
+		return plot.Ink(plot.Bad)
 	case v.claimed > 0:
-		return Between(Muted, Calm, t.Value/v.claimed)
+		return plot.Between(plot.Muted, plot.Calm, t.Value/v.claimed)
 	}
-	return Ink(Calm)
+	return plot.Ink(plot.Calm)
 }

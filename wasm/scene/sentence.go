@@ -4,35 +4,30 @@ import (
 	"fmt"
 	"math"
 	"strings"
-)
 
-// Said is what a picture shows in one plain sentence, with what else there is to say.
-type Said struct {
-	Sentence string `json:"sentence,omitempty"`
-	Small    string `json:"small,omitempty"`
-	Lit      bool   `json:"lit,omitempty"` // the claim is refuted
-}
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+)
 
 // Says puts the picture into words by its own numbers, so that the two cannot disagree.
 // What is certified is rounded down. With a violation the observed ratio comes first,
 // else only what is certified is said.
-func (v *outputs) Says() Said {
-	x := Said{Lit: v.refuted}
+func (v *outputs) Says() plot.Said {
+	x := plot.Said{Lit: v.refuted}
 	t := v.tested
-	sofar := choose(v.live, "So far: ", "")
+	sofar := plot.If(v.live, "So far: ", "")
 	if t == nil {
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		return x
 	}
 	likelier, other := likelierOn(t.sign)
-	where := sofar + choose(v.live, "where ", "Where ") + t.words + ", "
+	where := sofar + plot.If(v.live, "where ", "Where ") + t.words + ", "
 	confidence := v.confidence() + " confidence"
 	observed := t.sign * t.seen()
 	switch {
 	case t.lit && v.claim.Delta > 0:
 		x.Sentence = fmt.Sprintf("%sdataset %s has %s of its outputs and %s has %s. %s allows %s times that and %s more.", where,
 			likelier, percentWords(t.on(t.sign)), other, percentWords(t.on(-t.sign)), v.claimWords(), times(v.epsilon), percentWords(v.claim.Delta))
-		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesTo(t.bound, false))
+		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesDown(t.bound))
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
 		switch {
@@ -40,7 +35,7 @@ func (v *outputs) Says() Said {
 			x.Sentence = fmt.Sprintf("%sdataset %s is at least %s times as likely as %s.", where, likelier, least, other)
 		default:
 			in, of := inRuns(t.on(t.sign), t.on(-t.sign))
-			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, choose(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
+			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, plot.If(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
 			if math.IsInf(observed, 1) {
 				x.Sentence += fmt.Sprintf(" and never on %s.", other)
 			} else {
@@ -54,20 +49,20 @@ func (v *outputs) Says() Said {
 		}
 	case v.refuted && v.corridor:
 		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
-		if t.certain && timesTo(t.bound, false) != times(0) {
-			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesTo(t.bound, false), other)
+		if t.certain && timesDown(t.bound) != times(0) {
+			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesDown(t.bound), other)
 		}
-	case t.certain && timesTo(t.bound, false) == times(0):
-		x.Sentence = choose(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
+	case t.certain && timesDown(t.bound) == times(0):
+		x.Sentence = plot.If(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
 		if v.corridor {
 			x.Sentence += fmt.Sprintf(" %s allows %s times.", v.claimWords(), v.allowed())
 		}
 		x.Small = v.shownSmall()
 	case t.certain && !v.corridor:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesTo(t.bound, false), other)
+		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesDown(t.bound), other)
 		x.Small = v.shownSmall()
 	case t.certain:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s. %s allows %s.", where, likelier, timesTo(t.bound, false), other, v.claimWords(), v.allowed())
+		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s. %s allows %s.", where, likelier, timesDown(t.bound), other, v.claimWords(), v.allowed())
 		x.Small = v.shownSmall()
 	case observed > 0 && !math.IsInf(observed, 1):
 		x.Sentence = fmt.Sprintf("%s%s may be %s times as likely as %s.", where, likelier, times(observed), other)
@@ -89,9 +84,9 @@ func inRuns(larger, smaller float64) (in [2]string, of string) {
 		n *= 10
 	}
 	for i, p := range [2]float64{larger, smaller} {
-		in[i] = Short(round(float64(p*n), 3))
+		in[i] = plot.Short(plot.Round(float64(p*n), 3))
 	}
-	return in, Grouped(int(n))
+	return in, plot.Grouped(int(n))
 }
 
 // on is the event's share on one dataset: B for a sign above 0.
@@ -142,7 +137,7 @@ func (v *outputs) allowed() string {
 // toldApart are the certified ratio, rounded down, and the one that is allowed, to as many
 // decimals as tell them apart.
 func toldApart(bound, epsilon float64) (least, allowed string) {
-	least, allowed = timesTo(bound, false), times(epsilon)
+	least, allowed = timesDown(bound), times(epsilon)
 	for d := 2; d <= 6 && bound > epsilon && least == allowed; d++ {
 		p := math.Pow(10, float64(d))
 		least, allowed = fmt.Sprintf("%.*f", d, math.Floor(math.Exp(bound)*p)/p), fmt.Sprintf("%.*f", d, math.Round(math.Exp(epsilon)*p)/p)
@@ -153,11 +148,11 @@ func toldApart(bound, epsilon float64) (least, allowed string) {
 func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
 
 // percentFloor is a confidence, rounded down.
-func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
+func percentFloor(p float64) string { return plot.Short(plot.Floor(100*p, 3)) + "\u202f%" }
 
 func (v *outputs) caption() string {
-	what := choose(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	what := plot.If(v.outcomes, "answer", "range of answers")
+	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {
@@ -168,80 +163,9 @@ func (v *outputs) caption() string {
 
 // claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
-	words := "ε = " + Short(v.epsilon)
+	words := "ε = " + plot.Short(v.epsilon)
 	if v.claim.Delta > 0 {
-		words += " with δ = " + Short(v.claim.Delta)
-	}
-	return words
-}
-
-func (v *outputs) tooltip(i int) string {
-	if i >= len(v.marks) {
-		return v.eventTooltip()
-	}
-	m := v.marks[i]
-	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
-		return v.counted(m) + "; " + v.eventTooltip()
-	}
-	words := v.counted(m)
-	if !m.few() {
-		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.lower, m.upper))
-	}
-	if m.in > 0 {
-		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
-	}
-	if v.out(m) {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
-	}
-	return words
-}
-
-func (v *outputs) counted(m mark) string {
-	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.Words, Percent(share(m.First, m.firstOf)), Grouped(m.First), Grouped(m.firstOf), Percent(share(m.Second, m.secondOf)), Grouped(m.Second), Grouped(m.secondOf))
-	return words + "; " + ratioWords(m)
-}
-
-// ratioWords say what was observed.
-func ratioWords(m mark) string {
-	switch r := m.seen(); {
-	case m.First+m.Second == 0:
-		return "never seen"
-	case m.First == 0:
-		return "only seen on B"
-	case m.Second == 0:
-		return "only seen on A"
-	case times(math.Abs(r)) == times(0):
-		return "equally likely"
-	default:
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times as likely", likelier, times(math.Abs(r)))
-	}
-}
-
-// between says in what limits a ratio lies.
-func between(from, to float64) string {
-	side := func(r float64, up bool) string {
-		switch {
-		case math.IsInf(r, 0):
-			return "any number of times"
-		case math.Abs(r) < 0.005:
-			return "equal"
-		}
-		likelier, _ := likelierOn(r)
-		return fmt.Sprintf("%s %s times", likelier, timesTo(math.Abs(r), up == (r > 0)))
-	}
-	return side(from, false) + " to " + side(to, true)
-}
-
-func (v *outputs) eventTooltip() string {
-	t := v.tested
-	likelier, other := likelierOn(t.sign)
-	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.First), Grouped(t.firstOf), Grouped(t.Second), Grouped(t.secondOf), ratioWords(t.mark))
-	if t.certain && t.bound > 0 {
-		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
-	}
-	if t.lit {
-		words += fmt.Sprintf("; more than %s allows", v.claimWords())
+		words += " with δ = " + plot.Short(v.claim.Delta)
 	}
 	return words
 }
@@ -249,65 +173,52 @@ func (v *outputs) eventTooltip() string {
 // times is e^r, as one says it.
 func times(r float64) string { return decimals(math.Exp(r), math.Round) }
 
-// timesTo is e^r rounded down, or up.
-func timesTo(r float64, up bool) string {
-	return decimals(math.Exp(r), choose(up, math.Ceil, math.Floor))
-}
+// timesDown is e^r rounded down.
+func timesDown(r float64) string { return decimals(math.Exp(r), math.Floor) }
 
 func decimals(x float64, whole func(float64) float64) string {
 	switch {
 	case x >= 9.95e5:
-		return Short(toSide(x, 2, whole))
+		return plot.Short(plot.ToSide(x, 2, whole))
 	case x >= 9.95:
-		return Grouped(int(whole(x)))
+		return plot.Grouped(int(whole(x)))
 	case x >= 1.25:
 		return fmt.Sprintf("%.1f", whole(10*x)/10)
 	}
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-func (v *outputs) table(fig Figures) Table {
-	first := []string{v.chart.AxisWords()}
-	switch {
-	case v.outcomes:
-		first[0] = "answer"
-	case fig == Exact:
-		first = []string{"from", "below"}
-	}
-	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
-	add := func(name []string, m mark, in string) {
-		seen, from, to := "", "", ""
+// numbers are the marks and the event, of which one side is certified.
+func (v *outputs) numbers() plot.Numbers {
+	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.chart.AxisWords()), "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event"}}
+	add := func(name any, m mark, in string) []any {
+		row := []any{name, m.First, plot.Share(m.share(0)), m.Second, plot.Share(m.share(1)), "", "", "", in}
 		if m.First+m.Second > 0 {
-			seen = fig.of(math.Exp(m.seen()))
+			row[5] = math.Exp(m.seen())
 		}
 		if m.lower != 0 || m.upper != 0 {
-			from, to = fig.down(math.Exp(m.lower)), fig.up(math.Exp(m.upper))
+			row[6], row[7] = plot.Down(math.Exp(m.lower)), plot.Up(math.Exp(m.upper))
 		}
-		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.First), fig.of(share(m.First, m.firstOf)), fmt.Sprint(m.Second), fig.of(share(m.Second, m.secondOf)), seen, from, to, in))
+		n.Rows = append(n.Rows, row)
+		return row
 	}
 	for _, m := range v.marks {
-		name := []string{m.Words}
-		if len(first) == 2 {
-			name = []string{fig.of(m.low), fig.of(m.high)}
+		var name any = m.Words
+		if !v.outcomes {
+			name = plot.Range{A: m.low, B: m.high}
 		}
-		add(name, m, choose(m.in > 0.999, "yes", choose(m.in > 0, "in part", "no")))
+		add(name, m, plot.If(m.in > 0.999, "yes", plot.If(m.in > 0, "in part", "no")))
 	}
 	if e := v.tested; e != nil {
-		name := []string{"event: " + e.words}
-		if len(first) == 2 {
-			name = []string{name[0], ""}
-		}
 		m := e.mark
 		m.lower, m.upper = 0, 0
-		add(name, m, "yes")
-		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
-			n := len(first)
-			if e.sign > 0 {
-				row[n+5] = fig.down(math.Exp(e.bound))
-			} else {
-				row[n+6] = fig.up(math.Exp(-e.bound))
-			}
+		switch row := add("event: "+e.words, m, "yes"); {
+		case !e.certain:
+		case e.sign > 0:
+			row[6] = plot.Down(math.Exp(e.bound))
+		default:
+			row[7] = plot.Up(math.Exp(-e.bound))
 		}
 	}
-	return t
+	return n
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
+
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -12,53 +14,53 @@ import (
 // NewTradeoff shows a report's curve, nil where there is none: a test's false negative rate
 // against its false positive rate, the band of both, and the curve below which no test of a
 // mechanism that keeps the claim lies.
-func NewTradeoff(c *pair.TradeoffCurve) *View {
+func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	return View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: linearOrLog}.of(tradeoff{*c}.plot)
+	return plot.View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: plot.LinearOrLog}.Of(tradeoff{*c}.plot)
 }
 
 // tradeoff is a curve from (0, 1) to (1, 0).
 type tradeoff struct{ pair.TradeoffCurve }
 
-func (t tradeoff) plot(choice string) Plot {
-	axis := Axis{Scale: Scale{Hi: 1}, Words: Short, Zooms: true}
+func (t tradeoff) plot(choice string) plot.Plot {
+	axis := plot.Axis{Scale: plot.Scale{Hi: 1}, Words: plot.Short, Zooms: true}
 	if choice == "log" {
-		axis.Scale, axis.Words = Scale{Lo: t.least(), Hi: 1, Log: true}, Power
+		axis.Scale, axis.Words = plot.Scale{Lo: t.least(), Hi: 1, Log: true}, plot.Power
 	}
-	p := Plot{X: axis, Y: axis, Height: large, Caption: t.caption(), Hit: Point{24, 24}, Outline: 8, Tooltip: t.tooltip}
+	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: t.caption(), Hit: [2]float64{24, 24}, Outline: 8}
 	p.X.Title, p.Y.Title = "false positive rate", "false negative rate"
+	p.Numbers = plot.Numbers{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
+	claimed := len(t.Claimed) > 0
+	if claimed {
+		p.Head = append(p.Head, "claimed", "refutes")
+	}
 	for _, q := range t.Points {
 		p.Items = append(p.Items, [2]float64{q.FPR, q.FNR})
-		p.Within = append(p.Within, Box{q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper})
+		p.Within = append(p.Within, plot.Span(q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper))
+		row := []any{q.FPR, plot.Down(q.FPRLower), plot.Up(q.FPRUpper), q.FNR, plot.Down(q.FNRLower), plot.Up(q.FNRUpper)}
+		if claimed {
+			row = append(row, t.claimedAt(q.FPRUpper), t.margin(q) > 0)
+		}
+		p.Rows = append(p.Rows, row)
 	}
-	band := Band{Key: t.Confidence + " band", Paint: Ink(First), Within: p.Within, Falls: true, Edge: true}
-	p.Marks = []Mark{Line{Key: "estimate", Paint: Ink(First), Of: func(x float64) float64 { return along(p.Items, x) }}, band}
-	head := []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}
-	if len(t.Claimed) > 0 {
-		head = append(head, "claimed: not below", "refutes")
-		p.Marks = append(p.Marks, Line{Key: "claimed (dashed)", Paint: Ink(Text), Of: t.claimedAt, Width: 1.8, Dash: true})
+	band := plot.Band{Key: t.Confidence + " band", Paint: plot.Ink(plot.First), Within: p.Within, Falls: true, Edge: true}
+	p.Marks = []plot.Mark{plot.Line{Key: "estimate", Paint: plot.Ink(plot.First), Of: func(x float64) float64 { return plot.Along(p.Items, x) }}, band}
+	if claimed {
+		p.Marks = append(p.Marks, plot.Line{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
-		p.Marks = append(p.Marks, Points{At: p.Items, Radius: 3, Paint: Ink(First)})
+		p.Marks = append(p.Marks, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)})
 	}
 	if i := t.refuting(); i >= 0 {
 		over := func(x float64) (above, below float64) {
-			_, upper := band.limits(x)
+			_, upper := band.Limits(x)
 			return t.claimedAt(x), upper
 		}
 		w := p.Within[i]
-		p.Marks = append(p.Marks, Over{"refuted (barred)", over}, Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: Diamond, Paint: Ink(Bad)})
+		p.Marks = append(p.Marks, plot.Over{Key: "refuted (barred)", Of: over}, plot.Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: plot.Diamond, Paint: plot.Ink(plot.Bad)})
 	}
-	p.Table = rows("The trade-off curve", head, len(t.Points), func(fig Figures, i int) []string {
-		q := t.Points[i]
-		row := []string{fig.of(q.FPR), fig.down(q.FPRLower), fig.up(q.FPRUpper), fig.of(q.FNR), fig.down(q.FNRLower), fig.up(q.FNRUpper)}
-		if len(t.Claimed) > 0 {
-			row = append(row, fig.of(t.claimedAt(q.FPRUpper)), yesNo(t.margin(q) > 0))
-		}
-		return row
-	})
 	return p
 }
 
@@ -67,7 +69,7 @@ func (t tradeoff) claimedAt(x float64) float64 {
 	if len(t.Claimed) == 0 {
 		return 0
 	}
-	return along(t.Claimed, x)
+	return plot.Along(t.Claimed, x)
 }
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above
@@ -88,7 +90,7 @@ func (t tradeoff) refuting() int {
 }
 
 func (t tradeoff) caption() string {
-	from := choose(t.Direction == report.SecondOverFirst, "first", "second")
+	from := plot.If(t.Direction == report.SecondOverFirst, "first", "second")
 	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.Confidence, from)
 	i := t.refuting()
 	switch {
@@ -98,22 +100,7 @@ func (t tradeoff) caption() string {
 		words += "The whole band is never below what is claimed: " + t.ClaimWords + "."
 	default:
 		p := t.Points[i]
-		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))
-	}
-	return words
-}
-
-func (t tradeoff) tooltip(i int) string {
-	p := t.Points[i]
-	words := fmt.Sprintf("false positives %s (%s to %s), false negatives %s (%s to %s)", Short(p.FPR), Short(p.FPRLower), Short(p.FPRUpper), Short(p.FNR), Short(p.FNRLower), Short(p.FNRUpper))
-	if len(t.Claimed) > 0 {
-		words += "; claimed: not below " + Short(round(t.claimedAt(p.FPRUpper), 4))
-	}
-	if t.margin(p) > 0 {
-		words += "; refutes the claim"
-		if i == t.refuting() {
-			words += ", by the most"
-		}
+		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, plot.PercentUp(p.FPRUpper), plot.PercentUp(p.FNRUpper), plot.PercentDown(t.claimedAt(p.FPRUpper)))
 	}
 	return words
 }

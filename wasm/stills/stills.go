@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // Of draws all pictures of a report.
@@ -36,13 +37,13 @@ func Sentence(r report.View) string {
 	if err != nil || len(views) == 0 {
 		return ""
 	}
-	return scene.Draw(views[0], scene.Request{Width: format.WideWidth}).Sentence
+	return plot.Draw(views[0], plot.Request{Width: format.WideWidth}).Sentence
 }
 
 // drawn is a view at all widths, looked at by one of its choices.
-func drawn(v *scene.View, choice string) (out format.Picture) {
+func drawn(v *plot.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
-		p := scene.Draw(v, scene.Request{Width: width, Choice: choice})
+		p := plot.Draw(v, plot.Request{Width: width, Choice: choice})
 		out.Title, out.Table = p.Title, format.PictureTable(p.Table)
 		out.Words = strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " "))
 		out.MiddleHeight, _ = strconv.ParseFloat(p.SVG.Attrs["height"], 64) // of the last
@@ -140,7 +141,7 @@ func Draw(kept []byte, view string) (format.Picture, error) {
 		return format.Picture{}, err
 	}
 	id, choice, _ := strings.Cut(view, ":")
-	i := slices.IndexFunc(views, func(v *scene.View) bool { return v.ID == id })
+	i := slices.IndexFunc(views, func(v *plot.View) bool { return v.ID == id })
 	if i < 0 {
 		var known []string
 		for _, v := range views {
@@ -148,7 +149,7 @@ func Draw(kept []byte, view string) (format.Picture, error) {
 		}
 		return format.Picture{}, fmt.Errorf("the report has no picture %q, must be one of %s", id, strings.Join(known, ", "))
 	}
-	if choices := views[i].Choices; choice != "" && !slices.ContainsFunc(choices, func(c scene.Choice) bool { return c.ID == choice }) {
+	if choices := views[i].Choices; choice != "" && !slices.ContainsFunc(choices, func(c plot.Choice) bool { return c.ID == choice }) {
 		return format.Picture{}, fmt.Errorf("the picture %s has no choice %q, must be one of %v", id, choice, choices)
 	}
 	p := drawn(views[i], choice)

@@ -14,7 +14,7 @@
 //	measure  (words, px) => px
 //
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
-// by scene.Role), size (px), show (view), choose (choice), point (x, y), leave,
+// by plot.Role), size (px), show (view), choose (choice), point (x, y), leave,
 // pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture. What it hears: laid, read, facts, failed.
 package main
 
@@ -26,6 +26,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 func main() {
@@ -48,7 +49,7 @@ func main() {
 }
 
 // remembered keeps what was measured: a call into the browser costs more.
-func remembered(measure scene.Measure) scene.Measure {
+func remembered(measure plot.Measure) plot.Measure {
 	type words struct {
 		words string
 		size  float64
@@ -71,7 +72,7 @@ func remembered(measure scene.Measure) scene.Measure {
 // program joins the document and the viewer.
 type program struct {
 	shell   js.Value
-	viewer  scene.Viewer
+	viewer  plot.Viewer
 	painter *painter
 	webgl   bool
 }
@@ -88,13 +89,13 @@ func (p *program) onMessage(args []js.Value) bool {
 			p.post("failed", err.Error())
 			return false
 		}
-		if !v.Take(in) {
+		if !v.Take(scene.Views(in), in.Live()) {
 			return false
 		}
 		p.facts()
 	case "theme":
 		var colours [][3]uint8
-		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(scene.Roles) {
+		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(plot.Roles) {
 			panic("view: the script sent no theme")
 		}
 		p.painter.wear(colours)
@@ -107,7 +108,7 @@ func (p *program) onMessage(args []js.Value) bool {
 		v.Choose(text(1))
 		p.facts()
 	case "point":
-		if v.Point(scene.Point{X: at(1), Y: at(2)}) {
+		if v.Point(plot.Point{X: at(1), Y: at(2)}) {
 			p.read()
 		}
 		return false
@@ -118,7 +119,7 @@ func (p *program) onMessage(args []js.Value) bool {
 	case "pan":
 		v.Pan(at(1), at(2))
 	case "zoom":
-		if !v.Zoom(at(1), scene.Point{X: at(2), Y: at(3)}) {
+		if !v.Zoom(at(1), plot.Point{X: at(2), Y: at(3)}) {
 			return false
 		}
 	case "closer":
@@ -159,8 +160,8 @@ func (p *program) lay() {
 // laid says what the document shows around the picture.
 type laid struct {
 	Height         float64
-	Plot           scene.Rect
-	Labels         []scene.Label
+	Plot           plot.Rect
+	Labels         []plot.Label
 	Items          int
 	Whole          bool
 	ZoomsX, ZoomsY bool
@@ -168,7 +169,7 @@ type laid struct {
 
 func (p *program) read() {
 	i, words := p.viewer.Read()
-	p.painter.mark = scene.Rect{}
+	p.painter.mark = plot.Rect{}
 	if i >= 0 {
 		p.painter.mark = p.viewer.Scene.Items[i].Mark
 	}
@@ -182,11 +183,11 @@ func (p *program) read() {
 func (p *program) facts() {
 	said := struct {
 		View, Words, ChoiceLabel, Chosen string
-		Views, Choices                   []scene.Choice
-		Table                            *scene.Table
+		Views, Choices                   []plot.Choice
+		Table                            *plot.Table
 	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
 	if x := p.viewer.View(); x != nil {
-		said.View, said.Words, said.Table = x.ID, x.Caption, new(x.Table(scene.Rounded))
+		said.View, said.Words, said.Table = x.ID, x.Caption, new(x.Table(plot.Rounded))
 		said.ChoiceLabel, said.Choices = x.ChoiceLabel, x.Choices
 	}
 	p.json("facts", said)

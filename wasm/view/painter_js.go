@@ -4,18 +4,17 @@ import (
 	"image/color"
 	"math"
 
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 	"github.com/hajimehoshi/ebiten/v2"
 	"github.com/hajimehoshi/ebiten/v2/vector"
-
-	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // painter paints a scene: what does not move once, into an image of its own.
 type painter struct {
 	scale  float64 // device pixels in a CSS pixel
 	theme  [][3]uint8
-	scene  *scene.Scene
-	mark   scene.Rect // of what is read
+	scene  *plot.Scene
+	mark   plot.Rect // of what is read
 	static *ebiten.Image
 	stale  bool // static is not the scene's
 	wanted func(pixels []byte, width, height int)
@@ -24,7 +23,7 @@ type painter struct {
 // wear takes on other colours.
 func (e *painter) wear(theme [][3]uint8) { e.theme = theme }
 
-func (e *painter) show(s *scene.Scene) { e.scene, e.stale = s, true }
+func (e *painter) show(s *plot.Scene) { e.scene, e.stale = s, true }
 
 // Update implements [ebiten.Game]; nothing moves by itself.
 func (e *painter) Update() error { return nil }
@@ -48,7 +47,7 @@ func (e *painter) Draw(screen *ebiten.Image) {
 		e.static, e.stale = ebiten.NewImage(size.X, size.Y), true
 	}
 	if e.stale {
-		e.static.Fill(e.colour(scene.Ink(scene.Panel)))
+		e.static.Fill(e.colour(plot.Ink(plot.Panel)))
 		for _, s := range e.scene.Shapes {
 			e.paint(e.static, s)
 		}
@@ -62,22 +61,22 @@ func (e *painter) Draw(screen *ebiten.Image) {
 		e.wanted = nil
 	}
 	if m := e.mark; m.W > 0 && m.H > 0 {
-		ink := scene.Ink(scene.Text)
-		box := []scene.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
-		e.paint(screen, scene.Shape{Kind: scene.Fill, Points: box, Paint: ink.At(0.08)})
-		e.paint(screen, scene.Shape{Kind: scene.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink})
+		ink := plot.Ink(plot.Text)
+		box := []plot.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
+		e.paint(screen, plot.Shape{Kind: plot.Fill, Points: box, Paint: ink.At(0.08)})
+		e.paint(screen, plot.Shape{Kind: plot.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink})
 	}
 }
 
-func (e *painter) colour(p scene.Paint) color.NRGBA {
+func (e *painter) colour(p plot.Paint) color.NRGBA {
 	c := p.In(e.theme)
 	return color.NRGBA{c[0], c[1], c[2], uint8(math.Round(255 * p.Alpha))}
 }
 
 // paint paints a shape. Upright and level edges lie on whole pixels, others are soft.
-func (e *painter) paint(dst *ebiten.Image, s scene.Shape) {
+func (e *painter) paint(dst *ebiten.Image, s plot.Shape) {
 	switch s.Kind {
-	case scene.Dots:
+	case plot.Dots:
 		for i, at := range s.Points {
 			if !s.Shows(at) {
 				continue
@@ -87,7 +86,7 @@ func (e *painter) paint(dst *ebiten.Image, s scene.Shape) {
 				e.trace(&path, corners, 0, true)
 			} else {
 				r := float32(s.Radius * e.scale)
-				if s.Form == scene.Ring {
+				if s.Form == plot.Ring {
 					r -= float32(e.scale)
 				}
 				path.Arc(float32(at.X*e.scale), float32(at.Y*e.scale), r, 0, 2*math.Pi, vector.Clockwise)
@@ -97,9 +96,9 @@ func (e *painter) paint(dst *ebiten.Image, s scene.Shape) {
 			if s.Paints != nil {
 				paint = s.Paints[i]
 			}
-			e.ink(dst, &path, paint, 2*e.scale, s.Form == scene.Ring)
+			e.ink(dst, &path, paint, 2*e.scale, s.Form == plot.Ring)
 		}
-	case scene.Fill, scene.Strip:
+	case plot.Fill, plot.Strip:
 		var path vector.Path
 		for _, area := range s.Areas() {
 			e.trace(&path, area, 0, true)
@@ -117,8 +116,8 @@ func (e *painter) paint(dst *ebiten.Image, s scene.Shape) {
 
 // trace adds a line, or a closed one. Where all of it is upright or level, its edges lie on
 // whole pixels.
-func (e *painter) trace(path *vector.Path, line []scene.Point, width float64, closed bool) {
-	sharp := scene.Sharp(line, closed)
+func (e *painter) trace(path *vector.Path, line []plot.Point, width float64, closed bool) {
+	sharp := plot.Sharp(line, closed)
 	for i, p := range line {
 		x, y := p.X*e.scale, p.Y*e.scale
 		if sharp {
@@ -135,7 +134,7 @@ func (e *painter) trace(path *vector.Path, line []scene.Point, width float64, cl
 	}
 }
 
-func (e *painter) ink(dst *ebiten.Image, path *vector.Path, paint scene.Paint, width float64, stroke bool) {
+func (e *painter) ink(dst *ebiten.Image, path *vector.Path, paint plot.Paint, width float64, stroke bool) {
 	o := vector.DrawPathOptions{AntiAlias: true}
 	o.ColorScale.ScaleWithColor(e.colour(paint))
 	if stroke {

@@ -65,31 +65,20 @@ type port interface {
 	close()
 }
 
-// refusal is an error as a JSON value. The fields after Message are those of a
-// [audit.InputError] and empty for other errors.
+// refusal is an error as a JSON value. That about the user's input, with a path always, and
+// Fault, which is it without where it came up, are empty for other errors.
 type refusal struct {
 	Message string `json:"message"`
-	Field   string `json:"field"`
-	Path    string `json:"path"` // the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent
-	Line    int    `json:"line"` // of code at fault, from 1; 0: not known
-	// Said is what code at fault said itself, without names around it.
-	Said string `json:"said,omitempty"`
-	// Late says that code gave no output in time.
-	Late bool `json:"late,omitempty"`
-	// Fault is the error without where it came up; empty for other errors.
-	Fault  string `json:"fault"`
-	Found  string `json:"found"`
-	Want   string `json:"want"`
-	Remedy string `json:"remedy"`
+	audit.InputError
+	Fault string `json:"fault"`
 }
 
 func refusalOf(err error) refusal {
 	r := refusal{Message: err.Error()}
 	var in *audit.InputError
 	if errors.As(err, &in) {
-		r.Field, r.Path, r.Found, r.Want, r.Remedy = in.Field, in.Place(), in.Found, in.Want, in.Remedy
-		r.Line, r.Fault, r.Said = in.Line, in.Error(), in.Said
-		r.Late = in.Late
+		r.InputError, r.Fault = *in, in.Error()
+		r.Path = in.Place()
 	}
 	return r
 }
@@ -104,7 +93,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Said: e.Said, Late: e.Late, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &e.InputError
 }
 
 // mustJSON is for values that are built here and always have a JSON form.

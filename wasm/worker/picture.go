@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // pictureRequest asks for a picture of what the page shows.
@@ -17,7 +18,7 @@ type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON; "" of a report: the one that was answered with last
 	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
-	scene.Request
+	plot.Request
 }
 
 // What there are pictures of.
@@ -28,7 +29,6 @@ const (
 	ofCalibration = "calibration" // calibrated
 	ofCanaries    = "canaries"    // scene.CanaryCourse
 	ofMembership  = "membership"  // the text of a report of canaries or scores
-	ofColumn      = "column"      // columnHistogram, of the user's samples
 	ofSpark       = "spark"       // scene.Course, of a run on its way or of one that ended, very small
 	ofLive        = "live"        // pair.Progress, of a run on its way
 )
@@ -65,26 +65,26 @@ func (p *pictured) report(text string) (scene.Input, error) {
 }
 
 // picture draws what the page shows.
-func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (scene.Picture, error) {
+func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plot.Picture, error) {
 	req := r.asked
 	if !(req.Width >= 1 && req.Width <= widest) {
-		return scene.Picture{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
+		return plot.Picture{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
 	}
-	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
-		return scene.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
+	if len(req.Theme) != 0 && len(req.Theme) != int(plot.Roles) {
+		return plot.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(plot.Roles))}
 	}
 	view, err := c.view(req)
 	if err != nil {
-		return scene.Picture{}, err
+		return plot.Picture{}, err
 	}
 	if view == nil {
-		return scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}}, nil
+		return plot.Picture{Words: "There is nothing to draw.", Choices: []plot.Choice{}}, nil
 	}
-	return scene.Draw(view, req.Request), nil
+	return plot.Draw(view, req.Request), nil
 }
 
 // view is what is to be drawn, nil where there is nothing.
-func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
+func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	switch req.Of {
 	case ofReport:
 		in, err := c.drawn.report(req.Text)
@@ -113,12 +113,6 @@ func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 			return scene.NewScores(&r), err
 		}
 		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
-	case ofColumn:
-		h, err := drawable[struct {
-			Column string
-			Bins   []scene.ColumnBin
-		}](req)
-		return scene.NewColumn(h.Column, h.Bins), err
 	case ofSpark:
 		course, err := drawable[scene.Course](req)
 		return scene.NewSpark(&course), err
@@ -129,13 +123,13 @@ func (c *coordinator) view(req pictureRequest) (*scene.View, error) {
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
 
-func reportView(in scene.Input, name string) (*scene.View, error) {
+func reportView(in scene.Input, name string) (*plot.View, error) {
 	r := in.Report
 	switch {
 	case name == "outputs":
 		if r.Evidence != nil {
 			if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
-				return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
+				return nil, fmt.Errorf("%s bins are too many to draw: %s at most", plot.Grouped(n), plot.Grouped(scene.MostBins))
 			}
 		}
 		return scene.NewOutputs(r), nil

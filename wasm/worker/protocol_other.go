@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/internal/typescript"
 	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // The boundary as the scripts' types. A message is in one of these tables, or the
@@ -112,11 +113,11 @@ func protocol(root string) string {
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")
-	typeFor[scene.Picture](names, "PictureValue")
+	typeFor[plot.Picture](names, "PictureValue")
 	typeFor[pair.Bet](as, "string")
 	typeFor[audit.ParamValue](as, "number | string")
 	typeFor[report.Method](as, "string") // each kind of audit has its own
-	typeFor[scene.Node](as, "SVGNode")
+	typeFor[plot.Node](as, "SVGNode")
 	typeFor[json.RawMessage](as, "unknown")
 
 	field := func(of any, name string) typescript.Field {

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/wasm/scene"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // reported is a report of any kind as the page gets it.
@@ -28,7 +29,7 @@ type reported struct {
 	// LinkSummary is what a link holds of an audit of a pair.
 	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
 	// Say is what the picture of its outputs says, there before that is drawn.
-	Say *scene.Said `json:"say,omitempty"`
+	Say *plot.Said `json:"say,omitempty"`
 	// Datasets are the two of an audit of a pair, in words; absent where there are none.
 	Datasets []string            `json:"datasets,omitempty"`
 	Facts    []audit.FactRow     `json:"facts"`

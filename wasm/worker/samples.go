@@ -36,10 +36,8 @@ type sampleStore struct {
 
 // Preview limits.
 const (
-	headRows       = 6
-	headColumns    = 64
-	mostHistograms = 32
-	histogramBins  = 40
+	headRows    = 6
+	headColumns = 64
 )
 
 // inspected is what the page gets to know of files.
@@ -82,17 +80,11 @@ const (
 )
 
 type sampleFacts struct {
-	Datasets   [2]string              `json:"datasets"`
-	Rows       [2]int                 `json:"rows"`
-	Width      int                    `json:"columns"` // of an output
-	Histograms []columnHistogram      `json:"histograms"`
-	Notes      []string               `json:"notes"`
-	Listing    audit.MechanismListing `json:"listing"`
-}
-
-type columnHistogram struct {
-	Column string         `json:"column"`
-	Bins   []recorded.Bin `json:"bins"`
+	Datasets [2]string              `json:"datasets"`
+	Rows     [2]int                 `json:"rows"`
+	Width    int                    `json:"columns"` // of an output
+	Notes    []string               `json:"notes"`
+	Listing  audit.MechanismListing `json:"listing"`
 }
 
 // readProgress is a file on its way.
@@ -162,12 +154,6 @@ func (d *sampleStore) inspect(ctx context.Context, r request[audit.Reading]) (in
 	out.roles(samples)
 	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
 		Notes: append([]string{}, samples.Notes...), Listing: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0]}
-	for i, c := range samples.Columns[:min(len(samples.Columns), mostHistograms)] {
-		out.Samples.Histograms = append(out.Samples.Histograms, columnHistogram{c.Name, samples.Histogram(i, histogramBins)})
-		if d.pause(); ctx.Err() != nil {
-			return inspected{}, errStopped
-		}
-	}
 	d.mu.Lock()
 	d.spec = &spec
 	d.mu.Unlock()

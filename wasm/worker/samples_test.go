@@ -1,6 +1,9 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -66,7 +70,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if got := strings.Join(roles, ", "); got != "row left out real, x output real, word output symbol, dataset dataset real" {
 		t.Errorf("columns: %s", got)
 	}
-	if h := found.Samples.Histograms; len(h) != 2 || len(h[0].Bins) != histogramBins || len(h[1].Bins) != 3 || !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is ignored`) {
+	if !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is ignored`) {
 		t.Errorf("%+v", found.Samples)
 	}
 	got := answerTo[reported](p, "run", samplesPlan())
@@ -129,11 +133,9 @@ func TestSamplesWithProblems(t *testing.T) {
 		}
 	}
 	// What could be outputs or scores.
-	numbers := strings.Repeat("1, 2, ", 200) + "3"
-	for name, data := range map[string]string{"arrays": `{"in": [` + numbers + `], "out": [` + numbers + `]}`, "matrices": `{"in": [[1, 2], ` + strings.Repeat("[1, 2], ", 200) + `[3, 4]], "out": [` + strings.Repeat("[1, 2], ", 201) + `[3, 4]]}`} {
-		if found := answerTo[inspected](p, "inspect", "{}", textFile("s", data)); found.Samples == nil || !found.Scores {
-			t.Errorf("%s: %+v", name, found)
-		}
+	numbers := make([]float64, 400)
+	if found := answerTo[inspected](p, "inspect", "{}", textFile("s", npz(t, map[string][]float64{"in": numbers, "out": numbers}))); found.Samples == nil || !found.Scores {
+		t.Errorf("%+v", found)
 	}
 	// Mended.
 	found := answerTo[inspected](p, "inspect", `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
@@ -176,4 +178,19 @@ func TestSamplesStop(t *testing.T) {
 	if answer.Type != msgRefused || !strings.Contains(answer.JSON, "stopped") || most > 8*piece {
 		t.Errorf("%+v after %d bytes", answer, most)
 	}
+}
+
+// npz is a file of arrays of numbers, as numpy.savez writes it.
+func npz(t testing.TB, arrays map[string][]float64) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, values := range arrays {
+		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }\n", len(values))
+		w := must.Get(z.Create(name + ".npy"))(t)
+		fmt.Fprintf(w, "\x93NUMPY\x01\x00%c\x00%s", len(head), head)
+		must.Do(t, binary.Write(w, binary.LittleEndian, values))
+	}
+	must.Do(t, z.Close())
+	return out.String()
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -80,31 +81,23 @@ func (given *Pool) of(d Design) (Pool, error) {
 	if given != nil {
 		p = *given
 	}
-	if !pools {
-		return p, nil
-	}
-	if p.Scale == "" {
-		p.Scale = UnitNorm
-	}
-	if known := []Scale{UnitNorm, MedianNorm, OwnNorm}; !slices.Contains(known, p.Scale) {
-		return p, audit.UnknownName("scale", string(p.Scale), report.Texts(known))
-	}
-	if p.Tail != 0 && d != TailSingular {
-		return p, &audit.InputError{Field: "tail", Found: fmt.Sprint(p.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
+	if pools {
+		p.Scale = cmp.Or(p.Scale, UnitNorm)
 	}
 	return p, nil
 }
 
-// TakeFile checks the user's file, nil if there is none, and prepares it.
+// TakeFile checks the user's file, nil if there is none.
 func (u *Subject) TakeFile(spec Spec, s *Setup, file []byte) error {
 	sha := &u.Data
-	needs := spec.NeedsData != nil && spec.NeedsData(s.Design)
 	switch {
-	case file == nil && (needs || *sha != ""):
-		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: fmt.Sprintf("a file for the design %q of %s", s.Design, spec.Name), Remedy: "give a CSV file of vectors, one a line"}
+	case file == nil && s.Design == Vectors:
+		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
+	case file == nil && *sha != "":
+		return &audit.InputError{Field: "data", Path: "/data", Found: audit.Absent, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}
 	case file == nil:
 		return nil
-	case !needs && !spec.TakesData:
+	case !spec.TakesData && s.Design != Vectors:
 		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
 	}
 	sum := sha256.Sum256(file)
@@ -113,10 +106,5 @@ func (u *Subject) TakeFile(spec Spec, s *Setup, file []byte) error {
 		return &audit.InputError{Field: "data", Path: "/data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + *sha, Remedy: "give the file that the audit was made with"}
 	}
 	*sha, s.Data = found, file
-	if spec.Prepare == nil {
-		return nil
-	}
-	var err error
-	s.Data, err = spec.Prepare(s, file)
-	return audit.At("/data", err)
+	return nil
 }

@@ -3,12 +3,14 @@ package source
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // Limits of a Gaussian sum.
@@ -42,10 +44,9 @@ func GaussianSum() Spec {
 			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
 			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its claim", Default: 1, Min: 0.001, Max: 1000},
 		},
-		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
-		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
+		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, Vectors},
 		ShardRuns: 256, Runs: 1024, Cheap: true,
-		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
+		Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []audit.FactRow {
 			return []audit.FactRow{
 				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), sensitivity(s.Relation))},
@@ -110,28 +111,25 @@ func checkSum(s *Setup) error {
 	if s.K > mostCanaries || s.M > mostCanaries {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
 	}
-	d := s.Params.Int("d")
-	if s.Design == Orthogonal {
-		if need := s.orthogonalNeed(); need > d {
-			return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
-				Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
-				Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
-		}
+	if need, d := s.orthogonalNeed(), s.Params.Int("d"); s.Design == Orthogonal && need > d {
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
+			Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
+			Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
 	}
-	if s.Design != TailSingular && s.Design != Vectors {
+	if s.Design != Vectors {
 		return nil
 	}
-	pool, err := unpackVectors(s.Data)
-	if err != nil {
+	if s.Pool.Tail != 0 {
+		return &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
+	}
+	if known := []Scale{UnitNorm, MedianNorm}; !slices.Contains(known, s.Pool.Scale) {
+		return audit.UnknownName("scale", string(s.Pool.Scale), report.Texts(known))
+	}
+	var err error
+	if s.vectors, err = canaryVectors(s.Data, s.Pool.Scale); err != nil {
 		return audit.At("/data", err)
 	}
-	if s.Pool.Distinct && s.K+s.M > pool.rows {
-		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
-	}
-	if pool.columns > mostDimensions {
-		return &audit.InputError{Field: "vectors", Path: "/data", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
-	}
-	s.Params["d"] = audit.ParamValue{Number: float64(pool.columns)}
+	s.Params["d"] = audit.ParamValue{Number: float64(len(s.vectors[0]))}
 	return nil
 }
 
@@ -153,12 +151,8 @@ func newSum(s Setup) (Source, error) {
 	switch s.Design {
 	case Orthogonal:
 		return orthogonalSum{g}, nil
-	case TailSingular, Vectors:
-		pool, err := unpackVectors(s.Data)
-		if err != nil {
-			return nil, err
-		}
-		return newPoolSum(g, pool, s.Pool.Distinct), nil
+	case Vectors:
+		return &vectorSum{gaussianSum: g, vectors: s.vectors}, nil
 	}
 	return g, nil
 }
@@ -355,66 +349,5 @@ func chiSquare(st *stream.Stream, n int) float64 {
 			stream.Log(u) < float64(s/2)+float64(d*(1-v+stream.Log(v))) {
 			return float64(2 * float64(d*v))
 		}
-	}
-}
-
-// poolSum draws canaries from given vectors, with replacement or, where distinct,
-// without. A run costs O((K + M) d).
-type poolSum struct {
-	*gaussianSum
-	pool     matrix
-	distinct bool
-
-	order     []int // of the vectors, where distinct
-	drawn     []int
-	with, but []float64 // outputs with all canaries, and with all but the last
-}
-
-func newPoolSum(g *gaussianSum, pool matrix, distinct bool) *poolSum {
-	return &poolSum{gaussianSum: g, pool: pool, distinct: distinct, order: make([]int, pool.rows),
-		with: make([]float64, pool.columns), but: make([]float64, pool.columns)}
-}
-
-// Run implements [Source].
-func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
-	p.draw(st, len(in)+len(out))
-	inside, fresh := p.drawn[:len(in)], p.drawn[len(in):]
-	st.Gaussian(p.with, p.Sigma)
-	for _, i := range inside {
-		matmul.AddScaled(p.with, p.pool.row(i), 1)
-	}
-	seen := p.with
-	if p.Relation == audit.AddRemove {
-		seen = p.but
-		st.Gaussian(seen, p.Sigma)
-		for _, i := range inside[:len(inside)-1] {
-			matmul.AddScaled(seen, p.pool.row(i), 1)
-		}
-	}
-	for k, i := range inside {
-		in[k] = linalg.Dot(p.pool.row(i), p.with)
-	}
-	for k, i := range fresh {
-		out[k] = linalg.Dot(p.pool.row(i), seen)
-	}
-	return false, nil
-}
-
-// draw chooses n vectors.
-func (p *poolSum) draw(st *stream.Stream, n int) {
-	p.drawn = matmul.Resized(p.drawn, n)
-	if !p.distinct {
-		for k := range p.drawn {
-			p.drawn[k] = st.Intn(p.pool.rows)
-		}
-		return
-	}
-	for i := range p.order {
-		p.order[i] = i
-	}
-	for k := range p.drawn {
-		at := k + st.Intn(len(p.order)-k)
-		p.order[k], p.order[at] = p.order[at], p.order[k]
-		p.drawn[k] = p.order[k]
 	}
 }

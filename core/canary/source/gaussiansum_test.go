@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -216,108 +215,6 @@ func TestSigma(t *testing.T) {
 	}
 	if x := sevenDigits(0.00123456789); x != 0.001234568 {
 		t.Errorf("rounded up to %v", x)
-	}
-}
-
-// TestPoolAgainstSphere: vectors drawn from the user's file have the scores that
-// the direct simulation on the same vectors gives. Orthonormal vectors, none
-// twice in a run, are the orthogonal design.
-func TestPoolAgainstOrthogonal(t *testing.T) {
-	const p, k, m, runs = 12, 4, 5, 4000
-	pool := matrix{rows: p, columns: p, v: make([]float64, p*p)}
-	for i := range p {
-		pool.v[i*p+i] = 1
-	}
-	for i, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
-		g := &gaussianSum{D: p, Sigma: 0.4, Relation: relation}
-		values := make([][2][]float64, len(statistics))
-		in, out := make([]float64, k), make([]float64, m)
-		for side, src := range []Source{newPoolSum(g, pool, true), orthogonalSum{g}} {
-			st := stream.New(stream.Key{Purpose: "test/pool", Trial: i, Side: side})
-			for range runs {
-				src.Run(st, in, out)
-				for s := range statistics {
-					values[s][side] = append(values[s][side], statistics[s].of(in, out))
-				}
-			}
-		}
-		for s, x := range statistics {
-			requireSame(t, fmt.Sprintf("%s: %s", relation, x.name), values[s][0], values[s][1])
-		}
-	}
-	// With replacement a canary comes twice, and fresh ones may be inside: with
-	// no noise scores are whole numbers that add up.
-	g := newPoolSum(&gaussianSum{D: p, Sigma: 0, Relation: audit.Replace}, pool, false)
-	in, out := make([]float64, 30), make([]float64, 7)
-	g.Run(stream.New(stream.Key{Purpose: "test/pool"}), in, out)
-	if !slices.Contains(in, 3) || slices.Min(in) < 1 {
-		t.Errorf("30 of 12 vectors with replacement: %v", in)
-	}
-}
-
-// TestTailSingular: of a matrix with known singular vectors the last ones come
-// out, scaled as asked.
-func TestTailSingular(t *testing.T) {
-	// Rows 5 e1, 5 e1, 3 e2, .5 (e3 + e4), .1 (e3 - e4).
-	file := []byte("5,0,0,0\n5,0,0,0\n0,3,0,0\n0,0,.5,.5\n0,0,.1,-.1\n")
-	s := Setup{Design: TailSingular, Pool: Pool{Tail: 2, Scale: UnitNorm}}
-	data, err := preparePool(&s, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := unpackVectors(data)
-	if err != nil || got.rows != 2 || got.columns != 4 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	r := math.Sqrt(0.5)
-	for i, want := range [][]float64{{0, 0, r, -r}, {0, 0, r, r}} {
-		for j, x := range want {
-			if math.Abs(math.Abs(got.row(i)[j])-math.Abs(x)) > 1e-12 || i == 1 && got.row(i)[j] < -1e-12 {
-				t.Errorf("vector %d: %v, want %v", i, got.row(i), want)
-				break
-			}
-		}
-		if math.Abs(math.Sqrt(linalg.Dot(got.row(i), got.row(i)))-1) > 1e-12 {
-			t.Errorf("vector %d has norm %v", i, math.Sqrt(linalg.Dot(got.row(i), got.row(i))))
-		}
-	}
-	// The median norm of .3, .6, .9 is .6.
-	s = Setup{Design: Vectors, Pool: Pool{Scale: MedianNorm}}
-	if data, err = preparePool(&s, []byte("x,y\n.3,0\n0,.6\n.9,0\n")); err != nil {
-		t.Fatal(err)
-	}
-	got, _ = unpackVectors(data)
-	for i := range got.rows {
-		if math.Abs(math.Sqrt(linalg.Dot(got.row(i), got.row(i)))-0.6) > 1e-12 {
-			t.Errorf("row %d has norm %v, want the median .6", i, math.Sqrt(linalg.Dot(got.row(i), got.row(i))))
-		}
-	}
-}
-
-// TestBadVectors: what is wrong with a file, and where.
-func TestBadVectors(t *testing.T) {
-	for _, c := range []struct {
-		file   string
-		design Design
-		pool   Pool
-		want   string
-	}{
-		{"", Vectors, Pool{Scale: UnitNorm}, "empty"},
-		{"a,b\n", Vectors, Pool{Scale: UnitNorm}, "empty"},
-		{"1,2\n3\n", Vectors, Pool{Scale: UnitNorm}, "line 2 is of 1 numbers"},
-		{"1,2\n3,x\n", Vectors, Pool{Scale: UnitNorm}, `line 2, column 2 is "x"`},
-		{"1,2\nNaN,1\n", Vectors, Pool{Scale: UnitNorm}, `line 2, column 1 is "NaN"`},
-		{"1,0\n0,0\n", Vectors, Pool{Scale: UnitNorm}, "vector 2 is zero"},
-		{"3,4\n", Vectors, Pool{Scale: OwnNorm}, "of norm 5"},
-		{"3,4\n", Vectors, Pool{Scale: MedianNorm}, "median norm of 5"},
-		{"1,0\n0,1\n", TailSingular, Pool{Tail: 3, Scale: UnitNorm}, "tail is 3"},
-		{"1,0\n0,1\n", TailSingular, Pool{Tail: 1, Scale: OwnNorm}, "scale"},
-	} {
-		s := Setup{Design: c.design, Pool: c.pool}
-		_, err := preparePool(&s, []byte(c.file))
-		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q in it", c.file, err, c.want)
-		}
 	}
 }
 

@@ -46,13 +46,7 @@ const (
 
 // FindSource finds a source by name.
 func FindSource(sources []Spec, name string) (Spec, error) {
-	names := make([]string, len(sources))
-	for i, s := range sources {
-		if names[i] = s.Name; s.Name == name {
-			return s, nil
-		}
-	}
-	return Spec{}, audit.UnknownName("source", name, names)
+	return audit.Find("source", name, sources, func(s Spec) string { return s.Name })
 }
 
 // Note says what was audited, in words.
@@ -116,7 +110,7 @@ const (
 	Orthogonal    Design = "orthogonal"
 	TailSingular  Design = "tail-singular" // LiDP appendix D.1
 	DataPoisoning Design = "data-poisoning"
-	Vectors       Design = "vectors"
+	Vectors       Design = "vectors" // the rows of a file
 )
 
 // Designs are all of them, in words.
@@ -125,8 +119,8 @@ func Designs() []audit.NamedListing {
 		{Name: string(Sphere), Title: "uniform on the unit sphere"},
 		{Name: string(Orthogonal), Title: "a random orthonormal frame"},
 		{Name: string(RandomGradients), Title: "for a sum: uniform in the unit ball; for a model: a random direction that is the gradient of a canary", Source: "LiDP, appendix D.2"},
-		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of the data (ClipBKD, lifted); for a model, with the label that fits least", Source: "LiDP, appendix D.1"},
-		{Name: string(Vectors), Title: "uniform over the rows of a file"},
+		{Name: string(TailSingular), Title: "uniform over the last right singular vectors of a model's examples, each with the label that fits least (ClipBKD, lifted)", Source: "LiDP, appendix D.1"},
+		{Name: string(Vectors), Title: "for a sum: uniform over the rows of a file"},
 		{Name: string(DataPoisoning), Title: "for a model: a random corner of the domain with a random label"},
 	}
 }
@@ -142,24 +136,15 @@ type Spec struct {
 	// canaries on both sides, one replaced by a fresh one, so that one run of the
 	// mechanism gives both sides (LiDP appendix B.2).
 	Relations []audit.Relation
-	// Designs it knows, the first is the default; those of which NeedsData is
-	// true want the user's file.
-	Designs   []Design
-	NeedsData func(Design) bool // nil: none does
-	// TakesData: a file may be given though no design needs one.
-	TakesData bool
+	Designs   []Design // it knows, the first is the default
+	TakesData bool     // a file of examples may be given
 	// ShardRuns is how many runs one task draws. It is part of nothing but the
 	// grain of work: every run has a stream of its own.
 	ShardRuns int
 	Runs      int // default n
 	// Cheap: so many runs cost little that a fixed audit is the default.
 	Cheap bool
-	// Prepare makes of the user's file what every task gets beside the plan;
-	// nil: the file itself. Called only where there is a file. It may fill in
-	// what the setup leaves open.
-	Prepare func(s *Setup, file []byte) ([]byte, error)
 	// Check refuses a setup that fits no source and fills in what it leaves open.
-	// It sees the prepared data.
 	Check func(s *Setup) error
 	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
 	// OneRun says how it is audited in one run, by a [OneRunSource]; nil: it is not.
@@ -177,17 +162,17 @@ type Setup struct {
 	Relation audit.Relation
 	Design   Design
 	K, M     int        // of one run K canaries, and M is 0
-	Pool     Pool       // where the design draws from vectors
+	Pool     Pool       // of the designs tail-singular and vectors
 	CSV      *train.CSV // how a file of examples is read
-	Data     []byte     // prepared
-	Trainer  *Trainer   // of the source of that name, else nil
+	Data     []byte     // the user's file
+	vectors  [][]float64
+	Trainer  *Trainer // of the source of that name, else nil
 }
 
 // Pool says how canaries are made of given vectors.
 type Pool struct {
-	Tail     int   `json:"tail,omitempty"`     // tail-singular: how many vectors, those of the smallest singular values
-	Scale    Scale `json:"scale,omitempty"`    // default unit
-	Distinct bool  `json:"distinct,omitempty"` // no vector twice in one run
+	Tail  int   `json:"tail,omitempty"`  // tail-singular: how many vectors, those of the smallest singular values
+	Scale Scale `json:"scale,omitempty"` // default unit
 }
 
 // Scale says how long the canaries of a pool are.
@@ -195,8 +180,7 @@ type Scale string
 
 const (
 	UnitNorm   Scale = "unit"   // all of norm 1
-	MedianNorm Scale = "median" // all of the median norm of the rows of the file
-	OwnNorm    Scale = "own"    // as they are
+	MedianNorm Scale = "median" // all of the median norm of the file's rows
 )
 
 // Sources are those of this package.

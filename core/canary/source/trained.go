@@ -99,9 +99,6 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 			return train.Config{}, nil, audit.At("/data", err)
 		}
 	}
-	if s.Pool.Distinct {
-		return train.Config{}, nil, &audit.InputError{Field: "distinct", Found: "given for a model", Want: "absent: canaries of a model are drawn with replacement"}
-	}
 	c := train.FromParams(trainParams(s), data == nil)
 	c.Tail, c.Scale = s.Pool.Tail, string(s.Pool.Scale)
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta

@@ -328,9 +328,6 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 {{- with .Note}}
 <p>{{.}}</p>
 {{- end}}
-{{- with .GoTest}}
-<details class="also"><summary>As a test in Go</summary><pre>{{.}}</pre></details>
-{{- end}}
 </div>
 {{- end}}
 {{- with .Limitations}}

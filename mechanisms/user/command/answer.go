@@ -67,9 +67,9 @@ func newScanner(line []byte) *scanner {
 				i++
 			case rest[0] == '"':
 				quoted = !quoted
-			case !quoted && bytes.HasPrefix(rest, []byte("NaN")):
+			case !quoted && isWord(data, i, "NaN"):
 				copy(rest, "0e0")
-			case !quoted && bytes.HasPrefix(rest, []byte("Infinity")):
+			case !quoted && isWord(data, i, "Infinity"):
 				copy(rest, "1e999999")
 			}
 		}
@@ -77,6 +77,13 @@ func newScanner(line []byte) *scanner {
 	s := &scanner{in: json.NewDecoder(bytes.NewReader(data)), line: line}
 	s.in.UseNumber()
 	return s
+}
+
+// isWord reports whether a word stands there in a line, and not within something longer.
+func isWord(line []byte, at int, word string) bool {
+	rest, found := bytes.CutPrefix(line[at:], []byte(word))
+	return found && (at == 0 || bytes.IndexByte([]byte(" \t\r\n[,:-"), line[at-1]) >= 0) &&
+		(len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n],}"), rest[0]) >= 0)
 }
 
 // next is the next token, which has to be what is wanted.
@@ -169,7 +176,7 @@ func numbers(line []byte) (flat []float64, width int) {
 	if rest, object := bytes.CutPrefix(text, []byte(`{"outputs":`)); object && bytes.HasSuffix(rest, []byte("}")) {
 		text = rest[:len(rest)-1]
 	}
-	if bytes.IndexByte(text, 'n') >= 0 { // null would be read as 0
+	if bytes.ContainsAny(text, `n"`) { // null would be read as 0; with words all would be read twice
 		return nil, 0
 	}
 	if after := bytes.TrimLeft(text, "[ "); len(after) == 0 || bytes.Count(text[:len(text)-len(after)], []byte{'['}) < 2 {

@@ -26,7 +26,6 @@ class Canaries(TypedDict, total=False):
     design: str
     tail: int
     scale: str
-    distinct: bool
     scaling: str
     explore: int
     interval: str
@@ -54,4 +53,4 @@ class Scores(TypedDict, total=False):
     seed: int
 
 
-NAMES = ("alpha", "beta", "delta", "design", "distinct", "domain", "epsilon", "explore", "finder", "fixed", "gdp-guesses", "group", "guarantee", "guesses", "integer", "interval", "k", "learner", "lower", "m", "mechanism", "member", "method", "mu", "n", "nonfinite", "pair", "param", "profile", "quantile", "reach", "relation", "rho", "rows", "samples", "scale", "scaling", "score", "seed", "sequential", "sides", "tail", "through-renyi", "trials", "until-refuted")
+NAMES = ("alpha", "beta", "delta", "design", "domain", "epsilon", "explore", "finder", "fixed", "gdp-guesses", "group", "guarantee", "guesses", "integer", "interval", "k", "learner", "lower", "m", "mechanism", "member", "method", "mu", "n", "nonfinite", "pair", "param", "profile", "quantile", "reach", "relation", "rho", "rows", "samples", "scale", "scaling", "score", "seed", "sequential", "sides", "tail", "through-renyi", "trials", "until-refuted")

@@ -1,4 +1,4 @@
-package scene
+package plot
 
 import (
 	"cmp"
@@ -19,14 +19,14 @@ type Plot struct {
 	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
 	Within  []Box        // what is outlined, nil: the items themselves
-	Hit     Point        // width and height of the place that points at an item, px; none: what is outlined
+	Hit     [2]float64   // width and height of the place that points at an item, px; none: what is outlined
 	Outline float64      // least side of what is outlined there, px
 	// Panels are several plots, one below another; of rows that have names, side by side.
 	Panels  []Plot
 	Caption string
-	Table   func(Figures) Table
+	Numbers // a row for each item, but where Tooltip says what items read
 	Tooltip func(item int) string
-	Name    func(item int) string // tells it from others, nil: its number
+	Name    func(item int) string // tells it from others
 	Only    Role                  // all is painted as this, where it is not 0
 	Said
 }
@@ -50,12 +50,14 @@ func (a Axis) marks(s Scale, n int) []float64 {
 	marks := a.Ticks
 	switch v := a.Values; {
 	case v != nil:
-		marks = ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)
 		if s.Lo < v.Lo {
 			marks = append(marks, (s.Lo+v.Lo)/2)
 		}
 		if s.Hi > v.Hi {
 			marks = append(marks, (s.Hi+v.Hi)/2)
+		}
+		if marks = append(marks, Ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)...); v.Lo == v.Hi {
+			marks = append(marks, v.Lo)
 		}
 	case marks == nil:
 		marks = s.Marks(n)
@@ -67,28 +69,42 @@ func (a Axis) marks(s Scale, n int) []float64 {
 	})
 }
 
-// Height is that of a plot's box, px: a share of the width between two ends.
-type Height struct{ Least, Share, Most float64 }
+// words are those of a tick; of bins what lies beyond them has words of its own.
+func (a Axis) words(at float64) string {
+	switch v := a.Values; {
+	case v != nil && at < v.Lo:
+		return "< " + Short(v.Lo)
+	case v != nil && at > v.Hi:
+		return "≥ " + Short(v.Hi)
+	}
+	return a.Words(at)
+}
+
+// Height is that of a plot's box: the least, px, a share of the width, and the most, px.
+type Height [3]float64
 
 var (
-	large    = Height{260, 0.7, 460}
-	squarish = Height{220, 0.66, 340}
+	Large    = Height{260, 0.7, 460}
+	Squarish = Height{220, 0.66, 340}
 )
 
-func (h Height) of(width float64) float64 { return min(h.Most, max(h.Least, h.Share*width)) }
+func (h Height) of(width float64) float64 { return min(h[2], max(h[0], h[1]*width)) }
 
 // px is a height whatever the width.
-func px(height float64) Height { return Height{height, 0, height} }
+func Px(height float64) Height { return Height{height, 0, height} }
 
 // Box is a rectangle between values: where a point lies with confidence, or a bar. What ends
 // at infinity reaches through all panels.
 type Box struct{ X0, X1, Y0, Y1 float64 }
 
-var infinity = math.Inf(1)
+// Span is the box between values of both axes.
+func Span(x0, x1, y0, y1 float64) Box { return Box{x0, x1, y0, y1} }
+
+var Infinity = math.Inf(1)
 
 // row and column are boxes through all panels.
-func row(i int) Box               { return Box{-infinity, infinity, float64(i), float64(i + 1)} }
-func column(from, to float64) Box { return Box{from, to, -infinity, infinity} }
+func Row(i int) Box               { return Box{-Infinity, Infinity, float64(i), float64(i + 1)} }
+func Column(from, to float64) Box { return Box{from, to, -Infinity, Infinity} }
 
 // View is one of the pictures of a report: a plot for every choice.
 type View struct {
@@ -100,19 +116,22 @@ type View struct {
 }
 
 // of is the view of a plot for every choice, with what is chosen by default.
-func (v View) of(plot func(choice string) Plot) *View {
+func (v View) Of(plot func(choice string) Plot) *View {
 	v.plot = plot
 	v.Choose("")
 	return &v
 }
 
 // always is the view of one plot.
-func (v View) always(p Plot) *View { return v.of(func(string) Plot { return p }) }
+func (v View) Always(p Plot) *View { return v.Of(func(string) Plot { return p }) }
 
 // Choose takes one of the choices.
 func (v *View) Choose(id string) {
 	if v.Plot = v.plot(id); v.Name == nil {
-		v.Name = strconv.Itoa
+		v.Name = If(v.Tooltip == nil, v.Numbers.name, strconv.Itoa)
+	}
+	if v.Tooltip == nil {
+		v.Tooltip = v.Numbers.row
 	}
 }
 
@@ -215,13 +234,13 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		all = append(all, canvas{Scene: s, y: y})
 		if q.Y.Words != nil {
 			for _, v := range q.Y.marks(y, yTicks) {
-				left = max(left, s.wide(q.Y.Words(v))*choose(q.Y.Bold != nil, 1.1, 1)+12)
+				left = max(left, s.wide(q.Y.words(v))*If(q.Y.Bold != nil, 1.1, 1)+12)
 			}
 		}
 	}
 	for i, q := range p.panels() {
 		c := &all[i]
-		at += choose(q.Y.Title != "", 24.0, 8)
+		at += If(q.Y.Title != "", 24.0, 8)
 		c.box = Rect{left, at, max(20, f.Width-14-q.Right-left), q.Height.of(f.Width)}
 		if q.Alike {
 			q.alike(c.box)
@@ -232,7 +251,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 			c.x = c.x.Zoomed(f.Camera.X)
 		}
 		c.whole = c.box
-		at = c.box.Bottom() + choose(q.X.Title != "", 44.0, choose(q.X.Words != nil || q.X.Values != nil, 26.0, 4))
+		at = c.box.Bottom() + If(q.X.Title != "", 44.0, If(q.X.Words != nil, 26.0, 4))
 		if q.Y.Title != "" {
 			s.label(0, c.box.Y-9, q.Y.title(s, s.Width), Start, Muted)
 		}
@@ -315,7 +334,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 			s.label(left-8, top+pitch/2+4, clipWords(s, words, left-10), End, Text).Bold = bold
 		}
 		if rows.After != nil {
-			s.label(s.Width-2, top+choose(phone, 13.0, pitch/2+4), rows.After[i], End, Muted).Bold = bold
+			s.label(s.Width-2, top+If(phone, 13.0, pitch/2+4), rows.After[i], End, Muted).Bold = bold
 		}
 	}
 	sum := 0.0
@@ -323,7 +342,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 		sum += cmp.Or(q.Wide, 1)
 	}
 	const gap = 26
-	room := s.Width - left - choose(phone, 14.0, right) - gap*float64(len(panels)-1)
+	room := s.Width - left - If(phone, 14.0, right) - gap*float64(len(panels)-1)
 	var all []canvas
 	x := left
 	for _, q := range panels {
@@ -366,9 +385,9 @@ func (c canvas) upright(p *Plot) {
 		}
 		taken = append(taken, at)
 		c.line(c.box.X, at, c.box.Right(), at, 1, atZero(v), Rect{})
-		if text := p.Y.Words(v); text != "" {
+		if text := p.Y.words(v); text != "" {
 			bold := p.Y.Bold != nil && p.Y.Bold(v)
-			c.label(c.box.X-6, at+4, text, End, choose(bold, Text, Muted)).Bold = bold
+			c.label(c.box.X-6, at+4, text, End, If(bold, Text, Muted)).Bold = bold
 		}
 	}
 }
@@ -376,23 +395,24 @@ func (c canvas) upright(p *Plot) {
 // level draws a level axis: its grid, words and title.
 func (c canvas) level(p *Plot) {
 	x, bottom := p.X, c.box.Bottom()
-	switch {
-	case x.Values != nil:
-		c.under(c.x, bottom, *x.Values)
-	case x.Words != nil:
-		marks := x.marks(c.x, int(max(choose(p.Framed, 4.0, 2), c.box.W/choose(c.rows > 0, 56.0, 70.0))))
-		for _, v := range marks {
-			if x.Ticks == nil || c.rows > 0 {
-				c.line(c.x.At(v), c.box.Y, c.x.At(v), bottom, 1, choose(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
-			}
-		}
-		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
-		c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
-	default:
-		c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	var marks []float64
+	if x.Words != nil {
+		marks = x.marks(c.x, int(max(If(p.Framed, 4.0, 2), c.box.W/If(c.rows > 0, 56.0, 70.0))))
 	}
+	for _, v := range marks {
+		switch at := c.x.At(v); {
+		case x.Values != nil:
+			if v >= x.Values.Lo && v <= x.Values.Hi {
+				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine), Rect{})
+			}
+		case x.Ticks == nil || c.rows > 0:
+			c.line(at, c.box.Y, at, bottom, 1, If(p.Framed || c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+		}
+	}
+	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
 	if x.Title != "" {
-		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, choose(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)
+		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, If(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)
 	}
 }
 
@@ -412,7 +432,7 @@ func (c canvas) items(p *Plot) {
 		if p.Within != nil {
 			r = c.rectangle(p.Within[i])
 		}
-		if p.Hit == (Point{}) {
+		if p.Hit == [2]float64{} {
 			r = intersect(r, c.whole)
 			c.Items = append(c.Items, Item{r, r})
 			continue
@@ -423,7 +443,7 @@ func (c canvas) items(p *Plot) {
 		if d := p.Outline - r.H; d > 0 {
 			r.Y, r.H = r.Y-d/2, p.Outline
 		}
-		c.Items = append(c.Items, Item{Box: Rect{at.X - p.Hit.X/2, at.Y - p.Hit.Y/2, p.Hit.X, p.Hit.Y}, Mark: intersect(r, around(c.box, 8))})
+		c.Items = append(c.Items, Item{Box: Rect{at.X - p.Hit[0]/2, at.Y - p.Hit[1]/2, p.Hit[0], p.Hit[1]}, Mark: intersect(r, around(c.box, 8))})
 	}
 }
 
@@ -460,15 +480,4 @@ func (c canvas) rectangle(w Box) Rect {
 		}
 	}
 	return r
-}
-
-// rows makes a table of n rows.
-func rows(title string, head []string, n int, row func(fig Figures, i int) []string) func(Figures) Table {
-	return func(fig Figures) Table {
-		t := Table{Title: title, Head: head}
-		for i := range n {
-			t.Rows = append(t.Rows, row(fig, i))
-		}
-		return t
-	}
 }

@@ -1,4 +1,4 @@
-package scene
+package plot
 
 import (
 	"encoding/json"
@@ -104,7 +104,7 @@ func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node
 		}
 	}
 	width, height, content := s.Width, math.Ceil(s.Height), p.nodes
-	at := map[string]string{"role": "img", "aria-label": label, "font-size": decimal(textSize)}
+	at := map[string]string{"role": "img", "aria-label": label, "font-size": decimal(TextSize)}
 	if look.Theme != nil {
 		at["xmlns"], at["font-family"] = "http://www.w3.org/2000/svg", "system-ui, sans-serif"
 		width, height = width+2*margin, height+2*margin+heading
@@ -240,7 +240,7 @@ func (p *svgPainter) label(l Label) {
 	if l.Align != Start {
 		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
 	}
-	if l.Size != textSize && l.Size != 0 {
+	if l.Size != TextSize && l.Size != 0 {
 		at["font-size"] = decimal(l.Size)
 	}
 	if l.Bold {

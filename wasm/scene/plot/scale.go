@@ -1,7 +1,6 @@
-package scene
+package plot
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -49,10 +48,10 @@ func (s Scale) Marks(n int) []float64 {
 	if s.Log && s.Hi/s.Lo > 20 {
 		return decades(s.Lo, s.Hi, n)
 	}
-	return ticks(s.Lo, s.Hi, n)
+	return Ticks(s.Lo, s.Hi, n)
 }
 
-func ticks(lo, hi float64, n int) []float64 {
+func Ticks(lo, hi float64, n int) []float64 {
 	raw := (hi - lo) / float64(max(1, n))
 	if !(raw > 0) || math.IsInf(raw, 0) {
 		return nil
@@ -77,7 +76,7 @@ func ticks(lo, hi float64, n int) []float64 {
 func decades(lo, hi float64, n int) []float64 {
 	from, to := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	skip := max(1, (to-from+n-1)/max(1, n))
-	steps := choose(3*(to-from) <= n, []float64{1, 2, 5}, []float64{1})
+	steps := If(3*(to-from) <= n, []float64{1, 2, 5}, []float64{1})
 	var out []float64
 	for k := from; k <= to; k++ {
 		for _, m := range steps {
@@ -114,7 +113,7 @@ func Short(x float64) string {
 }
 
 // ShortDown is a lower bound to four figures, rounded down so that it stays one.
-func ShortDown(x float64) string { return Short(toSide(x, 3, math.Floor)) }
+func ShortDown(x float64) string { return Short(ToSide(x, 3, math.Floor)) }
 
 // Grouped is a count, its thousands apart by narrow spaces.
 func Grouped(n int) string {
@@ -134,7 +133,7 @@ func Percent(v float64) string {
 	if v == 0 || v == 1 {
 		return strconv.Itoa(int(100*v)) + "\u00a0%"
 	}
-	return Short(round(100*v, 3)) + "\u00a0%"
+	return Short(Round(100*v, 3)) + "\u00a0%"
 }
 
 // PercentUp and PercentDown are a bound on a share, four figures, rounded to the
@@ -148,10 +147,10 @@ func percentBound(v float64, whole func(float64) float64) string {
 	if v == 0 || v == 1 {
 		return Percent(v)
 	}
-	return Short(toSide(100*v, 3, whole)) + "\u00a0%"
+	return Short(ToSide(100*v, 3, whole)) + "\u00a0%"
 }
 
-func round(x float64, figures int) float64 {
+func Round(x float64, figures int) float64 {
 	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
 	return v
 }
@@ -179,7 +178,7 @@ type Window struct{ Lo, Hi float64 }
 // Whole is the window that shows everything.
 var Whole = Window{0, 1}
 
-const narrowest = 1.0 / 500
+const Narrowest = 1.0 / 500
 
 // Pan moves the window by a share of itself; it stays within the whole.
 func (w Window) Pan(by float64) Window {
@@ -192,7 +191,7 @@ func (w Window) Pan(by float64) Window {
 // that place stays where it is, unless the whole ends first.
 func (w Window) Zoom(factor, at float64) Window {
 	span := w.Hi - w.Lo
-	next := min(1, max(narrowest, span*factor))
+	next := min(1, max(Narrowest, span*factor))
 	if next > 0.9999 {
 		return Whole
 	}
@@ -230,54 +229,13 @@ func (f Frame) scene(height float64) *Scene {
 	return &Scene{Width: f.Width, Height: height, measure: f.Measure}
 }
 
-// Figures says how the numbers of a table are written.
-type Figures int
-
-const (
-	Rounded Figures = iota // to six figures, for reading
-	Exact                  // with all digits, for files
-)
-
-// of is a number, as a spreadsheet reads it.
-func (f Figures) of(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "infinite"
-	case math.IsInf(x, -1):
-		return "-infinite"
-	case f == Exact:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-	return fmt.Sprintf("%.6g", x)
-}
-
-// down and up are bounds, rounded to the side on which they stay true.
-func (f Figures) down(x float64) string { return f.bound(x, math.Floor) }
-func (f Figures) up(x float64) string   { return f.bound(x, math.Ceil) }
-
-func (f Figures) bound(x float64, whole func(float64) float64) string {
-	if f == Exact {
-		return f.of(x)
-	}
-	return f.of(toSide(x, 5, whole))
-}
-
 // toSide rounds by whole, so many figures after the first.
-func toSide(x, figures float64, whole func(float64) float64) float64 {
+func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return x
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-figures)
-	return whole(round(x/unit, 12)) * unit
-}
-
-func yesNo(yes bool) string { return choose(yes, "yes", "no") }
-
-// Table are the numbers that a view draws. The first column heads its rows.
-type Table struct {
-	Title string     `json:"title"`
-	Head  []string   `json:"head"`
-	Rows  [][]string `json:"rows"`
+	return whole(Round(x/unit, 12)) * unit
 }
 
 // Choice is one of several ways to look at a view.
@@ -286,4 +244,10 @@ type Choice struct {
 	Words string `json:"words"`
 }
 
-var linearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
+var LinearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
+
+// floor rounds a bound down to so many decimals.
+func Floor(x float64, decimals int) float64 {
+	p := math.Pow(10, float64(decimals))
+	return math.Floor(x*p) / p
+}

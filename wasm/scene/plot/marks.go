@@ -1,4 +1,4 @@
-package scene
+package plot
 
 import (
 	"cmp"
@@ -38,13 +38,13 @@ func (c canvas) draw(marks []Mark, layers ...int) {
 func layerOf(m Mark) int {
 	switch m := m.(type) {
 	case Bars:
-		return choose(m.Form == keyRegion || m.Under, under, areas)
+		return If(m.Form == KeyRegion || m.Under, under, areas)
 	case Band, Over:
 		return areas
 	case Line, Rule:
 		return lines
 	case Crosses:
-		return choose(m.Under, lines, points)
+		return If(m.Under, lines, points)
 	}
 	return points
 }
@@ -60,8 +60,8 @@ type Line struct {
 }
 
 func (l Line) key() key {
-	form := choose(l.Width > 3, keyThick, keyLine)
-	return key{words: l.Key, paint: l.Paint, form: choose(l.Dash, keyDash, form)}
+	form := If(l.Width > 3, keyThick, keyLine)
+	return key{words: l.Key, paint: l.Paint, form: If(l.Dash, keyDash, form)}
 }
 
 func (l Line) draw(c canvas) {
@@ -71,34 +71,18 @@ func (l Line) draw(c canvas) {
 			points = append(points, Point{px, c.y.At(l.Of(c.x.Value(px)))})
 		}
 	}
-	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: choose(l.Dash, c.box, around(c.box, 5))})
+	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: If(l.Dash, c.box, around(c.box, 5))})
 }
 
 // along is the height of a line through points at a place, which rises or falls evenly between
 // two of them.
-func along(line [][2]float64, x float64) float64 {
-	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return choose(p[0] <= x, -1, 1) })
+func Along(line [][2]float64, x float64) float64 {
+	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return If(p[0] <= x, -1, 1) })
 	if i == 0 || i == len(line) {
 		return line[min(i, len(line)-1)][1]
 	}
 	a, b := line[i-1], line[i]
 	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
-}
-
-// outline is the line over the shares of a side in bins, and down where there is none.
-func outline(l Line, bins []Bin, side int) Line {
-	for i, b := range bins {
-		p := b.share(side)
-		if i == 0 || bins[i-1].To != b.From {
-			if i > 0 {
-				l.Points = append(l.Points, [2]float64{bins[i-1].To, 0})
-			}
-			l.Points = append(l.Points, [2]float64{b.From, 0})
-		}
-		l.Points = append(l.Points, [2]float64{b.From, p}, [2]float64{b.To, p})
-	}
-	l.Points = append(l.Points, [2]float64{bins[len(bins)-1].To, 0})
-	return l
 }
 
 // Rule is a dashed line across a plot: level, or upright.
@@ -146,10 +130,10 @@ type Band struct {
 	Edge   bool // its edges are drawn
 }
 
-func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: keyBand} }
+func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: KeyBand} }
 
 // limits are its heights at a place of the level axis.
-func (b Band) limits(x float64) (lower, upper float64) {
+func (b Band) Limits(x float64) (lower, upper float64) {
 	upper = 1
 	for _, w := range b.Within {
 		left, right := w.X1 <= x, w.X0 >= x
@@ -177,7 +161,7 @@ func (b Band) draw(c canvas) {
 	slices.Reverse(edges)
 	var region, up, low []Point
 	for i := 1; i < len(edges); i++ {
-		lower, upper := b.limits((edges[i-1] + edges[i]) / 2)
+		lower, upper := b.Limits((edges[i-1] + edges[i]) / 2)
 		for _, at := range edges[i-1 : i+1] {
 			above, below := c.at([2]float64{at, upper}), c.at([2]float64{at, lower})
 			up, low, region = append(up, above), append(low, below), append(region, above, below)
@@ -198,7 +182,7 @@ type Over struct {
 	Of  func(x float64) (above, below float64)
 }
 
-func (o Over) key() key { return key{words: o.Key, paint: Ink(Bad), form: keyBarred} }
+func (o Over) key() key { return key{words: o.Key, paint: Ink(Bad), form: KeyBarred} }
 
 func (o Over) draw(c canvas) {
 	const step = 5
@@ -229,7 +213,7 @@ type Bars struct {
 	Tight bool // nothing is left between neighbours
 }
 
-func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: cmp.Or(b.Form, keyBox)} }
+func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: cmp.Or(b.Form, KeyBox)} }
 
 func (b Bars) draw(c canvas) {
 	for _, v := range b.Boxes {
@@ -241,7 +225,7 @@ func (b Bars) draw(c canvas) {
 			r = Rect{r.X + 0.5, r.Y, r.W - 1, r.H}
 		}
 		if shown := intersect(r, clip); shown.W > 0 && shown.H > 0 {
-			c.boxed(cmp.Or(b.Form, keyBox), r, b.Paint, clip)
+			c.boxed(cmp.Or(b.Form, KeyBox), r, b.Paint, clip)
 		}
 	}
 }
@@ -256,12 +240,12 @@ type Crosses struct {
 }
 
 func (x Crosses) key() key {
-	return key{words: x.Key, paint: x.Paint, form: choose(x.Upright, keyCross, keyOblique)}
+	return key{words: x.Key, paint: x.Paint, form: If(x.Upright, keyCross, keyOblique)}
 }
 
 func (x Crosses) draw(c canvas) {
 	for _, p := range c.all(x.At) {
-		c.cross(p, choose(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
+		c.cross(p, If(x.Under, 12.0, 9), !x.Upright, x.Paint, around(c.box, 7))
 	}
 }
 
@@ -304,8 +288,8 @@ func (n Note) draw(c canvas) {
 	if !around(c.box, 6).Has(p) {
 		return
 	}
-	pad := choose(n.Box, 7.0, 1)
-	w, h := c.wide(n.Words)*choose(n.Bold, 1.13, 1)+2*pad, 13+2*(pad-1)
+	pad := If(n.Box, 7.0, 1)
+	w, h := c.wide(n.Words)*If(n.Bold, 1.13, 1)+2*pad, 13+2*(pad-1)
 	var places []Rect
 	for _, off := range []float64{8, 26, 60, 110} {
 		for _, d := range [][2]float64{{1, 0}, {-1, 0}, {1, -1}, {-1, -1}, {0, -1}, {1, 1}, {-1, 1}, {0, 1}} {
@@ -326,10 +310,10 @@ func (n Note) draw(c canvas) {
 	r.X, r.Y = min(max(r.X, c.box.X), c.box.Right()-w), min(max(r.Y, c.box.Y), c.box.Bottom()-h)
 	if n.Box {
 		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text), Rect{})
-		c.rect(r, Ink(choose(n.Lit, Lit, Panel)), Rect{})
-		c.hollow(r, 1.2, Ink(choose(n.Lit, LitInk, Text)))
+		c.rect(r, Ink(If(n.Lit, Lit, Panel)), Rect{})
+		c.hollow(r, 1.2, Ink(If(n.Lit, LitInk, Text)))
 	}
-	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, choose(n.Lit, LitInk, n.Role)).Bold = n.Bold
+	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Role)).Bold = n.Bold
 }
 
 // free reports whether no words lie in a box of the plot, and if none should no shapes but
@@ -410,7 +394,7 @@ func (e Ends) draw(c canvas) {
 }
 
 // stairs hold each height until the next point.
-func stairs(points [][2]float64) (out [][2]float64) {
+func Stairs(points [][2]float64) (out [][2]float64) {
 	for i, p := range points {
 		if i > 0 {
 			out = append(out, [2]float64{p[0], points[i-1][1]})

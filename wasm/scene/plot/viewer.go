@@ -1,10 +1,7 @@
-package scene
+package plot
 
 import (
-	"fmt"
 	"slices"
-
-	"github.com/dpscope/dpscope/core/report"
 )
 
 // Viewer is what is shown, and what the hand does with it. Its zero value shows
@@ -18,16 +15,15 @@ type Viewer struct {
 	views  []*View
 	id     string            // of what is shown, or was asked for
 	chosen map[string]string // by view
-	camera Camera
+	Camera Camera
 	at     int // the item that is read, -1 for none
 }
 
-// Take shows what the page sends; what was looked at stays, where it still is. It
-// reports whether there was anything to show.
-func (v *Viewer) Take(in Input) bool {
-	next := Views(in)
-	if len(next) == 0 && in.Report == nil && in.Canary == nil {
-		return false // a run that has not counted yet
+// Take shows views; what was looked at stays, where it still is. Live: they are of a run
+// on its way. It reports whether there was anything to show.
+func (v *Viewer) Take(next []*View, live bool) bool {
+	if len(next) == 0 && live {
+		return false // it has not counted yet
 	}
 	shown, name := "", ""
 	if x := v.View(); x != nil {
@@ -45,9 +41,9 @@ func (v *Viewer) Take(in Input) bool {
 			x.Choose(id)
 		}
 	}
-	same := shown == v.View().ID && in.Report == nil && in.Canary == nil
+	same := shown == v.View().ID && live
 	if !same {
-		v.camera = Everything
+		v.Camera = Everything
 	}
 	v.at = -1
 	v.lay()
@@ -61,42 +57,6 @@ func (v *Viewer) Take(in Input) bool {
 		}
 	}
 	return true
-}
-
-// Views are the pictures of what the page sends.
-func Views(in Input) []*View {
-	var out []*View
-	if p := in.Progress; p != nil {
-		if l := p.Live; l != nil {
-			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
-			out = append(out, newDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words).view())
-		}
-		out = append(out, NewOverTime(in.Course, nil, 0))
-	}
-	if in.Canary != nil {
-		out = append(out, canaryViews(in.Canary)...)
-	}
-	if r := in.Report; r != nil {
-		quantity := "value"
-		var final *float64
-		if row := report.Report(r.head).Deciding(); row != nil {
-			quantity, final = row.Quantity, row.LowerBound
-		}
-		if e := r.Evidence; e != nil {
-			out = append(out, newDivergence(e.Chart, r.Claim, r.Reversed(), "").view())
-		}
-		pairs := r.Termination.SamplesUsed
-		if pairs == 0 { // of bets alone, which are of all pairs of datasets
-			pairs = r.Termination.Outputs / 2
-		}
-		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff), NewSearch(r.Trials, quantity, limitOf(r.Claim)), NewOverTime(in.Course, final, pairs))
-	}
-	return present(out)
-}
-
-// present are the views of which there is something to show.
-func present(views []*View) []*View {
-	return slices.DeleteFunc(views, func(v *View) bool { return v == nil })
 }
 
 // View is what is shown, nil where there is nothing.
@@ -119,7 +79,7 @@ func (v *Viewer) Views() []Choice {
 
 // Show shows another view.
 func (v *Viewer) Show(id string) {
-	v.id, v.camera, v.at = id, Everything, -1
+	v.id, v.Camera, v.at = id, Everything, -1
 	v.lay()
 }
 
@@ -136,7 +96,7 @@ func (v *Viewer) Choose(id string) {
 	beforeX, beforeY := x.Zooms()
 	x.Choose(id)
 	if nowX, nowY := x.Zooms(); nowX != beforeX || nowY != beforeY { // another picture
-		v.camera, v.at = Everything, -1
+		v.Camera, v.at = Everything, -1
 	}
 	v.lay()
 }
@@ -166,11 +126,11 @@ func (v *Viewer) lay() {
 		v.Scene = nil
 		return
 	}
-	v.Scene = x.Layout(Frame{Width: v.Width, Measure: v.Measure, Camera: v.camera})
+	v.Scene = x.Layout(Frame{Width: v.Width, Measure: v.Measure, Camera: v.Camera})
 }
 
 // Whole reports whether all of the picture is shown.
-func (v *Viewer) Whole() bool { return v.camera == Everything }
+func (v *Viewer) Whole() bool { return v.Camera == Everything }
 
 // Pan moves the picture by pixels.
 func (v *Viewer) Pan(dx, dy float64) {
@@ -179,10 +139,10 @@ func (v *Viewer) Pan(dx, dy float64) {
 	}
 	x, y := v.View().Zooms()
 	if x {
-		v.camera.X = v.camera.X.Pan(-dx / v.Scene.Plot.W)
+		v.Camera.X = v.Camera.X.Pan(-dx / v.Scene.Plot.W)
 	}
 	if y {
-		v.camera.Y = v.camera.Y.Pan(-dy / v.Scene.Plot.H)
+		v.Camera.Y = v.Camera.Y.Pan(-dy / v.Scene.Plot.H)
 	}
 	v.lay()
 }
@@ -193,16 +153,16 @@ func (v *Viewer) Zoom(factor float64, p Point) bool {
 	if v.Scene == nil {
 		return false
 	}
-	before := v.camera
+	before := v.Camera
 	x, y := v.View().Zooms()
 	inside := func(f float64) float64 { return min(1, max(0, f)) }
 	if x {
-		v.camera.X = v.camera.X.Zoom(factor, inside((p.X-v.Scene.Plot.X)/v.Scene.Plot.W))
+		v.Camera.X = v.Camera.X.Zoom(factor, inside((p.X-v.Scene.Plot.X)/v.Scene.Plot.W))
 	}
 	if y {
-		v.camera.Y = v.camera.Y.Zoom(factor, inside((p.Y-v.Scene.Plot.Y)/v.Scene.Plot.H))
+		v.Camera.Y = v.Camera.Y.Zoom(factor, inside((p.Y-v.Scene.Plot.Y)/v.Scene.Plot.H))
 	}
-	if v.camera == before {
+	if v.Camera == before {
 		return false
 	}
 	v.lay()
@@ -224,7 +184,7 @@ func (v *Viewer) ZoomRead(factor float64) {
 
 // Reset shows the whole picture.
 func (v *Viewer) Reset() {
-	v.camera = Everything
+	v.Camera = Everything
 	v.lay()
 }
 
@@ -258,10 +218,10 @@ func (v *Viewer) Step(by int) {
 	px, py := view.Position(v.at)
 	x, y := view.Zooms()
 	if x {
-		v.camera.X = v.camera.X.Show(px)
+		v.Camera.X = v.Camera.X.Show(px)
 	}
 	if y {
-		v.camera.Y = v.camera.Y.Show(py)
+		v.Camera.Y = v.Camera.Y.Show(py)
 	}
 	v.lay()
 }

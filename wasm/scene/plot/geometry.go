@@ -1,4 +1,4 @@
-package scene
+package plot
 
 import (
 	"slices"
@@ -42,7 +42,7 @@ func (s Shape) Shows(at Point) bool { return !s.clips() || s.Clip.Has(at) }
 
 // Lines are those of a stroke or of segments, cut off at its clip.
 func (s Shape) Lines() (lines [][]Point) {
-	step := choose(s.Kind == Segments, 2, 1)
+	step := If(s.Kind == Segments, 2, 1)
 	for i := 1; i < len(s.Points); i += step {
 		a, b := s.Points[i-1], s.Points[i]
 		if s.clips() {

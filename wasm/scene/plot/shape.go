@@ -1,4 +1,4 @@
-package scene
+package plot
 
 import (
 	"math"
@@ -166,9 +166,9 @@ func Roughly(words string, size float64) float64 {
 	return wide * size
 }
 
-const textSize = 12.0
+const TextSize = 12.0
 
-func (s *Scene) wide(words string) float64 { return s.measure(words, textSize) }
+func (s *Scene) wide(words string) float64 { return s.measure(words, TextSize) }
 
 func (s *Scene) add(sh Shape) {
 	if len(sh.Points) > 0 {
@@ -189,7 +189,7 @@ func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint, clip Rect) {
 }
 
 func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label {
-	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role, Size: textSize})
+	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role, Size: TextSize})
 	return &s.Labels[len(s.Labels)-1]
 }
 

@@ -1,4 +1,4 @@
-package scene
+package plot
 
 func intersect(a, b Rect) Rect {
 	x0, y0 := max(a.X, b.X), max(a.Y, b.Y)
@@ -7,7 +7,7 @@ func intersect(a, b Rect) Rect {
 }
 
 // choose is a where it is so, else b.
-func choose[T any](so bool, a, b T) T {
+func If[T any](so bool, a, b T) T {
 	if so {
 		return a
 	}
@@ -15,42 +15,18 @@ func choose[T any](so bool, a, b T) T {
 }
 
 // atZero is how a line of a grid is painted: that of 0 stands out.
-func atZero(v float64) Paint { return Ink(choose(v == 0, AxisLine, Grid)) }
+func atZero(v float64) Paint { return Ink(If(v == 0, AxisLine, Grid)) }
 
 // around is a box with a margin.
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
-
-// under draws the strokes and words of a level axis below y. What lies beyond
-// the values' ends has words of its own there.
-func (s *Scene) under(x Scale, y float64, values Window) {
-	s.line(x.From, y, x.To, y, 1, Ink(AxisLine), Rect{})
-	inner := Scale{Lo: max(x.Lo, values.Lo), Hi: min(x.Hi, values.Hi), From: x.At(max(x.Lo, values.Lo)), To: x.At(min(x.Hi, values.Hi))}
-	least, most := x.From-10, x.To+10
-	if x.Lo < values.Lo && inner.Hi > inner.Lo {
-		l := s.label(x.From, y+18, "< "+Short(values.Lo), Start, Muted)
-		least = l.X + s.wide(l.Words) + 12
-	}
-	if x.Hi > values.Hi && inner.Hi > inner.Lo {
-		l := s.label(x.To+8, y+18, "≥ "+Short(values.Hi), End, Muted)
-		most = l.X - s.wide(l.Words) - 12
-	}
-	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
-	if values.Lo == values.Hi {
-		marks = []float64{values.Lo}
-	}
-	for _, v := range marks {
-		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(AxisLine), Rect{})
-	}
-	s.ticksUnder(x, marks, y, Axis{Words: Short}, least, most)
-}
 
 // ticksUnder writes the words of marks below y, where they are free.
 func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, a Axis, least, most float64) {
 	var taken []Window
 	for _, v := range marks {
-		text := a.Words(v)
+		text := a.words(v)
 		bold := a.Bold != nil && a.Bold(v)
-		half := s.wide(text) / 2 * choose(bold, 1.12, 1)
+		half := s.wide(text) / 2 * If(bold, 1.12, 1)
 		at := x.At(v)
 		if at >= least && at <= most {
 			at = min(max(at, least+half), most-half)
@@ -60,7 +36,7 @@ func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, a Axis, least, m
 			clash = clash || at-half < t.Hi+6 && at+half > t.Lo-6
 		}
 		if !clash && text != "" {
-			s.label(at, y+18, text, Middle, choose(bold, Text, Muted)).Bold = bold
+			s.label(at, y+18, text, Middle, If(bold, Text, Muted)).Bold = bold
 			taken = append(taken, Window{at - half, at + half})
 		}
 	}
@@ -75,15 +51,15 @@ const (
 	keyCross   // upright
 	keyOblique // cross
 	// Boxes.
-	keyBox
-	keyHatch
-	keyRegion
-	keyBand
-	keyBarred
-	keyDiamond
-	keySquare
-	keyHollow
-	keyOutline
+	KeyBox
+	KeyHatch
+	KeyRegion
+	KeyBand
+	KeyBarred
+	KeyDiamond
+	KeySquare
+	KeyHollow
+	KeyOutline
 )
 
 type key struct {
@@ -96,26 +72,26 @@ type key struct {
 // boxed draws a box in one of the forms.
 func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
 	switch form {
-	case keyBox:
+	case KeyBox:
 		s.rect(r, p, clip)
-	case keyHatch:
+	case KeyHatch:
 		s.rect(r, p, clip)
 		s.hatch(r, Ink(Panel).At(0.75), intersect(r, clip))
-	case keyRegion:
+	case KeyRegion:
 		s.rect(r, p, clip)
-		s.hatch(r, choose(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)), intersect(r, clip))
-	case keyBand, keyBarred:
+		s.hatch(r, If(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)), intersect(r, clip))
+	case KeyBand, KeyBarred:
 		s.rect(r, p.At(0.17), clip)
 		in := intersect(r, clip)
-		for x := in.X + 2; x < in.Right() && form == keyBarred; x += 5 {
+		for x := in.X + 2; x < in.Right() && form == KeyBarred; x += 5 {
 			s.line(x, in.Y, x, in.Bottom(), 1, p, Rect{})
 		}
-	case keyDiamond:
+	case KeyDiamond:
 		s.add(Shape{Kind: Fill, Points: diamond(r), Paint: p, Clip: clip})
-	case keySquare:
+	case KeySquare:
 		s.rect(inset(r, 0.146), p, clip)
-	case keyHollow, keyOutline:
-		form := choose(form == keyHollow, corners(inset(r, 0.146)), diamond(r))
+	case KeyHollow, KeyOutline:
+		form := If(form == KeyHollow, corners(inset(r, 0.146)), diamond(r))
 		s.add(Shape{Kind: Stroke, Points: append(form, form[0]), Width: 1.3, Paint: p, Clip: clip})
 	}
 }
@@ -164,7 +140,7 @@ func (s *Scene) legend(items []key, y float64) float64 {
 		middle := y + 9
 		switch k.form {
 		case keyLine, keyThick:
-			s.line(x, middle, x+sample, middle, choose(k.form == keyThick, 3.2, 2), k.paint, Rect{})
+			s.line(x, middle, x+sample, middle, If(k.form == keyThick, 3.2, 2), k.paint, Rect{})
 		case keyDash:
 			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
 		case keyDot:
@@ -173,7 +149,7 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.cross(Point{x + sample/2, middle}, 7, k.form == keyOblique, k.paint, Rect{})
 		default:
 			box := Rect{x, middle - 6, sample, 12}
-			if k.form >= keyDiamond {
+			if k.form >= KeyDiamond {
 				box = Rect{x + sample/2 - 7, middle - 7, 14, 14}
 			}
 			s.boxed(k.form, box, k.paint, box)

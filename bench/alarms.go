@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// alarmCell is a claim that just holds.
+type alarmCell struct {
+	name       string
+	mechanism  string
+	parameters audit.Params
+	claim      audit.Claim
+	pair       int // the mechanism's own pair, from 1, that meets the claim; 0: all of them are tested
+	share      int // of the runs, one in so many
+}
+
+const (
+	alarmBeta     = 0.05
+	alarmInterval = 0.001 // error of the interval of a rate of false alarms
+	tightDelta    = 0.02  // of the leaky response
+)
+
+// gaussianOneDelta is the delta of Gaussians one deviation apart at epsilon = 1.
+var gaussianOneDelta = math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
+
+func alarmCells() []alarmCell {
+	one := audit.Params{"epsilon": {Number: 1}}
+	return []alarmCell{
+		{"randomised response", "randomised-response", one, audit.DPClaim(1, 0), 0, 1},
+		{"Laplace mean, all pairs", "laplace-mean", one, audit.DPClaim(1, 0), 0, 4},
+		{"Laplace mean, the tight pair", "laplace-mean", one, audit.DPClaim(1, 0), 3, 1},
+		{"Laplace by snapping", "laplace-snapping", one, audit.DPClaim(1, 0), 0, 1},
+		{"Gaussian, delta .127", "gaussian-one", nil, audit.DPClaim(1, gaussianOneDelta), 0, 1},
+		{"leaky response, delta .02", "leaky-response", nil, audit.DPClaim(1, tightDelta), 0, 4},
+		{"Gaussian, mu 1", "gaussian-one", nil, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 0, 8},
+		{"Gaussian, rho 1/2", "gaussian-one", nil, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 0, 8},
+		{"Gaussian, order 2", "gaussian-one", nil, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, 0, 8},
+		{"DP-SGD, order 2", "dp-sgd", audit.Params{"sigma": {Number: 2}, "clip": {Number: 1}, "alpha": {Number: 2}}, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}, 1, 8},
+	}
+}
+
+// oneBit is a mechanism of one bit whose every quantity is known.
+type oneBit struct {
+	kind audit.ColumnKind
+	draw func(bit float64, s *stream.Stream, out []float64)
+}
+
+func (m oneBit) Columns() []audit.Column { return []audit.Column{{Name: "output", Kind: m.kind}} }
+
+func (m oneBit) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	m.draw(d.Values[0], s, out)
+	return nil
+}
+
+func (m oneBit) spec(name string, claim audit.Claim) audit.MechanismSpec {
+	return audit.MechanismSpec{
+		Name: name, Title: name, Source: "this bench", Custom: true,
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
+		Claim:     func(audit.Params) audit.Claim { return claim },
+		Truth:     func(audit.Params) string { return claim.String() },
+		Domain: func(audit.Params, audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+		},
+		Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+			return []audit.Pair{{Label: "1 against 0", First: audit.Records(1), Second: audit.Records(0)}}
+		},
+		New: func(audit.Params) (audit.Mechanism, error) { return m, nil },
+	}
+}
+
+// gaussianOne is a normal output whose mean the bit moves by its deviation: mu = 1, and
+// epsilon = 4.377 at delta = 1e-5.
+func gaussianOne(name string, claim audit.Claim) audit.MechanismSpec {
+	return oneBit{audit.Real, func(bit float64, s *stream.Stream, out []float64) {
+		s.Gaussian(out, 1)
+		for i := range out {
+			out[i] += bit
+		}
+	}}.spec(name, claim)
+}
+
+// leakyResponse shows the bit to all with probability tightDelta, and is randomised response
+// otherwise.
+func leakyResponse() audit.MechanismSpec {
+	lie := stream.Logistic(-1)
+	return oneBit{audit.Symbol, func(bit float64, s *stream.Stream, out []float64) {
+		s.Uniform(out, 0, 1)
+		for i, u := range out {
+			switch {
+			case u < tightDelta:
+				out[i] = 2 + bit
+			case u < tightDelta+float64((1-tightDelta)*lie):
+				out[i] = 1 - bit
+			default:
+				out[i] = bit
+			}
+		}
+	}}.spec("leaky-response", audit.DPClaim(1, tightDelta))
+}
+
+// alarmRow is how often a claim that just holds was refuted.
+type alarmRow struct {
+	name, claim  string
+	alarms, runs int
+}
+
+// alarms counts how often claims that just hold are refuted: by audits, or by bettors that
+// must bet nearly all that they have in every epoch (forced.go), of which there are fewer.
+func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow, err error) {
+	cat := seeded.With(gaussianOne("gaussian-one", audit.DPClaim(1, gaussianOneDelta))).With(leakyResponse())
+	for _, c := range alarmCells() {
+		if forced && c.pair == 0 && c.mechanism == "laplace-mean" { // no pair of its own that is tight
+			continue
+		}
+		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: c.mechanism, Parameters: c.parameters, Claim: &c.claim, Samples: samples, Beta: alarmBeta}
+		a, err := p.Resolve(cat)
+		if err != nil {
+			return nil, err
+		}
+		if forced || c.pair > 0 {
+			p.Pair = &a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[max(0, c.pair-1)]
+		}
+		refuted, err := results(l, max(1, runs/choose(forced, forcedShare, c.share)), func(ctx context.Context, run int) (bool, error) {
+			if forced {
+				return forcedRun(ctx, p, cat, seed+uint64(run))
+			}
+			r, err := sequential(ctx, p, cat, seed+uint64(run))
+			return err == nil && r.Refuted, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		row := alarmRow{name: c.name, claim: a.Claim.String(), runs: len(refuted)}
+		for _, alarm := range refuted {
+			if alarm {
+				row.alarms++
+			}
+		}
+		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// benchAlarms prints how often claims that just hold are refuted; the exit code says whether
+// a rate is above beta.
+func benchAlarms(c *call) (int, error) {
+	runs, samples := 2500, 2000
+	c.Count(&runs, "runs", runs, "audits of a claim")
+	c.Count(&samples, "samples", samples, "outputs a side")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	if err := within("-runs", runs, 4, 1_000_000); err != nil {
+		return 0, err
+	}
+	var tables []*table
+	above := false
+	for _, title := range []string{"Audits until the claim is refuted, looked at six times an epoch",
+		fmt.Sprintf("Bettors that stake %g %% of their wealth in every epoch, on one pair, looked at after every output of each side", 100*forcedStake)} {
+		rows, err := c.alarms(runs, samples, 1, len(tables) > 0)
+		if err != nil {
+			return 0, err
+		}
+		t := &table{title: title, columns: []string{"claim", "false alarms", "rate", "99.9 % interval", "above beta"}}
+		for _, r := range rows {
+			low, high := bounds.LowerProportion(r.alarms, r.runs, alarmInterval/2), bounds.UpperProportion(r.alarms, r.runs, alarmInterval/2)
+			above = above || low > alarmBeta
+			t.add(r.name, r.claim, of(r.alarms, r.runs), float64(r.alarms)/float64(r.runs), fmt.Sprintf("%.4f..%.4f", low, high), choose(low > alarmBeta, "yes", "no"))
+		}
+		tables = append(tables, t)
+	}
+	c.print(fmt.Sprintf("Claims that just hold: runs in which the wealth ever reached 1/beta, beta = %g, %d outputs a side", alarmBeta, samples), tables...)
+	return code(!above), nil
+}

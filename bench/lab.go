@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// lab is what every study is run with. Its workers decide nothing but the time.
+type lab struct {
+	ctx     context.Context // ends with the first interrupt
+	workers int
+	say     func(format string, a ...any) // progress
+}
+
+// results are those of the jobs 0 to n-1, in order, so many done at a time. The first
+// error ends them, and is returned; the jobs' context ends with it. An end of the lab's
+// context is cli.ErrStopped.
+func results[R any](l lab, n int, do func(ctx context.Context, job int) (R, error)) ([]R, error) {
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	defer cancel(nil)
+	all := make([]R, n)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(l.workers, n) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				job := int(next.Add(1)) - 1
+				if job >= n {
+					return
+				}
+				var err error
+				if all[job], err = do(ctx, job); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
+		return nil, cli.ErrStopped
+	} else if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// audited is the report of an audit by one worker that ran to its end.
+func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue) (pair.Report, error) {
+	plan.Version = pair.PlanVersion
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(ctx)
+	if err == nil && r.Termination.Reason != audit.Completed && r.Termination.Reason != audit.Refuted {
+		err = cli.ErrStopped
+	}
+	return r, err
+}
+
+// table is what a study prints.
+type table struct {
+	title   string
+	columns []string // without that of the rows' names
+	rows    []line
+	notes   []string
+}
+
+type line struct {
+	name  string
+	cells []any // one a column
+}
+
+func (t *table) add(name string, cells ...any) {
+	t.rows = append(t.rows, line{name, cells})
+}
+
+func (t *table) print(w io.Writer) {
+	fmt.Fprintf(w, "\n%s\n\n", t.title)
+	out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(out, "\t%s\n", strings.Join(t.columns, "\t"))
+	for _, row := range t.rows {
+		fmt.Fprint(out, row.name)
+		for _, c := range row.cells {
+			if x, ok := c.(float64); ok {
+				c = decimal(x)
+			}
+			fmt.Fprintf(out, "\t%v", c)
+		}
+		fmt.Fprintln(out)
+	}
+	out.Flush()
+	if len(t.notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, n := range t.notes {
+		fmt.Fprintf(w, "Note: %s.\n", n)
+	}
+}
+
+// decimal is a number in a table.
+func decimal(x float64) string {
+	if x != 0 && math.Abs(x) < 0.01 {
+		return fmt.Sprintf("%.2e", x)
+	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+// of is a share of runs.
+func of(some, all int) string { return fmt.Sprintf("%d/%d", some, all) }
+
+// figure is a mean with its standard error, beside a published one; what is not there is NaN.
+type figure struct{ mean, err, published float64 }
+
+var noFigure = figure{math.NaN(), math.NaN(), math.NaN()}
+
+// figureOf is the mean of values that are finite.
+func figureOf(values ...float64) figure {
+	f := noFigure
+	if len(values) == 0 {
+		return f
+	}
+	mean, deviation := stat.MeanStdDev(values, nil)
+	if math.IsNaN(mean) || math.IsInf(mean, 0) {
+		return f
+	}
+	if f.mean = mean; len(values) > 1 {
+		f.err = stat.StdErr(deviation, float64(len(values)))
+	}
+	return f
+}
+
+// beside adds the published figure.
+func (f figure) beside(published float64) figure {
+	f.published = published
+	return f
+}
+
+func (f figure) String() string {
+	s := "-"
+	if !math.IsNaN(f.mean) {
+		s = decimal(f.mean)
+	}
+	if !math.IsNaN(f.err) {
+		s += " ± " + decimal(f.err)
+	}
+	if !math.IsNaN(f.published) {
+		s += fmt.Sprintf(" [%.3g]", f.published)
+	}
+	return s
+}
+
+func median(xs []float64) float64 {
+	s := slices.Sorted(slices.Values(xs))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// choose is a where it is so, else b.
+func choose[T any](so bool, a, b T) T {
+	if so {
+		return a
+	}
+	return b
+}
+
+// namesOf are the names of a list with commas.
+func namesOf(list string) (names []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// chosen reports whether a name contains one of the texts in a list with commas, or the
+// list is empty.
+func chosen(list, name string) bool {
+	return list == "" || slices.ContainsFunc(namesOf(list), func(text string) bool { return strings.Contains(name, text) })
+}
+
+// call is one call of a bench: its flags, and where its result goes.
+type call struct {
+	*cli.Flags
+	lab
+	args           []string
+	stdout, stderr io.Writer
+}
+
+// parse reads the arguments; the exit code counts when ok is false.
+func (c *call) parse() (exit int, ok bool) {
+	workers := c.Workers(c.workers, "parallel workers; 0: one a processor. No figure but seconds depends on it")
+	exit, ok = c.Parse(c.args, 0)
+	c.workers = *workers
+	return exit, ok
+}
+
+// print prints a heading and tables.
+func (c *call) print(head string, tables ...*table) {
+	fmt.Fprintln(c.stdout, head)
+	for _, t := range tables {
+		t.print(c.stdout)
+	}
+}
+
+// within is the refusal of a flag that is not in [least, most].
+func within[N int | uint64](flag string, value, least, most N) error {
+	if value < least || value > most {
+		return &audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)}
+	}
+	return nil
+}
+
+// nothing is the refusal of a text that no name contains.
+func nothing(flag, text, want string) error {
+	return &audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want}
+}
+
+// some are the names of a list with commas that are known, or all.
+func some(flag, list string, known []string) ([]string, error) {
+	names := namesOf(list)
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, audit.UnknownName(flag, name, known)
+		}
+	}
+	return choose(len(names) > 0, names, known), nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// museumClaims are the claims of the museum's pages where they are not epsilon = 1: the
+// zero value is the mechanism's own.
+var museumClaims = map[string]audit.Claim{
+	"noisy-histogram-wrong-scale":         audit.DPClaim(0.5, 0),
+	"truncated-geometric":                 audit.DPClaim(0.1, 0),
+	"gaussian-mean-raw-count":             {},
+	"gaussian-mean-raw-denominator":       {},
+	"gaussian-mean-raw-count-renyi":       {},
+	"gaussian-mean-raw-denominator-renyi": {},
+	"dp-sgd-clip-late":                    {},
+	"dp-sgd-microbatch":                   {},
+	"dp-sgd-reused-key":                   {},
+	"dp-sgd-scaled-noise":                 {},
+}
+
+// museumPlans are the audits of the mechanisms with a known fault, which have pages in the
+// museum, at the claims of these pages.
+func museumPlans(only string) (plans []pair.Plan) {
+	for _, m := range seeded.Mechanisms {
+		if m.Fault == "" || !chosen(only, m.Name) {
+			continue
+		}
+		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: m.Name, Trials: 10}
+		if claim, ok := museumClaims[m.Name]; !ok {
+			p.Claim = new(audit.DPClaim(1, 0))
+		} else if claim != (audit.Claim{}) {
+			p.Claim = &claim
+		}
+		plans = append(plans, p)
+	}
+	return plans
+}
+
+// museumOracles are outputs that the log-optimal bet needs at epsilon = 1: the growth of the
+// learnt bet at 400,000 outputs of the best pair, cross-validated.
+var museumOracles = map[string]int{"svt3": 2560, "svt4": 2700, "svt5": 82, "svt6": 366, "laplace-mean-raw-count": 371, "laplace-mean-raw-denominator": 15_000}
+
+const (
+	museumSeed    = 5000 // of the first run
+	museumSeconds = 0.3  // to the verdict, at the median
+)
+
+// benchMuseum prints how many outputs and how long a verdict takes.
+func benchMuseum(c *call) (int, error) {
+	c.workers = 1 // seconds are of one audit alone
+	seeds, samples := 5, 50_000
+	c.Count(&seeds, "seeds", seeds, "runs a mechanism, with seeds 5000, 5001, ...")
+	c.Count(&samples, "samples", samples, "outputs a side, of all pairs, at most")
+	only := c.String("only", "", "only mechanisms whose name contains one of these, comma between")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	plans := museumPlans(*only)
+	if len(plans) == 0 || seeds < 1 {
+		return 0, nothing("-only and -seeds", fmt.Sprintf("%s, %d", *only, seeds), "part of the name of a mechanism with a known fault, and at least 1")
+	}
+	t := &table{title: fmt.Sprintf("Outputs of both sides of all pairs, and seconds, at beta .05 and at most %d outputs a side", samples),
+		columns: []string{"claim", "oracle", "median", "90 %", "most", "seconds", "90 %", "refuted"}}
+	quick := 0
+	for _, p := range plans {
+		p.Samples = samples
+		a, err := p.Resolve(seeded)
+		if err != nil {
+			return 0, err
+		}
+		type verdict struct {
+			outputs int
+			seconds float64
+			refuted bool
+		}
+		all, err := results(c.lab, seeds, func(ctx context.Context, run int) (v verdict, err error) {
+			start := time.Now()
+			r, err := sequential(ctx, p, seeded, uint64(museumSeed+run))
+			if err != nil {
+				return v, err
+			}
+			for _, e := range r.Epochs {
+				v.outputs += 2 * e.Outputs
+			}
+			return verdict{v.outputs, time.Since(start).Seconds(), r.Refuted}, nil
+		})
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", p.Mechanism, err)
+		}
+		var outputs []int
+		var seconds []float64
+		refuted := 0
+		for _, v := range all {
+			if outputs, seconds = append(outputs, v.outputs), append(seconds, v.seconds); v.refuted {
+				refuted++
+			}
+		}
+		slices.Sort(outputs)
+		slices.Sort(seconds)
+		half, most := seeds/2, min(seeds-1, seeds*9/10)
+		if refuted == seeds && seconds[half] <= museumSeconds {
+			quick++
+		}
+		oracle := any("")
+		if n, ok := museumOracles[p.Mechanism]; ok {
+			oracle = n
+		}
+		t.add(p.Mechanism, a.Claim, oracle, outputs[half], outputs[most], outputs[seeds-1], seconds[half], seconds[most], of(refuted, seeds))
+		c.say("%s: median %d", p.Mechanism, outputs[half])
+	}
+	t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median", quick, len(plans), museumSeconds)}
+	c.print("Known faults at the claims of their pages until they are refuted", t)
+	return 0, nil
+}
+
+// sequential is the test of a plan under a seed, on all of its pairs.
+func sequential(ctx context.Context, p pair.Plan, cat audit.Catalogue, seed uint64) (*pair.SequentialResult, error) {
+	p.Seed = seed
+	a, err := p.Resolve(cat)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })
+}

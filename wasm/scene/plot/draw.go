@@ -1,0 +1,62 @@
+package plot
+
+import (
+	"slices"
+	"strings"
+)
+
+// Request asks for a picture of a view.
+type Request struct {
+	Choice string  `json:"choice"` // one of the view's; another means the first
+	Width  float64 `json:"width"`  // px
+	// Theme and Heading, what it is of, make the picture a file of its own; see [Look].
+	Theme   [][3]uint8 `json:"theme,omitempty"`
+	Heading string     `json:"heading,omitempty"`
+	// Exact asks for the table with all digits.
+	Exact bool `json:"exact,omitempty"`
+}
+
+// Picture is a view at a width: what is drawn, what it says, and the numbers that
+// are drawn.
+type Picture struct {
+	Title       string   `json:"title"`
+	Words       string   `json:"words"`
+	ChoiceLabel string   `json:"choiceLabel"`
+	Choices     []Choice `json:"choices"`
+	Chosen      string   `json:"chosen"` // "" where there is nothing to choose
+	SVG         *Node    `json:"svg,omitempty"`
+	Markup      string   `json:"markup,omitempty"` // of a file, instead
+	Table       Table    `json:"table"`
+	Said
+}
+
+// Draw draws a view.
+func Draw(v *View, r Request) Picture {
+	p := Picture{Title: v.Title, ChoiceLabel: v.ChoiceLabel, Choices: append([]Choice{}, v.Choices...)}
+	called := p.Title
+	if len(v.Choices) > 0 {
+		chosen := v.Choices[max(0, slices.IndexFunc(v.Choices, func(c Choice) bool { return c.ID == r.Choice }))]
+		p.Chosen = chosen.ID
+		v.Choose(p.Chosen)
+		called += ", " + v.ChoiceLabel + ": " + chosen.Words
+	}
+	s := v.Layout(Frame{Width: r.Width, Camera: Everything})
+	if len(s.Keys) > 0 {
+		called += ". Drawn: " + strings.Join(s.Keys, "; ")
+	}
+	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(If(r.Exact, Exact, Rounded))
+	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
+	if r.Theme != nil {
+		p.Markup = svg.Markup()
+	} else {
+		p.SVG = &svg
+	}
+	return p
+}
+
+// Said is what a picture shows in one plain sentence, with what else there is to say.
+type Said struct {
+	Sentence string `json:"sentence,omitempty"`
+	Small    string `json:"small,omitempty"`
+	Lit      bool   `json:"lit,omitempty"` // the claim is refuted
+}
