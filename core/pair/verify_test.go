@@ -94,7 +94,7 @@ func TestWhatAReportBrings(t *testing.T) {
 			t.Errorf("%s is not named among %v", field, v.NotCompared())
 		}
 	}
-	if same := fmt.Sprint(v.Checked); strings.Contains(same, "{evidence.chart ") || !strings.Contains(same, "{evidence.prepared (but for event hedges) ") {
+	if same := fmt.Sprint(v.Checked); !strings.Contains(same, "{evidence.chart (but for ") || !strings.Contains(same, "{evidence.prepared (but for event hedges) ") {
 		t.Errorf("said to be the same: %s", same)
 	}
 	if err := pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}); err != nil {
