@@ -38,11 +38,10 @@ func (c Choice) In(edges []float64) Event {
 }
 
 // step is a group of neighbouring scores: how many of both sides lie at and below its
-// threshold, and how many of the first side the fit expects there.
+// threshold.
 type step struct {
 	threshold, score float64
 	below            [2]int
-	expected         float64
 }
 
 // steps cuts sorted scores into groups whose ends are cutStep apart, at least.
@@ -77,15 +76,17 @@ func steps(s1, s2 []float64) []step {
 	return out
 }
 
-// candidate is an event that might be certified.
+// candidate is an event that might be certified: one end of the scores.
 type candidate struct {
 	Choice
-	size   float64 // outputs of both sides
-	ratio  float64 // log of the rates' ratio, counts and fit weighed together
-	spread float64 // its standard error
+	n      [2]float64 // outputs of either side
+	size   float64    // of both
+	ratio  float64    // log of the rates' ratio, counts and fit weighed together
+	spread float64    // its standard error
 
-	rare, guess float64 // outputs of the side that is rarer by the fit, and how many that expects
-	second      bool    // which side that is
+	far         [2]float64 // how far out lies what it adds to the candidate before: by score, by rank
+	rare, guess float64    // outputs of the side that is rarer by the fit, and how many that expects
+	second      bool       // which side that is
 }
 
 // candidates are all events of the steps, likelier on either side. The rate on the rarer side
@@ -95,71 +96,108 @@ type candidate struct {
 func candidates(s1, s2 []float64) []candidate {
 	all := steps(s1, s2)
 	n := [2]float64{float64(len(s1)), float64(len(s2))}
-	odds, fits := bendOf(all)
-	expected := 0.0
-	last := 0
-	for k := range all {
-		if rank := all[k].below[0] + all[k].below[1]; fits {
-			expected += float64(float64(rank-last) * odds(all[k].score))
-			all[k].expected = expected
-			last = rank
-		}
-	}
 	var out []candidate
-	for _, s := range all[:len(all)-1] {
-		for _, above := range []bool{true, false} {
-			x, y, e := float64(s.below[0]), float64(s.below[1]), s.expected
-			if above {
-				x, y, e = n[0]-x, n[1]-y, expected-e
+	for _, above := range []bool{true, false} {
+		end := endOf(all, above)
+		fitted := expect(end, n)
+		shape := trust(end[:fitted])
+		for k := range end {
+			r := &end[k]
+			rare, weight := r.rare+0.5, r.rare+0.5
+			if k < fitted {
+				rare, weight = (shape+r.rare)/(shape/r.guess+1), shape+r.rare
 			}
-			r := candidate{size: x + y}
-			r.Threshold, r.above = s.threshold, above
-			if o := x + y - e; float64(e*n[1]) > float64(o*n[0]) {
-				r.second, r.rare, r.guess = true, y, o
-			} else {
-				r.rare, r.guess = x, e
+			rare = min(rare, r.size)
+			common, sides := r.size-rare+0.5, n
+			if !r.second {
+				sides[0], sides[1] = n[1], n[0]
 			}
-			if r.guess = max(r.guess, 1e-3); !fits {
-				r.second, r.rare = y < x, min(x, y)
+			r.ratio = stream.Log(float64(common*sides[1]) / float64(rare*sides[0]))
+			r.spread = math.Sqrt(1/weight + 1/common)
+			if r.reversed = !r.second; r.ratio < 0 {
+				r.reversed, r.ratio = !r.reversed, -r.ratio
 			}
-			out = append(out, r)
 		}
-	}
-	shape := [2]float64{trust(out, 0), trust(out, 1)}
-	for k := range out {
-		r := &out[k]
-		rare, weight := r.rare+0.5, r.rare+0.5
-		if fits {
-			c := shape[k&1]
-			rare, weight = (c+r.rare)/(c/r.guess+1), c+r.rare
-		}
-		rare = min(rare, r.size)
-		common, sides := r.size-rare+0.5, n
-		if !r.second {
-			sides[0], sides[1] = n[1], n[0]
-		}
-		r.ratio = stream.Log(float64(common*sides[1]) / float64(rare*sides[0]))
-		r.spread = math.Sqrt(1/weight + 1/common)
-		if r.reversed = !r.second; r.ratio < 0 {
-			r.reversed, r.ratio = !r.reversed, -r.ratio
-		}
+		out = append(out, end...)
 	}
 	return out
 }
 
-// trust is the shape that makes the rare counts of events that double in size likeliest:
-// of those above their thresholds (0) or below (1). Counts are negative binomial.
-func trust(all []candidate, at int) float64 {
-	var ends []candidate
-	for k := at; k < len(all); k += 2 {
-		if r := all[k]; r.size > 0 && r.rare <= 200 && r.guess <= 200 && (len(ends) == 0 || r.size >= 2*ends[len(ends)-1].size || r.size <= ends[len(ends)-1].size/2) {
-			ends = append(ends, r)
+// endOf are the events of one end of the scores, from the smallest on.
+func endOf(all []step, above bool) []candidate {
+	end := make([]candidate, len(all)-1)
+	whole, size := all[len(all)-1].below, 0.0
+	for i := range end {
+		r := &end[i]
+		s, score := all[i], -all[i].score
+		if above {
+			s, score = all[len(all)-2-i], all[len(all)-1-i].score
+			s.below = [2]int{whole[0] - s.below[0], whole[1] - s.below[1]}
+		}
+		r.Threshold, r.above = s.threshold, above
+		r.n = [2]float64{float64(s.below[0]), float64(s.below[1])}
+		r.size = r.n[0] + r.n[1]
+		r.far = [2]float64{score, -stream.Log((size + r.size) / 2)}
+		size = r.size
+	}
+	return end
+}
+
+// expect says which side of every event is the rarer one, and how many outputs it has: by the
+// fit for the smallest events, whose number is returned, by the counts for all others. The
+// log odds of an output are the mean of two fits: over the score, which a learner may stretch
+// or squeeze in the tail, and over the log of the rank, over which those of a Laplace tail
+// are a line.
+func expect(end []candidate, n [2]float64) (fitted int) {
+	for fitted < len(end) && end[fitted].size <= max(fitTail*(n[0]+n[1]), fitEnough) {
+		fitted++
+	}
+	var fits [2]bend
+	var ok [2]bool
+	for by := range fits {
+		fits[by], ok[by] = bent(end[:fitted], by)
+	}
+	if !ok[0] && !ok[1] {
+		fitted = 0
+	}
+	expected, size := 0.0, 0.0
+	for k := range end {
+		r := &end[k]
+		first := r.n[0]
+		if k < fitted {
+			var z, of float64
+			for by, m := range fits {
+				if ok[by] {
+					z += m.logOdds(r.far[by])
+					of++
+				}
+			}
+			expected += float64((r.size - size) / (1 + stream.Exp(-z/of)))
+			first, size = expected, r.size
+		}
+		if r.second = float64(first*n[1]) > float64((r.size-first)*n[0]); r.second {
+			r.rare, r.guess = r.n[1], r.size-first
+		} else {
+			r.rare, r.guess = r.n[0], first
+		}
+		r.guess = max(r.guess, 1e-3)
+	}
+	return fitted
+}
+
+// trust is the shape that makes the rare counts of events that double in size likeliest.
+// Counts are negative binomial.
+func trust(end []candidate) float64 {
+	var doubled []candidate
+	for _, r := range end {
+		if r.rare <= 200 && r.guess <= 200 && (len(doubled) == 0 || r.size >= 2*doubled[len(doubled)-1].size) {
+			doubled = append(doubled, r)
 		}
 	}
 	best, most := surest, math.Inf(-1)
 	for c := surest; c > 0.2; c /= 2 {
 		sum := 0.0
-		for _, r := range ends {
+		for _, r := range doubled {
 			sum += float64(c*stream.Log(c/(c+r.guess))) + float64(r.rare*stream.Log(r.guess/(c+r.guess)))
 			for i := 0.0; i < r.rare; i++ {
 				sum += stream.Log(c + i)
@@ -172,95 +210,57 @@ func trust(all []candidate, at int) float64 {
 	return best
 }
 
-// bendOf fits the share of the first side over the score: its log odds are a line between
-// two scores and do not change beyond them, as those of a mechanism do that keeps pure
-// DP. Where the ends lie is chosen by deviance, each end at a price.
-func bendOf(all []step) (odds func(score float64) float64, ok bool) {
-	var bins []scoreBin
-	total := all[len(all)-1].below[0] + all[len(all)-1].below[1]
-	usual := max(fitLeast, total/fitBins)
-	var b scoreBin
-	last := [2]int{}
-	width := fitLeast
-	for _, s := range all {
-		k := [2]float64{float64(s.below[0] - last[0]), float64(s.below[1] - last[1])}
-		last = s.below
-		b.n[0] += k[0]
-		b.n[1] += k[1]
-		b.score += float64((k[0] + k[1]) * s.score)
-		rank := last[0] + last[1]
-		if n := b.n[0] + b.n[1]; n >= float64(width) || rank == total {
-			b.score /= n
-			bins, b = append(bins, b), scoreBin{}
-			width = min(usual, max(fitLeast, min(rank, (total-rank)/2)))
-		}
-	}
-	lo, hi := 0, len(bins)-1
-	best, ok := bent(bins, lo, hi)
-	if !ok {
-		return nil, false
-	}
-	for range 2 {
-		for _, low := range []bool{false, true} {
-			for k := 1; k < len(bins)-1; k++ {
-				i, j := lo, k
-				if low {
-					i, j = k, hi
-				}
-				if i >= j || k > 6 && k < len(bins)-7 && k%3 != 0 {
-					continue
-				}
-				if m, ok := bent(bins, i, j); ok && m.deviance < best.deviance-1e-6 {
-					best, lo, hi = m, i, j
-				}
-			}
-		}
-	}
-	return best.odds, true
-}
-
 const (
-	fitBins  = 40 // of the fit, about, and fitLeast outputs in each
-	fitLeast = 4
-	fitPrice = 4.0
+	fitTail   = 0.125 // share of the outputs at either end that is fitted
+	fitEnough = 250.0 // outputs that are fitted, if there are so many
+	fitLeast  = 4.0   // outputs of a bin of the fit, and fitGrows of all up to there, at least
+	fitGrows  = 0.25
+	fitPrice  = 4.0 // in deviance, of a line that ends before the outputs do
 )
 
-// bend is a line of log odds a + b (score - mean) scale of the score kept in [lo, hi].
-type bend struct{ lo, hi, a, b, mean, scale, deviance float64 }
+// bend is a line of log odds a + b (x - mean) scale of x, how far out an output lies. Beyond hi
+// they do not change, as those of a mechanism do not that keeps pure DP.
+type bend struct{ hi, a, b, mean, scale, deviance float64 }
 
-func (m bend) odds(score float64) float64 {
-	x := float64((min(max(score, m.lo), m.hi) - m.mean) * m.scale)
-	return 1 / (1 + stream.Exp(-(m.a + float64(m.b*x))))
+func (m bend) logOdds(x float64) float64 {
+	return m.a + float64(m.b*float64((min(x, m.hi)-m.mean)*m.scale))
 }
 
-// bent fits a bend whose ends are the scores of two bins.
-func bent(bins []scoreBin, lo, hi int) (m bend, ok bool) {
-	m.lo, m.hi = bins[lo].score, bins[hi].score
-	kept := slices.Clone(bins)
-	for k := range kept {
-		kept[k].score = min(max(kept[k].score, m.lo), m.hi)
-	}
-	if lo == 0 {
-		m.lo = math.Inf(-1)
-	} else {
-		m.deviance += fitPrice
-	}
-	if hi == len(bins)-1 {
-		m.hi = math.Inf(1)
-	} else {
-		m.deviance += fitPrice
-	}
-	if m.a, m.b, m.mean, m.scale, ok = lineThrough(kept); !ok {
-		return m, false
-	}
-	for _, k := range kept {
-		p := m.odds(k.score)
-		if !(p > 0 && p < 1) {
-			return m, false
+// bent fits a bend to an end of the scores. Where it ends is chosen by deviance.
+func bent(end []candidate, by int) (best bend, ok bool) {
+	var bins []scoreBin
+	var b scoreBin
+	var last candidate
+	for k, r := range end {
+		b.n[0] += r.n[0] - last.n[0]
+		b.n[1] += r.n[1] - last.n[1]
+		b.score += float64((r.size - last.size) * r.far[by])
+		last = r
+		if n := b.n[0] + b.n[1]; n >= max(fitLeast, fitGrows*r.size) || k == len(end)-1 {
+			b.score /= n
+			bins, b = append(bins, b), scoreBin{}
 		}
-		m.deviance -= 2 * (float64(k.n[0]*stream.Log(p)) + float64(k.n[1]*stream.Log(1-p)))
 	}
-	return m, true
+	for k := range len(bins) - 3 {
+		kept, m := slices.Clone(bins), bend{hi: math.Inf(1)}
+		if k > 0 {
+			m.hi, m.deviance = bins[k].score, fitPrice
+		}
+		for i := range k {
+			kept[i].score = m.hi
+		}
+		var fits bool
+		m.a, m.b, m.mean, m.scale, fits = lineThrough(kept)
+		for _, b := range kept {
+			p := 1 / (1 + stream.Exp(-m.logOdds(b.score)))
+			fits = fits && p > 0 && p < 1
+			m.deviance -= 2 * (float64(b.n[0]*stream.Log(p)) + float64(b.n[1]*stream.Log(1-p)))
+		}
+		if fits && (!ok || m.deviance < best.deviance-1e-6) {
+			best, ok = m, true
+		}
+	}
+	return best, ok
 }
 
 // promise is about the lower limit of the log ratio, less delta, that n outputs a side show

@@ -32,6 +32,10 @@ func TestEventsAreChosenWell(t *testing.T) {
 		{"normal, mu = 1", 10_000, func(r *rand.Rand, side int) float64 { return r.NormFloat64() + float64(1-side) }, 1e-5, 3.2, 0.93},
 		// What pure DP looks like: the log odds do not go on.
 		{"Laplace", 1000, func(r *rand.Rand, side int) float64 { return laplace(r) + float64(1-side) }, 0, 1, 0.96},
+		// Tails of two scales: the log odds go on, over scores that a learner stretched.
+		{"two scales", 10_000, func(r *rand.Rand, side int) float64 {
+			return math.Pow(r.ExpFloat64()/float64(1+side), 2)
+		}, 0, 14.5, 0.97},
 		// A rare bad event.
 		{"spike", 1000, func(r *rand.Rand, side int) float64 {
 			if r.Float64() < []float64{0.02, 0.001}[side] {
@@ -113,28 +117,39 @@ func TestSimplerEventsArePreferred(t *testing.T) {
 	}
 }
 
-// The fit finds both ends of log odds that are a line between them.
+// The fit of an end finds where the line of log odds ends, over the score and over the log of
+// the rank.
 func TestBend(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	var s [2][]float64
-	for range 40_000 {
-		x := 4*r.Float64() - 2
-		side := 0
-		if r.Float64() > 1/(1+stream.Exp(-1.2*min(max(x, -0.5), 1))) {
-			side = 1
+	const n = 80_000
+	for by, logOdds := range [2]func(far [2]float64) float64{
+		func(far [2]float64) float64 { return 4 * (min(far[0], 1.8) - 1.7) },
+		func(far [2]float64) float64 { return 1.5 * (min(far[1], -8) + 8.5) },
+	} {
+		at := func(rank float64) [2]float64 { return [2]float64{2 - 4*rank/n, -math.Log(rank)} }
+		r := rand.New(rand.NewPCG(5, 6))
+		var s [2][]float64
+		for i := range n {
+			far, side := at(float64(i)+0.5), 0
+			if r.Float64() > 1/(1+stream.Exp(-logOdds(far))) {
+				side = 1
+			}
+			s[side] = append(s[side], far[0])
 		}
-		s[side] = append(s[side], x)
-	}
-	slices.Sort(s[0])
-	slices.Sort(s[1])
-	odds, ok := bendOf(steps(s[0], s[1]))
-	if !ok {
-		t.Fatal("no fit")
-	}
-	for x := -2.0; x <= 2; x += 0.1 {
-		want := 1 / (1 + stream.Exp(-1.2*min(max(x, -0.5), 1)))
-		if got := odds(x); math.Abs(got-want) > 0.02 {
-			t.Errorf("odds at %v are %v, want %v", x, got, want)
+		slices.Sort(s[0])
+		slices.Sort(s[1])
+		end := endOf(steps(s[0], s[1]), true)
+		for end[len(end)-1].size > n/8 {
+			end = end[:len(end)-1]
+		}
+		fit, ok := bent(end, by)
+		if !ok {
+			t.Fatal("no fit")
+		}
+		for rank := 10.0; rank < n/8; rank *= 1.3 {
+			far := at(rank)
+			if got, want := fit.logOdds(far[by]), logOdds(far); math.Abs(got-want) > 0.15 {
+				t.Errorf("by %d: log odds at rank %v are %v, want %v", by, rank, got, want)
+			}
 		}
 	}
 }
