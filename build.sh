@@ -169,7 +169,7 @@ run_fuzz() {
 }
 
 # What decides counts, and what follows from them: it runs in the browser too.
-pure=(./audit/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./estimators ./bounds/... ./core/...)
+pure=(./audit/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./mechanisms/source ./estimators ./bounds/... ./core/...)
 
 check_sources() {
 	say "go vet, for the host and for the browser"

@@ -22,7 +22,7 @@ import (
 // multiply-add, which rounds once where wasm rounds twice. What a pattern covers is
 // the go command's to say, so that a new package is looked at without being named
 // here.
-var decides = []string{"./audit/...", "./mechanisms", "./mechanisms/recorded/...", "./mechanisms/google", "./mechanisms/learners", "./mechanisms/train", "./mechanisms/user", "./estimators/...", "./core/..."}
+var decides = []string{"./audit/...", "./mechanisms", "./mechanisms/recorded/...", "./mechanisms/google", "./mechanisms/learners", "./mechanisms/source", "./mechanisms/train", "./mechanisms/user", "./estimators/...", "./core/..."}
 
 // also are single files that decide, of packages that may fuse: when a race ends, and
 // what it bets, follows from factors of stakes.

@@ -51,10 +51,18 @@ export class History {
   /** Keeps a run. @param {Omit<Entry, "at">} run */
   add(run) {
     const list = [{ at: Date.now(), ...run }, ...kept().filter((e) => e.fragment !== run.fragment)].slice(0, MOST);
-    try {
-      localStorage.setItem(KEY, JSON.stringify(list));
-    } catch {
-      this.#told = list.length === 1; // else there is no more room, and the earlier ones stay
+    for (;;) {
+      try {
+        localStorage.setItem(KEY, JSON.stringify(list));
+        return;
+      } catch {
+        if (list.length > 1) {
+          list.length = Math.floor(list.length / 2); // there is no more room
+          continue;
+        }
+        this.#told = true;
+        return;
+      }
     }
   }
 
