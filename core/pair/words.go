@@ -518,6 +518,7 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 	// end halves between a point outside and one inside. Next to 0 it would halve on to the
 	// least of all numbers.
 	end := func(out, in0 float64) float64 {
+		least := 1e-12 * math.Abs(out-in0)
 		for range 60 {
 			mid := float64(out*0.5) + float64(in0*0.5)
 			if in(mid) {
@@ -526,7 +527,7 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 				out = mid
 			}
 		}
-		if math.Abs(in0) < 1e-12*(hi-lo) {
+		if math.Abs(in0) < least {
 			return 0
 		}
 		return in0

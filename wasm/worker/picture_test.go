@@ -13,7 +13,7 @@ import (
 // TestPictures: every picture of the page is drawn from what the page has, at the
 // width it asks for, as elements or as a file.
 func TestPictures(t *testing.T) {
-	report := must.Get(os.ReadFile("../../core/testdata/reports/pair/histogram.json"))(t)
+	report := must.Get(os.ReadFile("../../core/testdata/reports/recorded.json"))(t)
 	alpha := 2.0
 	account := must.Get(accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha}))(t)
 	texts := map[string]string{
