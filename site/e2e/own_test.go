@@ -101,18 +101,18 @@ func dropFile(t *testing.T, tab *browser.Tab, path string) {
 }
 
 // TestOwn: a function gets the verdict that it deserves, with its code in the report, which
-// verifies; how fast it goes is said on the way. A module that is dropped is audited as
+// verifies; how long it takes is said on the way. A module that is dropped is audited as
 // natively; what is wrong with one is said as on the command line.
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
-	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, (about|at most) .+ left/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
+	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, (about|at most) .+ left/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	example(t, tab, 3)
 	set(t, tab, "own-samples", "20000")
 	set(t, tab, "own-seed", "2")
 	r := runOwn(t, tab)
 	if r.Verdict != audit.Violation || *r.Tables[0].Rows[0].LowerBound < 2.4 || eval[int](t, tab, `paces`) == 0 {
-		t.Errorf("%s; or how fast it goes was never said", r.Summary)
+		t.Errorf("%s; or how long it takes was never said", r.Summary)
 	}
 	if b := r.Inputs.User; b == nil || b.Kind != audit.UserScript || b.Code != eval[string](t, tab, `document.querySelector("#own-code").value`) || b.Unseeded != "" || len(b.SHA256) != 64 {
 		t.Errorf("%+v", b)
