@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
 // museumClaims are the claims of the museum's pages where they are not epsilon = 1: the
@@ -26,15 +27,16 @@ var museumClaims = map[string]audit.Claim{
 	"dp-sgd-scaled-noise":                 {},
 }
 
-// museumPlans are the audits of the mechanisms with a known fault, which have pages in the
-// museum, at the claims of these pages.
+// museumPlans are the audits of the mechanisms with a known fault: at the claims of their
+// pages in the museum, and private learners, which have none, at their own.
 func museumPlans(only string) (plans []pair.Plan) {
 	for _, m := range seeded.Mechanisms {
 		if m.Fault == "" || !chosen(only, m.Name) {
 			continue
 		}
 		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: m.Name, Trials: 10}
-		if claim, ok := museumClaims[m.Name]; !ok {
+		learner := slices.ContainsFunc(learners.All(), func(l audit.MechanismSpec) bool { return l.Name == m.Name })
+		if claim, ok := museumClaims[m.Name]; !ok && !learner {
 			p.Claim = new(audit.DPClaim(1, 0))
 		} else if claim != (audit.Claim{}) {
 			p.Claim = &claim
@@ -117,7 +119,7 @@ func benchMuseum(c *call) (int, error) {
 		c.say("%s: median %d", p.Mechanism, outputs[half])
 	}
 	t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median", quick, len(plans), museumSeconds)}
-	c.print("Known faults at the claims of their pages until they are refuted", t)
+	c.print("Known faults at the claims of their pages, private learners at their own, until they are refuted", t)
 	return 0, nil
 }
 

@@ -77,7 +77,7 @@ func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// replayWords say on the page of a report what its host found.
+// words say on the page of a report what its host found.
 func (r Replayed) words() string {
 	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
 		return "" // not this program's

@@ -327,7 +327,7 @@ func readOneFile(names []string) ([]byte, error) {
 	return readFile(names[0], mostFile)
 }
 
-// mostFile bounds what is read as a report, or as a file of examples.
+// mostFile bounds what is read as a report, or as a file of examples or vectors.
 const mostFile = 64 << 20
 
 // readFile reads a file of at most so many bytes.

@@ -9,7 +9,7 @@ import (
 )
 
 // The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
-// once raceChartAgain outputs a side are there; only what comes after that is counted.
+// once sequentialChartAgain outputs a side are there; only what comes after that is counted.
 const (
 	sequentialChartAgain = 192
 	sequentialChartBins  = 24 // inner bins of a histogram

@@ -73,7 +73,7 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	return claim, claim.Validate()
 }
 
-// defaultDelta completes the claim of a plan that was read from data and names no
+// ReadDefaultDelta completes the claim of a plan that was read from data and names no
 // delta.
 func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	var plan struct {

@@ -68,7 +68,7 @@ type room struct {
 // below it.
 var rooms = []room{
 	{p("audit/stream/..."), nil,
-		"random streams, elementary functions and lists of numbers are the same whatever is audited"},
+		"random streams and elementary functions are the same whatever is audited"},
 	{p("bounds/accounting"), p("audit/...", "bounds"),
 		"a curve is worth the same whoever asks"},
 	{p("bounds/..."), p("bounds", "audit", "audit/stream"),

@@ -258,5 +258,3 @@ func TestOneRunSphere(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkRun is one run of the Gaussian sum: O(K^2 + M), whatever d is.

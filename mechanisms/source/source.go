@@ -33,9 +33,9 @@ type OneRunSpec struct {
 // Limits of a plan.
 const (
 	MaxRuns = 1 << 24
-	// maxCanaries is that of a bounds.CanaryTable.
+	// MaxCanaries is that of a bounds.CanaryTable.
 	MaxCanaries = 1 << 16
-	// maxScores is how many exploration scores are held in memory (128 MiB).
+	// MaxScores is how many exploration scores are held in memory (128 MiB).
 	MaxScores = 1 << 24
 )
 

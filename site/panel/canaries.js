@@ -118,7 +118,7 @@ export class Canaries extends Bar {
     say(`${words}${bound && `. ${bound}`}`, false);
   }
 
-  /** Shows the bounds so far. @param {import("../worker/protocol").CanaryProgress} p @returns {string} the audit's own, in words */
+  /** Shows the bound so far. @param {import("../worker/protocol").CanaryProgress} p @returns {string} the audit's own, in words */
   #bounds(p) {
     const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen);
     this.#course.push({ runs: p.certified, bounds: p.bounds });
@@ -131,7 +131,7 @@ export class Canaries extends Bar {
     return words.textContent;
   }
 
-  /** Makes the place where the bounds are shown. @param {import("../worker/protocol").CanaryProgress} p */
+  /** Makes the place where the bound is shown. @param {import("../worker/protocol").CanaryProgress} p */
   #liven({ holds, claimed }) {
     const words = html("p", { class: "chart-words" }), chart = html("div", {}), box = html("div", { class: "contents" }, words, chart);
     this.#live = { box, words, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
