@@ -40,7 +40,7 @@ func newSettingsFlags(command string, stdin io.Reader, stdout, stderr io.Writer)
 	f.asked = cli.Settings(s, pair.Keys())
 	f.brought.register(s, pair.ExternalKeys())
 	s.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
-	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
+	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, or an Opacus state_dict (docs/claims.md)")
 	return f
 }
 

@@ -32,7 +32,7 @@ func (m Mode) phase() Phase {
 // Task is the drawing of some runs of an audit. It returns a [Drawn].
 type Task struct {
 	Plan  Plan    `json:"plan"`           // resolved
-	Data  []byte  `json:"data,omitempty"` // prepared
+	Data  []byte  `json:"data,omitempty"` // the user's file
 	Phase Phase   `json:"phase"`
 	First int     `json:"first"` // run
 	Runs  int     `json:"runs"`

@@ -102,7 +102,8 @@ const (
 // 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
 // nothing of it.
 func histogram(in, out []float64) Histogram {
-	all := audit.Ascending(slices.Concat(in, out))
+	all := slices.Concat(in, out)
+	slices.Sort(all)
 	all = all[sort.SearchFloat64s(all, math.Nextafter(-math.MaxFloat64, 0)):sort.SearchFloat64s(all, math.MaxFloat64)]
 	h := Histogram{Edges: []float64{}}
 	if n := len(all); n > 0 {

@@ -153,6 +153,12 @@ var parts = []struct {
 
 // place says where a field belongs that stands in another part; "": nowhere.
 func place(name, in string) string {
+	if in == "canaries" || in == "scores" { // all settings of theirs are within
+		if slices.Contains(audit.FieldNames(audit.Claim{}), name) {
+			return fmt.Sprintf(`it belongs within its claim: {%q: {"claim": {%q: ...}}}`, in, name)
+		}
+		return ""
+	}
 	for _, p := range parts {
 		switch {
 		case !slices.Contains(audit.FieldNames(p.of), name):

@@ -107,6 +107,8 @@ func TestErrors(t *testing.T) {
 		audits(`{"name": "a", "brought": {"exe": "x"}, "claim": {"epsilon": 1}}`):                                           `audits[0].brought: field is "exe", must be a known name; did you mean "exec"?`,
 		audits(`{"name": "a", "brought": {"exec": "x", "relation": "replace"}, "claim": {"epsilon": 1}}`):                   `audits[0].brought.relation is given, must be absent; it belongs beside brought: {"brought": {...}, "relation": ...}`,
 		audits(`{"name": "a", "brought": {"exec": "x", "epsilon": 1}}`):                                                     `audits[0].brought.epsilon is given, must be absent; it belongs within claim: {"brought": {...}, "claim": {"epsilon": ...}}`,
+		audits(`{"name": "a", "canaries": {"source": "gaussian-sum", "epsilon": 1}}`):                                       `audits[0].canaries.epsilon is given, must be absent; it belongs within its claim: {"canaries": {"claim": {"epsilon": ...}}}`,
+		audits(`{"name": "a", "canaries": {"source": "gaussian-sum", "trials": 1}}`):                                        `audits[0].canaries: field is "trials", must be a known name`,
 		audits(`{"name": "a", "exec": "x", "claim": {"epsilon": 1}}`):                                                       `audits[0].exec is given, must be absent; it belongs within brought: {"brought": {"exec": ...}}`,
 		audits(`{"name": "a", "brought": {"rows": "3"}, "claim": {"epsilon": 1}}`):                                          "audits[0] (a).brought is without exec and wasm",
 		audits(`{"name": "a", "brought": {"exec": "x", "wasm": "y"}, "claim": {"epsilon": 1}}`):                             "brought is with both exec and wasm",

@@ -22,7 +22,7 @@ const maxCells = 1 << 21
 // without any number is a header.
 func parseVectors(file []byte) ([][]float64, error) {
 	var rows [][]float64
-	head, _, _ := bytes.Cut(file, []byte{'\n'})
+	head, _, _ := bytes.Cut(bytes.TrimLeft(file, "\r\n"), []byte{'\n'})
 	begun := false
 	err := csv.Each("vectors", file, csv.Separator(head), true, func(line int, cells []string) error {
 		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"time"
 
 	"github.com/andybalholm/brotli"
 )
@@ -44,10 +45,10 @@ var gzipCoding = coding{
 	},
 }
 
-// sibling writes the compressed form of data beside path and returns its size. One that is
-// there of the same data is kept: brotli takes seconds.
-func (c coding) sibling(path string, data []byte, same bool) (int, error) {
-	if old, err := os.Stat(path + c.suffix); same && err == nil {
+// sibling writes the compressed form of data beside path and returns its size. One that was
+// there when a build of the same data ended is kept: brotli takes seconds. Zero: there was none.
+func (c coding) sibling(path string, data []byte, ended time.Time) (int, error) {
+	if old, err := os.Stat(path + c.suffix); err == nil && !old.ModTime().After(ended) {
 		return int(old.Size()), nil
 	}
 	packed, err := c.pack(data)

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,6 +29,8 @@ type buildInfo struct {
 	Build   string     `json:"build"` // a hash of all files, which the service worker knows too
 	Go      string     `json:"go"`
 	Files   []fileInfo `json:"files"` // by name
+
+	ended time.Time // of an earlier build
 }
 
 type fileInfo struct {
@@ -139,7 +142,10 @@ func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, err
 		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
 		return info, removeSiblings(path)
 	}
-	same := slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.name && o.SHA256 == info.SHA256 })
+	var same time.Time
+	if slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.name && o.SHA256 == info.SHA256 }) {
+		same = old.ended
+	}
 	var err error
 	if info.Gzip, err = gzipCoding.sibling(path, f.data, same); err != nil {
 		return fileInfo{}, err
@@ -160,9 +166,13 @@ func removeSiblings(path string) error {
 
 // builtBefore is what a folder's build-info.json says; nothing where it is not ours.
 func builtBefore(out string) (old buildInfo) {
-	data, err := os.ReadFile(filepath.Join(out, infoName))
+	path := filepath.Join(out, infoName)
+	data, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(data, &old) != nil {
 		return buildInfo{}
+	}
+	if at, err := os.Stat(path); err == nil {
+		old.ended = at.ModTime()
 	}
 	return old
 }

@@ -172,7 +172,8 @@ class Embed {
 
   /** Runs the audit, after a replay that is under way. It comes to the report, or fails in words. @returns {Promise<any>} */
   run() {
-    if (this.work && this.#verifying) return this.work.catch(() => {}).then(() => this.run());
+    const stopping = this.#stopping;
+    if (this.work && this.#verifying) return this.work.catch(() => {}).then(() => stopping?.signal.aborted || this.run());
     this.#verifying = false;
     return this.#begin(() => {
       if (!this.planted) return this.runs.run(false);

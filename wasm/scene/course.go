@@ -53,9 +53,12 @@ func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 
 func (c course) caption() string {
 	words := fmt.Sprintf("The lower bound on %s after each number of %s; claimed: %s. ", c.Quantity, c.counted(), plot.Short(c.Claimed))
-	if c.Valid {
+	switch {
+	case c.Valid:
 		words += "All bounds hold together: the run could have been stopped at any of them."
-	} else {
+	case c.Counted != "":
+		return words + "Provisional: each as if the audit had been planned to end there."
+	default:
 		words += "Only the last bound is certified: one chosen while looking has no confidence."
 	}
 	if i := c.first(); i >= 0 {

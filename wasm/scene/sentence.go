@@ -97,7 +97,7 @@ func (t *tested) on(sign float64) float64 {
 	return share(t.First, t.firstOf)
 }
 
-// whole is the sentence where no event has one.
+// wholeWords are the sentence where no event has one.
 func (v *outputs) wholeWords() string {
 	switch {
 	case v.refuted && v.corridor:

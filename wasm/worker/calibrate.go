@@ -148,7 +148,12 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerP
 		if ctx.Err() != nil {
 			break
 		}
-		audits.Go(func() error {
+		audits.Go(func() (err error) {
+			defer func() { // the engine guards its tasks; this is all else
+				if x := recover(); x != nil {
+					err = fmt.Errorf("%s, run %d: %v", s.cells[a.cell].Name, a.run, x)
+				}
+			}()
 			o, err := s.cells[a.cell].AuditOn(ctx, cat, engine.NewPool(crew), s.plan.Seed, a.run)
 			if err != nil {
 				return fmt.Errorf("%s, run %d: %w", s.cells[a.cell].Name, a.run, err)
