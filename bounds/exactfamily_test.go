@@ -102,11 +102,6 @@ func slowGaussianRoot(x, n1, y, n0, mu float64) float64 {
 	return math.Sqrt(2 * max(0, l(x, n1, x/n1)+l(y, n0, y/n0)-at(lo)))
 }
 
-// slowScoreRoot is T of the lines.
-func slowScoreRoot(c Counts, slope, height float64) float64 {
-	return newNullFit(c, height).score(slope)
-}
-
 // slowBound is the bound by definition: for growing th the supremum over a grid of p0 in
 // the box, of the region of all counts whose limit is not below the observed one.
 func slowBound(c Counts, beta, top float64, root func(c Counts, th float64) float64, edge func(th, p0 float64) float64) float64 {
@@ -160,9 +155,15 @@ func TestExactFamilyAgainstDefinition(t *testing.T) {
 		compare("mu", ExactMu(c, beta), slowBound(c, beta, 12, func(c Counts, th float64) float64 {
 			return slowGaussianRoot(float64(c.X), float64(c.N1), float64(c.Y), float64(c.N0), th)
 		}, gaussian{}.rise))
+		// An epsilon below log .01 counts as that.
+		delta := []float64{0, 1e-3, 0.1}[r.IntN(3)]
+		ratio := slowBound(c, beta, 1e4, func(c Counts, th float64) float64 {
+			return newNullFit(c, delta).score(max(th, 1e-9))
+		}, func(th, p0 float64) float64 { return th*p0 + delta })
+		compare(fmt.Sprintf("epsilon with %v", delta), max(Exact(c, delta, beta), math.Log(0.01)), math.Log(max(ratio, 0.01)))
 		slope := math.Exp(eps)
 		compare(fmt.Sprintf("delta at %v", eps), ExactDelta(c, eps, beta), slowBound(c, beta, 1, func(c Counts, th float64) float64 {
-			return slowScoreRoot(c, slope, th)
+			return newNullFit(c, th).score(slope) // T of the lines
 		}, func(th, p0 float64) float64 { return slope*p0 + th }))
 	}
 	if shown < 15 {

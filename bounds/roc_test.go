@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
@@ -87,15 +89,8 @@ func (l twoLaws) best(rate float64) float64 {
 		}
 		return most
 	}
-	lo, hi := 10.0, -10.0 // fpr(lo) <= rate
-	for range 200 {
-		if mid := (lo + hi) / 2; func() float64 { _, f := l.rates(mid); return f }() <= rate {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	tpr, _ := l.rates(lo)
+	_, at := Bisect(-10, 10, 0, func(at float64) bool { _, fpr := l.rates(at); return fpr > rate })
+	tpr, _ := l.rates(at)
 	return tpr
 }
 
@@ -234,15 +229,8 @@ func sameROC(t *testing.T, name string, r ROC, in, out, rates []float64, beta fl
 
 // slowTails are P(Bin(n, p) <= k) and P(Bin(n, p) >= k).
 func slowTails(n int, p float64, k int) (most, least float64) {
-	for i, w := range pmf(n, p) {
-		if i <= k {
-			most += w
-		}
-		if i >= k {
-			least += w
-		}
-	}
-	return most, least
+	w := pmf(n, p)
+	return floats.Sum(w[:k+1]), floats.Sum(w[k:])
 }
 
 // The interval of the area against Hoeffding's looser form, and where one looks up kl.
