@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -128,21 +127,5 @@ func TestCurvesAtExtremes(t *testing.T) {
 	}
 	if v := (RenyiDP{4, 1}).At(4.0001); !math.IsInf(v, 1) {
 		t.Errorf("above the known order: %v", v)
-	}
-}
-
-// Pure privacy's curve is the worst: Laplace noise of that epsilon lies below, and
-// it lies below min(eps, alpha eps^2/2) and the slides' 2 alpha eps^2.
-func TestPureCurveIsTheWorst(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		eps, alpha := math.Exp(6*r.Float64()-4), 1+math.Exp(8*r.Float64()-4)
-		pure := PureDP{eps}.At(alpha)
-		if laplace := (Laplace{1, eps}).At(alpha); laplace > pure*(1+1e-12) {
-			t.Errorf("eps %v alpha %v: laplace %v above pure %v", eps, alpha, laplace, pure)
-		}
-		if pure > math.Min(eps, alpha*eps*eps/2)*(1+1e-12) {
-			t.Errorf("eps %v alpha %v: pure %v", eps, alpha, pure)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"math"
 	"math/rand/v2"
 	"sort"
 	"testing"
@@ -46,13 +45,4 @@ func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
 	if most := testsize.Most(runs, beta, 1e-6); errors > most {
 		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
 	}
-}
-
-// pmf is the binomial mass function.
-func pmf(n int, p float64) []float64 {
-	w, lg := make([]float64, n+1), func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
-	for k := range w {
-		w[k] = math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
-	}
-	return w
 }
