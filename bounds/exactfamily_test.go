@@ -90,16 +90,7 @@ func slowGaussianRoot(x, n1, y, n0, mu float64) float64 {
 		return 0
 	}
 	at := func(u float64) float64 { return l(x, n1, normalCDF(u+mu)) + l(y, n0, normalCDF(u)) }
-	lo, hi := -8.0, 8.0
-	for range 200 { // the log likelihood is concave in u
-		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
-		if at(a) < at(b) {
-			lo = a
-		} else {
-			hi = b
-		}
-	}
-	return math.Sqrt(2 * max(0, l(x, n1, x/n1)+l(y, n0, y/n0)-at(lo)))
+	return math.Sqrt(2 * max(0, l(x, n1, x/n1)+l(y, n0, y/n0)-at(summit(-8, 8, at))))
 }
 
 // slowBound is the bound by definition: for growing th the supremum over a grid of p0 in

@@ -22,20 +22,18 @@ func TestProportionsSolveTheTail(t *testing.T) {
 				}
 				// margin moves a limit back across its rounding.
 				const margin, summing = 4e-11, 1e-8
-				if k > 0 {
-					if tail := sum(lower, k, n); tail > beta*(1+summing) {
-						t.Errorf("k %d n %d beta %v: P(K >= k) = %v at the lower limit", k, n, beta, tail)
-					}
-					if tail := sum(math.Min(1, lower*(1+margin)), k, n); tail < beta*(1-summing) {
-						t.Errorf("k %d n %d beta %v: P(K >= k) = %v above the lower limit", k, n, beta, tail)
-					}
-				}
-				if k < n {
-					if tail := sum(upper, 0, k); tail > beta*(1+summing) {
-						t.Errorf("k %d n %d beta %v: P(K <= k) = %v at the upper limit", k, n, beta, tail)
-					}
-					if tail := sum(upper*(1-margin), 0, k); tail < beta*(1-summing) {
-						t.Errorf("k %d n %d beta %v: P(K <= k) = %v below the upper limit", k, n, beta, tail)
+				for _, side := range []struct {
+					name          string
+					closed        bool
+					limit, inside float64
+					from, to      int
+				}{
+					{"lower", k == 0, lower, math.Min(1, lower*(1+margin)), k, n},
+					{"upper", k == n, upper, upper * (1 - margin), 0, k},
+				} {
+					at, inside := sum(side.limit, side.from, side.to), sum(side.inside, side.from, side.to)
+					if !side.closed && (at > beta*(1+summing) || inside < beta*(1-summing)) {
+						t.Errorf("k %d n %d beta %v: tail %v at the %s limit, %v inside it", k, n, beta, at, side.name, inside)
 					}
 				}
 			}

@@ -123,24 +123,16 @@ func TestROCCoverage(t *testing.T) {
 				law.draw(s, in, out)
 				outside := false
 				// Every threshold counts as a score does, or as the next above it.
-				for _, at := range append(slices.Concat(in, out), law.support...) {
-					x, y := atLeast(in, at), atLeast(out, at)
-					tpr, fpr := law.rates(at)
-					for _, c := range []struct {
-						k, n int
-						p    float64
-					}{{x, len(in), tpr}, {y, len(out), fpr}} {
-						b := band[c.n](c.k)
-						outside = outside || c.p < b[0]-1e-12 || c.p > b[1]+1e-12
-					}
-					next := math.Nextafter(at, math.Inf(1))
-					x, y = atLeast(in, next), atLeast(out, next)
+				for _, score := range append(slices.Concat(in, out), law.support...) {
+					next := math.Nextafter(score, math.Inf(1))
 					if law.support != nil {
-						next = at + 1
+						next = score + 1
 					}
-					tpr, fpr = law.rates(next)
-					bx, by := band[len(in)](x), band[len(out)](y)
-					outside = outside || tpr < bx[0]-1e-12 || tpr > bx[1]+1e-12 || fpr < by[0]-1e-12 || fpr > by[1]+1e-12
+					for _, at := range []float64{score, next} {
+						tpr, fpr := law.rates(at)
+						bx, by := band[len(in)](atLeast(in, at)), band[len(out)](atLeast(out, at))
+						outside = outside || tpr < bx[0]-1e-12 || tpr > bx[1]+1e-12 || fpr < by[0]-1e-12 || fpr > by[1]+1e-12
+					}
 				}
 				if outside {
 					lost++
