@@ -1,6 +1,7 @@
 package published
 
 import (
+	"math"
 	"math/rand/v2"
 	"sort"
 	"testing"
@@ -25,6 +26,14 @@ func (k pair) draw(r *rand.Rand, n int) bounds.Table {
 		t.N[first()*t.Bins+second()]++
 	}
 	return t
+}
+
+// delta is that of the first over the second.
+func (k pair) delta(eps float64) (sum float64) {
+	for i, p := range k.p {
+		sum += max(0, p-math.Exp(eps)*k.q[i])
+	}
+	return sum
 }
 
 // drawing draws bins.
