@@ -44,15 +44,9 @@ func TestOneRunPValueIsTheLeast(t *testing.T) {
 		}
 		tried++
 		law := loudest(m, r, v, eps, delta)
-		atLeast, total := 0.0, 0.0
-		for w, x := range law {
-			total += x
-			if x < 0 {
-				t.Fatalf("m %d, r %d, v %d: %v right with probability %v", m, r, v, w, x)
-			}
-			if w >= v {
-				atLeast += x
-			}
+		atLeast, total := floats.Sum(law[v:]), floats.Sum(law)
+		if floats.Min(law) < 0 {
+			t.Fatalf("m %d, r %d, v %d: a probability below 0 in %v", m, r, v, law)
 		}
 		// P(output | coins) of r canaries, a set of bits, and a string told of them.
 		output := func(coins, set, told int) float64 {

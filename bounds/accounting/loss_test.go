@@ -344,14 +344,17 @@ func TestNormalMass(t *testing.T) {
 			t.Errorf("[%v, %v]: %v, want %v", a, b, got, want)
 		}
 	}
-	for _, k := range []struct{ a, b, want float64 }{{math.Inf(-1), math.Inf(1), 1}, {math.Inf(-1), 0, 0.5}, {1, math.Inf(1), 0.15865525393145705}, {2, 2, 0}} {
-		if got := normalMass(k.a, k.b); math.Abs(got-k.want) > 1e-15 {
-			t.Errorf("[%v, %v]: %v", k.a, k.b, got)
-		}
-	}
-	for _, k := range []struct{ a, b, want float64 }{{math.Inf(-1), math.Inf(1), 1}, {-1, 2, 1 - math.Exp(-1)/2 - math.Exp(-2)/2}, {2, 3, (math.Exp(-2) - math.Exp(-3)) / 2}, {-3, -2, (math.Exp(-2) - math.Exp(-3)) / 2}} {
-		if got := laplaceMass(k.a, k.b); math.Abs(got-k.want) > 1e-15 {
-			t.Errorf("laplace [%v, %v]: %v", k.a, k.b, got)
+	inf := math.Inf(1)
+	for _, k := range []struct {
+		mass       func(a, b float64) float64
+		a, b, want float64
+	}{
+		{normalMass, -inf, inf, 1}, {normalMass, -inf, 0, 0.5}, {normalMass, 1, inf, 0.15865525393145705}, {normalMass, 2, 2, 0},
+		{laplaceMass, -inf, inf, 1}, {laplaceMass, -1, 2, 1 - math.Exp(-1)/2 - math.Exp(-2)/2},
+		{laplaceMass, 2, 3, (math.Exp(-2) - math.Exp(-3)) / 2}, {laplaceMass, -3, -2, (math.Exp(-2) - math.Exp(-3)) / 2},
+	} {
+		if got := k.mass(k.a, k.b); math.Abs(got-k.want) > 1e-15 {
+			t.Errorf("[%v, %v]: %v, want %v", k.a, k.b, got, k.want)
 		}
 	}
 }
