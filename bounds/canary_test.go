@@ -13,20 +13,21 @@ import (
 func someCanaries(k, m, runs int, p1, p0 float64, seed uint64) CanaryTable {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "canaries"})
 	t := NewCanaryTable(k, m)
-	ones := func(k int, p float64) int {
-		c := 0
-		for range k {
-			if st.Float64() < p {
-				c++
-			}
-		}
-		return c
-	}
 	for range runs {
-		x := ones(k, p1)
-		t.Add(x, ones(m, p0), 1)
+		x := hits(st.Float64, k, p1)
+		t.Add(x, hits(st.Float64, m, p0), 1)
 	}
 	return t
+}
+
+// hits are how many of n numbers are below p.
+func hits(draw func() float64, n int, p float64) (count int) {
+	for range n {
+		if draw() < p {
+			count++
+		}
+	}
+	return count
 }
 
 func TestCanaryTableAddsUp(t *testing.T) {

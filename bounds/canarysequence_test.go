@@ -38,17 +38,7 @@ func TestCanarySequenceSlow(t *testing.T) {
 			s.Epoch(past)
 			epochs, trainings = append(epochs, past), append(trainings, nil)
 		}
-		x, y := 0, 0
-		for range k {
-			if rng.Float64() < .7 {
-				x++
-			}
-		}
-		for range m {
-			if rng.Float64() < .05 {
-				y++
-			}
-		}
+		x, y := hits(rng.Float64, k, .7), hits(rng.Float64, m, .05)
 		s.Observe(x, y)
 		past.Add(x, y)
 		last := len(trainings) - 1
@@ -128,17 +118,7 @@ func TestCanarySums(t *testing.T) {
 		var ws []float64
 		a, b := 0.0, 0.0
 		for range n {
-			x, y := 0, 0
-			for range k {
-				if rng.Float64() < p {
-					x++
-				}
-			}
-			for range m {
-				if rng.Float64() < q {
-					y++
-				}
-			}
+			x, y := hits(rng.Float64, k, p), hits(rng.Float64, m, q)
 			s.Add(x, y)
 			a, b = a+float64(x)/float64(k)/float64(n), b+float64(y)/float64(m)/float64(n)
 			ws = append(ws, float64(x)/float64(k)-th*float64(y)/float64(m))
@@ -192,21 +172,11 @@ func TestCanarySequenceFalseAlarms(t *testing.T) {
 					next = i + i/8 + 1
 				}
 				// One number for both sides and all canaries, or one for each.
-				common, u := rng.Float64() < law.shock, rng.Float64()
-				side := func(n int, p float64) (c int) {
-					for range n {
-						v := u
-						if !common {
-							v = rng.Float64()
-						}
-						if v < p {
-							c++
-						}
-					}
-					return c
+				draw := rng.Float64
+				if common, u := rng.Float64() < law.shock, rng.Float64(); common {
+					draw = func() float64 { return u }
 				}
-				x := side(k, law.p1)
-				y := side(m, law.p0)
+				x, y := hits(draw, k, law.p1), hits(draw, m, law.p0)
 				s.Observe(x, y)
 				past.Add(x, y)
 				if s.LowerBound() > claim {

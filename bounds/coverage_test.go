@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"math"
+	"sort"
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -61,15 +62,8 @@ func failureAt(n int, p1, p0, delta float64, bound func(Counts) float64) float64
 		if w < 1e-9 {
 			continue
 		}
-		lo, hi := -1, n+1 // bound <= truth at lo, > truth at hi
-		for hi-lo > 1 {
-			if mid := (lo + hi) / 2; bound(Counts{mid, n, y, n}) > truth {
-				hi = mid
-			} else {
-				lo = mid
-			}
-		}
-		failed += w * above[hi]
+		first := sort.Search(n+1, func(x int) bool { return bound(Counts{x, n, y, n}) > truth })
+		failed += w * above[first]
 	}
 	return failed
 }

@@ -2,86 +2,17 @@ package bounds
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
-// slowTail is the p(th) of Exact by definition: the region is every pair whose
-// score limit is not below the observed one, the supremum runs over a fine grid
-// of p0. The grid can only miss some of the supremum.
-func slowTail(c Counts, delta, beta float64) func(th float64) float64 {
-	observed := Score(c, delta, beta)
-	in := make([][]bool, c.N0+1)
-	for y := range in {
-		in[y] = make([]bool, c.N1+1)
-		for x := range in[y] {
-			in[y][x] = Score(Counts{x, c.N1, y, c.N0}, delta, beta) >= observed-1e-9
-		}
-	}
-	gamma := beta * nuisanceShare
-	b := nuisance(c, gamma)
-	return func(th float64) float64 {
-		left := math.Max(b.low0, (b.low1-delta)/th)
-		right := math.Min(b.high0, math.Max(b.low0, (b.high1-delta)/th))
-		worst := 0.0
-		const grid = 1000
-		for i := range grid + 1 {
-			u := float64(i) / grid
-			root := (1-u)*math.Sqrt(left) + u*math.Sqrt(math.Max(left, right))
-			if p0 := root * root; left <= right {
-				worst = math.Max(worst, slowProb(in, c.N1, c.N0, math.Min(b.high1, th*p0+delta), p0))
-			}
-		}
-		return worst + gamma
-	}
-}
-
-// Exact stays on the safe side of its definition, and within twice its slack.
-func TestExactAgainstDefinition(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 10))
-	compared := 0
-	for range 60 {
-		c := Counts{N1: 2 + r.IntN(14), N0: 2 + r.IntN(14)}
-		c.X, c.Y = 1+r.IntN(c.N1), r.IntN(c.N0+1)
-		delta := []float64{0, 0, 1e-3, 0.1}[r.IntN(4)]
-		beta := []float64{0.05, 0.3, 0.6, 1e-3}[r.IntN(4)]
-		got := Exact(c, delta, beta)
-		if math.IsInf(Score(c, delta, beta), -1) {
-			if !math.IsInf(got, -1) {
-				t.Errorf("Exact(%+v, %v, %v) = %v without a score limit", c, delta, beta, got)
-			}
-			continue
-		}
-		tail := slowTail(c, delta, beta)
-		if math.IsInf(got, -1) {
-			if v := tail(1e-9); v < beta*(1-0.005) {
-				t.Errorf("Exact(%+v, %v, %v) = -Inf, yet p(0) = %v", c, delta, beta, v)
-			}
-			continue
-		}
-		compared++
-		if v := tail(math.Exp(got)); v > beta {
-			t.Errorf("Exact(%+v, %v, %v) = %v, where p is %v", c, delta, beta, got, v)
-		}
-		if v := tail(math.Exp(got + 1e-3)); v < beta*(1-0.005) {
-			t.Errorf("Exact(%+v, %v, %v) = %v, too low: above it p is %v", c, delta, beta, got, v)
-		}
-	}
-	if compared < 30 {
-		t.Errorf("only %d bounds compared", compared)
-	}
-}
-
 func TestExactEdges(t *testing.T) {
-	inf := math.Inf(-1)
-	if got := Exact(Counts{0, 50, 0, 50}, 0, 0.05); got != inf {
-		t.Errorf("X = 0: %v, want -Inf", got)
-	}
-	if got := Exact(Counts{5, 50, 0, 50}, 0.99, 0.05); got != inf {
-		t.Errorf("X/N1 below delta: %v, want -Inf", got)
-	}
-	if got := Exact(Counts{50, 50, 0, 50}, 0.99, 0.05); got != inf {
-		t.Errorf("delta near 1: %v, want -Inf", got)
+	for _, k := range []struct {
+		c     Counts
+		delta float64
+	}{{Counts{0, 50, 0, 50}, 0}, {Counts{5, 50, 0, 50}, 0.99}, {Counts{50, 50, 0, 50}, 0.99}} {
+		if got := Exact(k.c, k.delta, 0.05); !math.IsInf(got, -1) {
+			t.Errorf("%+v: %v, want -Inf", k, got)
+		}
 	}
 	// At X = N1, Y = 0 the region is one point, of probability
 	// (th p0)^n1 (1-p0)^n0, largest at p0 = n1/(n1+n0) or, if that is smaller, at

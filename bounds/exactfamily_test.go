@@ -90,21 +90,7 @@ func slowGaussianRoot(x, n1, y, n0, mu float64) float64 {
 		return 0
 	}
 	at := func(u float64) float64 { return l(x, n1, normalCDF(u+mu)) + l(y, n0, normalCDF(u)) }
-	lo, hi := -8.0, 8.0
-	for range 200 { // the log likelihood is concave in u
-		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
-		if at(a) < at(b) {
-			lo = a
-		} else {
-			hi = b
-		}
-	}
-	return math.Sqrt(2 * max(0, l(x, n1, x/n1)+l(y, n0, y/n0)-at(lo)))
-}
-
-// slowScoreRoot is T of the lines.
-func slowScoreRoot(c Counts, slope, height float64) float64 {
-	return newNullFit(c, height).score(slope)
+	return math.Sqrt(2 * max(0, l(x, n1, x/n1)+l(y, n0, y/n0)-at(summit(-8, 8, at))))
 }
 
 // slowBound is the bound by definition: for growing th the supremum over a grid of p0 in
@@ -160,9 +146,15 @@ func TestExactFamilyAgainstDefinition(t *testing.T) {
 		compare("mu", ExactMu(c, beta), slowBound(c, beta, 12, func(c Counts, th float64) float64 {
 			return slowGaussianRoot(float64(c.X), float64(c.N1), float64(c.Y), float64(c.N0), th)
 		}, gaussian{}.rise))
+		// An epsilon below log .01 counts as that.
+		delta := []float64{0, 1e-3, 0.1}[r.IntN(3)]
+		ratio := slowBound(c, beta, 1e4, func(c Counts, th float64) float64 {
+			return newNullFit(c, delta).score(max(th, 1e-9))
+		}, func(th, p0 float64) float64 { return th*p0 + delta })
+		compare(fmt.Sprintf("epsilon with %v", delta), max(Exact(c, delta, beta), math.Log(0.01)), math.Log(max(ratio, 0.01)))
 		slope := math.Exp(eps)
 		compare(fmt.Sprintf("delta at %v", eps), ExactDelta(c, eps, beta), slowBound(c, beta, 1, func(c Counts, th float64) float64 {
-			return slowScoreRoot(c, slope, th)
+			return newNullFit(c, th).score(slope) // T of the lines
 		}, func(th, p0 float64) float64 { return slope*p0 + th }))
 	}
 	if shown < 15 {
@@ -248,23 +240,18 @@ func TestPValues(t *testing.T) {
 // What exactness is for: the mean bound on mu at n = 40 is that of a bound without box and
 // slack (.518 and 1.454), where Clopper-Pearson limits give .195 and 1.033.
 func TestExactMuIsSharp(t *testing.T) {
-	mean := func(n int, p, mu float64, bound func(Counts) float64) float64 {
-		wx, wy := pmf(n, normalCDF(mathext.NormalQuantile(p)+mu)), pmf(n, p)
-		sum := 0.0
-		for y, w := range wy {
+	const n = 40
+	for _, k := range []struct{ p, mu, least float64 }{{0.3, 1, 0.51}, {0.16, 2, 1.44}} {
+		mean, wx := 0.0, pmf(n, gaussian{}.rise(k.mu, k.p))
+		for y, w := range pmf(n, k.p) {
 			for x, v := range wx {
 				if w*v > 1e-6 {
-					sum += w * v * bound(Counts{x, n, y, n})
+					mean += w * v * ExactMu(Counts{x, n, y, n}, nominal)
 				}
 			}
 		}
-		return sum
-	}
-	exact := func(c Counts) float64 { return ExactMu(c, nominal) }
-	for _, k := range []struct{ p, mu, least float64 }{{0.3, 1, 0.51}, {0.16, 2, 1.44}} {
-		got := mean(40, k.p, k.mu, exact)
-		if got < k.least {
-			t.Errorf("n 40, mu %v: mean bound %v, want %v", k.mu, got, k.least)
+		if mean < k.least {
+			t.Errorf("mu %v: mean bound %v, want %v", k.mu, mean, k.least)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package bounds
 import (
 	"math"
 	"math/rand/v2"
-	"sort"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
@@ -147,15 +146,8 @@ func oneRunScores(st *stream.Stream, m int, sigma float64) ([]float64, []bool) {
 func slowOneRunGDP(m, guesses, v int, mu, beta float64) bool {
 	phi := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 	quantile := func(p float64) float64 {
-		lo, hi := -40.0, 40.0
-		for range 200 {
-			if mid := (lo + hi) / 2; phi(mid) < p {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		return lo
+		z, _ := Bisect(-40, 40, 0, func(z float64) bool { return phi(z) < p })
+		return z
 	}
 	right, wrong := make([]float64, v+1), make([]float64, v+1)
 	right[v], wrong[v] = beta*float64(v)/float64(m), beta*float64(guesses-v)/float64(m)
@@ -183,24 +175,15 @@ func TestOneRunGDPMuAgainstScan(t *testing.T) {
 		if got > want+1e-6 || got < want-step-1e-5 {
 			t.Errorf("m %d, r %d, v %d, beta %v: %v, the scan ends at %v", m, r, v, beta, got, want)
 		}
+		if got > 0 && !oneRunRefutes(float64(m), r, v, got, beta) || oneRunRefutes(float64(m), r, v, got+3e-6, beta) {
+			t.Errorf("m %d, r %d, v %d, beta %v: mu %v is not the end of what is refuted", m, r, v, beta, got)
+		}
 		if got > 0 {
 			positive++
 		}
 	}
 	if positive < 20 {
 		t.Errorf("only %d of 40 bounds are above 0", positive)
-	}
-}
-
-func TestOneRunGDPMuIsTheEnd(t *testing.T) {
-	for _, v := range []int{60, 80, 95, 100} {
-		mu := OneRunGDPMu(1000, 100, v, nominal)
-		if mu > 0 && !oneRunRefutes(1000, 100, v, mu, nominal) || oneRunRefutes(1000, 100, v, mu+3e-6, nominal) {
-			t.Errorf("v %d: mu %v is not the end of what is refuted", v, mu)
-		}
-	}
-	if mu := OneRunGDPMu(1000, 100, 50, nominal); mu != 0 {
-		t.Errorf("half of the guesses right: mu %v", mu)
 	}
 }
 
@@ -221,11 +204,7 @@ func TestOneRunRightIsThatOfASort(t *testing.T) {
 		for i := range scores {
 			scores[i], in[i] = float64(r.IntN(1+r.IntN(n))), r.IntN(2) == 0
 		}
-		order := make([]int, n)
-		for i := range order {
-			order[i] = i
-		}
-		sort.SliceStable(order, func(i, j int) bool { return scores[order[i]] > scores[order[j]] })
+		order := downBy(n, func(i int) float64 { return scores[i] })
 		for up := range n + 1 {
 			for down := range n - up + 1 {
 				if up+down == 0 {

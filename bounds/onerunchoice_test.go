@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
 )
@@ -29,13 +31,7 @@ func solveStein(m, r, v int, eps, delta float64) (p float64, wrong error) {
 		return 1, nil
 	}
 	w := pmf(r, 1/(1+math.Exp(-eps)))
-	b, below := 0.0, 0.0
-	for i := r; i >= v; i-- {
-		b += w[i]
-	}
-	for _, x := range w[:v] {
-		below += x
-	}
+	b, below := floats.Sum(w[v:]), floats.Sum(w[:v])
 	th, g := math.Exp(eps), make([]float64, r+2)
 	for i := r; i >= v; i-- { // from the equation at w = i
 		g[i] = (below + th*float64(r-i)*g[i+1]) / float64(i)

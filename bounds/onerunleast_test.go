@@ -4,6 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
@@ -11,10 +14,7 @@ import (
 // loudest is the law of right guesses of the mechanism in the comment of OneRunPValue.
 func loudest(m, r, v int, eps, delta float64) []float64 {
 	law := pmf(r, 1/(1+math.Exp(-eps)))
-	tail := 0.0
-	for _, p := range law[v:] {
-		tail += p
-	}
+	tail := floats.Sum(law[v:])
 	step := float64(m) * delta / (float64(v) * law[v])
 	for w := range law {
 		x := 1 - step*tail
@@ -32,7 +32,6 @@ func loudest(m, r, v int, eps, delta float64) []float64 {
 // p-value of m, r and v that is valid is less.
 func TestOneRunPValueIsTheLeast(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 11, Purpose: "one run"})
-	choose := func(n, k int) float64 { return math.Round(math.Exp(lchoose(n, k))) }
 	tried := 0
 	for range testsize.Of(300, 3000) {
 		m := 1 + st.Intn(5)
@@ -45,20 +44,14 @@ func TestOneRunPValueIsTheLeast(t *testing.T) {
 		}
 		tried++
 		law := loudest(m, r, v, eps, delta)
-		atLeast, total := 0.0, 0.0
-		for w, x := range law {
-			total += x
-			if x < 0 {
-				t.Fatalf("m %d, r %d, v %d: %v right with probability %v", m, r, v, w, x)
-			}
-			if w >= v {
-				atLeast += x
-			}
+		atLeast, total := floats.Sum(law[v:]), floats.Sum(law)
+		if floats.Min(law) < 0 {
+			t.Fatalf("m %d, r %d, v %d: a probability below 0 in %v", m, r, v, law)
 		}
 		// P(output | coins) of r canaries, a set of bits, and a string told of them.
 		output := func(coins, set, told int) float64 {
 			w := ones(set &^ (coins ^ told))
-			return law[w] / (choose(m, r) * choose(r, w))
+			return law[w] / float64(combin.Binomial(m, r)*combin.Binomial(r, w))
 		}
 		for j := range m {
 			for coins := range 1 << m {
@@ -88,13 +81,6 @@ func TestOneRunPValueIsTheLeast(t *testing.T) {
 	if tried < 100 {
 		t.Errorf("only %d mechanisms", tried)
 	}
-}
-
-func lchoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
 }
 
 // Canaries that share a shock, Gaussian scores whose mu is drawn once for all of them:

@@ -3,6 +3,8 @@ package bounds
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The limits solve the binomial tail, summed the slow way, and err outwards.
@@ -14,32 +16,24 @@ func TestProportionsSolveTheTail(t *testing.T) {
 				if rate := float64(k) / float64(n); beta < 0.3 && (lower > rate || upper < rate) {
 					t.Errorf("k %d n %d beta %v: [%v, %v] misses the rate", k, n, beta, lower, upper)
 				}
-				sum := func(p float64, from, to int) float64 {
-					s := 0.0
-					for _, v := range pmf(n, p)[from : to+1] {
-						s += v
-					}
-					return s
-				}
+				sum := func(p float64, from, to int) float64 { return floats.Sum(pmf(n, p)[from : to+1]) }
 				if k == 0 && lower != 0 || k == n && upper != 1 {
 					t.Errorf("k %d n %d: [%v, %v], want the closed end", k, n, lower, upper)
 				}
 				// margin moves a limit back across its rounding.
 				const margin, summing = 4e-11, 1e-8
-				if k > 0 {
-					if tail := sum(lower, k, n); tail > beta*(1+summing) {
-						t.Errorf("k %d n %d beta %v: P(K >= k) = %v at the lower limit", k, n, beta, tail)
-					}
-					if tail := sum(math.Min(1, lower*(1+margin)), k, n); tail < beta*(1-summing) {
-						t.Errorf("k %d n %d beta %v: P(K >= k) = %v above the lower limit", k, n, beta, tail)
-					}
-				}
-				if k < n {
-					if tail := sum(upper, 0, k); tail > beta*(1+summing) {
-						t.Errorf("k %d n %d beta %v: P(K <= k) = %v at the upper limit", k, n, beta, tail)
-					}
-					if tail := sum(upper*(1-margin), 0, k); tail < beta*(1-summing) {
-						t.Errorf("k %d n %d beta %v: P(K <= k) = %v below the upper limit", k, n, beta, tail)
+				for _, side := range []struct {
+					name          string
+					closed        bool
+					limit, inside float64
+					from, to      int
+				}{
+					{"lower", k == 0, lower, math.Min(1, lower*(1+margin)), k, n},
+					{"upper", k == n, upper, upper * (1 - margin), 0, k},
+				} {
+					at, inside := sum(side.limit, side.from, side.to), sum(side.inside, side.from, side.to)
+					if !side.closed && (at > beta*(1+summing) || inside < beta*(1-summing)) {
+						t.Errorf("k %d n %d beta %v: tail %v at the %s limit, %v inside it", k, n, beta, at, side.name, inside)
 					}
 				}
 			}
@@ -73,10 +67,7 @@ func TestTails(t *testing.T) {
 		for _, p := range []float64{0, 1e-7, 0.3, 0.999, 1} {
 			w := pmf(n, p)
 			for _, k := range []int{0, 1, n / 2, n, n + 1} {
-				want := 0.0
-				for j := range k {
-					want += w[j]
-				}
+				want := floats.Sum(w[:k])
 				below, above := tails(k, n, p, 60)
 				if math.Abs(below-want) > 1e-11 || math.Abs(above-(1-want)) > 1e-11 {
 					t.Errorf("tails(%d, %d, %v) = %v, %v, want %v, %v", k, n, p, below, above, want, 1-want)

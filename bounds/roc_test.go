@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
@@ -87,15 +89,8 @@ func (l twoLaws) best(rate float64) float64 {
 		}
 		return most
 	}
-	lo, hi := 10.0, -10.0 // fpr(lo) <= rate
-	for range 200 {
-		if mid := (lo + hi) / 2; func() float64 { _, f := l.rates(mid); return f }() <= rate {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	tpr, _ := l.rates(lo)
+	_, at := Bisect(-10, 10, 0, func(at float64) bool { _, fpr := l.rates(at); return fpr > rate })
+	tpr, _ := l.rates(at)
 	return tpr
 }
 
@@ -128,24 +123,16 @@ func TestROCCoverage(t *testing.T) {
 				law.draw(s, in, out)
 				outside := false
 				// Every threshold counts as a score does, or as the next above it.
-				for _, at := range append(slices.Concat(in, out), law.support...) {
-					x, y := atLeast(in, at), atLeast(out, at)
-					tpr, fpr := law.rates(at)
-					for _, c := range []struct {
-						k, n int
-						p    float64
-					}{{x, len(in), tpr}, {y, len(out), fpr}} {
-						b := band[c.n](c.k)
-						outside = outside || c.p < b[0]-1e-12 || c.p > b[1]+1e-12
-					}
-					next := math.Nextafter(at, math.Inf(1))
-					x, y = atLeast(in, next), atLeast(out, next)
+				for _, score := range append(slices.Concat(in, out), law.support...) {
+					next := math.Nextafter(score, math.Inf(1))
 					if law.support != nil {
-						next = at + 1
+						next = score + 1
 					}
-					tpr, fpr = law.rates(next)
-					bx, by := band[len(in)](x), band[len(out)](y)
-					outside = outside || tpr < bx[0]-1e-12 || tpr > bx[1]+1e-12 || fpr < by[0]-1e-12 || fpr > by[1]+1e-12
+					for _, at := range []float64{score, next} {
+						tpr, fpr := law.rates(at)
+						bx, by := band[len(in)](atLeast(in, at)), band[len(out)](atLeast(out, at))
+						outside = outside || tpr < bx[0]-1e-12 || tpr > bx[1]+1e-12 || fpr < by[0]-1e-12 || fpr > by[1]+1e-12
+					}
 				}
 				if outside {
 					lost++
@@ -234,15 +221,8 @@ func sameROC(t *testing.T, name string, r ROC, in, out, rates []float64, beta fl
 
 // slowTails are P(Bin(n, p) <= k) and P(Bin(n, p) >= k).
 func slowTails(n int, p float64, k int) (most, least float64) {
-	for i, w := range pmf(n, p) {
-		if i <= k {
-			most += w
-		}
-		if i >= k {
-			least += w
-		}
-	}
-	return most, least
+	w := pmf(n, p)
+	return floats.Sum(w[:k+1]), floats.Sum(w[k:])
 }
 
 // The interval of the area against Hoeffding's looser form, and where one looks up kl.

@@ -6,7 +6,19 @@ import (
 	"testing"
 )
 
-// T is found by maximising the likelihood on a fine grid, then golden section.
+// summit is where a concave f is largest.
+func summit(lo, hi float64, f func(float64) float64) float64 {
+	for range 200 {
+		if a, b := lo+(hi-lo)/3, hi-(hi-lo)/3; f(a) < f(b) {
+			lo = a
+		} else {
+			hi = b
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// T is found by maximising the likelihood by thirds.
 func slowScore(c Counts, delta, th float64) float64 {
 	n1, n0, x, y := float64(c.N1), float64(c.N0), float64(c.X), float64(c.Y)
 	loglik := func(p float64) float64 {
@@ -19,16 +31,7 @@ func slowScore(c Counts, delta, th float64) float64 {
 		p1 := math.Min(1, th*p+delta)
 		return term(x, p1) + term(n1-x, 1-p1) + term(y, p) + term(n0-y, 1-p)
 	}
-	lo, hi := 0.0, math.Min(1, (1-delta)/th)
-	for range 200 {
-		a, b := lo+(hi-lo)*0.382, lo+(hi-lo)*0.618
-		if loglik(a) < loglik(b) {
-			lo = a
-		} else {
-			hi = b
-		}
-	}
-	p := (lo + hi) / 2
+	p := summit(0, math.Min(1, (1-delta)/th), loglik)
 	p1 := math.Min(1, th*p+delta)
 	v := p1*(1-p1)/n1 + th*th*p*(1-p)/n0
 	return (x/n1 - th*y/n0 - delta) / math.Sqrt(v)
@@ -50,7 +53,7 @@ func TestScoreStatisticAgainstLikelihood(t *testing.T) {
 			continue
 		}
 		compared++
-		// Golden section finds the maximum to the square root of the precision.
+		// The search finds the maximum to the square root of the precision.
 		if math.Abs(got-want) > 2e-5*(1+want) {
 			t.Errorf("score%+v at th %v, delta %v = %v, want %v", c, th, delta, got, want)
 		}
@@ -128,21 +131,10 @@ func (f nullFit) score(th float64) float64 {
 	if f.top() <= 0 || f.top() <= th*f.y/f.n0 {
 		return 0
 	}
-	lo, hi := 0.0, f.top()
-	if end, _ := f.at(hi); f.x == f.n1 && th >= end {
+	if end, _ := f.at(f.top()); f.x == f.n1 && th >= end {
 		return f.edge(th)
 	}
-	for range 200 {
-		mid := (lo + hi) / 2
-		if mid <= lo || mid >= hi {
-			break
-		}
-		if t, _ := f.at(mid); t < th {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	_, hi := Bisect(0, f.top(), 0, func(p float64) bool { at, _ := f.at(p); return p == 0 || at < th })
 	// Below the path's start (y = 0, delta > 0) the fit rests at p0 = 0 and T
 	// no longer depends on th: hi tends to 0 and gives just that value.
 	_, t := f.at(hi)

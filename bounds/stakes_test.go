@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -163,7 +165,8 @@ func mean(law, x []float64) float64 {
 	return sum
 }
 
-func order(n int, by func(i int) float64) []int {
+// downBy is the order of 0 to n-1 in which by falls.
+func downBy(n int, by func(i int) float64) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -182,7 +185,7 @@ type foe interface {
 // Delta on the largest, e^Epsilon Q from there on down.
 func (p Point) first(q, f []float64) []float64 {
 	law, left := make([]float64, len(q)), 1.0
-	down := order(len(q), func(i int) float64 { return f[i] })
+	down := downBy(len(q), func(i int) float64 { return f[i] })
 	law[down[0]] = min(left, p.Delta)
 	left -= law[down[0]]
 	for _, i := range down {
@@ -198,7 +201,7 @@ func (p Point) first(q, f []float64) []float64 {
 // factor is small.
 func (p Point) second(first, g []float64) []float64 {
 	law, left, spare := make([]float64, len(first)), 1.0, p.Delta
-	down := order(len(first), func(i int) float64 { return g[i] })
+	down := downBy(len(first), func(i int) float64 { return g[i] })
 	for k := len(down) - 1; k >= 0; k-- {
 		i := down[k]
 		d := min(spare, first[i])
@@ -226,25 +229,12 @@ func (r renyiFoe) divergence(p, q []float64) float64 {
 // most is the law with the largest parameter that is within the limit: the laws
 // go further from the other one as it grows.
 func (r renyiFoe) most(law func(x float64) []float64, far func(law []float64) float64) []float64 {
-	lo, hi := -40.0, 40.0
-	for range 60 {
-		if mid := (lo + hi) / 2; far(law(mid)) <= r.limit {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return law(lo)
+	x, _ := Bisect(-40, 40, 1e-16, func(x float64) bool { return far(law(x)) <= r.limit })
+	return law(x)
 }
 
 func normal(x []float64) []float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	for i := range x {
-		x[i] /= sum
-	}
+	floats.Scale(1/floats.Sum(x), x)
 	return x
 }
 
@@ -361,15 +351,8 @@ func projected(p, q []float64, epsilon float64) float64 {
 		}
 		return a, b, sum
 	}
-	lo, hi := 1e-9, 2-1e-9
-	for range 200 {
-		if mid := (lo + hi) / 2; func() bool { _, _, sum := nearest(mid); return sum > 1 }() {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	a, b, _ := nearest(lo)
+	l, _ := Bisect(1e-9, 2-1e-9, 0, func(l float64) bool { _, _, sum := nearest(l); return sum > 1 })
+	a, b, _ := nearest(l)
 	growth := 0.0
 	for i := range p {
 		growth += p[i]*math.Log(p[i]/a[i]) + q[i]*math.Log(q[i]/b[i])

@@ -12,10 +12,7 @@ func TestTradeoffBandCoverage(t *testing.T) {
 	const runs = 150
 	for _, k := range []pair{gaussianPair(1, 20), rarePair(), {"equal", []float64{0.5, 0.3, 0.2}, []float64{0.5, 0.3, 0.2}}} {
 		bins := len(k.p)
-		order := make([]int, bins)
-		for i := range order {
-			order[i] = bins - 1 - i
-		}
+		order := downBy(bins, func(i int) float64 { return float64(i) })
 		wrong := 0
 		for range runs {
 			missed := false
@@ -66,10 +63,7 @@ func TestTradeoffBandShape(t *testing.T) {
 		t.Errorf("ends %+v and %+v", first, last)
 	}
 	// In the tails much better: the true top bin has FPR near 0.
-	sorted := make([]int, 40)
-	for i := range sorted {
-		sorted[i] = 39 - i
-	}
+	sorted := downBy(40, func(i int) float64 { return float64(i) })
 	if p := TradeoffBand(sample, sorted, 0.05)[1]; p.FPRUpper > p.FPR+0.005 {
 		t.Errorf("upper limit %v of a rate %v, want less than half of the uniform band's", p.FPRUpper, p.FPR)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // With a kernel so narrow that different numbers are orthogonal, and next to no
@@ -28,7 +29,7 @@ func TestKernelRenyiOfShares(t *testing.T) {
 			sum += math.Pow(p[i], alpha) * math.Pow(q[i], 1-alpha)
 		}
 		want := math.Log(sum) / (alpha - 1)
-		if got, err := m.divergence(alpha, func() error { return nil }); err != nil || math.Abs(got-want) > 1e-6 {
+		if got, err := m.divergence(alpha, always); err != nil || math.Abs(got-want) > 1e-6 {
 			t.Errorf("alpha %v: %v, error %v, want %v", alpha, got, err, want)
 		}
 	}
@@ -38,7 +39,7 @@ func TestKernelRenyiOfShares(t *testing.T) {
 	}
 	// A value that the second side lacks costs log(p/lambda) as alpha grows.
 	m = &kernelMeanModel{Inputs: make([]input, 1), Bandwidth: 0.05, Lambda: 0.01, First: 2, Landmarks: floatList{0, 1, 0, 0}}
-	if got, err := m.divergence(400, func() error { return nil }); err != nil || math.Abs(got-math.Log(0.5/0.01)) > 0.02 {
+	if got, err := m.divergence(400, always); err != nil || math.Abs(got-math.Log(0.5/0.01)) > 0.02 {
 		t.Errorf("%v, error %v, want log 50", got, err)
 	}
 }
@@ -49,20 +50,14 @@ func TestKernelRenyiOfShares(t *testing.T) {
 func TestKernelRenyiOfGaussians(t *testing.T) {
 	c := halfShift()
 	estimate := func(settings string, seed uint64) float64 {
-		l, err := audit.Catalogue{Learners: Registry()}.Learner("kernel-renyi:outputs=200:" + settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(audit.Catalogue{Learners: Registry()}.Learner("kernel-renyi:outputs=200:" + settings))(t)
 		c.seed = seed
 		first, second := c.samples("kernel", 0, 200), c.samples("kernel", 1, 200)
 		for i := range second.Rows {
 			second.Rows[i] += 0.5
 		}
-		m, err := l.Learn(audit.Exploration{First: first, Second: second, Claim: audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1},
-			Stream: stream.New(stream.Key{Seed: seed, Purpose: "kernel"}), Check: func() error { return nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(l.Learn(audit.Exploration{First: first, Second: second, Claim: audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1},
+			Stream: stream.New(stream.Key{Seed: seed, Purpose: "kernel"}), Check: always}))(t)
 		return m.(*kernelMeanModel).Divergence
 	}
 	mean := 0.0

@@ -91,10 +91,7 @@ func TestNothingToFind(t *testing.T) {
 		n        int
 		most     float64
 	}{{svt6(5, 1), All, 20000, 0.1}, {laplaceVector(), []audit.LearnerSpec{usualNetwork, usualKernels, logisticVector()}, 10000, 0.3}} {
-		for _, spec := range c.learners {
-			if spec.Applies(c.scenario.columns) != nil {
-				continue
-			}
+		for _, spec := range applying(c.learners, c.scenario.columns) {
 			m := must.Get(spec.Learn(exploring(c.scenario.samples("a", 0, c.n), c.scenario.samples("b", 0, c.n))))(t)
 			var scores [2][]float64
 			for side, purpose := range []string{"c", "d"} {

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/optimize/functions"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // surface is a function of gonum's collection.
@@ -28,10 +29,7 @@ func TestMinimiseFindsMinima(t *testing.T) {
 		{"Rosenbrock", functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1}, []float64{1, 1, 1, 1}},
 		{"Beale", functions.Beale{}, []float64{1, 1}, []float64{3, 0.5}},
 	} {
-		got, err := smoothFunction{c.f.Func, c.f.Grad, always}.minimise(slices.Clone(c.start), 1e-9, 500)
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
+		got := must.Get(smoothFunction{c.f.Func, c.f.Grad, always}.minimise(slices.Clone(c.start), 1e-9, 500))(t)
 		for i, x := range got {
 			if math.Abs(x-c.want[i]) > 1e-7 {
 				t.Errorf("%s: minimum at %v, want %v", c.name, got, c.want)
@@ -70,15 +68,10 @@ func TestMinimiseStops(t *testing.T) {
 
 func TestMinimiseRefusesABrokenStart(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		value := func([]float64) float64 { return 1 }
-		gradient := func(g, x []float64) { g[0], g[1] = v, 1 }
-		if x, err := (smoothFunction{value, gradient, always}).minimise([]float64{0, 0}, 1e-3, 10); err == nil || !strings.Contains(err.Error(), "at its start") {
-			t.Errorf("a gradient of %v: %v, %v", v, x, err)
-		}
-		value = func([]float64) float64 { return v }
-		gradient = func(g, x []float64) { g[0], g[1] = 1, 1 }
-		if x, err := (smoothFunction{value, gradient, always}).minimise([]float64{0, 0}, 1e-3, 10); err == nil || !strings.Contains(err.Error(), "at its start") {
-			t.Errorf("a loss of %v: %v, %v", v, x, err)
+		for _, start := range []struct{ loss, slope float64 }{{1, v}, {v, 1}} {
+			value := func([]float64) float64 { return start.loss }
+			gradient := func(g, x []float64) { g[0], g[1] = start.slope, 1 }
+			must.Refuse(t, must.Err(smoothFunction{value, gradient, always}.minimise([]float64{0, 0}, 1e-3, 10)), "at its start", start)
 		}
 	}
 }

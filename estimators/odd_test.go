@@ -73,19 +73,13 @@ func oddSamples() map[string][2]audit.Samples {
 func TestOddOutputs(t *testing.T) {
 	nativetest.Only(t)
 	for name, pair := range oddSamples() {
-		columns := pair[0].Columns
-		for _, spec := range slices.Concat(All, quick) {
-			if spec.Applies(columns) != nil {
-				continue
-			}
+		for _, spec := range applying(slices.Concat(All, quick), pair[0].Columns) {
 			t.Run(name+"/"+spec.Name, func(t *testing.T) {
 				m, err := spec.Learn(exploring(pair[0], pair[1]))
 				if errors.Is(err, errNoVariety) && (strings.HasPrefix(name, "constant") || name == "one output" || name == "subnormal" || name == "minus zero") {
 					return
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if name == "the largest in mixed" && strings.HasPrefix(spec.Name, "logistic") {
 					// The plain twin's sums overflow; finite scores are what is asked.
 					out := make([]float64, pair[1].Len())
@@ -107,10 +101,7 @@ func TestOddOutputs(t *testing.T) {
 func TestUnequalSides(t *testing.T) {
 	c := laplaceShift(1)
 	ex := exploring(c.samples("train", 0, 20000), c.samples("train", 1, 700))
-	for _, spec := range All {
-		if spec.Applies(c.columns) != nil {
-			continue
-		}
+	for _, spec := range applying(All, c.columns) {
 		m := must.Get(spec.Learn(ex))(t)
 		out := make([]float64, 2)
 		m.Score([]float64{-1, 2}, out)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // A learner of its own defaults is the learner, and one of others writes another model.
@@ -15,19 +15,9 @@ func TestSettings(t *testing.T) {
 	cat := audit.Catalogue{Learners: Registry()}
 	c := laplaceShift(1)
 	model := func(name string) string {
-		l, err := cat.Learner(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := l.Learn(audit.Exploration{First: c.samples("settings", 0, 40), Second: c.samples("settings", 1, 40), Claim: audit.DPClaim(1, 0),
-			Stream: stream.New(stream.Key{Seed: 1, Purpose: "settings"}), Check: func() error { return nil }})
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		data, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(cat.Learner(name))(t)
+		m := must.Get(l.Learn(c.exploration(40)))(t)
+		data := must.Get(json.Marshal(m))(t)
 		if _, err := l.Decode(data, c.columns); err != nil || l.Name != name {
 			t.Errorf("%s calls itself %s: %v", name, l.Name, err)
 		}
@@ -35,10 +25,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, other := range map[string]string{"mlp": "units=7", "renyi-tester": "cap=2", "hockeystick-tester": "epochs=1:patience=1", "histogram-tester": "bins=10",
 		"chebyshev": "degree=1", "mmd-tester": "landmarks=5"} {
-		l, err := cat.Learner(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(cat.Learner(name))(t)
 		usual := name
 		for _, s := range l.Settings {
 			usual += fmt.Sprintf(":%s=%v", s.Name, s.Default)

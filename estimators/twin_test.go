@@ -278,14 +278,8 @@ func checkModel(t *testing.T, spec audit.LearnerSpec, m audit.Model, in audit.Sa
 	n := in.Len()
 	scores := make([]float64, n)
 	m.Score(in.Rows, scores)
-	data, err := json.Marshal(m)
-	if err != nil {
-		t.Fatalf("%s: %v", spec.Name, err)
-	}
-	again, err := spec.Decode(data, in.Columns)
-	if err != nil {
-		t.Fatalf("%s: its own model does not decode: %v", spec.Name, err)
-	}
+	data := must.Get(json.Marshal(m))(t)
+	again := must.Get(spec.Decode(data, in.Columns))(t)
 	decoded := make([]float64, n)
 	again.Score(in.Rows, decoded)
 	tolerance := twinAllowance(m, in.Columns)
@@ -319,10 +313,7 @@ func TestModelsAgreeWithTheirTwins(t *testing.T) {
 		for i := range min(40, len(in.Rows)) {
 			in.Rows[i] = []float64{math.Copysign(0, -1), 7, -1, 1e300, -1e300, 0.5}[i%6] // and what training never showed
 		}
-		for _, spec := range slices.Concat(All, quick) {
-			if spec.Applies(c.columns) != nil {
-				continue
-			}
+		for _, spec := range applying(slices.Concat(All, quick), c.columns) {
 			m := must.Get(spec.Learn(ex))(t)
 			checkModel(t, spec, m, in)
 		}

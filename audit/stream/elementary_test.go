@@ -81,6 +81,9 @@ func ulps(got float64, want *big.Float) float64 {
 	return math.Abs(d) / math.Ldexp(1, max(e-53, -1074))
 }
 
+func sinOf(u float64) float64 { y, _ := SinCos2Pi(u); return y }
+func cosOf(u float64) float64 { _, y := SinCos2Pi(u); return y }
+
 func TestElementaryAgainstBig(t *testing.T) {
 	n := testsize.Of(200, 2000)
 	s := New(Key{Purpose: "elementary"})
@@ -104,8 +107,6 @@ func TestElementaryAgainstBig(t *testing.T) {
 	exp := func(x float64) *big.Float { return bigExp(bigOf(x)) }
 	expm1 := func(x float64) *big.Float { return newBig().Sub(exp(x), bigOf(1)) }
 	logistic := func(x float64) *big.Float { return newBig().Quo(bigOf(1), onePlus(exp(-x))) }
-	sinOf := func(u float64) float64 { y, _ := SinCos2Pi(u); return y }
-	cosOf := func(u float64) float64 { _, y := SinCos2Pi(u); return y }
 	sin := func(u float64) *big.Float { y, _ := bigSinCos(u); return y }
 	cos := func(u float64) *big.Float { _, y := bigSinCos(u); return y }
 
@@ -152,8 +153,6 @@ func TestElementaryAgainstBig(t *testing.T) {
 
 func TestElementarySpecial(t *testing.T) {
 	nan, inf, zero := math.NaN(), math.Inf(1), math.Copysign(0, -1)
-	sinOf := func(u float64) float64 { y, _ := SinCos2Pi(u); return y }
-	cosOf := func(u float64) float64 { _, y := SinCos2Pi(u); return y }
 	for _, c := range []struct {
 		name string
 		f    func(float64) float64

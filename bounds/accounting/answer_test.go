@@ -43,10 +43,9 @@ func TestAnswer(t *testing.T) {
 	}
 
 	// A composition of Gaussians is one: exact, whatever the split.
-	once, err1 := Answer(Query{Mechanism: KindGaussian, Sigma: new(2.0)})
-	often, err2 := Answer(Query{Mechanism: KindGaussian, Sigma: new(20.0), Steps: new(100)})
-	dp, err3 := Answer(Query{Mechanism: KindGaussianDP, Mu: new(0.25), Group: new(2)})
-	must.Do(t, errors.Join(err1, err2, err3))
+	once := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: new(2.0)}))(t)
+	often := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: new(20.0), Steps: new(100)}))(t)
+	dp := must.Get(Answer(Query{Mechanism: KindGaussianDP, Mu: new(0.25), Group: new(2)}))(t)
 	if exact := GaussianEpsilon(2, 1, 1e-5); math.Abs(*once.Epsilon-exact) > 2e-6*exact || *often.Epsilon != *once.Epsilon || *dp.Epsilon != *once.Epsilon {
 		t.Errorf("epsilon %v, %v in 100 steps, %v as mu, want %v", *once.Epsilon, *often.Epsilon, *dp.Epsilon, exact)
 	}

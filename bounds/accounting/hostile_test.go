@@ -13,6 +13,11 @@ import (
 // nasty are values at which arithmetic ends.
 var nasty = []float64{0, math.Copysign(0, -1), 5e-324, 1e-310, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-20, 1e-16, 1e-9, 0.01, 0.049, 0.05, 0.5, 1 - 0x1p-53, 1, 1 + 0x1p-52, 2, 10, 700, 745, 1e4, 1e6, 1e9, 1e16, 1e50, 1e100, 1e155, 1e200, 1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), -1, -1e-300, -1e300}
 
+// field is a parameter of a query.
+func field(q *Query, name string) **float64 {
+	return map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}[name]
+}
+
 // anyQuery draws a query of a kind: most of its values are usual ones, so that
 // most queries are answered.
 func anyQuery(r *rand.Rand) Query {
@@ -34,13 +39,11 @@ func anyQuery(r *rand.Rand) Query {
 			*p = value()
 		}
 	}
-	fields := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}
-	needed := q.Mechanism.Parameters()
 	for _, name := range []string{"sigma", "scale", "p", "epsilon", "stepDelta", "alpha", "rho", "mu"} {
-		perhaps(fields[name], 0.002)
+		perhaps(field(&q, name), 0.002)
 	}
-	for _, name := range needed {
-		*fields[name] = value()
+	for _, name := range q.Mechanism.Parameters() {
+		*field(&q, name) = value()
 	}
 	if q.Mechanism == KindGaussian || q.Mechanism == KindLaplace {
 		perhaps(&q.Sensitivity, 0.3)
@@ -156,14 +159,11 @@ func TestNastyValues(t *testing.T) {
 			for _, delta := range testsize.Of([]float64{1e-5}, []float64{1e-5, 5e-324, 1 - 0x1p-53}) {
 				q := Query{Mechanism: k, Delta: new(delta), AtEpsilon: new(1.0)}
 				for _, name := range k.Parameters() {
-					p := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}[name]
-					*p = new(v)
-					if name == "alpha" {
-						*p = new(8.0)
+					value, fixed := map[string]float64{"alpha": 8, "stepDelta": 1e-7}[name]
+					if !fixed {
+						value = v
 					}
-					if name == "stepDelta" {
-						*p = new(1e-7)
-					}
+					*field(&q, name) = &value
 				}
 				checkAnswer(t, q, false)
 				q.AtEpsilon = new(v)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -39,18 +41,8 @@ func TestOptimalConversion(t *testing.T) {
 	for _, k := range []struct{ d, alpha, eps float64 }{{0.5, 2, 0.01}, {0.3, 1.1, 0.2}, {1, 10, 1e-6}, {3, 2, 1}, {0.01, 64, 0.05}} {
 		met := 0.0
 		for p := 0.002; p < 1; p += 0.002 {
-			for lo, hi := 0.0, p; ; { // the least q whose coin is not too far
-				q := (lo + hi) / 2
-				if coins(p, q, k.alpha) <= k.d {
-					hi = q
-				} else {
-					lo = q
-				}
-				if hi-lo < 1e-12 {
-					met = math.Max(met, p-math.Exp(k.eps)*hi)
-					break
-				}
-			}
+			_, q := bounds.Bisect(0, p, 1e-12, func(q float64) bool { return !(coins(p, q, k.alpha) <= k.d) })
+			met = math.Max(met, p-math.Exp(k.eps)*q) // of the least q whose coin is not too far
 		}
 		if delta := Optimal.Delta(k.d, k.alpha, k.eps); math.Abs(delta-met) > 2e-3*delta {
 			t.Errorf("%+v: delta %v, coins attain %v", k, delta, met)
@@ -70,13 +62,7 @@ func TestOptimalConversion(t *testing.T) {
 
 // A list of parts is accounted as the mechanisms that it is made of.
 func TestAnswerList(t *testing.T) {
-	answer := func(q Query) Account {
-		a, err := Answer(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
+	answer := func(q Query) Account { return must.Get(Answer(q))(t) }
 	by := func(a Account, m Method) Guarantee {
 		for _, g := range a.Epsilons {
 			if g.Method == m {
@@ -142,10 +128,7 @@ func TestEventOfComposedSteps(t *testing.T) {
 		sumP, sumQ := 0.0, 0.0
 		for i := k.steps; i > 0; i-- {
 			sumP, sumQ = sumP+p[i], sumQ+q[i]
-			a, err := Answer(Query{Mechanism: KindPure, Epsilon: &k.eps, Steps: &k.steps, Event: []float64{sumQ}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(Answer(Query{Mechanism: KindPure, Epsilon: &k.eps, Steps: &k.steps, Event: []float64{sumQ}}))(t)
 			o := a.Outcomes[0]
 			if sumP > o.Upper*(1+1e-9) || o.Upper > *o.Composed*(1+1e-6) && o.Upper < 1 {
 				t.Errorf("%+v: event of %v is %v on the neighbour, at most %v by the curve, %v as published", k, sumQ, sumP, o.Upper, *o.Composed)
@@ -171,10 +154,7 @@ func TestEventOfComposedSteps(t *testing.T) {
 // slides print, e^epsilon/beta^(1/(alpha-1)), fails below order 2.
 func TestFactorHolds(t *testing.T) {
 	for _, sigma := range []float64{0.5, 1, 3} {
-		a, err := Answer(Query{Mechanism: KindGaussian, Sigma: &sigma, Odds: []float64{1.5, 2, 10}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Answer(Query{Mechanism: KindGaussian, Sigma: &sigma, Odds: []float64{1.5, 2, 10}}))(t)
 		for _, f := range a.Factors {
 			exact := math.Erfc((sigma*math.Log(f.Odds)-0.5/sigma)/math.Sqrt2) / 2
 			if exact > f.Probability || f.Probability > 1 {

@@ -33,9 +33,6 @@ func TestSubsampledAgainstDPAccounting(t *testing.T) {
 	for alpha, want := range map[float64]float64{1.5: 6.5007e-4, 2.5: 1.0854e-3, 5: 2.1808e-3, 50: 2.3846e-2, 100: 1.6742e2} {
 		near(t, "five digits", c.At(alpha), want, 5e-5)
 	}
-	if v := c.At(math.Inf(1)); !math.IsInf(v, 1) {
-		t.Errorf("at infinity: %v", v)
-	}
 }
 
 // pytorch/opacus, opacus/tests/accountants_test.py, test_rdp_accountant: noise 1.5,
@@ -129,8 +126,8 @@ func TestSubsampledDirections(t *testing.T) {
 			for _, alpha := range []float64{1, 1.2, 2, 5.5} {
 				lo, hi := -14*sigma-alpha, 14*sigma+alpha
 				c := SubsampledGaussian{sigma, 1, q}.At(alpha)
-				near(t, "added", c, divergence(alpha, lo, hi, 20_000, mixed, plain), 1e-7)
-				if back := divergence(alpha, lo, hi, 20_000, plain, mixed); back > c*(1+1e-9) {
+				near(t, "added", c, divergence(alpha, mixed, plain, lo, hi), 1e-7)
+				if back := divergence(alpha, plain, mixed, lo, hi); back > c*(1+1e-9) {
 					t.Errorf("q %v sigma %v alpha %v: removed %v, added %v", q, sigma, alpha, back, c)
 				}
 				if full := (Gaussian{sigma, 1}).At(alpha); c > full {

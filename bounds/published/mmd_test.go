@@ -4,10 +4,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// summarise draws n values of h for a kernel on the bins of a pair.
-func summarise(r *rand.Rand, k pair, n int, signed bool, kernel func(a, b int) float64) MMDSummary {
+// summarise draws n values of h of a pair, for the kernel that is 1 on equal bins.
+func summarise(r *rand.Rand, k pair, n int) MMDSummary {
+	kernel := func(a, b int) float64 {
+		if a == b {
+			return 1
+		}
+		return 0
+	}
 	first, second := drawing(r, k.p), drawing(r, k.q)
 	sum, squares := 0.0, 0.0
 	for range n {
@@ -17,7 +25,7 @@ func summarise(r *rand.Rand, k pair, n int, signed bool, kernel func(a, b int) f
 		squares += h * h
 	}
 	mean := sum / float64(n)
-	return MMDSummary{N: n, Mean: mean, Variance: (squares - sum*mean) / float64(n-1), Signed: signed}
+	return MMDSummary{N: n, Mean: mean, Variance: (squares - sum*mean) / float64(n-1)}
 }
 
 func TestMMDThresholds(t *testing.T) {
@@ -54,12 +62,10 @@ func TestMMDThresholdIsValid(t *testing.T) {
 	closest := 0.0
 	for range 3000 {
 		signed := r.IntN(2) == 0
-		var p, q [3]float64
+		k := pair{p: make([]float64, 3), q: make([]float64, 3)}
 		var features [3][3]float64
-		sp, sq := 0.0, 0.0
-		for i := range p {
-			p[i], q[i] = r.ExpFloat64(), r.ExpFloat64()
-			sp, sq = sp+p[i], sq+q[i]
+		for i := range features {
+			k.p[i], k.q[i] = r.ExpFloat64(), r.ExpFloat64()
 			norm := 0.0
 			for j := range features[i] {
 				features[i][j] = r.NormFloat64()
@@ -72,20 +78,17 @@ func TestMMDThresholdIsValid(t *testing.T) {
 				features[i][j] /= math.Sqrt(norm)
 			}
 		}
-		eps := r.Float64()
-		forward, backward, squared := 0.0, 0.0, 0.0
+		floats.Scale(1/floats.Sum(k.p), k.p)
+		floats.Scale(1/floats.Sum(k.q), k.q)
+		eps, squared := r.Float64(), 0.0
 		for j := range 3 {
 			d := 0.0
-			for i := range p {
-				d += (p[i]/sp - q[i]/sq) * features[i][j]
+			for i := range features {
+				d += (k.p[i] - k.q[i]) * features[i][j]
 			}
 			squared += d * d
 		}
-		for i := range p {
-			forward += math.Max(0, p[i]/sp-math.Exp(eps)*q[i]/sq)
-			backward += math.Max(0, q[i]/sq-math.Exp(eps)*p[i]/sp)
-		}
-		limit := TightMMDThreshold(eps, math.Max(forward, backward), signed)
+		limit := TightMMDThreshold(eps, math.Max(k.delta(eps), pair{p: k.q, q: k.p}.delta(eps)), signed)
 		closest = math.Max(closest, math.Sqrt(squared)/limit)
 		if math.Sqrt(squared) > limit*(1+1e-12) {
 			t.Fatalf("eps %v: discrepancy %v above %v", eps, math.Sqrt(squared), limit)
@@ -98,27 +101,13 @@ func TestMMDThresholdIsValid(t *testing.T) {
 
 func TestMMDCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
-	same := func(a, b int) float64 {
-		if a == b {
-			return 1
-		}
-		return 0
-	}
 	for _, k := range []pair{{"smooth", []float64{0.2, 0.3, 0.5}, []float64{0.5, 0.3, 0.2}}, rarePair()} {
 		for _, eps := range []float64{0, 0.2} {
-			truth := 0.0
-			for i := range k.p {
-				truth += math.Max(0, k.p[i]-math.Exp(eps)*k.q[i])
-			}
-			back := 0.0
-			for i := range k.p {
-				back += math.Max(0, k.q[i]-math.Exp(eps)*k.p[i])
-			}
-			truth = math.Max(truth, back)
+			truth := math.Max(k.delta(eps), pair{p: k.q, q: k.p}.delta(eps))
 			wrong := 0
 			const runs = 200
 			for range runs {
-				s := summarise(r, k, 2000, false, same)
+				s := summarise(r, k, 2000)
 				if TightMMDDelta(s, eps, 0.05) > truth || CorrectedMMDDelta(s, eps, 0.05) > truth {
 					wrong++
 				}

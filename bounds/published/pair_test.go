@@ -28,6 +28,14 @@ func (k pair) draw(r *rand.Rand, n int) bounds.Table {
 	return t
 }
 
+// delta is that of the first over the second.
+func (k pair) delta(eps float64) (sum float64) {
+	for i, p := range k.p {
+		sum += max(0, p-math.Exp(eps)*k.q[i])
+	}
+	return sum
+}
+
 // drawing draws bins.
 func drawing(r *rand.Rand, p []float64) func() int {
 	sums := floats.CumSum(make([]float64, len(p)), p)
@@ -46,13 +54,4 @@ func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
 	if most := testsize.Most(runs, beta, 1e-6); errors > most {
 		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
 	}
-}
-
-// pmf is the binomial mass function.
-func pmf(n int, p float64) []float64 {
-	w, lg := make([]float64, n+1), func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
-	for k := range w {
-		w[k] = math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
-	}
-	return w
 }

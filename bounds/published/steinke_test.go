@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/must"
@@ -42,12 +44,10 @@ func TestGoldenSteinke(t *testing.T) {
 
 // slowOneRun is the formula of SteinkePValue in the open, with sums of slow masses.
 func slowOneRun(m, r, v int, eps, delta float64) float64 {
-	q := 1 / (1 + math.Exp(-eps))
-	w := pmf(r, q)
-	at := func(k int) float64 {
-		sum := 0.0
+	law := distuv.Binomial{N: float64(r), P: 1 / (1 + math.Exp(-eps))}
+	at := func(k int) (sum float64) {
 		for i := r; i >= max(0, k); i-- {
-			sum += w[i]
+			sum += law.Prob(float64(i))
 		}
 		return sum
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-var relations = []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}
+var relations = finders.Relations
 
 func named(t testing.TB, name string) audit.FinderSpec {
 	t.Helper()
@@ -58,19 +58,7 @@ func TestPairsAreNewNeighbours(t *testing.T) {
 
 func checkPairs(t *testing.T, spec audit.FinderSpec) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := audit.Domain{
-			Columns: rapid.IntRange(1, 4).Draw(t, "columns"),
-			MinRows: rapid.IntRange(0, 5).Draw(t, "fewest"),
-			Integer: rapid.Bool().Draw(t, "integer"),
-			Reach:   rapid.SampledFrom([]float64{0.1, 1, 2.5, 1e-3}).Draw(t, "reach"),
-		}
-		d.MaxRows = d.MinRows + rapid.IntRange(0, 8).Draw(t, "more")
-		for range d.Columns {
-			low := rapid.Float64Range(-1e6, 1e6).Draw(t, "low")
-			d.Lower = append(d.Lower, low)
-			d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
-		}
-		r := rapid.SampledFrom(relations).Draw(t, "relation")
+		r, d := finders.AnyDomain(t)
 		f, err := spec.New(audit.FinderProblem{Relation: r, Domain: d, Stream: seeded(rapid.Uint64().Draw(t, "seed")), Trials: 25})
 		if err != nil {
 			if !audit.IsInput(err) {
@@ -283,13 +271,11 @@ func TestImpossibleDomains(t *testing.T) {
 	// Candidates do not hide a domain that is none.
 	crossed := audit.FinderProblem{Relation: audit.Replace, Domain: change(func(d *audit.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
 		Candidates: []audit.Pair{{Label: "a", First: audit.Records(0), Second: audit.Records(1)}}}
+	far := []audit.Pair{{Label: "far", First: audit.Records(1), Second: audit.Records(9)}}
 	for _, spec := range []string{"candidates", "auto"} {
 		if _, err := named(t, spec).New(crossed); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "must be in [2, 1]") {
 			t.Errorf("%s: candidates in a crossed domain: error %v", spec, err)
 		}
-	}
-	far := []audit.Pair{{Label: "far", First: audit.Records(1), Second: audit.Records(9)}}
-	for _, spec := range []string{"candidates", "auto"} {
 		must.Refuse(t, must.Err(named(t, spec).New(audit.FinderProblem{Relation: audit.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)})), "far", spec)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/finders"
@@ -28,10 +30,7 @@ func searches() []audit.FinderSpec {
 // search runs a finder against an objective, as the engine would.
 func search(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem, value func(audit.Pair) float64) []audit.Trial {
 	t.Helper()
-	f, err := spec.New(p)
-	if err != nil {
-		t.Fatalf("%s: %v", spec.Name, err)
-	}
+	f := must.Get(spec.New(p))(t)
 	var history []audit.Trial
 	for len(history) < p.Trials {
 		pairs := f.Propose(slices.Clone(history), p.Trials-len(history))
@@ -50,13 +49,7 @@ func search(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem, value fu
 
 // spread is how far the sums of both sides lie apart, a value that any pair has.
 func spread(p audit.Pair) float64 {
-	var sum [2]float64
-	for side, d := range []audit.Dataset{p.First, p.Second} {
-		for _, v := range d.Values {
-			sum[side] += v
-		}
-	}
-	return math.Abs(sum[0] - sum[1])
+	return math.Abs(floats.Sum(p.First.Values) - floats.Sum(p.Second.Values))
 }
 
 // Every finder keeps its contract on every mechanism and relation.
@@ -102,16 +95,8 @@ func TestEveryFinderOnEveryLearner(t *testing.T) {
 // near 0.3 added; it falls off slowly, so that a search can follow it.
 func needle(p audit.Pair) float64 {
 	n := float64(p.First.Len())
-	changed := spread(p)
-	var sum float64
-	for _, v := range p.First.Values {
-		sum += v
-	}
-	mean := 0.0
-	if n > 0 {
-		mean = sum / n
-	}
-	return -math.Abs(changed-0.3) - math.Abs(mean-0.7)/2 - math.Abs(stream.Log((n+1)/12))/3
+	mean := floats.Sum(p.First.Values) / max(1, n)
+	return -math.Abs(spread(p)-0.3) - math.Abs(mean-0.7)/2 - math.Abs(stream.Log((n+1)/12))/3
 }
 
 // The searches that learn do better, in 40 trials, than random search: each in

@@ -14,8 +14,11 @@ import (
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-// anyDomain draws a domain of any shape, for any relation.
-func anyDomain(t *rapid.T) (audit.Relation, audit.Domain) {
+// Relations are those that pairs of records have.
+var Relations = []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}
+
+// AnyDomain draws a domain of any shape, for any relation.
+func AnyDomain(t *rapid.T) (audit.Relation, audit.Domain) {
 	d := audit.Domain{
 		Columns: rapid.IntRange(1, 20).Draw(t, "columns"),
 		MinRows: rapid.IntRange(0, 5).Draw(t, "fewest"),
@@ -28,14 +31,14 @@ func anyDomain(t *rapid.T) (audit.Relation, audit.Domain) {
 		d.Lower = append(d.Lower, low)
 		d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
 	}
-	return rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}).Draw(t, "relation"), d
+	return rapid.SampledFrom(Relations).Draw(t, "relation"), d
 }
 
 // Every point decodes to neighbours in the domain, the corners of the box too;
 // only a pair of equal datasets is refused.
 func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, d := anyDomain(t)
+		r, d := AnyDomain(t)
 		s, err := newSpace(r, d)
 		if err != nil {
 			if !audit.IsInput(err) {
@@ -69,7 +72,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 // pair does not depend on.
 func TestFeaturesTellThePair(t *testing.T) {
 	r := stream.New(stream.Key{Seed: 1, Purpose: "test"})
-	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace} {
+	for _, relation := range Relations {
 		s := must.Get(newSpace(relation, audit.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != audit.LInfinity, Reach: 1}))(t)
 		byFeatures := map[string]audit.Pair{}
 		repeats := 0

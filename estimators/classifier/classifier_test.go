@@ -1,7 +1,6 @@
 package classifier
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -177,7 +176,7 @@ func TestContract(t *testing.T) {
 				}
 				m, tables := learners[0].Learn(data[0])
 				again, twice := learners[1].Learn(data[1])
-				if !same(m, again) || !same(tables, twice) {
+				if !audit.EqualJSON(m, again) || !audit.EqualJSON(tables, twice) {
 					t.Fatalf("%d outputs: a second run learns something else", total)
 				}
 				fresh := slices.Concat(o.draw(9, "fresh", 0, 40), o.draw(9, "fresh", 1, 40), data[0].rows[:min(len(data[0].rows), 40*width)])
@@ -193,7 +192,7 @@ func TestContract(t *testing.T) {
 						t.Errorf("%d outputs: %v says something else by its part of the model", total, c)
 					}
 				}
-				if !same(score(m.Only(list), list, fresh, width), whole) {
+				if !audit.EqualJSON(score(m.Only(list), list, fresh, width), whole) {
 					t.Errorf("%d outputs: all candidates say something else by their part of the model", total)
 				}
 				if total >= 100 && !slices.ContainsFunc(odd, func(x outputs) bool { return x.name == o.name }) && len(list) == 0 {
@@ -202,12 +201,6 @@ func TestContract(t *testing.T) {
 			}
 		})
 	}
-}
-
-func same(a, b any) bool {
-	x, errA := json.Marshal(a)
-	y, errB := json.Marshal(b)
-	return errA == nil && errB == nil && string(x) == string(y)
 }
 
 func sumOf(list []int) (sum int) {

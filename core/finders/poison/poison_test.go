@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -53,24 +56,24 @@ func looked(t testing.TB, p audit.FinderProblem) *problem {
 // change is which row differs, and to what.
 func change(t testing.TB, p audit.Pair) (from, to []float64) {
 	t.Helper()
+	at := differs(t, p)
+	return p.First.Row(at), p.Second.Row(at)
+}
+
+func differs(t testing.TB, p audit.Pair) int {
+	t.Helper()
 	for i := range p.First.Len() {
 		if !slices.Equal(p.First.Row(i), p.Second.Row(i)) {
-			return p.First.Row(i), p.Second.Row(i)
+			return i
 		}
 	}
 	t.Fatal("no row differs")
-	return nil, nil
+	return 0
 }
 
 func norm(x []float64) float64 { return math.Sqrt(linalg.Dot(x, x)) }
 
-func less(a, b []float64) []float64 {
-	out := slices.Clone(a)
-	for i := range out {
-		out[i] -= b[i]
-	}
-	return out
-}
+func less(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 
 // disc is a dense grid of the features of two that are no longer than 1.
 func disc(visit func(x []float64)) {
@@ -101,9 +104,7 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 			copy(changed.Row(i), append(slices.Clone(x), y))
 			after := must.Get(q.table.Train(changed))(t)
 			got, want := less(f.influence(x, y), f.influence(q.x[i], q.y[i])), less(after, before)
-			for j := range want {
-				want[j] *= 200
-			}
+			floats.Scale(200, want)
 			if away := norm(less(got, want)); away > 0.03*norm(want) {
 				t.Errorf("%s, row %d: influence %v, the coefficients move by %v", table, i, got, want)
 			}
@@ -126,13 +127,7 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 	}
 	most, moved := 0.0, 0.0
 	trial := audit.Dataset{Columns: 3, Values: slices.Clone(pairs[0].First.Values)}
-	replaced := 0
-	for i := range trial.Len() {
-		if !slices.Equal(pairs[0].Second.Row(i), trial.Row(i)) {
-			replaced = i
-		}
-	}
-	n := 0
+	replaced, n := differs(t, pairs[0]), 0
 	disc(func(x []float64) {
 		n++
 		for _, y := range []float64{0, 1} {
@@ -177,20 +172,15 @@ func TestCoefficientsAreDrawn(t *testing.T) {
 		near := nearest(pair.Second)
 		got = [2]float64{min(got[0], near[0]), min(got[1], near[1])}
 	}
-	from, row := change(t, pairs[0])
-	at := 0
-	for i := range pairs[0].First.Len() {
-		if slices.Equal(pairs[0].First.Row(i), from) {
-			at = i
-		}
-	}
+	at := differs(t, pairs[0])
+	label := pairs[0].Second.Row(at)[2]
 	trial := audit.Dataset{Columns: 3, Values: slices.Clone(pairs[0].First.Values)}
 	n := 0
 	disc(func(x []float64) {
 		if n++; n%7 != 0 {
 			return
 		}
-		copy(trial.Row(at), append(slices.Clone(x), row[2]))
+		copy(trial.Row(at), append(slices.Clone(x), label))
 		for k, v := range nearest(trial) {
 			if v < got[k]*0.98 {
 				t.Fatalf("the row %v brings the coefficients to %v of target %d, the best proposal to %v", x, v, k, got[k])
@@ -317,10 +307,7 @@ func TestMajorityGrows(t *testing.T) {
 				order[i] = i
 			}
 			slices.SortStableFunc(order, func(a, b int) int {
-				if away(base.Row(a)[:d], to[:d]) < away(base.Row(b)[:d], to[:d]) {
-					return -1
-				}
-				return 1
+				return cmp.Compare(away(base.Row(a)[:d], to[:d]), away(base.Row(b)[:d], to[:d]))
 			})
 			for _, i := range order[:base.Len()/8] {
 				votes[base.Row(i)[d]]++
