@@ -29,6 +29,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -51,24 +52,16 @@ func flagsOfKind[P any](make func(stdin io.Reader, stdout, stderr io.Writer) *ki
 // resolves to want. blank is a plan without settings.
 func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
 	asked := map[string]P{}
-	words, err := audit.ShellWords("command", again.CLI)
-	if err != nil {
-		t.Fatalf("%s: %v", again.CLI, err)
-	}
+	words := must.Get(audit.ShellWords("command", again.CLI))(t)
 	set, given := flags()
 	if _, _, ok := set.ParseNames(words[2:]); !ok {
 		t.Fatalf("%s is not understood", again.CLI)
 	}
 	p := blank
-	if err := given.Read(&p); err != nil {
-		t.Fatalf("%s: %v", again.CLI, err)
-	}
+	must.Do(t, given.Read(&p))
 	asked[again.CLI] = p
 	if again.URL != "" {
-		query, err := url.ParseQuery(strings.TrimPrefix(again.URL, "#"))
-		if err != nil {
-			t.Fatalf("%s: %v", again.URL, err)
-		}
+		query := must.Get(url.ParseQuery(strings.TrimPrefix(again.URL, "#")))(t)
 		texts := settings.Texts{}
 		for name := range query {
 			if name != "v" && name != "view" {
@@ -76,18 +69,12 @@ func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandF
 			}
 		}
 		p := blank
-		if err := settings.Read(keys, texts, &p); err != nil {
-			t.Fatalf("%s: %v", again.URL, err)
-		}
+		must.Do(t, settings.Read(keys, texts, &p))
 		asked[again.URL] = p
 	}
 	for how, p := range asked {
-		got, err := resolve(p)
-		if err != nil {
-			t.Fatalf("%s: %v", how, err)
-		}
-		if !audit.EqualJSON(got, want) {
-			t.Fatalf("%s:\n%+v\nwant\n%+v", how, got, want)
+		if got, err := resolve(p); err != nil || !audit.EqualJSON(got, want) {
+			t.Fatalf("%s: %v\n%+v\nwant\n%+v", how, err, got, want)
 		}
 	}
 }
@@ -101,10 +88,7 @@ type address[P any] struct {
 // inThePage has the page's scripts read the addresses, and wants the same plans of the
 // texts that the core gets.
 func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.Key[P], resolve func(P) (P, error)) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node here")
-	}
+	node := must.Have(t, "node")
 	script := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/addresses.mjs"}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode})
 	if len(script.Errors) > 0 {
 		t.Fatal(script.Errors)
@@ -117,10 +101,7 @@ func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.K
 	for _, a := range all {
 		addresses = append(addresses, a.url)
 	}
-	in, err := json.Marshal(map[string]any{"accounts": accounts, "addresses": addresses})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(json.Marshal(map[string]any{"accounts": accounts, "addresses": addresses}))(t)
 	run := exec.Command(node, "--input-type=module", "--eval", string(script.OutputFiles[0].Contents))
 	run.Stdin = bytes.NewReader(in)
 	var said bytes.Buffer
@@ -452,10 +433,7 @@ func TestReproduceAccount(t *testing.T) {
 				fragment.WriteString("&a." + k.Fields[0][1:] + "=" + url.QueryEscape(given[0].Value))
 			}
 		}
-		want, err := shown(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(shown(q))(t)
 		addresses = append(addresses, address[accounting.Query]{fragment.String(), want})
 		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))

@@ -114,10 +114,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 					r.Close()
 				}
 			}()
-			in, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once the command has opened it
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(os.OpenFile(pipe, os.O_WRONLY, 0))(t)
 			p.send(t, sig)
 			in.Close()
 		}
@@ -179,16 +176,13 @@ func TestSecondSignal(t *testing.T) {
 
 // A reader that closes standard output takes no verdict from the exit code.
 func TestClosedPipe(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	r.Close()
 	defer w.Close()
 	var said strings.Builder
 	cmd := exec.Command("dpscope", "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2")
 	cmd.Stdout, cmd.Stderr = w, &said
-	err = cmd.Run()
+	err := cmd.Run()
 	if cmd.ProcessState.ExitCode() != cli.ExitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
 		t.Errorf("%v: %s", err, said.String())
 	}

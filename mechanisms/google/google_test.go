@@ -228,11 +228,8 @@ func TestRefusals(t *testing.T) {
 		{"google-count", params("noise=cauchy"), "noise"},
 		{"google-laplace", params("linf-sensitivity=0"), "linf-sensitivity"},
 	} {
-		spec, err := catalogue.Mechanism(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = spec.Build(c.p)
+		spec := must.Get(catalogue.Mechanism(c.name))(t)
+		_, err := spec.Build(c.p)
 		var in *audit.InputError
 		if !errors.As(err, &in) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s, %v: %v", c.name, c.p, err)

@@ -513,9 +513,7 @@ func TestPredictions(t *testing.T) {
 		two := all.table.flip("flipped", all.row(k))
 		key := stream.Key{Seed: 1, Purpose: "predictions"}
 		a, b := make([]float64, 2), make([]float64, 2+predicted)
-		if err := errors.Join(odds.For(two).Sample(two.Second, stream.New(key), a), all.For(two).Sample(two.Second, stream.New(key), b)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(odds.For(two).Sample(two.Second, stream.New(key), a), all.For(two).Sample(two.Second, stream.New(key), b)))
 		if !slices.Equal(a, b[:2]) || b[2+k] != b[0] || len(slices.Compact(slices.Sorted(slices.Values(b)))) < predicted {
 			t.Errorf("row %d: odds %v, predictions %v", all.row(k)+1, a, b)
 		}

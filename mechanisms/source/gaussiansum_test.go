@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // alarm is the false-alarm rate of each check in this file over the choice of the
@@ -228,9 +229,7 @@ func TestOneRunSphere(t *testing.T) {
 	var sum, square [2][2]float64
 	scores, member := make([]float64, m), make([]bool, m)
 	for i := range runs {
-		if _, err := (sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
-			t.Fatal(err)
-		}
+		must.Get((sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member))(t)
 		for at, k := range []int{0, m - 1} {
 			in := 0
 			if member[k] {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The test binary is also the programs that the tests run: called with
@@ -28,10 +29,7 @@ func TestMain(m *testing.M) {
 // line is the command line of a form.
 func line(t testing.TB, form string, args ...string) string {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	return strings.Join(append([]string{"'" + exe + "' program " + form}, args...), " ")
 }
 
