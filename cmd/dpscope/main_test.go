@@ -20,7 +20,7 @@ import (
 var commands = map[string]func(){"dpscope": main}
 
 func TestMain(m *testing.M) {
-	if os.Getenv("DPSCOPE_MAIN") != "" || len(os.Args) == 2 && (os.Args[1] == moduleHost || os.Args[1] == replayHost) {
+	if len(os.Args) == 2 && (os.Args[1] == moduleHost || os.Args[1] == replayHost) {
 		main() // a test started it
 	}
 	if len(os.Args) > 2 && os.Args[1] == "trains" {
