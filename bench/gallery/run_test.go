@@ -92,9 +92,7 @@ func TestGalleryInstall(t *testing.T) {
 	}
 	npm("echo no such package; exit 1")
 	folder += "0"
-	if err := install(l, folder, filepath.Join(bin, "node")); err == nil || !strings.Contains(err.Error(), "no such package") {
-		t.Errorf("of an npm that fails: %v", err)
-	}
+	must.Refuse(t, install(l, folder, filepath.Join(bin, "node")), "no such package", "of an npm that fails")
 	if left, err := filepath.Glob(folder + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

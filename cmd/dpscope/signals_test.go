@@ -66,6 +66,11 @@ func (p *process) send(t *testing.T, sig syscall.Signal) {
 	if err := p.Process.Signal(sig); err != nil {
 		t.Errorf("%v: %v", p.Args[1:], err)
 	}
+	p.endedBy(t, sig)
+}
+
+func (p *process) endedBy(t *testing.T, sig syscall.Signal) {
+	t.Helper()
 	<-p.ended
 	if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
 		t.Errorf("%v: %v, want the end by %v", p.Args[1:], p.ProcessState, sig)
@@ -168,9 +173,7 @@ func TestSecondSignal(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
-		if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
-			t.Errorf("%v, want the end by %v", p.ProcessState, sig)
-		}
+		p.endedBy(t, sig)
 	}
 }
 

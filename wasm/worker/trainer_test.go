@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,10 +37,9 @@ func TestReportsOfTrainings(t *testing.T) {
 		text := must.Get(audit.Canonical(r))(t)
 		p := newPage(t, testCatalogue(), 1)
 		opened := answerTo[reported](p, "open", string(text))
-		named := false
-		for _, f := range opened.Facts {
-			named = named || f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
-		}
+		named := slices.ContainsFunc(opened.Facts, func(f audit.FactRow) bool {
+			return f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
+		})
 		if opened.Text != string(text) || !named || !strings.Contains(opened.Title, "Violation") {
 			t.Errorf("%s: %q, facts %v", name, opened.Title, opened.Facts)
 		}

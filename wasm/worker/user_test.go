@@ -148,9 +148,7 @@ func TestBroughtPython(t *testing.T) {
 		"still running after 2s":    answering(func(question, time.Duration) (answered, bool) { return answered{}, false }),
 	} {
 		_, err := plan.Resolve(addUser(audit.Catalogue{}, request, s, false))
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
-		}
+		must.Refuse(t, err, says)
 		if r := refusalOf(err); r.Late != (says == "still running after 2s") || r.Late && r.Said != "No output after 2 s." {
 			t.Errorf("%+v", r)
 		}

@@ -42,9 +42,7 @@ func TestServe(t *testing.T) {
 			}
 		}
 	}
-	if err := Serve("google-sum", 1, strings.NewReader(""), &out); err == nil || !strings.Contains(err.Error(), "google-sum-float") {
-		t.Errorf("of a case that is not there: %v", err)
-	}
+	must.Refuse(t, Serve("google-sum", 1, strings.NewReader(""), &out), "google-sum-float", "of a case that is not there")
 	if err := Serve("google-sum-int", 1, strings.NewReader("no request"), &out); err == nil {
 		t.Error("no error of a request that is no JSON")
 	}

@@ -198,11 +198,6 @@ func TestFreshInstances(t *testing.T) {
 }
 
 func TestBadModules(t *testing.T) {
-	changed := func(change func(*assembly)) []byte {
-		a := plain()
-		change(&a)
-		return a.bytes()
-	}
 	loop := code(0x03, 0x40, 0x0c, 0, 0x0b, 0) // loop br 0 end unreachable
 	good := plain().bytes()
 	for _, c := range []struct {
