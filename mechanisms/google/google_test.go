@@ -1,7 +1,6 @@
 package google
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -230,8 +229,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		spec := must.Get(catalogue.Mechanism(c.name))(t)
 		_, err := spec.Build(c.p)
-		var in *audit.InputError
-		if !errors.As(err, &in) || !strings.Contains(err.Error(), c.says) {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s, %v: %v", c.name, c.p, err)
 		}
 	}

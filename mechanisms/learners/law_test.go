@@ -20,13 +20,7 @@ import (
 
 func specOf(t testing.TB, name string) audit.MechanismSpec {
 	t.Helper()
-	for _, s := range All() {
-		if s.Name == name {
-			return s
-		}
-	}
-	t.Fatalf("no learner %s", name)
-	return audit.MechanismSpec{}
+	return must.Get(audit.Catalogue{Mechanisms: All()}.Mechanism(name))(t)
 }
 
 // set are parameters of a learner, as name and value in turns.
@@ -196,13 +190,10 @@ func loss(m *logisticModel, two audit.Pair, w []float64) float64 {
 		}
 		for i := range data.Len() {
 			x := slices.Clone(data.Row(i)[:d])
-			norm := 0.0
-			for _, v := range x {
-				norm += v * v
-			}
+			norm := math.Sqrt(linalg.Dot(x, x))
 			y, z := 2*data.Row(i)[d]-1, 0.0
 			for j := range x {
-				x[j] *= y / math.Max(1, math.Sqrt(norm))
+				x[j] *= y / math.Max(1, norm)
 				z += x[j] * w[j]
 			}
 			p := 1 / (1 + math.Exp(z))
@@ -213,12 +204,8 @@ func loss(m *logisticModel, two audit.Pair, w []float64) float64 {
 				}
 			}
 		}
-		size := 0.0
-		for _, v := range b {
-			size += v * v
-		}
 		det, _ := mat.LogDet(hessian)
-		logs[side] = -math.Sqrt(size)/mean + det
+		logs[side] = -math.Sqrt(linalg.Dot(b, b))/mean + det
 	}
 	return math.Abs(logs[0] - logs[1])
 }

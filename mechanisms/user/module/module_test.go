@@ -5,7 +5,6 @@ package module
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -278,8 +277,7 @@ func TestBadModules(t *testing.T) {
 			}
 			continue
 		}
-		var in *audit.InputError
-		if !errors.As(err, &in) {
+		if !audit.IsInput(err) {
 			t.Errorf("%s: %v is no fault of the input", c.name, err)
 			continue
 		}
