@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -78,20 +79,10 @@ func follows(t *testing.T, what string, x []float64, cdf func(float64) float64) 
 // law with probability at most 2 exp(-n d²/2).
 func alike(t *testing.T, what string, x, y []float64) {
 	t.Helper()
-	n, all := float64(len(x)), slices.Sorted(slices.Values(slices.Concat(x, y)))
 	slices.Sort(x)
 	slices.Sort(y)
-	d, i, k := 0.0, 0, 0
-	for _, v := range all {
-		for i < len(x) && x[i] <= v {
-			i++
-		}
-		for k < len(y) && y[k] <= v {
-			k++
-		}
-		d = max(d, math.Abs(float64(i-k))/n)
-	}
-	if limit := math.Sqrt(2 * math.Log(4/1e-6) / n); d > limit {
+	d := stat.KolmogorovSmirnov(x, nil, y, nil)
+	if limit := math.Sqrt(2 * math.Log(4/1e-6) / float64(len(x))); d > limit {
 		t.Errorf("%s: distance %.4f from its twin, chance makes at most %.4f", what, d, limit)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
@@ -101,19 +103,8 @@ func requireSame(t *testing.T, name string, x, y []float64) {
 	}
 	slices.Sort(x)
 	slices.Sort(y)
-	n := len(x)
-	d, i, j := 0.0, 0, 0
-	for i < n && j < n {
-		v := math.Min(x[i], y[j])
-		for i < n && x[i] <= v {
-			i++
-		}
-		for j < n && y[j] <= v {
-			j++
-		}
-		d = math.Max(d, math.Abs(float64(i-j))/float64(n))
-	}
-	if limit := math.Sqrt(math.Log(2/alarm) / float64(n)); d > limit {
+	d := stat.KolmogorovSmirnov(x, nil, y, nil)
+	if limit := math.Sqrt(math.Log(2/alarm) / float64(len(x))); d > limit {
 		t.Errorf("%s: Kolmogorov-Smirnov distance %.4f, limit %.4f", name, d, limit)
 	}
 }
