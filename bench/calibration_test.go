@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -78,10 +79,7 @@ func TestReproduceCalibration(t *testing.T) {
 		p := calibration.Plan{Runs: rapid.IntRange(1, 1_000_000).Draw(t, "runs"), Samples: rapid.IntRange(pair.MinSamples, pair.MaxSamples).Draw(t, "samples"), Explore: rapid.IntRange(0, pair.MaxSamples).Draw(t, "explore"),
 			Trials: rapid.IntRange(1, pair.MaxTrials).Draw(t, "trials"), Beta: rapid.Float64Range(1e-9, 0.5).Draw(t, "beta"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
 			Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
-		words, err := audit.ShellWords("command", p.Command())
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := must.Get(audit.ShellWords("command", p.Command()))(t)
 		set := cli.NewFlags("bench calibration", io.Discard)
 		asked := cli.Settings(set, calibration.Keys())
 		var again calibration.Plan

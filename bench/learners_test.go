@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
@@ -68,10 +69,7 @@ func TestFigure3(t *testing.T) {
 		two := clipbkd(t, spec, p, 1)[0]
 		known, x := spec.Table(p), poisonedRow(two)
 		d := len(x)
-		w, err := known.Train(two.First)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(known.Train(two.First))(t)
 		hessian := mat.NewSymDense(d, nil)
 		most = 1 / (known.Ridge * float64(two.First.Len()))
 		for j := range d {
@@ -85,9 +83,7 @@ func TestFigure3(t *testing.T) {
 			hessian.SymRankOne(hessian, odds*(1-odds), seen)
 		}
 		var moved mat.VecDense
-		if err := moved.SolveVec(hessian, mat.NewVecDense(d, x)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, moved.SolveVec(hessian, mat.NewVecDense(d, x)))
 		pull, norm := mat.Norm(&moved, 2)/floats.Norm(x, 2), floats.Norm(x, 2)
 		if !(pull > last) || !(norm < length) {
 			t.Errorf("%s: a pull of %.3f a length of %.3f, of clouds that are more spherical %.3f and %.3f", table.Name, pull, norm, last, length)
@@ -110,9 +106,7 @@ func TestFigure4b(t *testing.T) {
 		before, err1 := known.Train(two.First)
 		after, err2 := known.Train(two.Second)
 		m, err3 := spec.New(p)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err1, err2, err3))
 		d := len(x)
 		shift := make([]float64, d)
 		floats.SubTo(shift, after, before)
@@ -122,9 +116,7 @@ func TestFigure4b(t *testing.T) {
 		var all, one [2][]float64 // of the likelihood ratio, and of the prediction
 		for side, data := range []audit.Dataset{two.First, two.Second} {
 			w := make([]float64, d*n)
-			if err := m.Sample(data, stream.New(stream.Key{Seed: uint64(side + 1), Purpose: "figure 4b"}), w); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.Sample(data, stream.New(stream.Key{Seed: uint64(side + 1), Purpose: "figure 4b"}), w))
 			for ; len(w) > 0; w = w[d:] {
 				all[side] = append(all[side], floats.Distance(w[:d], before, 2)-floats.Distance(w[:d], after, 2))
 				one[side] = append(one[side], floats.Dot(w[:d], x))
@@ -161,24 +153,15 @@ func TestFigure4b(t *testing.T) {
 func outputOn(t *testing.T, list []audit.MechanismSpec, given audit.Params) (audit.MechanismSpec, audit.Params) {
 	t.Helper()
 	spec := list[slices.IndexFunc(list, func(m audit.MechanismSpec) bool { return m.Name == "logistic-output" })]
-	p, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(audit.ResolveParams(spec.Params, given, audit.Claim{}))(t)
 	return spec, p
 }
 
 // clipbkd are the pairs of the attack, of up to so many copies.
 func clipbkd(t *testing.T, spec audit.MechanismSpec, p audit.Params, group int) []audit.Pair {
 	t.Helper()
-	finder, err := catalogue.Finder("clipbkd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	find, err := finder.New(audit.FinderProblem{Relation: audit.Replace, Domain: spec.Domain(p, audit.Replace), Table: spec.Table(p), Group: group, Stream: stream.New(stream.Key{Seed: 1}), Trials: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	finder := must.Get(catalogue.Finder("clipbkd"))(t)
+	find := must.Get(finder.New(audit.FinderProblem{Relation: audit.Replace, Domain: spec.Domain(p, audit.Replace), Table: spec.Table(p), Group: group, Stream: stream.New(stream.Key{Seed: 1}), Trials: 9}))(t)
 	return find.Propose(nil, 9)
 }
 
@@ -198,9 +181,7 @@ func TestLearnersTable(t *testing.T) {
 		fmt.Fprintf(&file, "%g,%g,%g\n", row[2], row[3], row[4])
 	}
 	path := filepath.Join(t.TempDir(), "petals.csv")
-	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(file.String()), 0o600))
 	var out, errs strings.Builder
 	code := run([]string{"learners", "-quick", "-only", "naive-bayes", "-samples", "1000", "-table", path, "-bounds", "-1:1"}, &out, &errs)
 	if code != cli.ExitOK || errs.Len() > 0 {

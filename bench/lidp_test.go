@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // writeIDX writes a folder of IDX files with images of 4 x 4 pixels, some of them in gzip:
@@ -30,9 +31,7 @@ func writeIDX(t *testing.T, rows, tests int) string {
 		w.Write(images)
 		w.Close()
 		for name, data := range map[string][]byte{prefix + "-images-idx3-ubyte.gz": packed.Bytes(), prefix + "-labels-idx1-ubyte": labels} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 		}
 	}
 	return dir
@@ -42,10 +41,7 @@ func writeIDX(t *testing.T, rows, tests int) string {
 // or too short, is refused by name.
 func TestIDX(t *testing.T) {
 	dir := writeIDX(t, 300, 3)
-	e, err := idxExamples(dir, 300, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(idxExamples(dir, 300, 2, 2))(t)
 	// Image 2, upper right square: pixels 2, 3, 6 and 7 of 32 on.
 	if got, want := e.train.X[2*4+1], (34.+35+38+39)/4/255; math.Abs(got-want) > 1e-15 || e.train.Len() != 300 || e.test.Len() != 2 || e.train.Labels[13] != 3 {
 		t.Errorf("%v, want %v; %d and %d examples", got, want, e.train.Len(), e.test.Len())
@@ -57,9 +53,7 @@ func TestIDX(t *testing.T) {
 		"train-images-idx3-ubyte.gz": "",
 	} {
 		dir := writeIDX(t, 20, 2)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		if _, err := idxExamples(dir, 20, 2, 1); !audit.IsInput(err) || !strings.Contains(err.Error(), strings.TrimSuffix(name, ".gz")) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -73,9 +67,7 @@ func TestIDX(t *testing.T) {
 // examples are as sparse as they say.
 func TestPurchases(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, purchaseFile), []byte("7,1,0\n3,0,1\n7,1,1\n9,0,0\nnot read"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, purchaseFile), []byte("7,1,0\n3,0,1\n7,1,1\n9,0,0\nnot read"), 0o600))
 	e, err := purchaseExamples(dir, 3, 1)
 	if err != nil || !slices.Equal(e.train.X, []float64{1, 0, 0, 1, 1, 1}) || !slices.Equal(e.train.Classes, []string{"3", "7", "9"}) || !slices.Equal(e.train.Labels, []int32{1, 0, 1}) || e.test.Labels[0] != 2 {
 		t.Errorf("%v: %+v", err, e.train)
@@ -83,10 +75,7 @@ func TestPurchases(t *testing.T) {
 	if _, err := purchaseExamples(dir, 4, 1); !audit.IsInput(err) {
 		t.Errorf("a line that is none: %v", err)
 	}
-	g, err := generatedPurchases(400, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(generatedPurchases(400, 10))(t)
 	ones := 0.0
 	for _, x := range g.train.X {
 		ones += x

@@ -5,16 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestPapers computes the quick parts of docs/papers.md again, all of them at full size,
 // and holds their lines to the page.
 func TestPapers(t *testing.T) {
-	data, err := os.ReadFile("../" + papersPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../" + papersPage))(t)
 	page := string(data)
 	for _, p := range papers {
 		for _, part := range p.Parts {
@@ -25,10 +23,7 @@ func TestPapers(t *testing.T) {
 				if !part.Quick {
 					testsize.Long(t)
 				}
-				rows, err := part.Rows(&papersRun{lab: lab{t.Context(), 1, t.Logf}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := must.Get(part.Rows(&papersRun{lab: lab{t.Context(), 1, t.Logf}}))(t)
 				if len(rows) == 0 {
 					t.Error("no figure")
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // A portfolio of histograms alone sees one answer of svt6 at a time: exact bounds there differ
@@ -22,17 +23,10 @@ func TestBenchPortfolioFindsWhatIsMissing(t *testing.T) {
 		Learn: func(audit.Exploration) (audit.Model, error) { return nil, errors.New("has nothing to say") }})
 	var learners []audit.LearnerSpec
 	for _, name := range []string{"histogram", "logistic", "silent"} {
-		l, err := cat.Learner(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		learners = append(learners, l)
+		learners = append(learners, must.Get(cat.Learner(name))(t))
 	}
 	plan := pair.Plan{Mode: pair.Fixed, Trials: 1, Samples: 3000, Explore: 3000}
-	rows, err := lab{t.Context(), 2, t.Logf}.portfolio(plan, cat, []string{"svt6", "noisy-max-laplace"}, learners, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(lab{t.Context(), 2, t.Logf}.portfolio(plan, cat, []string{"svt6", "noisy-max-laplace"}, learners, 3))(t)
 	if !rows[0].shortOf("logistic") || rows[1].shortOf("histogram") || rows[1].picked["histogram"] != 3 {
 		t.Errorf("svt6 is not short of logistic: %v; or noisy-max-laplace of its own learner: %v", rows[0].bounds, rows[1].picked)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // What is printed; another seed gives another result.
@@ -53,12 +54,8 @@ func TestBenchTablesResolve(t *testing.T) {
 // testTables does the runs of one row.
 func testTables(t *testing.T, r *auditRow) *auditRow {
 	t.Helper()
-	if err := r.resolve(); err != nil {
-		t.Fatal(err)
-	}
-	if err := (lab{t.Context(), 2, t.Logf}).rows(append([]*auditRow{r}, r.testers...), 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.resolve())
+	must.Do(t, (lab{t.Context(), 2, t.Logf}).rows(append([]*auditRow{r}, r.testers...), 1))
 	return r
 }
 

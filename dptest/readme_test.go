@@ -24,10 +24,7 @@ func TestReadmeCompiles(t *testing.T) {
 	for _, s := range snippets {
 		file := filepath.Join(t.TempDir(), "readme_test.go")
 		must.Do(t, os.WriteFile(file, s[1], 0o600))
-		here, err := filepath.Abs("../docs") // a folder without Go, which the file seems to lie in
-		if err != nil {
-			t.Fatal(err)
-		}
+		here := must.Get(filepath.Abs("../docs"))(t)
 		overlay := must.Get(json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "readme_test.go"): file}}))(t)
 		list := filepath.Join(t.TempDir(), "overlay.json")
 		must.Do(t, os.WriteFile(list, overlay, 0o600))

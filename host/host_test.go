@@ -126,6 +126,14 @@ func ask(t testing.TB, h http.Handler, method, target string, body []byte, heade
 	return out
 }
 
+// gives wants a status of a request.
+func gives(t testing.TB, h http.Handler, status int, method, target string, body []byte, header ...string) {
+	t.Helper()
+	if r := ask(t, h, method, target, body, header...); r.StatusCode != status {
+		t.Errorf("%s %q %q: %d, want %d", method, target, header, r.StatusCode, status)
+	}
+}
+
 func said(t testing.TB, r *http.Response) string {
 	t.Helper()
 	data := must.Get(io.ReadAll(r.Body))(t)
@@ -208,9 +216,7 @@ func TestKinds(t *testing.T) {
 					t.Error("the report is not the one that was stored")
 				}
 			}
-			if r := ask(t, h, "GET", ShownPath+out.ID+"?format=exe", nil); r.StatusCode != 422 {
-				t.Errorf("an unknown format: %d", r.StatusCode)
-			}
+			gives(t, h, 422, "GET", ShownPath+out.ID+"?format=exe", nil)
 		})
 	}
 }
@@ -232,13 +238,9 @@ func TestOnce(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "Bearer ", "Bearer " + first.Token + "x", first.Token, "Basic " + first.Token} {
-		if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", bad); r.StatusCode != 401 {
-			t.Errorf("deleted by %q: %d", bad, r.StatusCode)
-		}
+		gives(t, h, 401, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", bad)
 	}
-	if r := ask(t, h, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", "Bearer "+first.Token); r.StatusCode != 204 {
-		t.Errorf("not deleted: %d", r.StatusCode)
-	}
+	gives(t, h, 204, "DELETE", ReportsPath+"/"+first.ID, nil, "Authorization", "Bearer "+first.Token)
 	if r := ask(t, h, "GET", ShownPath+first.ID, nil); r.StatusCode != 404 || len(m.values) != 0 {
 		t.Errorf("after deletion: %d, %d values", r.StatusCode, len(m.values))
 	}
@@ -283,12 +285,10 @@ func TestEventually(t *testing.T) {
 		}
 	}
 	value := m.values[first.ID]
-	for name, bad := range map[string][]byte{"half": value[:len(value)/2], "empty": {}, "null": []byte("<null>"), "changed": bytes.Replace(value, []byte("0"), []byte("1"), 400)} {
+	for _, bad := range [][]byte{value[:len(value)/2], {}, []byte("<null>"), bytes.Replace(value, []byte("0"), []byte("1"), 400)} {
 		m.values[first.ID] = bad
 		for _, path := range []string{ReportsPath + "/" + first.ID, ShownPath + first.ID, ShownPath + first.ID + "/badge.svg"} {
-			if r := ask(t, h, "GET", path, nil); r.StatusCode != 503 {
-				t.Errorf("%s: %s: %d", name, path, r.StatusCode)
-			}
+			gives(t, h, 503, "GET", path, nil)
 		}
 	}
 	m.values[first.ID], m.fails = value, errors.New("secret of the store")
@@ -297,9 +297,7 @@ func TestEventually(t *testing.T) {
 			t.Errorf("%s of a store that fails: %d", path, r.StatusCode)
 		}
 	}
-	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 503 {
-		t.Errorf("stored in a store that fails: %d", r.StatusCode)
-	}
+	gives(t, h, 503, "POST", ReportsPath, data)
 }
 
 // TestRefused: what is no report, too large, or contradicts its own counts is refused
@@ -357,26 +355,18 @@ func TestPaths(t *testing.T) {
 			if base == ReportsPath+"/" && (bad == "" || strings.Contains(bad, "/")) && strings.HasPrefix(bad, id) {
 				continue
 			}
-			if r := ask(t, h, "GET", base+bad, nil); r.StatusCode != 404 {
-				t.Errorf("%s%q: %d", base, bad, r.StatusCode)
-			}
+			gives(t, h, 404, "GET", base+bad, nil)
 		}
 		if r := ask(t, h, "DELETE", ReportsPath+"/"+bad, nil, "Authorization", "Bearer x"); r.StatusCode != 404 && r.StatusCode != 405 && r.StatusCode != 401 {
 			t.Errorf("DELETE %q: %d", bad, r.StatusCode)
 		}
 	}
 	for _, method := range []string{"PUT", "PATCH", "OPTIONS", "POST", "DELETE"} {
-		if r := ask(t, h, method, ShownPath+id, nil); r.StatusCode != 405 {
-			t.Errorf("%s: %d", method, r.StatusCode)
-		}
+		gives(t, h, 405, method, ShownPath+id, nil)
 	}
-	if r := ask(t, h, "POST", ReportsPath, keptReport(t, "scores.json"), "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
-		t.Errorf("a page of another site stores: %d", r.StatusCode)
-	}
+	gives(t, h, 403, "POST", ReportsPath, keptReport(t, "scores.json"), "Sec-Fetch-Site", "cross-site")
 	for from, want := range map[string]int{"https://evil.example": 403, origin: 200} { // of a browser that says no more
-		if r := ask(t, h, "POST", ReportsPath, keptReport(t, "scores.json"), "Origin", from); r.StatusCode != want {
-			t.Errorf("a page of %s stores: %d", from, r.StatusCode)
-		}
+		gives(t, h, want, "POST", ReportsPath, keptReport(t, "scores.json"), "Origin", from)
 	}
 }
 
@@ -520,9 +510,7 @@ func TestReportsShown(t *testing.T) {
 			took++
 			var out stored
 			json.Unmarshal([]byte(got), &out)
-			if r := ask(t, h, "GET", ShownPath+out.ID, nil); r.StatusCode != 200 {
-				t.Errorf("%s: %d %s", name, r.StatusCode, said(t, r))
-			}
+			gives(t, h, 200, "GET", ShownPath+out.ID, nil)
 		case 422:
 			t.Logf("%s: %.200s", name, got)
 		default:

@@ -81,9 +81,7 @@ func TestCrowd(t *testing.T) {
 	if c.most.Load() > mostWorking {
 		t.Errorf("%d were worked on at once", c.most.Load())
 	}
-	if r := ask(t, h, "POST", ReportsPath, data); r.StatusCode != 200 {
-		t.Errorf("after the crowd: %d", r.StatusCode)
-	}
+	gives(t, h, 200, "POST", ReportsPath, data)
 }
 
 type repeated struct{}

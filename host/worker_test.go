@@ -34,6 +34,14 @@ func asked(t *testing.T, method, address string, body []byte, header ...string) 
 	return out, string(text)
 }
 
+// answers wants a status of a server.
+func answers(t *testing.T, status int, method, address string, body []byte, header ...string) {
+	t.Helper()
+	if r, said := asked(t, method, address, body, header...); r.StatusCode != status {
+		t.Errorf("%s %s %q: %d, want %d: %s", method, address, header, r.StatusCode, status, said)
+	}
+}
+
 // TestServed: the host behind a server of this machine, and as a Worker, answer alike.
 func TestServed(t *testing.T) {
 	t.Run("native", func(t *testing.T) {
@@ -70,20 +78,12 @@ func served(t *testing.T, base string) {
 			if r, badge := asked(t, "GET", out.Address+"/badge.svg", nil); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(badge, "<svg") {
 				t.Errorf("%s: %s badge: %d %.300s", name, again, r.StatusCode, badge)
 			}
-			if r, _ := asked(t, "GET", out.Address, nil, "If-None-Match", r.Header.Get("ETag")); r.StatusCode != 304 {
-				t.Errorf("%s: %s: not the same again: %d", name, again, r.StatusCode)
-			}
+			answers(t, 304, "GET", out.Address, nil, "If-None-Match", r.Header.Get("ETag"))
 		}
-		if r, _ := asked(t, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer x"); r.StatusCode != 401 {
-			t.Errorf("%s: deleted by another token: %d", name, r.StatusCode)
-		}
-		if r, _ := asked(t, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer "+out.Token); r.StatusCode != 204 {
-			t.Errorf("%s: not deleted: %d", name, r.StatusCode)
-		}
+		answers(t, 401, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer x")
+		answers(t, 204, "DELETE", base+ReportsPath+"/"+out.ID, nil, "Authorization", "Bearer "+out.Token)
 		for _, path := range []string{ShownPath + out.ID, ShownPath + out.ID + "/badge.svg", ReportsPath + "/" + out.ID} {
-			if r, _ := asked(t, "GET", base+path, nil); r.StatusCode != 404 {
-				t.Errorf("%s: %s after deletion: %d", name, path, r.StatusCode)
-			}
+			answers(t, 404, "GET", base+path, nil)
 		}
 	}
 	for what, bad := range map[string][]byte{"forged": bytes.Replace(keptReport(t, "scores.json"), []byte(`"lowerBound": 1`), []byte(`"lowerBound": 2`), 1), "no report": []byte("{}")} {
@@ -91,9 +91,7 @@ func served(t *testing.T, base string) {
 			t.Errorf("%s: %d %s", what, r.StatusCode, said)
 		}
 	}
-	if r, _ := asked(t, "POST", base+ReportsPath, bytes.Repeat([]byte(" "), MostBytes+1)); r.StatusCode != 413 {
-		t.Errorf("too large: %d", r.StatusCode)
-	}
+	answers(t, 413, "POST", base+ReportsPath, bytes.Repeat([]byte(" "), MostBytes+1))
 	seen := map[int]int{}
 	if strings.Contains(base, "127.0.0.1") && t.Name() == "TestServed/worker" {
 		for range 40 {

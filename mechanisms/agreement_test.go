@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -198,17 +199,7 @@ func kolmogorovSmirnov(a, b []float64) (d, limit float64) {
 	slices.Sort(a)
 	slices.Sort(b)
 	n, m := float64(len(a)), float64(len(b))
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x := math.Min(a[i], b[j])
-		for i < len(a) && a[i] == x {
-			i++
-		}
-		for j < len(b) && b[j] == x {
-			j++
-		}
-		d = math.Max(d, math.Abs(float64(i)/n-float64(j)/m))
-	}
-	return d, math.Sqrt(-math.Log(falseAlarm/2) / 2 * (n + m) / (n * m))
+	return stat.KolmogorovSmirnov(a, nil, b, nil), math.Sqrt(-math.Log(falseAlarm/2) / 2 * (n + m) / (n * m))
 }
 
 func number(v float64) audit.ParamValue { return audit.ParamValue{Number: v} }

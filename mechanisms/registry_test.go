@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -229,8 +228,7 @@ func TestDatasetsThatDoNotFit(t *testing.T) {
 
 func refused(t *testing.T, err error, what, says string) {
 	t.Helper()
-	var input *audit.InputError
-	if !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
+	if !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
 	}
 }

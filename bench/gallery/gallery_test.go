@@ -12,16 +12,14 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bench/gallery/google"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var update = flag.Bool("update", false, "write docs/gallery.md anew")
 
 func contents(t *testing.T) Contents {
 	t.Helper()
-	c, err := Catalogue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Catalogue())(t)
 	return c
 }
 
@@ -83,10 +81,7 @@ func TestCatalogue(t *testing.T) {
 // The results are of the catalogue as it is, and the page is of the results.
 func TestResults(t *testing.T) {
 	c := contents(t)
-	run, err := Recorded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(Recorded())(t)
 	if len(run.Results) != len(c.Entries) {
 		t.Fatalf("%d results of %d entries: go run ./bench/gallery -output bench/gallery/results.json", len(run.Results), len(c.Entries))
 	}
@@ -116,14 +111,9 @@ func TestResults(t *testing.T) {
 	want := Markdown(c, run)
 	const page = "../../docs/gallery.md"
 	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(page))(t)
 	if string(got) != want {
 		t.Error("docs/gallery.md is not of bench/gallery/results.json: go test ./bench/gallery -update")
 	}

@@ -9,23 +9,18 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/child"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // testRepository is a repository owner/name in a folder, with one commit.
 func testRepository(t *testing.T) (mirror, commit string) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
-	}
+	must.Have(t, "git")
 	mirror = t.TempDir()
 	repository := filepath.Join(mirror, "owner", "name")
-	if err := os.MkdirAll(filepath.Join(repository, "lib"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(repository, "lib"), 0o755))
 	for name, text := range map[string]string{"lib/a.py": "a = 1\n", "other.txt": "not wanted\n"} {
-		if err := os.WriteFile(filepath.Join(repository, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(repository, name), []byte(text), 0o644))
 	}
 	git := func(args ...string) string {
 		out, err := exec.Command("git", append([]string{"-C", repository, "-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput()
@@ -45,9 +40,7 @@ func TestGalleryFetch(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "owner+name@"+commit)
 	l := Library{Repository: "owner/name", Commit: commit, Paths: []string{"lib"}}
 	t.Chdir(filepath.Dir(mirror))
-	if err := fetchAt(l, folder, filepath.Base(mirror)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fetchAt(l, folder, filepath.Base(mirror)))
 	if text, err := os.ReadFile(filepath.Join(folder, "lib", "a.py")); err != nil || string(text) != "a = 1\n" {
 		t.Errorf("lib/a.py is %q, %v", text, err)
 	}
@@ -84,30 +77,22 @@ func TestGalleryRefuses(t *testing.T) {
 // npm is asked for the pinned packages and for no scripts; what it leaves behind when
 // it fails looks like no library.
 func TestGalleryInstall(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh")
-	}
+	must.Have(t, "sh")
 	bin := t.TempDir()
 	npm := func(text string) {
-		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	l := Library{Runs: Node, Packages: []string{"a@1.2.3", "b@4.5.6"}}
 	folder := filepath.Join(t.TempDir(), "owner+name@1")
 	npm(`echo "$@" > "$3/asked"`)
-	if err := install(l, folder, filepath.Join(bin, "node")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, install(l, folder, filepath.Join(bin, "node")))
 	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
 	if err != nil || !strings.Contains(string(asked), "--ignore-scripts") || !strings.Contains(string(asked), "a@1.2.3 b@4.5.6") {
 		t.Errorf("npm was asked %q, %v", asked, err)
 	}
 	npm("echo no such package; exit 1")
 	folder += "0"
-	if err := install(l, folder, filepath.Join(bin, "node")); err == nil || !strings.Contains(err.Error(), "no such package") {
-		t.Errorf("of an npm that fails: %v", err)
-	}
+	must.Refuse(t, install(l, folder, filepath.Join(bin, "node")), "no such package", "of an npm that fails")
 	if left, err := filepath.Glob(folder + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -132,9 +117,7 @@ func TestGalleryWithoutLanguage(t *testing.T) {
 	dir := t.TempDir()
 	p := &libraryPlace{dir: dir, commands: map[string][]string{R: {filepath.Join(dir, "no-r"), "main.R"}}}
 	l := Library{Repository: "o/n", Commit: "1", Runs: R, Needs: "R with jsonlite"}
-	if err := os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755))
 	r := runEntry(Entry{Name: "x", Library: "l"}, map[string]Library{"l": l}, p)
 	if !strings.Contains(r.Error, "no-r is not found: the library needs R with jsonlite") {
 		t.Errorf("said: %q", r.Error)
@@ -144,9 +127,7 @@ func TestGalleryWithoutLanguage(t *testing.T) {
 // Entries that run at a time have each its own verdict and the
 // seconds of its own processes; a program that fails is said.
 func TestGalleryAtATime(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT RUN: needs python3")
-	}
+	must.Have(t, "python3")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "dpscope")
 	if out, err := child.Go(t, "build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
@@ -164,12 +145,8 @@ for line in sys.stdin:
     print(json.dumps([len(q["dataset"]) + (r.expovariate(1) - r.expovariate(1)) * (sys.argv[1] == "sound") for _ in range(q["n"])]), flush=True)
 `} {
 		to := filepath.Join(dir, filepath.FromSlash(strings.Replace(name, "lib", "o+n@1", 1)))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must.Do(t, os.WriteFile(to, []byte(text), 0o644))
 	}
 	var out bytes.Buffer
 	c := Contents{Libraries: map[string]Library{"l": {Repository: "o/n", Commit: "1"}}}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"os/exec"
@@ -72,11 +71,11 @@ func TestMuseumCode(t *testing.T) {
 						args = append(args, "-"+key, value)
 					}
 				}
-				var out, errs bytes.Buffer
-				if code := run(append(args, "-samples", samples), nil, &out, &errs); code != c.want {
-					t.Errorf("exit code %d, want %d\n%s\n%s%s", code, c.want, c.code, out.String(), errs.String())
+				code, out, errs := dpscope(t, append(args, "-samples", samples)...)
+				if code != c.want {
+					t.Errorf("exit code %d, want %d\n%s\n%s%s", code, c.want, c.code, out, errs)
 				}
-				first, _, _ := strings.Cut(out.String(), "\n")
+				first, _, _ := strings.Cut(out, "\n")
 				t.Log(first)
 			}
 		})
@@ -115,8 +114,8 @@ func TestTutorial(t *testing.T) {
 		}
 		if !*update {
 			t.Errorf("%s is not what its commands print; go test ./cmd/dpscope -run Tutorial -update writes it\n%s", page, changed)
-		} else if err := os.WriteFile(page, []byte(changed), 0o644); err != nil {
-			t.Fatal(err)
+		} else {
+			must.Do(t, os.WriteFile(page, []byte(changed), 0o644))
 		}
 	}
 }
@@ -126,11 +125,11 @@ func printed(t *testing.T, root, command string) string {
 	t.Helper()
 	words := strings.Fields(command)
 	if words[0] == "dpscope" {
-		var out, errs bytes.Buffer
-		if code := run(words[1:], nil, &out, &errs); code != cli.ExitViolation {
-			t.Errorf("%s: exit code %d\n%s", command, code, errs.String())
+		code, out, errs := dpscope(t, words[1:]...)
+		if code != cli.ExitViolation {
+			t.Errorf("%s: exit code %d\n%s", command, code, errs)
 		}
-		return out.String()
+		return out
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = root

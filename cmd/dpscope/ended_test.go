@@ -22,9 +22,7 @@ import (
 // started starts dpscope as a process of its own.
 func started(t *testing.T, stderr io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
-	self := must.Get(os.Executable())(t)
-	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), "DPSCOPE_MAIN=1")
+	cmd := exec.Command("dpscope", args...)
 	cmd.Stderr = stderr
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -38,11 +37,10 @@ func TestComingFrom(t *testing.T) {
 			continue
 		}
 		args := append(strings.Fields("audit -epsilon 1 -samples 3000 -format json "+flags), "-exec", fmt.Sprintf("%s '%s'", python, path))
-		var stdout, stderr bytes.Buffer
-		code := run(args, strings.NewReader(""), &stdout, &stderr)
+		code, out, errs := dpscope(t, args...)
 		var report struct{ Verdict string }
-		if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || code != 1 || report.Verdict != "violation" {
-			t.Errorf("%s: exit code %d, verdict %q, %v: %s", name, code, report.Verdict, err, stderr.String())
+		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 1 || report.Verdict != "violation" {
+			t.Errorf("%s: exit code %d, verdict %q, %v: %s", name, code, report.Verdict, err, errs)
 		}
 	}
 }

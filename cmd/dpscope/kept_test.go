@@ -105,22 +105,21 @@ func verifyKept(t *testing.T, file string, r keptReport, args []string) {
 		if i := slices.IndexFunc(given, func(a string) bool { return a == "-exec" || a == "-wasm" }); i >= 0 && len(mode) > 0 {
 			given = slices.Delete(given, i, i+2) // -quick runs nothing
 		}
-		var out, errs strings.Builder
-		code := run(slices.Concat([]string{"verify"}, mode, given, []string{file}), nil, &out, &errs)
+		code, out, errs := dpscope(t, slices.Concat([]string{"verify"}, mode, given, []string{file})...)
 		if _, ofPair := r.view.(pair.Report); r.ended() && !ofPair {
-			if code != cli.ExitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
-				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+			if code != cli.ExitUsage || !strings.Contains(errs, "has nothing to replay") {
+				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out, errs)
 			}
 			continue
 		}
-		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
 		last := lines[len(lines)-1]
 		ends := []string{"Replayed: ", "Recomputed: "}
 		if r.ended() {
 			ends = []string{"Nothing to replay: "}
 		}
-		if code != cli.ExitOK || strings.Contains(out.String(), "DIFFERS") || !slices.ContainsFunc(ends, func(s string) bool { return strings.HasPrefix(last, s) }) {
-			t.Fatalf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+		if code != cli.ExitOK || strings.Contains(out, "DIFFERS") || !slices.ContainsFunc(ends, func(s string) bool { return strings.HasPrefix(last, s) }) {
+			t.Fatalf("verify %s: exit code %d: %s%s", mode, code, out, errs)
 		}
 	}
 }

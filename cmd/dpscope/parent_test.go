@@ -47,8 +47,7 @@ func answering(t *testing.T, requests io.Reader, answers io.WriteCloser, scale f
 }
 
 // asParent runs a command whose requests a function here answers.
-func asParent(t *testing.T, scale float64, args ...string) (code, outputs int, stderr string) {
-	t.Helper()
+func asParent(answer func(requests io.Reader, answers io.WriteCloser), args ...string) (code int, stderr string) {
 	requests, out := io.Pipe()
 	in, answers := io.Pipe()
 	var messages bytes.Buffer
@@ -58,15 +57,19 @@ func asParent(t *testing.T, scale float64, args ...string) (code, outputs int, s
 		out.Close()
 		done <- code
 	}()
-	outputs = answering(t, requests, answers, scale)
-	return <-done, outputs, messages.String()
+	answer(requests, answers)
+	return <-done, messages.String()
 }
 
 // The program that starts dpscope answers over its streams; the report is in a file, and
 // replays the same way, or from its counts without anything.
 func TestExecParent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
-	code, outputs, stderr := asParent(t, 0.5, "audit", "-exec-parent", "-exec", "python3 -m dpscope mine:half", "-epsilon", "1", "-samples", "5000", "-trials", "3", "-output", file)
+	outputs := 0
+	asked := func(scale float64, args ...string) (int, string) {
+		return asParent(func(requests io.Reader, answers io.WriteCloser) { outputs = answering(t, requests, answers, scale) }, args...)
+	}
+	code, stderr := asked(0.5, "audit", "-exec-parent", "-exec", "python3 -m dpscope mine:half", "-epsilon", "1", "-samples", "5000", "-trials", "3", "-output", file)
 	if code != cli.ExitViolation || outputs < 10_000 || !strings.Contains(stderr, "\r") {
 		t.Fatalf("exit code %d after %d outputs: %s", code, outputs, stderr)
 	}
@@ -76,23 +79,17 @@ func TestExecParent(t *testing.T) {
 	if name := r["inputs"].(map[string]any)["brought"].(map[string]any)["name"]; name != "python3 -m dpscope mine:half" {
 		t.Error(name)
 	}
-	if code, _, stderr := asParent(t, 0.5, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitOK || !strings.Contains(stderr, "Replayed") {
+	if code, stderr := asked(0.5, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitOK || !strings.Contains(stderr, "Replayed") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code, _, stderr := asParent(t, 1, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitViolation {
+	if code, stderr := asked(1, "verify", "-exec-parent", "-exec", "python3 -m dpscope mine:half", file); code != cli.ExitViolation {
 		t.Errorf("another mechanism: exit code %d: %s", code, stderr)
 	}
-	if code, out, errs := dpscope(t, "verify", "-quick", file); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
-		t.Errorf("exit code %d: %s%s", code, out, errs)
-	}
+	wants(t, cli.ExitOK, "Recomputed", "verify", "-quick", file)
 	bound, _ := json.Marshal(r["lowerBound"])
 	must.Do(t, os.WriteFile(file, bytes.Replace(data, append([]byte(`"lowerBound": `), bound...), []byte(`"lowerBound": 1.999999`), 1), 0o644))
-	if code, out, _ := dpscope(t, "verify", "-quick", file); code != cli.ExitViolation {
-		t.Errorf("a forged bound: exit code %d: %s", code, out)
-	}
+	wants(t, cli.ExitViolation, "", "verify", "-quick", file)
 	for _, args := range [][]string{{"audit", "-exec-parent", "-mechanism", "svt4"}, {"audit", "-exec-parent", "-wasm", "x.wasm", "-epsilon", "1"}} {
-		if code, _, errs := dpscope(t, args...); code != cli.ExitUsage || !strings.Contains(errs, "exec-parent") {
-			t.Errorf("%v: exit code %d: %s", args, code, errs)
-		}
+		wants(t, cli.ExitUsage, "exec-parent", args...)
 	}
 }

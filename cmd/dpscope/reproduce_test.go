@@ -21,20 +21,13 @@ import (
 
 // readAgain parses a command as a shell and dpscope would.
 func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
-	words, err := audit.ShellWords("the command", cli)
-	if err != nil {
-		t.Fatalf("%s: %v", cli, err)
-	}
+	words := must.Get(audit.ShellWords("the command", cli))(t)
 	var said strings.Builder
 	f := newAuditFlags(nil, nil, &said)
 	if _, ok := f.Parse(words[2:], 0); !ok {
 		t.Fatalf("%s: %s", cli, said.String())
 	}
-	p, err := f.plan()
-	if err != nil {
-		t.Fatalf("%s: %v", cli, err)
-	}
-	return f, p
+	return f, must.Get(f.plan())(t)
 }
 
 // drawn are settings of a plan for each kind of audit.
@@ -52,10 +45,7 @@ func drawn(t *rapid.T) pair.Plan {
 
 // samePlan wants the plan of a command to be that of the audit that named it.
 func samePlan(t *rapid.T, cat audit.Catalogue, cli string, a *pair.Audit, p pair.Plan) {
-	b, err := p.Resolve(cat)
-	if err != nil {
-		t.Fatalf("%s: %v", cli, err)
-	}
+	b := must.Get(p.Resolve(cat))(t)
 	if !audit.EqualJSON(a.Plan, b.Plan) {
 		t.Fatalf("%s:\n%+v\nwant\n%+v", cli, b.Plan, a.Plan)
 	}

@@ -19,7 +19,5 @@ func TestFindSite(t *testing.T) {
 		t.Error("a folder of another program is taken for the site")
 	}
 	must.Do(t, os.WriteFile("dist/build-info.json", []byte("{}"), 0o644))
-	if _, err := findSite(""); err != nil {
-		t.Error(err)
-	}
+	must.Get(findSite(""))(t)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -49,26 +50,18 @@ func flagsOfKind[P any](make func(stdin io.Reader, stdout, stderr io.Writer) *ki
 
 // asksAgain wants command and address, where there is one, to ask for a plan that
 // resolves to want. blank is a plan without settings.
-func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
+func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandFlags[P], keys []settings.Key[P], resolve func(must.TB, P) P, want P) {
 	asked := map[string]P{}
-	words, err := audit.ShellWords("command", again.CLI)
-	if err != nil {
-		t.Fatalf("%s: %v", again.CLI, err)
-	}
+	words := must.Get(audit.ShellWords("command", again.CLI))(t)
 	set, given := flags()
 	if _, _, ok := set.ParseNames(words[2:]); !ok {
 		t.Fatalf("%s is not understood", again.CLI)
 	}
 	p := blank
-	if err := given.Read(&p); err != nil {
-		t.Fatalf("%s: %v", again.CLI, err)
-	}
+	must.Do(t, given.Read(&p))
 	asked[again.CLI] = p
 	if again.URL != "" {
-		query, err := url.ParseQuery(strings.TrimPrefix(again.URL, "#"))
-		if err != nil {
-			t.Fatalf("%s: %v", again.URL, err)
-		}
+		query := must.Get(url.ParseQuery(strings.TrimPrefix(again.URL, "#")))(t)
 		texts := settings.Texts{}
 		for name := range query {
 			if name != "v" && name != "view" {
@@ -76,17 +69,11 @@ func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags commandF
 			}
 		}
 		p := blank
-		if err := settings.Read(keys, texts, &p); err != nil {
-			t.Fatalf("%s: %v", again.URL, err)
-		}
+		must.Do(t, settings.Read(keys, texts, &p))
 		asked[again.URL] = p
 	}
 	for how, p := range asked {
-		got, err := resolve(p)
-		if err != nil {
-			t.Fatalf("%s: %v", how, err)
-		}
-		if !audit.EqualJSON(got, want) {
+		if got := resolve(t, p); !audit.EqualJSON(got, want) {
 			t.Fatalf("%s:\n%+v\nwant\n%+v", how, got, want)
 		}
 	}
@@ -100,11 +87,8 @@ type address[P any] struct {
 
 // inThePage has the page's scripts read the addresses, and wants the same plans of the
 // texts that the core gets.
-func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.Key[P], resolve func(P) (P, error)) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node here")
-	}
+func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.Key[P], resolve func(must.TB, P) P) {
+	node := must.Have(t, "node")
 	script := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/addresses.mjs"}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode})
 	if len(script.Errors) > 0 {
 		t.Fatal(script.Errors)
@@ -117,10 +101,7 @@ func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.K
 	for _, a := range all {
 		addresses = append(addresses, a.url)
 	}
-	in, err := json.Marshal(map[string]any{"accounts": accounts, "addresses": addresses})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(json.Marshal(map[string]any{"accounts": accounts, "addresses": addresses}))(t)
 	run := exec.Command(node, "--input-type=module", "--eval", string(script.OutputFiles[0].Contents))
 	run.Stdin = bytes.NewReader(in)
 	var said bytes.Buffer
@@ -135,12 +116,9 @@ func inThePage[P any](t *testing.T, all []address[P], blank P, keys []settings.K
 	}
 	for i, a := range all {
 		p := blank
-		err := settings.Read(keys, texts[i].Given(), &p)
-		if err == nil {
-			p, err = resolve(p)
-		}
-		if err != nil || !audit.EqualJSON(p, a.want) {
-			t.Fatalf("%s: %v\n%v\n%+v\nwant\n%+v", a.url, err, texts[i], p, a.want)
+		must.Do(t, settings.Read(keys, texts[i].Given(), &p))
+		if p = resolve(t, p); !audit.EqualJSON(p, a.want) {
+			t.Fatalf("%s:\n%v\n%+v\nwant\n%+v", a.url, texts[i], p, a.want)
 		}
 	}
 }
@@ -203,13 +181,7 @@ func drawClaim(t *rapid.T) *audit.Claim {
 func TestReproducePair(t *testing.T) {
 	tried, valid := 0, 0
 	var addresses []address[pair.Plan]
-	resolve := func(p pair.Plan) (pair.Plan, error) {
-		b, err := p.Resolve(catalogue)
-		if err != nil {
-			return p, err
-		}
-		return b.Plan, nil
-	}
+	resolve := func(t must.TB, p pair.Plan) pair.Plan { return must.Get(p.Resolve(catalogue))(t).Plan }
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
@@ -332,12 +304,8 @@ func reproduces(t *testing.T, mode canary.Mode, draw func(*rapid.T, source.Spec,
 		if file, p.Pool, p.CSV = drawFile(t, s, p.Design); file == nil {
 			p.Parameters = drawParams(t, s.Params)
 		}
-		resolve := func(p canary.Plan) (canary.Plan, error) {
-			b, err := p.Resolve(source.Sources(), file)
-			if err != nil {
-				return p, err
-			}
-			return b.Plan, nil
+		resolve := func(t must.TB, p canary.Plan) canary.Plan {
+			return must.Get(p.Resolve(source.Sources(), file))(t).Plan
 		}
 		a, err := p.Resolve(source.Sources(), file)
 		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
@@ -374,12 +342,8 @@ func TestReproduceScores(t *testing.T) {
 			return
 		}
 		valid++
-		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, flagsOfKind(newScoreFlags), scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
-			b, err := scores.Run(p, flat, audit.Generator{})
-			if err != nil {
-				return p, err
-			}
-			return b.Plan, nil
+		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, flagsOfKind(newScoreFlags), scores.Keys(), func(t must.TB, p scores.Plan) scores.Plan {
+			return must.Get(scores.Run(p, flat, audit.Generator{}))(t).Plan
 		}, r.Plan)
 	})
 	enough(t, valid, tried)
@@ -422,7 +386,7 @@ func TestDocumentedFlags(t *testing.T) {
 func TestReproduceAccount(t *testing.T) {
 	keys := accounting.Keys()
 	// The page asks with the defaults that it shows, of what the kind takes.
-	shown := func(q accounting.Query) (accounting.Query, error) {
+	shown := func(t must.TB, q accounting.Query) accounting.Query {
 		fields := q.Mechanism.Fields()
 		texts := settings.Texts{}
 		for i, k := range settings.Describe(keys) {
@@ -432,7 +396,8 @@ func TestReproduceAccount(t *testing.T) {
 				texts[k.Name] = k.Form.Empty
 			}
 		}
-		return q, settings.Read(keys, texts, &q)
+		must.Do(t, settings.Read(keys, texts, &q))
+		return q
 	}
 	var addresses []address[accounting.Query]
 	rapid.Check(t, func(t *rapid.T) {
@@ -452,17 +417,13 @@ func TestReproduceAccount(t *testing.T) {
 				fragment.WriteString("&a." + k.Fields[0][1:] + "=" + url.QueryEscape(given[0].Value))
 			}
 		}
-		want, err := shown(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		addresses = append(addresses, address[accounting.Query]{fragment.String(), want})
+		addresses = append(addresses, address[accounting.Query]{fragment.String(), shown(t, q)})
 		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))
 		asksAgain(t, audit.Reproduce{CLI: q.Command()}, accounting.Query{}, func() (*cli.Flags, cli.Asked[accounting.Query]) {
 			f := cli.NewFlags("dpscope account", io.Discard)
 			return f, cli.Settings(f, accounting.Keys())
-		}, keys, func(q accounting.Query) (accounting.Query, error) { return q, nil }, q)
+		}, keys, func(_ must.TB, q accounting.Query) accounting.Query { return q }, q)
 	})
 	inThePage(t, addresses, accounting.Query{}, keys, shown)
 }

@@ -25,6 +25,14 @@ func dpscope(t *testing.T, args ...string) (code int, out, errs string) {
 	return code, stdout.String(), stderr.String()
 }
 
+// wants wants an exit code of dpscope, and words in what it prints.
+func wants(t *testing.T, code int, says string, args ...string) {
+	t.Helper()
+	if got, out, errs := dpscope(t, args...); got != code || !strings.Contains(out+errs, says) {
+		t.Errorf("%q: exit code %d, want %d and %q: %s%s", args, got, code, says, out, errs)
+	}
+}
+
 // sharesDrawn draws all shares of an audit into a folder, the search first.
 func sharesDrawn(t *testing.T, n int, args ...string) string {
 	t.Helper()
@@ -77,9 +85,7 @@ func TestMerge(t *testing.T) {
 			}
 			dir := sharesDrawn(t, c.shares, args...)
 			again := filepath.Join(dir, "part-0-again")
-			if code, _, errs := dpscope(t, append(args, "-shards", fmt.Sprintf("0/%d", c.shares), "-partial", again)...); code != cli.ExitOK {
-				t.Fatalf("a share that searches itself ended with %d: %s", code, errs)
-			}
+			said(t, cli.ExitOK, append(args, "-shards", fmt.Sprintf("0/%d", c.shares), "-partial", again)...)
 			mergedCode, merged, errs := dpscope(t, "merge", dir, "-format", "json")
 			if mergedCode != code {
 				t.Fatalf("the merge ended with %d, must be %d: %s", mergedCode, code, errs)
@@ -194,9 +200,7 @@ func TestMergeRefuses(t *testing.T) {
 			if name == "a program" {
 				own = []string{"audit", "-epsilon", "1"}
 			}
-			if code, _, errs := dpscope(t, append(own, strings.Fields(flags)...)...); code != cli.ExitUsage || errs == "" {
-				t.Errorf("ended with %d: %s", code, errs)
-			}
+			wants(t, cli.ExitUsage, "dpscope: ", append(own, strings.Fields(flags)...)...)
 		})
 	}
 }
@@ -230,9 +234,7 @@ func TestProgramInShares(t *testing.T) {
 		t.Errorf("a share of another program ended with %d: %s", code, errs)
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	if code, _, errs := dpscope(t, append(program("unseeded"), "-after", filepath.Join(dir, "search"), "-shards", "1/2", "-partial", again)...); code != cli.ExitOK {
-		t.Fatalf("a share that is drawn again ended with %d: %s", code, errs)
-	}
+	said(t, cli.ExitOK, append(program("unseeded"), "-after", filepath.Join(dir, "search"), "-shards", "1/2", "-partial", again)...)
 	t.Setenv("PATH", t.TempDir()) // no python3
 	code, out, errs := dpscope(t, "merge", dir, "-format", "json")
 	if code != cli.ExitOK || !strings.Contains(out, `"unseeded": "`) || !strings.Contains(out, `"n1": 9000`) {

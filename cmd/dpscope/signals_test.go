@@ -66,6 +66,11 @@ func (p *process) send(t *testing.T, sig syscall.Signal) {
 	if err := p.Process.Signal(sig); err != nil {
 		t.Errorf("%v: %v", p.Args[1:], err)
 	}
+	p.endedBy(t, sig)
+}
+
+func (p *process) endedBy(t *testing.T, sig syscall.Signal) {
+	t.Helper()
 	<-p.ended
 	if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
 		t.Errorf("%v: %v, want the end by %v", p.Args[1:], p.ProcessState, sig)
@@ -114,10 +119,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 					r.Close()
 				}
 			}()
-			in, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once the command has opened it
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(os.OpenFile(pipe, os.O_WRONLY, 0))(t)
 			p.send(t, sig)
 			in.Close()
 		}
@@ -171,24 +173,19 @@ func TestSecondSignal(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
-		if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
-			t.Errorf("%v, want the end by %v", p.ProcessState, sig)
-		}
+		p.endedBy(t, sig)
 	}
 }
 
 // A reader that closes standard output takes no verdict from the exit code.
 func TestClosedPipe(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	r.Close()
 	defer w.Close()
 	var said strings.Builder
 	cmd := exec.Command("dpscope", "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2")
 	cmd.Stdout, cmd.Stderr = w, &said
-	err = cmd.Run()
+	err := cmd.Run()
 	if cmd.ProcessState.ExitCode() != cli.ExitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
 		t.Errorf("%v: %s", err, said.String())
 	}

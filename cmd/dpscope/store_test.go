@@ -42,9 +42,7 @@ func TestShareAndOpen(t *testing.T) {
 	dir := t.TempDir()
 	base := aStore(t, filepath.Join(dir, "store"))
 	file := filepath.Join(dir, "report.json")
-	if code, _, errs := dpscope(t, "audit", "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "2000", "-trials", "2", "-output", file); code != cli.ExitViolation {
-		t.Fatal(code, errs)
-	}
+	said(t, cli.ExitViolation, "audit", "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "2000", "-trials", "2", "-output", file)
 	code, out, errs := dpscope(t, "share", "-host", base, file)
 	address := strings.TrimSpace(out)
 	if code != cli.ExitOK || !strings.HasPrefix(address, base+host.ShownPath) {
@@ -65,9 +63,7 @@ func TestShareAndOpen(t *testing.T) {
 	if a, b := []byte(read(t, file)), []byte(read(t, copied)); !bytes.Equal(a, b) {
 		t.Error("another report came back")
 	}
-	if code, out, _ := dpscope(t, "open", "-quick", address); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
-		t.Errorf("open -quick: %d %q", code, out)
-	}
+	wants(t, cli.ExitOK, "Recomputed", "open", "-quick", address)
 	for _, path := range []string{"/", "/build-info.json"} {
 		r, err := http.Get(base + path)
 		if err != nil || r.StatusCode != 200 || r.Header.Get(storeHeader) != "yes" {
@@ -77,12 +73,8 @@ func TestShareAndOpen(t *testing.T) {
 	if code, _, errs := dpscope(t, "share", "-host", base, "-delete", "wrong", address); code == cli.ExitOK || !strings.Contains(errs, "token") {
 		t.Errorf("deleted by another token: %d %q", code, errs)
 	}
-	if code, _, errs := dpscope(t, "share", "-delete", token[1], address); code != cli.ExitOK {
-		t.Errorf("not deleted: %d %q", code, errs)
-	}
-	if code, _, errs := dpscope(t, "open", address); code != cli.ExitUsage || !strings.Contains(errs, "There is no report at this address") {
-		t.Errorf("after deletion: %d %q", code, errs)
-	}
+	wants(t, cli.ExitOK, "", "share", "-delete", token[1], address)
+	wants(t, cli.ExitUsage, "There is no report at this address", "open", address)
 }
 
 // TestStoreStays: a host that starts again has its reports.
@@ -122,18 +114,12 @@ func TestOpenRefuses(t *testing.T) {
 	defer server.Close()
 	id := idOf(t, data)
 	answer = data
-	if code, out, errs := dpscope(t, "open", "-quick", server.URL+host.ShownPath+id); code != cli.ExitOK {
-		t.Errorf("what the id says: %d %q %q", code, out, errs)
-	}
+	wants(t, cli.ExitOK, "", "open", "-quick", server.URL+host.ShownPath+id)
 	answer = append(bytes.Clone(data), ' ')
-	if code, _, errs := dpscope(t, "open", "-quick", server.URL+host.ShownPath+id); code != cli.ExitUsage || !strings.Contains(errs, "do not trust this host") {
-		t.Errorf("changed: %d %q", code, errs)
-	}
+	wants(t, cli.ExitUsage, "do not trust this host", "open", "-quick", server.URL+host.ShownPath+id)
 	elsewhere = "http://example.invalid/"
 	for _, address := range []string{server.URL + host.ShownPath + id, server.URL, "report.json", "ftp://h/r/" + id, fmt.Sprintf("http://a@%s/r/%s", server.URL[7:], id), server.URL + host.ShownPath + id[:9]} {
-		if code, _, _ := dpscope(t, "open", address); code != cli.ExitUsage {
-			t.Errorf("%s: %d", address, code)
-		}
+		wants(t, cli.ExitUsage, "", "open", address)
 	}
 }
 

@@ -79,10 +79,7 @@ func trainerLine(t *testing.T, args ...string) string {
 func audited(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	got, _, errs := dpscope(t, append(args, "-output", file)...)
-	if got != code {
-		t.Fatalf("%q ended with %d, must be %d: %s", args, got, code, errs)
-	}
+	said(t, code, append(args, "-output", file)...)
 	return file
 }
 
@@ -125,21 +122,16 @@ func TestTrained(t *testing.T) {
 				says string
 			}{
 				{[]string{"-quick", file}, cli.ExitOK, "Recomputed"},
-				{[]string{"-quick", file}, cli.ExitOK, "Recomputed"},
 				{[]string{"-exec", loud, file}, cli.ExitOK, "Replayed: same counts"},
 				{[]string{"-exec", loud + " ", "-workers", "2", file}, cli.ExitOK, "this replay ran"},
 				{[]string{"-exec", quiet, file}, cli.ExitViolation, "DIFFERS"},
 			} {
-				if code, out, errs := dpscope(t, append([]string{"verify"}, v.args...)...); code != v.code || !strings.Contains(out+errs, v.says) {
-					t.Errorf("%q ended with %d: %s%s", v.args, code, out, errs)
-				}
+				wants(t, v.code, v.says, append([]string{"verify"}, v.args...)...)
 			}
 			// The report holds by its counts: another bound does not.
 			forged := filepath.Join(t.TempDir(), "forged.json")
 			must.Do(t, os.WriteFile(forged, []byte(strings.Replace(read(t, file), `"lowerBound": `, `"lowerBound": 9`, 1)), 0o600))
-			if code, out, errs := dpscope(t, "verify", "-quick", forged); code != cli.ExitViolation {
-				t.Errorf("a forged bound: %d: %s%s", code, out, errs)
-			}
+			wants(t, cli.ExitViolation, "", "verify", "-quick", forged)
 			// The command that it names asks for the same audit.
 			words := must.Get(shell(r.Reproduce.CLI))(t)
 			again := audited(t, cli.ExitViolation, words[1:]...)
@@ -168,9 +160,7 @@ func TestTrainedInShares(t *testing.T) {
 			one := read(t, audited(t, cli.ExitViolation, args...))
 			dir := sharesDrawn(t, 3, args...)
 			// A machine was killed and its share drawn again.
-			if code, _, errs := dpscope(t, append(args, "-after", filepath.Join(dir, "search"), "-shards", "1/3", "-partial", filepath.Join(dir, "again"))...); code != cli.ExitOK {
-				t.Fatal(errs)
-			}
+			said(t, cli.ExitOK, append(args, "-after", filepath.Join(dir, "search"), "-shards", "1/3", "-partial", filepath.Join(dir, "again"))...)
 			before := len(read(t, count))
 			// Each run is two trainings; the first of the audit is asked for once more, and once
 			// with another seed. Then share 1 of 3, 14 or 13 runs, comes once more.
@@ -195,9 +185,7 @@ func TestTrainedInShares(t *testing.T) {
 func TestTrainedGoesOn(t *testing.T) {
 	line := trainerLine(t, "1")
 	first := audited(t, cli.ExitOK, "canaries", "-exec", line, "-epsilon", "4", "-n", "20", "-k", "4")
-	if code, _, errs := dpscope(t, "canaries", "-continue", first, "-n", "40"); code != cli.ExitUsage || !strings.Contains(errs, "-exec is missing") {
-		t.Errorf("%d: %s", code, errs)
-	}
+	wants(t, cli.ExitUsage, "-exec is missing", "canaries", "-continue", first, "-n", "40")
 	more := audited(t, cli.ExitOK, "canaries", "-continue", first, "-n", "40", "-exec", line)
 	whole := audited(t, cli.ExitOK, "canaries", "-exec", line, "-epsilon", "4", "-n", "40", "-k", "4")
 	var r, w struct {
@@ -210,9 +198,7 @@ func TestTrainedGoesOn(t *testing.T) {
 		t.Errorf("%v after going on, %v in one run", r.LowerBound, w.LowerBound)
 	}
 	plain := audited(t, cli.ExitOK, "canaries", "-epsilon", "4", "-n", "50", "-k", "4", "-sequential")
-	if code, _, errs := dpscope(t, "canaries", "-continue", plain, "-n", "60", "-exec", line); code != cli.ExitUsage || !strings.Contains(errs, "the report is of the source gaussian-sum") {
-		t.Errorf("%d: %s", code, errs)
-	}
+	wants(t, cli.ExitUsage, "the report is of the source gaussian-sum", "canaries", "-continue", plain, "-n", "60", "-exec", line)
 }
 
 // TestTrainedFails: a program that dies in the middle of an audit ends it, and says why; the
@@ -253,9 +239,7 @@ func TestTrainedStops(t *testing.T) {
 	if text := read(t, file); !strings.Contains(text, `"samplesUsed": 15`) || !strings.Contains(text, `"reason": "stopped"`) {
 		t.Errorf("the report is %.300q", text)
 	}
-	if code, out, errs := dpscope(t, "verify", "-exec", trainerLine(t, "1"), file); code != cli.ExitOK || !strings.Contains(out, "Replayed") {
-		t.Errorf("%d: %s%s", code, out, errs)
-	}
+	wants(t, cli.ExitOK, "Replayed", "verify", "-exec", trainerLine(t, "1"), file)
 }
 
 // TestTrainedPlan: a file of audits names trainers; its report replays by the file, and the
@@ -274,15 +258,9 @@ func TestTrainedPlan(t *testing.T) {
 	if text := read(t, file); strings.Count(text, `"repeats": "same"`) != 2 || strings.Count(text, `"verdict": "violation"`) != 3 {
 		t.Errorf("the report is %.300q", text)
 	}
-	if code, out, errs := dpscope(t, "verify", "-plan", plan, file); code != cli.ExitOK {
-		t.Errorf("%d: %s%s", code, out, errs)
-	}
-	if code, _, errs := dpscope(t, "verify", file); code != cli.ExitUsage || !strings.Contains(errs, "-plan is missing") {
-		t.Errorf("%d: %s", code, errs)
-	}
-	if code, _, errs := dpscope(t, "audit", "-plan", plan, "-shards", "0/2", "-partial", filepath.Join(dir, "part")); code != cli.ExitUsage || !strings.Contains(errs, "many") {
-		t.Errorf("%d: %s", code, errs)
-	}
+	wants(t, cli.ExitOK, "", "verify", "-plan", plan, file)
+	wants(t, cli.ExitUsage, "-plan is missing", "verify", file)
+	wants(t, cli.ExitUsage, "many", "audit", "-plan", plan, "-shards", "0/2", "-partial", filepath.Join(dir, "part"))
 }
 
 // TestTrainedUnseeded: a program whose randomness is its own is audited; the report says so,
@@ -295,9 +273,7 @@ func TestTrainedUnseeded(t *testing.T) {
 			t.Errorf("%s: the report does not say it", args)
 		}
 		for _, how := range [][]string{{file}, {"-exec", line, file}, {"-quick", file}} {
-			if code, out, errs := dpscope(t, append([]string{"verify"}, how...)...); code != cli.ExitOK || !strings.Contains(out, "Recomputed") {
-				t.Errorf("%q: %d: %s%s", how, code, out, errs)
-			}
+			wants(t, cli.ExitOK, "Recomputed", append([]string{"verify"}, how...)...)
 		}
 	}
 	file := audited(t, cli.ExitViolation, "canaries", "-exec", line, "-epsilon", "1", "-n", "60", "-k", "8", "-exec-check=false")
@@ -324,25 +300,13 @@ func TestTrainedFlags(t *testing.T) {
 			t.Errorf("%s ended with %d: %s%s", c.args, code, out, errs)
 		}
 	}
-	if code, _, errs := dpscope(t, "verify", "-exec", "true", audited(t, cli.ExitOK, "canaries", "-epsilon", "4", "-n", "50", "-k", "4")); code != cli.ExitUsage || !strings.Contains(errs, "the report is of a source that dpscope has") {
-		t.Errorf("%d: %s", code, errs)
-	}
+	wants(t, cli.ExitUsage, "the report is of a source that dpscope has", "verify", "-exec", "true", audited(t, cli.ExitOK, "canaries", "-epsilon", "4", "-n", "50", "-k", "4"))
 }
 
 // TestTrainerParent: the program that started dpscope trains; the report replays so.
 func TestTrainerParent(t *testing.T) {
 	asked := func(args ...string) (int, string) {
-		requests, out := io.Pipe()
-		in, answers := io.Pipe()
-		var messages strings.Builder
-		done := make(chan int)
-		go func() {
-			code := run(args, in, out, &messages)
-			out.Close()
-			done <- code
-		}()
-		trainFor([]string{"0.3"}, requests, answers)
-		return <-done, messages.String()
+		return asParent(func(requests io.Reader, answers io.WriteCloser) { trainFor([]string{"0.3"}, requests, answers) }, args...)
 	}
 	file := filepath.Join(t.TempDir(), "report.json")
 	if code, errs := asked("canaries", "-exec-parent", "-exec", "python3 -m dpscope mine:train", "-epsilon", "1", "-n", "60", "-k", "8", "-output", file); code != cli.ExitViolation || !strings.Contains(errs, "\rbet: run ") {

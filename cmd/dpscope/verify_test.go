@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,17 +15,9 @@ import (
 // differences it names a few.
 func TestVerifyIsShort(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.json")
-	says := func(code int, args ...string) string {
-		t.Helper()
-		var out, errs bytes.Buffer
-		if got := run(args, nil, &out, &errs); got != code {
-			t.Fatalf("%q: exit code %d: %s%s", args, got, out.String(), errs.String())
-		}
-		return out.String()
-	}
-	says(1, "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-output", file)
+	said(t, 1, "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-output", file)
 	for _, how := range []string{"-quick=false", "-quick"} {
-		text := says(0, "verify", how, file)
+		text := said(t, 0, "verify", how, file)
 		if n := strings.Count(text, "\n"); n > 15 || len(text) > 800 || strings.Contains(text, "evidence.") || !strings.Contains(text, "verdict and bounds ") || !strings.Contains(text, "not compared: ") {
 			t.Errorf("verify %s says in %d lines\n%s", how, n, text)
 		}
@@ -34,13 +25,13 @@ func TestVerifyIsShort(t *testing.T) {
 			t.Errorf("verify %s says\n%s", how, text)
 		}
 	}
-	if text := says(0, "verify", "-quick", "-all", file); !strings.Contains(text, "\n  equal: lowerBound (1 field)\n") || !strings.Contains(text, " evidence.witness, ") {
+	if text := said(t, 0, "verify", "-quick", "-all", file); !strings.Contains(text, "\n  equal: lowerBound (1 field)\n") || !strings.Contains(text, " evidence.witness, ") {
 		t.Errorf("with -all it says\n%s", text)
 	}
 	data := must.Get(os.ReadFile(file))(t)
 	data = regexp.MustCompile(`("(lowerBound|estimate|largest|claimed|value)": \d+\.)`).ReplaceAll(data, []byte("${1}1"))
 	must.Do(t, os.WriteFile(file, data, 0o644))
-	text, all := says(1, "verify", file), says(1, "verify", "-all", file)
+	text, all := said(t, 1, "verify", file), said(t, 1, "verify", "-all", file)
 	few, many := strings.Count(text, "DIFFERS: "), strings.Count(all, "DIFFERS: ")
 	if few != mostDifferences+1 || many <= few || strings.Count(text, "\n") > 15 || !strings.Contains(text, fmt.Sprintf("DIFFERS: %d more, which dpscope verify -all names\n", many-mostDifferences)) {
 		t.Errorf("of a forged report it says\n%s\nand with -all\n%s", text, all)

@@ -42,9 +42,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("%s: created twice: %v", key, err)
 		}
 	}
-	if err := s.Replace(ctx, "a.png", []byte("5")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Replace(ctx, "a.png", []byte("5")))
 	if err := s.Delete(ctx, "A"); err != nil || s.Delete(ctx, "A") != nil {
 		t.Error(err)
 	}
@@ -82,9 +80,7 @@ func TestOneProcess(t *testing.T) {
 			t.Errorf("value %d: %v", i, err)
 		}
 	}
-	if err := errors.Join(s.Replace(ctx, "1", []byte("y")), s.Delete(ctx, "0"), s.Create(ctx, "2", []byte("x"))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(s.Replace(ctx, "1", []byte("y")), s.Delete(ctx, "0"), s.Create(ctx, "2", []byte("x"))))
 }
 
 // hostDir names the folder that the test's own program serves instead of testing.

@@ -1,7 +1,6 @@
 package google
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -228,13 +227,9 @@ func TestRefusals(t *testing.T) {
 		{"google-count", params("noise=cauchy"), "noise"},
 		{"google-laplace", params("linf-sensitivity=0"), "linf-sensitivity"},
 	} {
-		spec, err := catalogue.Mechanism(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = spec.Build(c.p)
-		var in *audit.InputError
-		if !errors.As(err, &in) || !strings.Contains(err.Error(), c.says) {
+		spec := must.Get(catalogue.Mechanism(c.name))(t)
+		_, err := spec.Build(c.p)
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s, %v: %v", c.name, c.p, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -20,13 +21,7 @@ import (
 
 func specOf(t testing.TB, name string) audit.MechanismSpec {
 	t.Helper()
-	for _, s := range All() {
-		if s.Name == name {
-			return s
-		}
-	}
-	t.Fatalf("no learner %s", name)
-	return audit.MechanismSpec{}
+	return must.Get(audit.Catalogue{Mechanisms: All()}.Mechanism(name))(t)
 }
 
 // set are parameters of a learner, as name and value in turns.
@@ -84,20 +79,10 @@ func follows(t *testing.T, what string, x []float64, cdf func(float64) float64) 
 // law with probability at most 2 exp(-n d²/2).
 func alike(t *testing.T, what string, x, y []float64) {
 	t.Helper()
-	n, all := float64(len(x)), slices.Sorted(slices.Values(slices.Concat(x, y)))
 	slices.Sort(x)
 	slices.Sort(y)
-	d, i, k := 0.0, 0, 0
-	for _, v := range all {
-		for i < len(x) && x[i] <= v {
-			i++
-		}
-		for k < len(y) && y[k] <= v {
-			k++
-		}
-		d = max(d, math.Abs(float64(i-k))/n)
-	}
-	if limit := math.Sqrt(2 * math.Log(4/1e-6) / n); d > limit {
+	d := stat.KolmogorovSmirnov(x, nil, y, nil)
+	if limit := math.Sqrt(2 * math.Log(4/1e-6) / float64(len(x))); d > limit {
 		t.Errorf("%s: distance %.4f from its twin, chance makes at most %.4f", what, d, limit)
 	}
 }
@@ -196,13 +181,10 @@ func loss(m *logisticModel, two audit.Pair, w []float64) float64 {
 		}
 		for i := range data.Len() {
 			x := slices.Clone(data.Row(i)[:d])
-			norm := 0.0
-			for _, v := range x {
-				norm += v * v
-			}
+			norm := math.Sqrt(linalg.Dot(x, x))
 			y, z := 2*data.Row(i)[d]-1, 0.0
 			for j := range x {
-				x[j] *= y / math.Max(1, math.Sqrt(norm))
+				x[j] *= y / math.Max(1, norm)
 				z += x[j] * w[j]
 			}
 			p := 1 / (1 + math.Exp(z))
@@ -213,12 +195,8 @@ func loss(m *logisticModel, two audit.Pair, w []float64) float64 {
 				}
 			}
 		}
-		size := 0.0
-		for _, v := range b {
-			size += v * v
-		}
 		det, _ := mat.LogDet(hessian)
-		logs[side] = -math.Sqrt(size)/mean + det
+		logs[side] = -math.Sqrt(linalg.Dot(b, b))/mean + det
 	}
 	return math.Abs(logs[0] - logs[1])
 }
@@ -513,9 +491,7 @@ func TestPredictions(t *testing.T) {
 		two := all.table.flip("flipped", all.row(k))
 		key := stream.Key{Seed: 1, Purpose: "predictions"}
 		a, b := make([]float64, 2), make([]float64, 2+predicted)
-		if err := errors.Join(odds.For(two).Sample(two.Second, stream.New(key), a), all.For(two).Sample(two.Second, stream.New(key), b)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(odds.For(two).Sample(two.Second, stream.New(key), a), all.For(two).Sample(two.Second, stream.New(key), b)))
 		if !slices.Equal(a, b[:2]) || b[2+k] != b[0] || len(slices.Compact(slices.Sorted(slices.Values(b)))) < predicted {
 			t.Errorf("row %d: odds %v, predictions %v", all.row(k)+1, a, b)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -165,13 +166,8 @@ func TestBadFiles(t *testing.T) {
 }
 
 func TestSizeBeforeReading(t *testing.T) {
-	err := recorded.CheckSize("big.csv", 2<<30, recorded.Options{})
-	if err == nil || !strings.Contains(err.Error(), "big.csv is 2 GiB, must be at most 1 GiB") {
-		t.Errorf("2 GiB: %v", err)
-	}
-	if err := recorded.CheckSize("small.csv", 1<<30, recorded.Options{}); err != nil {
-		t.Error(err)
-	}
+	must.Refuse(t, recorded.CheckSize("big.csv", 2<<30, recorded.Options{}), "big.csv is 2 GiB, must be at most 1 GiB")
+	must.Do(t, recorded.CheckSize("small.csv", 1<<30, recorded.Options{}))
 }
 
 // A file that memory does not hold is refused before more than its first rows are read, in

@@ -3,7 +3,6 @@ package recorded_test
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -26,8 +25,7 @@ func fuzz(f *testing.F) {
 		}
 		whole, err := recorded.Read(bytes.NewReader(data), o)
 		parts, perr := recorded.Read(iotest.OneByteReader(bytes.NewReader(data)), o)
-		var in *audit.InputError
-		if err != nil && !errors.As(err, &in) {
+		if err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
 		if (err == nil) != (perr == nil) || err != nil && err.Error() != perr.Error() {

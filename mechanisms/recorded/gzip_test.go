@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -44,9 +45,7 @@ func TestGzip(t *testing.T) {
 			}
 		}
 	}
-	if _, err := scores(t, packed("in,out\n3,1\n4,2\n")); err != nil {
-		t.Error(err)
-	}
+	must.Get(scores(t, packed("in,out\n3,1\n4,2\n")))(t)
 }
 
 func TestBadGzip(t *testing.T) {

@@ -1,7 +1,6 @@
 package recorded_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,20 +16,14 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-func readText(t *testing.T, name, text string, o recorded.Options) *recorded.File {
-	t.Helper()
-	o.Name = name
-	return must.Get(recorded.Read(strings.NewReader(text), o))(t)
-}
-
 // A report's samples are taken again from the same files, under other names and in
 // either order, and from no others.
 func TestReplayTakesTheSameFiles(t *testing.T) {
 	a, b := "x,y\n"+many("1,2\n3,4\n", 150), "y,x\n"+many("5,6\n", 250)
-	first, second := readText(t, "a.csv", a, recorded.Options{}), readText(t, "b.csv", b, recorded.Options{})
+	first, second := read(t, a, recorded.Options{Name: "a.csv"}), read(t, b, recorded.Options{Name: "b.csv"})
 	samples := must.Get(recorded.Pair([]*recorded.File{first, second}, audit.Reading{Outputs: []string{"y"}}))(t)
 	rec := samples.Spec().Recording
-	p, q := readText(t, "p", a, recorded.Options{}), readText(t, "q", b, recorded.Options{})
+	p, q := read(t, a, recorded.Options{Name: "p"}), read(t, b, recorded.Options{Name: "q"})
 	for _, files := range [][]*recorded.File{{p, q}, {q, p}} {
 		again := must.Get(recorded.Replay(rec, files))(t)
 		if fmt.Sprint(again.Columns) != fmt.Sprint(samples.Columns) || again.Rows(0) != 300 || again.Rows(1) != 250 || again.Files[0].Name != "a.csv" || again.Files[1].Name != "b.csv" || again.Datasets != samples.Datasets {
@@ -40,14 +33,13 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 	if p.Name != "p" || q.Name != "q" {
 		t.Error("the files that were given have other names now")
 	}
-	other := readText(t, "other", a+"1,2\n", recorded.Options{})
+	other := read(t, a+"1,2\n", recorded.Options{Name: "other"})
 	for what, c := range map[string]struct {
 		files []*recorded.File
 		want  string
 	}{"another": {[]*recorded.File{p, other}, "b.csv with SHA-256 " + second.SHA256}, "one": {[]*recorded.File{p}, "2 files, as the report has: a.csv, b.csv"}, "none": {nil, "2 files"}} {
 		_, err := recorded.Replay(rec, c.files)
-		var in *audit.InputError
-		if !errors.As(err, &in) || !strings.Contains(in.Want, c.want) {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -95,7 +87,7 @@ func TestNamesOfScores(t *testing.T) {
 // row; one that only begins like another is not.
 func TestJSONKeys(t *testing.T) {
 	rows := []string{`{"ab":1,"a":2,"q\"":3}`, `{ "a" : 2 , "ab" : 1 , "q\u0022" : 3 }`, `{"\u0061b":1,"a":2,"q\"":3}`}
-	f := readText(t, "f", many(strings.Join(rows, "\n")+"\n", 3), recorded.Options{})
+	f := read(t, many(strings.Join(rows, "\n")+"\n", 3), recorded.Options{Name: "f"})
 	for i := range f.Tables[0].Rows() {
 		for k, c := range f.Tables[0].Columns {
 			if c.Real(i) != float64(k+1) {
@@ -116,7 +108,7 @@ func TestMutatedRecordings(t *testing.T) {
 	nativetest.Only(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
 	reading := audit.Reading{Header: "yes", Dataset: "dataset", Outputs: []string{"x"}, Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
-	samples := must.Get(recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.Options{Reading: reading})}, reading))(t)
+	samples := must.Get(recorded.Pair([]*recorded.File{read(t, text, recorded.Options{Name: "a.csv", Reading: reading})}, reading))(t)
 	good := runAudit(t, samples.Spec(), pair.Plan{Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
 	good.Generator.Version = audit.Version
 	accepts := func(data []byte) bool {

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // alarm is the false-alarm rate of each check in this file over the choice of the
@@ -100,19 +103,8 @@ func requireSame(t *testing.T, name string, x, y []float64) {
 	}
 	slices.Sort(x)
 	slices.Sort(y)
-	n := len(x)
-	d, i, j := 0.0, 0, 0
-	for i < n && j < n {
-		v := math.Min(x[i], y[j])
-		for i < n && x[i] <= v {
-			i++
-		}
-		for j < n && y[j] <= v {
-			j++
-		}
-		d = math.Max(d, math.Abs(float64(i-j))/float64(n))
-	}
-	if limit := math.Sqrt(math.Log(2/alarm) / float64(n)); d > limit {
+	d := stat.KolmogorovSmirnov(x, nil, y, nil)
+	if limit := math.Sqrt(math.Log(2/alarm) / float64(len(x))); d > limit {
 		t.Errorf("%s: Kolmogorov-Smirnov distance %.4f, limit %.4f", name, d, limit)
 	}
 }
@@ -228,9 +220,7 @@ func TestOneRunSphere(t *testing.T) {
 	var sum, square [2][2]float64
 	scores, member := make([]float64, m), make([]bool, m)
 	for i := range runs {
-		if _, err := (sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
-			t.Fatal(err)
-		}
+		must.Get((sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member))(t)
 		for at, k := range []int{0, m - 1} {
 			in := 0
 			if member[k] {

@@ -89,9 +89,7 @@ func TestTrainerLaw(t *testing.T) {
 	in, out := make([]float64, k), make([]float64, m)
 	for run := range runs {
 		all = all[:0]
-		if _, err := src.Run(stream.New(stream.Key{Seed: 3, Shard: run}), in, out); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(src.Run(stream.New(stream.Key{Seed: 3, Shard: run}), in, out))(t)
 		inside[int(in[0])][int(in[1])]++
 		fresh[slices.Index(all[1].members, true)][int(out[1])]++
 	}

@@ -302,9 +302,7 @@ func TestCheckEndsARun(t *testing.T) {
 
 func TestCheckCanaries(t *testing.T) {
 	s := source(t, Config{Model: Linear, Data: Synthetic{Features: 1000, Classes: 100}})
-	if err := s.CheckCanaries(300); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.CheckCanaries(300))
 	if err := s.CheckCanaries(400); !audit.IsInput(err) {
 		t.Errorf("400 canaries of 100,100 weights: %v", err)
 	}

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -86,7 +88,7 @@ func TestStep(t *testing.T) {
 			sum, own := make([]float64, s.Parameters()), make([]float64, s.Parameters())
 			must.Get(tr.run(stream.New(stream.Key{Purpose: "steps"}), inside, tr.noise(), func(at step) {
 				// Gradients of all who took part, at the weights of the step.
-				if !equal(tr.model.theta, before) {
+				if !slices.EqualFunc(tr.model.theta, before, func(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }) {
 					t.Fatal("the weights did not move by the noisy sum")
 				}
 				clear(sum)
@@ -123,15 +125,6 @@ func TestStep(t *testing.T) {
 			}
 		}
 	}
-}
-
-func equal(a, b []float64) bool {
-	for i := range a {
-		if math.Abs(a[i]-b[i]) > 1e-12 {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 func TestSigma(t *testing.T) {
@@ -216,22 +209,13 @@ func TestResolveRefuses(t *testing.T) {
 
 // The parameters' defaults are the configuration's, and every one is taken.
 func TestParams(t *testing.T) {
-	p := audit.Params{}
-	for _, s := range Params() {
-		p[s.Name] = audit.ParamValue{Number: s.Default}
-		if len(s.Choices) > 0 {
-			p[s.Name] = audit.ParamValue{Text: s.Choices[0]}
-		}
-	}
+	p := must.Get(audit.ResolveParams(Params(), nil, audit.Claim{}))(t)
 	want := must.Get(Config{}.Resolve(nil))(t)
 	if got, err := FromParams(p, true).Resolve(nil); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, s := range Params() {
-		other := audit.Params{}
-		for k, v := range p {
-			other[k] = v
-		}
+		other := maps.Clone(p)
 		v := audit.ParamValue{Number: s.Default + 1}
 		if s.Name == "rate" {
 			v.Number = 0.5

@@ -84,11 +84,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 			needed = append(needed, "sensitivity")
 		}
 		for _, name := range needed {
-			found := false
-			for _, f := range a.Fields {
-				found = found || f == name
-			}
-			if !found {
+			if !slices.Contains(a.Fields, name) {
 				t.Errorf("%s: no field for %s", a.Kind, name)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -172,9 +173,7 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 
 func TestPanic(t *testing.T) {
 	_, err := new(coordinator).guard(t.Context(), message{Type: "open"}, func(context.Context, *coordinator, message) (any, error) { panic("gone") })
-	if err == nil || !strings.Contains(err.Error(), "gone") {
-		t.Errorf("a panic became %v", err)
-	}
+	must.Refuse(t, err, "gone", "a panic")
 }
 
 // Stop answers with a partial report after one slice, whatever the phase, and

@@ -39,10 +39,7 @@ func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Read
 	o := recorded.Options{Reading: r}
 	o.Name = name
 	f := must.Get(recorded.Read(strings.NewReader(text), o))(t)
-	s, err := recorded.Pair([]*recorded.File{f}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(recorded.Pair([]*recorded.File{f}, r))(t)
 	spec := s.Spec()
 	return alone(t, with(cat, &spec), plan)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,17 +33,13 @@ func TestReportsOfTrainings(t *testing.T) {
 	runs := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
 	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
 		a := must.Get(core.Resolve(plan, g))(t)
-		r, err := a.Run(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(a.Run(t.Context(), g))(t)
 		text := must.Get(audit.Canonical(r))(t)
 		p := newPage(t, testCatalogue(), 1)
 		opened := answerTo[reported](p, "open", string(text))
-		named := false
-		for _, f := range opened.Facts {
-			named = named || f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
-		}
+		named := slices.ContainsFunc(opened.Facts, func(f audit.FactRow) bool {
+			return f.Name == "Program" && strings.Contains(f.Value, "python3 train.py")
+		})
 		if opened.Text != string(text) || !named || !strings.Contains(opened.Title, "Violation") {
 			t.Errorf("%s: %q, facts %v", name, opened.Title, opened.Facts)
 		}

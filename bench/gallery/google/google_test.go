@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // With little noise the attack shows in a single output: one record of 1 moves a
@@ -14,14 +16,8 @@ func TestRounded(t *testing.T) {
 	const epsilon = 45 // noise of scale 1/45; the library allows no more than 50
 	for name, want := range map[string]float64{"google-sum-float": 3, "google-sum-int": 1} {
 		answer := Cases[name](epsilon)
-		without, err := answer(nil, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		with, err := answer([][]float64{{1}}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := must.Get(answer(nil, 1))(t)
+		with := must.Get(answer([][]float64{{1}}, 1))(t)
 		// Two draws of that noise together leave 0.9 once in 10^16 runs.
 		if got := with[0] - without[0]; math.Abs(got-want) > 0.9 {
 			t.Errorf("%s: one record moves the sum by %.2f, want %g", name, got, want)
@@ -33,9 +29,7 @@ func TestRounded(t *testing.T) {
 func TestServe(t *testing.T) {
 	var out bytes.Buffer
 	in := strings.NewReader(`{"dataset": [[1]], "n": 3, "seed": 1}` + "\n" + `{"dataset": [], "n": 2, "seed": 2}` + "\n")
-	if err := Serve("google-mean-float", 1, in, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Serve("google-mean-float", 1, in, &out))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for i, n := range []int{3, 2} {
 		var answer struct{ Outputs []float64 }
@@ -48,9 +42,7 @@ func TestServe(t *testing.T) {
 			}
 		}
 	}
-	if err := Serve("google-sum", 1, strings.NewReader(""), &out); err == nil || !strings.Contains(err.Error(), "google-sum-float") {
-		t.Errorf("of a case that is not there: %v", err)
-	}
+	must.Refuse(t, Serve("google-sum", 1, strings.NewReader(""), &out), "google-sum-float", "of a case that is not there")
 	if err := Serve("google-sum-int", 1, strings.NewReader("no request"), &out); err == nil {
 		t.Error("no error of a request that is no JSON")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // all reads a text, as "LINE: cell|cell" for each record.
@@ -86,9 +87,6 @@ func FuzzEach(f *testing.F) {
 // for one line with words over several.
 func TestCarriageReturns(t *testing.T) {
 	for _, text := range []string{"a,b\r1,x\r2,y\r", "a,b\n1,x\rz\n"} {
-		_, err := all(text, ',', false)
-		if err == nil || !strings.Contains(err.Error(), "LF or CRLF") {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Refuse(t, must.Err(all(text, ',', false)), "LF or CRLF", text)
 	}
 }

@@ -203,9 +203,7 @@ func TestFaults(t *testing.T) {
 				want = c.later
 				_, err = sample(p, audit.Records(1), 1, 1000)
 			}
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v\nwant %s", err, want)
-			}
+			must.Refuse(t, err, want)
 		})
 	}
 }
@@ -229,9 +227,7 @@ func TestDependentOutputs(t *testing.T) {
 	for i := 0; i < 17 && err == nil; i++ {
 		_, err = sample(p, audit.Records(1), uint64(i), 200)
 	}
-	if err == nil || !strings.Contains(err.Error(), "the same 200 outputs for the seeds") {
-		t.Errorf("a short seed: %v", err)
-	}
+	must.Refuse(t, err, "the same 200 outputs for the seeds", "a short seed")
 	// Rare symbols come alike by chance, and are not refused.
 	q := mustOpen(t, "rare")
 	for i := range 40 {

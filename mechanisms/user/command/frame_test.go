@@ -172,17 +172,20 @@ func TestFramesRefused(t *testing.T) {
 	}
 }
 
-// After a fault of a parent nobody waits for it any more: all that ask are told the fault.
-func TestParentFault(t *testing.T) {
+// parent is a form that runs already.
+func parent(form string) *command.Parent {
 	requests, theirs := io.Pipe()
 	answers, mine := io.Pipe()
 	go func() {
-		program("late-long", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
+		program(form, bufio.NewReader(requests), bufio.NewWriter(mine), nil)
 		mine.Close()
 	}()
-	p := must.Get(open(t, "late-long", func(o *command.Options) {
-		o.Parent = &command.Parent{Requests: theirs, Answers: answers}
-	}))(t)
+	return &command.Parent{Requests: theirs, Answers: answers}
+}
+
+// After a fault of a parent nobody waits for it any more: all that ask are told the fault.
+func TestParentFault(t *testing.T) {
+	p := mustOpen(t, "late-long", func(o *command.Options) { o.Parent = parent("late-long") })
 	done := make(chan error)
 	for range 4 {
 		go func() {
@@ -198,15 +201,9 @@ func TestParentFault(t *testing.T) {
 // A program that runs already answers over the streams that it gave, and its requests
 // wait for each other.
 func TestParent(t *testing.T) {
-	requests, theirs := io.Pipe()
-	answers, mine := io.Pipe()
-	go func() {
-		program("half", bufio.NewReader(requests), bufio.NewWriter(mine), nil)
-		mine.Close()
-	}()
-	p := must.Get(open(t, "half", func(o *command.Options) {
-		o.Command, o.Parent = "python3 -m dpscope mine:half", &command.Parent{Requests: theirs, Answers: answers}
-	}))(t)
+	p := mustOpen(t, "half", func(o *command.Options) {
+		o.Command, o.Parent = "python3 -m dpscope mine:half", parent("half")
+	})
 	if got := p.UserMechanism().Name; got != "python3 -m dpscope mine:half" {
 		t.Error(got)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // The test binary is also the programs that the tests run: called with
@@ -28,10 +29,7 @@ func TestMain(m *testing.M) {
 // line is the command line of a form.
 func line(t testing.TB, form string, args ...string) string {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	return strings.Join(append([]string{"'" + exe + "' program " + form}, args...), " ")
 }
 
@@ -155,29 +153,16 @@ func program(form string, in *bufio.Reader, out *bufio.Writer, args []string) {
 			fmt.Fprintln(out, array(q.N, func(i int) string {
 				return []string{"1.5", "NaN", "Infinity", "-Infinity", "1e999", "-2"}[rng.Intn(6)]
 			}))
-		case "late-nan":
+		case "late-nan", "late-word", "late-long":
+			odd := map[string]string{"late-nan": "NaN", "late-word": `"none"`, "late-long": "9007199254740993"}[form]
 			fmt.Fprintln(out, array(q.N, func(i int) string {
 				if late && i == 36 {
-					return "NaN"
-				}
-				return number(rng.Float64())
-			}))
-		case "late-word":
-			fmt.Fprintln(out, array(q.N, func(i int) string {
-				if late && i == 36 {
-					return `"none"`
+					return odd
 				}
 				return number(rng.Float64())
 			}))
 		case "long": // whole numbers beyond 2^53, odd and even
 			fmt.Fprintln(out, array(q.N, func(i int) string { return fmt.Sprint(uint64(1<<53) + uint64(rng.Intn(20))) }))
-		case "late-long":
-			fmt.Fprintln(out, array(q.N, func(i int) string {
-				if late && i == 36 {
-					return "9007199254740993"
-				}
-				return number(rng.Float64())
-			}))
 		case "ragged":
 			fmt.Fprintln(out, array(q.N, func(i int) string {
 				if i == 7 {

@@ -3,7 +3,9 @@
 package module
 
 import (
+	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -61,12 +63,11 @@ func (a assembly) with(name string, c ...byte) assembly {
 
 func vector(b []byte) []byte { return append(binary.AppendUvarint(nil, uint64(len(b))), b...) }
 
+// exported is the name under which something is exported.
+func (a assembly) exported(name string) []byte { return []byte(cmp.Or(a.renamed[name], name)) }
+
 func (a assembly) bytes() []byte {
-	var names []string
-	for name := range a.parts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(a.parts))
 	count := byte(len(names))
 	types, functions, bodies := code(count), code(count), code(count)
 	exports := code(count + 1)
@@ -80,17 +81,9 @@ func (a assembly) bytes() []byte {
 			locals = l
 		}
 		bodies = append(bodies, vector(slices.Concat(locals, p.code, code(0x0b)))...)
-		as := name
-		if r, ok := a.renamed[name]; ok {
-			as = r
-		}
-		exports = slices.Concat(exports, vector([]byte(as)), code(kindFunction, byte(i)))
+		exports = slices.Concat(exports, vector(a.exported(name)), code(kindFunction, byte(i)))
 	}
-	as := "memory"
-	if r, ok := a.renamed["memory"]; ok {
-		as = r
-	}
-	exports = slices.Concat(exports, vector([]byte(as)), code(kindMemory, 0))
+	exports = slices.Concat(exports, vector(a.exported("memory")), code(kindMemory, 0))
 	out := slices.Concat([]byte(header), code(1, 0, 0, 0), section(typeSection, types))
 	if a.imports != nil {
 		out = append(out, section(importSection, a.imports)...)

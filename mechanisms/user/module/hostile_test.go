@@ -20,6 +20,13 @@ import (
 // many is a number as it is written in a module.
 func many(n uint64) []byte { return binary.AppendUvarint(nil, n) }
 
+// changed is a plain module with a change.
+func changed(change func(*assembly)) []byte {
+	a := plain()
+	change(&a)
+	return a.bytes()
+}
+
 // nested is a module with so many blocks, each inside the one before.
 func nested(n int) []byte {
 	return plain().with("sample", slices.Concat(bytes.Repeat(code(0x02, 0x40), n), bytes.Repeat(code(0x0b), n), code(0x41, 0))...).bytes()
@@ -35,11 +42,6 @@ func doubling() []byte {
 // TestHostile: modules that would take this process down cost no more than their own
 // process may.
 func TestHostile(t *testing.T) {
-	changed := func(change func(*assembly)) []byte {
-		a := plain()
-		change(&a)
-		return a.bytes()
-	}
 	// A thousand calls with a thousand results each.
 	results := plain().with("sample", append(bytes.Repeat(code(0x10, 1), 1000), 0)...)
 	results.parts["many"] = part{functype{"", strings.Repeat(i32, 1000)}, code(0)}
