@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/dpscope/dpscope/internal/must"
@@ -58,9 +59,15 @@ func TestWrite(t *testing.T) {
 	if f := onDisk.Files[0]; f.Name != "a.html" || f.SHA256 != abc || f.Bytes != 3 || f != info.Files[0] {
 		t.Errorf("%+v", f)
 	}
-	// A sibling is made anew exactly when its file is another.
-	for _, step := range []struct{ text, br string }{{"abc", "old"}, {"abd", ""}} {
-		must.Do(t, os.WriteFile(filepath.Join(out, "a.html.br"), []byte("old"), 0o644))
+	// A sibling is made anew exactly when its file is another, or when a build was interrupted
+	// after writing it.
+	for _, step := range []struct {
+		text, br string
+		age      time.Duration
+	}{{"abc", "old", time.Hour}, {"abc", "", -time.Hour}, {"abd", "", time.Hour}} {
+		sibling := filepath.Join(out, "a.html.br")
+		must.Do(t, os.WriteFile(sibling, []byte("old"), 0o644))
+		must.Do(t, os.Chtimes(sibling, time.Time{}, time.Now().Add(-step.age)))
 		must.Get(write(out, "go1", []file{{"a.html", []byte(step.text)}}, true))(t)
 		if br := must.Get(os.ReadFile(filepath.Join(out, "a.html.br")))(t); step.br != "" && string(br) != step.br || step.br == "" && string(br) == "old" {
 			t.Errorf("of %s: %q", step.text, br)
