@@ -81,8 +81,12 @@ func Offsets(columns []Column) []int {
 	return at
 }
 
-// Ascending are sorted numbers, in a new slice; 0 has no sign in it.
+// Ascending are sorted numbers; 0 has no sign in them. It leaves the list as it is, and returns
+// it where it is so already.
 func Ascending(list []float64) []float64 {
+	if slices.IsSorted(list) && !slices.ContainsFunc(list, func(x float64) bool { return x == 0 && math.Signbit(x) }) {
+		return list
+	}
 	sorted := slices.Clone(list)
 	for i := range sorted {
 		sorted[i] += 0

@@ -45,6 +45,8 @@ func parseVectors(file []byte) ([][]float64, error) {
 			return nil
 		case bad >= 0:
 			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
+		case len(row) > mostDimensions:
+			return &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of at most %d", mostDimensions)}
 		case len(rows) > 0 && len(row) != len(rows[0]):
 			return &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", len(rows[0]))}
 		case (len(rows)+1)*len(row) > maxCells:

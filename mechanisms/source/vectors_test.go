@@ -60,6 +60,7 @@ func TestVectorFile(t *testing.T) {
 	}{
 		{"x,y\n.3,0\n\n0,.6\n.9,0\n", MedianNorm, 0.6, ""},
 		{"3;4\n0;2\n", UnitNorm, 1, ""},
+		{"\n\n3;4\n0;2\n", UnitNorm, 1, ""},
 		{"", UnitNorm, 0, "empty"},
 		{"a,b\n", UnitNorm, 0, "empty"},
 		{"1,2\n3\n", UnitNorm, 0, "line 2 is of 1 numbers"},
@@ -67,10 +68,11 @@ func TestVectorFile(t *testing.T) {
 		{"1,2\nNaN,1\n", UnitNorm, 0, `line 2, column 1 is "NaN"`},
 		{"1,0\n0,0\n", UnitNorm, 0, "vector 2 is zero"},
 		{"3,4\n", MedianNorm, 0, "median norm of 5"},
+		{strings.Repeat("1,", mostDimensions) + "1\n", UnitNorm, 0, "line 1 is of 1000001 numbers"},
 	} {
 		rows, err := canaryVectors([]byte(c.file), c.scale)
 		if (err == nil) != (c.want == "") || err != nil && !(audit.IsInput(err) && strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%q: %v, want %q in it", c.file, err, c.want)
+			t.Errorf("%.40q: %v, want %q in it", c.file, err, c.want)
 		}
 		for i, row := range rows {
 			if norm := math.Sqrt(linalg.Dot(row, row)); math.Abs(norm-c.norm) > 1e-12 {

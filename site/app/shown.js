@@ -59,6 +59,7 @@ export class Shown {
   #claimed = 0; // in the run that the line is of
   #line = new Picture(byId("spark"), { of: "spark", name: "line", bare: true }); // the bound of a run as it climbs, very small
   #moments = []; // that it shows
+  #valid = false; // each, if the run was stopped there
   #whole = null; // the report, once all of it is there
   /** @type {import("../page/doors.js").Door | null} where the run under way is shown */
   #under = null;
@@ -253,7 +254,10 @@ export class Shown {
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
     underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: "still climbing", detail: `${detail}.` }
       : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
-    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
+    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") {
+      this.#valid = p.valid;
+      this.#climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
+    }
     if (!live) return;
     byId("result").classList.remove("old", "empty");
     byId("chart-section").hidden = false;
@@ -274,7 +278,7 @@ export class Shown {
     this.#moments.push({ pairs, bound });
     if (this.#moments.length > MOST_MOMENTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
     byId("spark").hidden = this.#moments.length < 2;
-    this.#line.show(JSON.stringify({ moments: this.#moments, valid: true, claimed, quantity }));
+    this.#line.show(JSON.stringify({ moments: this.#moments, valid: this.#valid, claimed, quantity }));
   }
 
   /** The run ended without a result: what was shown before counts again. */

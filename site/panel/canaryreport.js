@@ -26,7 +26,7 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, sta
   const chart = course.length > 0 && html("div", {}), holds = ["sequential", "until-refuted"].includes(plan.mode ?? "");
   byId("planted").hidden = false;
   byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[plan.mode] ?? titles[report.kind], plan.source].filter(Boolean).join(" of ")),
-    chart && section("The bounds by number of runs", html("p", { class: "hint" }, holds ? "Each is valid at any stopping time." : "Provisional: each as if the audit had been planned to end there. Runs are in the order in which workers finished."), chart),
+    chart && section("The bounds by number of runs", !holds && html("p", { class: "hint" }, "Runs are in the order in which workers finished."), chart),
     tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables)),
     scored.length > 0 && membership(answer.text, scored),
     report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),

@@ -48,7 +48,7 @@ func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	return plot.View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Samples", Choices: plot.LinearOrLog}.Of(course{*c, final, pairs}.plot)
+	return plot.View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Horizontal axis", Choices: plot.LinearOrLog}.Of(course{*c, final, pairs}.plot)
 }
 
 func (c course) caption() string {
