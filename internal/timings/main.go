@@ -35,7 +35,7 @@ func main() {
 
 func run(r io.Reader, w io.Writer) error {
 	var packages, tests []timed
-	said := map[string]string{} // by package and test, until it is known whether it fails
+	said := map[string][]byte{} // by package and test, until it is known whether it fails
 	failed := false
 	lines := bufio.NewReader(r)
 	for {
@@ -58,11 +58,11 @@ func run(r io.Reader, w io.Writer) error {
 			if e.Test == "" && (strings.HasPrefix(e.Output, "ok ") || strings.HasPrefix(e.Output, "FAIL\t")) {
 				fmt.Fprint(w, e.Output)
 			} else {
-				said[key] += e.Output
+				said[key] = append(said[key], e.Output...)
 			}
 		case "fail":
 			failed = true
-			fmt.Fprint(w, said[key])
+			fmt.Fprintf(w, "%s", said[key])
 		}
 		if e.Action == "pass" || e.Action == "fail" || e.Action == "skip" {
 			delete(said, key)
