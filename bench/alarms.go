@@ -72,7 +72,7 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 				return forcedRun(ctx, p, seed+uint64(run))
 			}
 			r, err := sequential(ctx, p, seed+uint64(run))
-			return err == nil && r.Refuted, err
+			return err == nil && r.Refuted > 0, err
 		})
 		if err != nil {
 			return nil, err

@@ -92,7 +92,7 @@ func benchMuseum(c *call) (int, error) {
 			for _, e := range r.Epochs {
 				v.outputs += 2 * e.Outputs
 			}
-			return verdict{v.outputs, time.Since(start).Seconds(), r.Refuted}, nil
+			return verdict{v.outputs, time.Since(start).Seconds(), r.Refuted > 0}, nil
 		})
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", p.Mechanism, err)

@@ -14,9 +14,19 @@ import (
 // factors of all outputs, as many of each side, is a test supermartingale.
 //
 // Factors are those of the first dataset over the second; the claim holds in both
-// directions, so each bet may be turned round: see [Stakes.LogAt].
+// directions, so each bet may be turned round: see [Stakes.LogAt]. One goroutine at a time
+// may use them: a bet's factors are computed when they are first asked for.
 type Stakes struct {
-	first, second [][]float64 // log factors by cell
+	odds []float64 // of the cells
+	bets []stake
+}
+
+// stake is a bet.
+type stake struct {
+	// factors writes the factors of the cells with these log odds, and returns what the mean
+	// of either side's can be.
+	factors       func(odds, first, second []float64) (mean float64)
+	first, second []float64 // their logs, each less that of the mean; nil before they are asked for
 }
 
 // Point is a point of a claim: P(S) <= e^Epsilon Q(S) + Delta for every event S, both
@@ -47,7 +57,7 @@ var (
 // numeraire e-variable, 2025). A slope below 1 bets as if the log odds were that much
 // nearer to 0; a top below 1 caps u, which pays at delta > 0.
 func NewStakes(points []Point, odds []float64) *Stakes {
-	s := new(Stakes)
+	s := &Stakes{odds: odds}
 	for _, p := range points {
 		slopes, tops := stakeSlopes, stakeTops[:1]
 		if p.Delta > 0 {
@@ -59,7 +69,7 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 			c := a + float64(b*e)
 			for _, slope := range slopes {
 				for _, top := range tops {
-					s.dp(p, a, odds, func(z float64) float64 {
+					s.dp(p, a, func(z float64) float64 {
 						return min(float64(top*b)*e, max(0, float64(c*stream.Logistic(float64(slope*z)))-a))
 					})
 				}
@@ -70,26 +80,35 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 }
 
 // dp adds the bet of u, a function of log odds.
-func (s *Stakes) dp(p Point, a float64, odds []float64, u func(z float64) float64) {
-	b, grow := 2-a, stream.Exp(p.Epsilon)
-	first, second := make([]float64, len(odds)), make([]float64, len(odds))
-	most := 0.0
-	for i, z := range odds {
-		x := u(z)
-		most = max(most, x)
-		first[i] = a + x
-		second[i] = max(0, b-float64(grow*x))
-	}
-	s.add(first, second, 1+float64(float64(p.Delta*most)/2))
+func (s *Stakes) dp(p Point, a float64, u func(z float64) float64) {
+	s.add(func(odds, first, second []float64) float64 {
+		b, grow := 2-a, stream.Exp(p.Epsilon)
+		most := 0.0
+		for i, z := range odds {
+			x := u(z)
+			most = max(most, x)
+			first[i] = a + x
+			second[i] = max(0, b-float64(grow*x))
+		}
+		return 1 + float64(float64(p.Delta*most)/2)
+	})
 }
 
-// add adds a bet of factors, divided by what the mean of either can be.
-func (s *Stakes) add(first, second []float64, mean float64) {
-	less := stream.Log(mean)
-	for i := range first {
-		first[i], second[i] = stream.Log(first[i])-less, stream.Log(second[i])-less
+func (s *Stakes) add(factors func(odds, first, second []float64) float64) {
+	s.bets = append(s.bets, stake{factors: factors})
+}
+
+// logs are the logs of a bet's factors.
+func (s *Stakes) logs(bet int) (first, second []float64) {
+	x := &s.bets[bet]
+	if x.first == nil {
+		x.first, x.second = make([]float64, len(s.odds)), make([]float64, len(s.odds))
+		less := stream.Log(x.factors(s.odds, x.first, x.second))
+		for i := range s.odds {
+			x.first[i], x.second[i] = stream.Log(x.first[i])-less, stream.Log(x.second[i])-less
+		}
 	}
-	s.first, s.second = append(s.first, first), append(s.second, second)
+	return x.first, x.second
 }
 
 // Orders at which a claim on divergences is bet against, and bets on each.
@@ -99,7 +118,8 @@ var (
 	renyiShares = []float64{0.05, 0.2, 0.5, 0.9}
 )
 
-// AddRenyi adds bets against D_alpha <= limit, both ways round.
+// AddRenyi adds bets against D_alpha <= limit, both ways round, on cells with these log odds:
+// those of the other bets.
 //
 // With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k)
 // e^((alpha-1) h(x)) and Y = e^(alpha h(y)) / (k b0), the variational formula and the
@@ -110,13 +130,10 @@ var (
 //
 // has mean at most 1, as in [NewStakes]. h is the log odds, cut to a width and scaled.
 func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
+	s.odds = odds
 	k := alpha / (alpha - 1)
 	for _, width := range renyiWidths {
 		for _, slope := range renyiSlopes {
-			h := make([]float64, len(odds))
-			for i, z := range odds {
-				h[i] = min(width, max(-width, float64(slope*z)))
-			}
 			for _, b0 := range []float64{1, stream.Exp(float64((alpha - 1) * limit))} {
 				scale := stream.Exp(-limit/k) * stream.Exp(-stream.Log(b0)/k)
 				for _, share := range renyiShares {
@@ -129,12 +146,14 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 						stake = share / half
 					}
 					a := 1 - float64(stake*half)
-					first, second := make([]float64, len(odds)), make([]float64, len(odds))
-					for i, v := range h {
-						first[i] = a + float64(float64(stake*scale)*stream.Exp(float64((alpha-1)*v)))
-						second[i] = max(0, 2-a-float64(stake*stream.Exp(float64(alpha*v)))/(k*b0))
-					}
-					s.add(first, second, 1+stake/(2*alpha))
+					s.add(func(odds, first, second []float64) float64 {
+						for i, z := range odds {
+							h := min(width, max(-width, float64(slope*z)))
+							first[i] = a + float64(float64(stake*scale)*stream.Exp(float64((alpha-1)*h)))
+							second[i] = max(0, 2-a-float64(stake*stream.Exp(float64(alpha*h)))/(k*b0))
+						}
+						return 1 + stake/(2*alpha)
+					})
 				}
 			}
 		}
@@ -142,11 +161,12 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 }
 
 // Len is how many bets there are.
-func (s *Stakes) Len() int { return len(s.first) }
+func (s *Stakes) Len() int { return len(s.bets) }
 
 // Most is the log of the most that a bet makes of 1 with a pair of outputs.
 func (s *Stakes) Most(bet int) float64 {
-	return slices.Max(s.first[bet]) + slices.Max(s.second[bet])
+	first, second := s.logs(bet)
+	return slices.Max(first) + slices.Max(second)
 }
 
 // LogAt is the log of what a bet makes of 1 with outputs in these cells: first of the
@@ -154,7 +174,7 @@ func (s *Stakes) Most(bet int) float64 {
 // turned round: it is one on the second dataset over the first, with the odds of the
 // mirrored cell.
 func (s *Stakes) LogAt(bet int, reversed bool, cells []int, first, second []float64) float64 {
-	x, y := s.first[bet], s.second[bet]
+	x, y := s.logs(bet)
 	first, second = first[:len(cells)], second[:len(cells)]
 	last := 0
 	if reversed {

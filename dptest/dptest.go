@@ -49,7 +49,7 @@ type Options struct {
 	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a
 	// violation, as soon as the claim is refuted, and Samples outputs a side of all pairs
 	// are the most that it draws. The other modes go on to the tightest bound;
-	// [pair.VerdictAndBound] is the default where Explore is given.
+	// [pair.Climbing] is the default where Explore is given.
 	Mode pair.Mode
 	// Explore is the number of exploration outputs a side, of all pairs, of an audit that
 	// goes on to a bound; default one and a half times Samples.

@@ -21,9 +21,8 @@ type Audit struct {
 	Claim     audit.Claim
 	Notes     []string // what was changed from what was asked, in words
 
-	cat       audit.Catalogue
-	allStakes func() [len(strengths)]*bounds.Stakes
-	most      *limits // of a replay; nil: as the plan has it
+	cat  audit.Catalogue
+	most *limits // of a replay; nil: as the plan has it
 	// named: of the mechanism only what a report says of it is known.
 	named bool
 }
@@ -32,7 +31,6 @@ type Audit struct {
 func (a *Audit) claiming(c audit.Claim) *Audit {
 	b := *a
 	b.Claim, b.Plan.Claim = c, &b.Claim
-	b.remember()
 	return &b
 }
 
@@ -68,7 +66,6 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	}
 	own := spec.Claim(params)
 	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own), cat: cat}
-	a.remember()
 	if err := a.Claim.Validate(); err != nil {
 		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies no such claim)", err, spec.Name, own)
 	}
@@ -191,14 +188,14 @@ func (a *Audit) resolveMode() error {
 	p := &a.Plan
 	curve := a.Claim.Kind == audit.Profile
 	if p.Mode == "" {
-		if p.Mode = VerdictAndBound; curve {
+		if p.Mode = Climbing; curve {
 			p.Mode = Fixed
 		}
 	}
-	if curve && p.Mode == VerdictAndBound {
+	if curve && p.Mode == Climbing {
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent, fixed or until-refuted for a claim that is a curve", Remedy: "fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities"}
 	}
-	if modes := []Mode{VerdictAndBound, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
+	if modes := []Mode{Climbing, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}
 	}
 	if p.Mode == UntilRefuted && p.Explore != 0 {
@@ -235,6 +232,16 @@ func (a *Audit) resolveBudget() error {
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
+// By default a climbing audit shows its event by one in shownShare of its samples, at most
+// by mostShown. Of recorded outputs, whose number is given, the others are bet on.
+const (
+	shownShare = 5
+	mostShown  = 20_000
+)
+
+// shown is how many outputs a side show the event of a climbing audit by default.
+func shown(samples int) int { return min(max(samples/shownShare, MinSamples), mostShown) }
+
 // resolveExplore fills in and checks how many outputs are explored.
 func (a *Audit) resolveExplore() error {
 	p := &a.Plan
@@ -244,6 +251,9 @@ func (a *Audit) resolveExplore() error {
 	// What is held in memory, at most, and where the plan does not ask for more.
 	most, usual := maxExploreCells/(2*audit.Width(a.Columns)), usualExploreCells/(2*audit.Width(a.Columns))
 	want := p.Samples + p.Samples/2
+	if p.Mode == Climbing {
+		want = shown(p.Samples)
+	}
 	switch {
 	case p.Explore == 0 && want > usual:
 		p.Explore = usual
@@ -252,7 +262,7 @@ func (a *Audit) resolveExplore() error {
 		p.Explore = want
 	case p.Explore < MinSamples || p.Explore > most:
 		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)),
-			Remedy: "0 means 1.5 times samples, up to that"}
+			Remedy: "0 means a share of samples, up to that"}
 	}
 	return nil
 }
@@ -262,8 +272,8 @@ func (a *Audit) resolveExplore() error {
 func (a *Audit) Cost() (outputs, bytes int) {
 	p := a.Plan
 	outputs = 2 * (p.Samples + p.Explore)
-	if p.Mode == VerdictAndBound {
-		outputs += 2 * a.sequentialBudget()
+	if p.Mode == Climbing && a.Spec.Recording == nil {
+		outputs += 2 * p.Explore
 	}
 	return outputs, 2 * 8 * p.Explore * audit.Width(a.Columns)
 }
@@ -298,6 +308,9 @@ func (a *Audit) splitRecorded() error {
 	switch {
 	case p.Samples == 0 && p.Explore == 0:
 		p.Explore = min(n/2, most)
+		if p.Mode == Climbing {
+			p.Explore = min(max(n-n/shownShare, MinSamples), most)
+		}
 		p.Samples = n - p.Explore
 	case p.Samples == 0:
 		p.Samples = max(n-p.Explore, 0)

@@ -28,7 +28,11 @@ const waveShards = 256
 
 // certify counts pairs of fresh outputs of the chosen pair, shard after shard.
 func (s *state) certify(ctx context.Context) error {
-	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
+	s.tell(func(g *Progress) {
+		if g.Phase = Certifying; !g.Valid {
+			g.Provisional = nil
+		}
+	})
 	n := s.Plan.Samples
 	if s.most != nil {
 		n = s.most.samples
@@ -127,11 +131,12 @@ func (a *Audit) Pieces(f Found) (int, error) {
 	if e == nil {
 		return 0, nil
 	}
-	return a.shards(p.Samples), e.check(p)
+	return a.shards(a.second(f.Sequential).Plan.Samples), e.check(p)
 }
 
 // Draw implements [report.Shared].
 func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), f Found, first, end int) (any, error) {
+	a = a.second(f.Sequential)
 	s := newState(a, on, tell)
 	m, err := f.Evidence.Witness.decode(a)
 	if err != nil {
@@ -145,6 +150,8 @@ func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress)
 
 // Join implements [report.Shared].
 func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit.Termination, error) {
+	plan := a.Plan
+	a = a.second(f.Sequential)
 	s := newState(a, &engine.Runner{}, nil)
 	s.found = f
 	if f.Evidence != nil {
@@ -166,7 +173,7 @@ func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit
 		}
 	}
 	s.counted.into(s.found.Evidence)
-	return s.found, s.found.completed(a.Plan), nil
+	return s.found, s.found.completed(plan), nil
 }
 
 // blockRows is how many outputs a mechanism is asked for at a time.

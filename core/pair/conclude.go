@@ -32,7 +32,7 @@ type Found struct {
 
 // certified are the bounds that follow from counts.
 func (a *Audit) certified(e *Evidence) *Certified {
-	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.boundBeta()}
+	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.Beta}
 	var all Certified
 	if steps := e.Prepared.Steps; steps > 1 {
 		c.audit = a.grouped(steps)
@@ -51,7 +51,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	var c *Certified
 	if e != nil && e.Table != nil && end.Reason == audit.Completed {
 		if c = f.certified; c == nil {
-			c = a.certified(e)
+			c = a.second(f.Sequential).certified(e)
 		}
 	}
 	whole := a
@@ -79,23 +79,19 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
 	if e != nil || f.Sequential != nil {
-		raced, err := r.tables(a, f.model, c)
-		if err != nil {
+		if err := r.tables(a, f.model, c); err != nil {
 			return Report{}, err
 		}
 		row := r.Tables[0].Rows[0]
 		r.Quantity, r.PValue = row.Quantity, row.PValue
-		if end.Reason == audit.Completed && c != nil {
-			r.Power = c.Power
-		}
-		if raced != nil {
-			r.PValue = a.pValue(e != nil, row.PValue, *raced.PValue)
-			if better(*raced, row) {
-				row = *raced
+		switch {
+		case end.Reason != audit.Completed:
+		case p.isSequential():
+			if !a.reachable() {
+				r.Power = &report.Power{}
 			}
-		}
-		if p.Mode == UntilRefuted && end.Reason == audit.Completed && !a.reachable() {
-			r.Power = &report.Power{}
+		case c != nil:
+			r.Power = c.Power
 		}
 		r.Choose(row.Method)
 		if r.Verdict == audit.Violation {
@@ -123,19 +119,9 @@ func (f Found) outputs() int {
 	return n
 }
 
-// pValue of the claim, of both stages together: each has its share of the error.
-func (a *Audit) pValue(second bool, exact *float64, raced float64) *float64 {
-	p := raced / a.Plan.sequentialErrorShare()
-	if second && exact != nil {
-		p = min(p, *exact/(1-a.Plan.sequentialErrorShare()))
-	}
-	p = min(1, p)
-	return &p
-}
-
-// tables are what was certified. Where nothing was, it is the claim's event with its
-// counts so far. It returns the row of the sequential stage, if there is one.
-func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *report.Row, err error) {
+// tables are what was certified: of a sequential audit first its bound, which decides. Where
+// the second stage certified nothing, it is the claim's event with its counts so far.
+func (r *Report) tables(a *Audit, model audit.Model, c *Certified) error {
 	e := r.Evidence
 	var rows []report.Row
 	switch {
@@ -158,7 +144,7 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	}
 	for i := range rows {
 		f := &rows[i]
-		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
+		if c != nil && (i > 0 || r.Sequential != nil) && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
 			f.Title = fmt.Sprintf("%s, of %d orders", f.MethodWords(), len(c.Renyi))
 		}
 		if f.Event != nil && model != nil {
@@ -168,10 +154,9 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	if r.Sequential != nil {
 		row, err := a.sequentialRow(r.Sequential)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		raced = &row
-		rows = slices.Insert(rows, min(1, len(rows)), row)
+		rows = slices.Insert(rows, 0, row)
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {
@@ -179,15 +164,10 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) (raced *repor
 	}
 	for _, t := range tables {
 		if len(t.Rows) > 0 {
-			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.boundBeta()))
+			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.Beta))
 		}
 	}
-	return raced, nil
-}
-
-// better reports whether a row of the sequential stage shows more than the exact one.
-func better(raced, exact report.Row) bool {
-	return exact.LowerBound == nil || *raced.LowerBound > *exact.LowerBound || raced.Strict && *raced.LowerBound == *exact.LowerBound
+	return nil
 }
 
 // named gives a table its title, and its rows their quantity in words and what the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -16,73 +15,169 @@ import (
 	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
-// sequentialShare is the share of the error that an audit spends on the sequential
-// verdict, where it certifies a bound as well.
-const sequentialShare = 0.2
-
-// isSequential reports whether the audit has a sequential stage.
+// isSequential reports whether the audit has a sequential stage, which decides.
 func (p Plan) isSequential() bool { return p.Mode != Fixed }
 
-// sequentialBeta is the error of the sequential stage.
-func (p Plan) sequentialBeta() float64 {
-	if p.Mode == UntilRefuted {
-		return p.Beta
-	}
-	return float64(sequentialShare * p.Beta)
-}
-
-// boundBeta is the error of what the second stage certifies.
-func (p Plan) boundBeta() float64 {
-	if p.Mode == VerdictAndBound {
-		return p.Beta - p.sequentialBeta()
-	}
-	return p.Beta
-}
-
-// sequentialErrorShare is the share of the error that the sequential stage has.
-func (p Plan) sequentialErrorShare() float64 { return p.sequentialBeta() / p.Beta }
-
-// belowShare is the share of the stage's error that limits below the claim have.
-const belowShare = 0.05
-
-// sequentialThreshold is the log wealth at which a claim is refuted. It leaves room for the
+// sequentialThreshold is the log wealth at which a limit is refuted. It leaves room for the
 // rounding of sums.
-func (a *Audit) sequentialThreshold() float64 {
-	return -stream.Log(float64((1-belowShare)*a.Plan.sequentialBeta())) + 1e-9
-}
-
-// belowThreshold is that of limits below the claim.
-func (a *Audit) belowThreshold() float64 {
-	return -stream.Log(float64(belowShare*a.Plan.sequentialBeta())) + 1e-9
-}
+func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
 // sequentialBudget is how many outputs a side of all pairs the sequential stage draws at most.
 func (a *Audit) sequentialBudget() int {
-	if a.Spec.Recording != nil && a.Plan.Mode != UntilRefuted {
+	if a.Spec.Recording != nil && a.Plan.Mode == Climbing {
 		return a.Plan.Explore
 	}
 	return a.Plan.Samples
 }
 
-// eProcess is the wealth of bets against a claim of one strength, over all pairs.
+// Limits that are bet against are those of a grid: the claim's own at place 0, and
+// gridDouble places double it.
+const (
+	gridDouble = 64
+	gridLeast  = -8 * gridDouble
+	gridMost   = 16 * gridDouble
+)
+
+// limit is that of a place of the grid.
+func (a *Audit) limit(place int) float64 {
+	if place == 0 {
+		return a.Claim.Limit()
+	}
+	return float64(a.Claim.Limit() * stream.Exp(float64(float64(place)*math.Ln2)/gridDouble))
+}
+
+// eProcess is the wealth of bets against one limit, over all pairs.
 type eProcess struct {
-	limit     float64 // what the claim would allow, in units of the goal
-	stakes    *bounds.Stakes
-	delta     float64                // of the claim
-	groups    map[int]*bounds.Stakes // of pairs that differ by so many steps
-	logEValue float64                // log
-	most      float64                // the largest that it ever was
+	place     int
+	logEValue float64 // log
+	most      float64 // the largest that it ever was
 }
 
 // add multiplies the wealth.
-func (a *eProcess) add(log float64) {
-	a.logEValue += log
-	a.most = max(a.most, a.logEValue)
+func (x *eProcess) add(log float64) {
+	x.logEValue += log
+	x.most = max(x.most, x.logEValue)
 }
 
-// strengths are the claims that are bet against, as shares of the claim's own limit,
-// which comes first.
-var strengths = [...]float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
+// accounts are the wealths of bets against all limits of the grid.
+//
+// What keeps a limit keeps all above it. So a bet against a limit is one against each below
+// it too, and an epoch need not bet against every limit: one that it has no bets against
+// gets those of the least above that it has. Each limit's wealth is then a test
+// supermartingale where the limit holds, whichever limits each epoch chose, as that was
+// chosen on the past. A limit is refuted once its wealth and that of every limit below have
+// reached 1 over the error: of the limits that hold, the least is then refuted by chance
+// with no more than that error (Ville), and none above it is before.
+type accounts struct {
+	audit  *Audit
+	list   []eProcess                // ascending; a place that is not there has the wealth of the next one
+	stakes map[[2]int]*bounds.Stakes // by place, and by how many steps the pair differs
+}
+
+func (a *Audit) accounts() *accounts {
+	return &accounts{a, []eProcess{{}}, map[[2]int]*bounds.Stakes{}}
+}
+
+// find is where a place is in the list, or would be.
+func (c *accounts) find(place int) (int, bool) {
+	return slices.BinarySearchFunc(c.list, place, func(x eProcess, place int) int { return cmp.Compare(x.place, place) })
+}
+
+// claim is the account of the claim.
+func (c *accounts) claim() *eProcess {
+	i, _ := c.find(0)
+	return &c.list[i]
+}
+
+// open lists places: they have had the wealth of the next one that is listed.
+func (c *accounts) open(places []int) {
+	for _, place := range places {
+		if i, ok := c.find(place); !ok {
+			x := eProcess{place: place}
+			if i < len(c.list) {
+				x = c.list[i]
+				x.place = place
+			}
+			c.list = slices.Insert(c.list, i, x)
+		}
+	}
+}
+
+// add multiplies the wealths by what an epoch made of 1 at these places, ascending and
+// listed.
+func (c *accounts) add(places []int, logs []float64) {
+	j := 0
+	for i := range c.list {
+		for j < len(places) && places[j] < c.list[i].place {
+			j++
+		}
+		if j < len(places) {
+			c.list[i].add(logs[j])
+		}
+	}
+}
+
+// refuted is how many of the listed limits are refuted: they are the first.
+func (c *accounts) refuted() int {
+	limit := c.audit.sequentialThreshold()
+	if i := slices.IndexFunc(c.list, func(x eProcess) bool { return !(x.most >= limit) }); i >= 0 {
+		return i
+	}
+	return len(c.list)
+}
+
+// edge is the place of the largest limit that is refuted; false where none is.
+func (c *accounts) edge() (int, bool) {
+	n := c.refuted()
+	if n == 0 {
+		return 0, false
+	}
+	return c.list[n-1].place, true
+}
+
+// next is the place of the claim or, once it is refuted, the least that is not.
+func (c *accounts) next() int {
+	if place, ok := c.edge(); ok && place >= 0 {
+		return place + 1
+	}
+	return 0
+}
+
+// bound is the largest limit that is refuted, 0 where none is.
+func (c *accounts) bound() float64 {
+	place, ok := c.edge()
+	if !ok {
+		return 0
+	}
+	return phrase.Floor(c.audit.limit(place), 6)
+}
+
+// refutes reports whether the claim is refuted, were the wealths multiplied by what an epoch
+// makes of 1 at these places.
+func (c *accounts) refutes(places []int, log func(int) float64) bool {
+	limit := c.audit.sequentialThreshold()
+	for i, _ := c.find(0); i >= 0; i-- { // the claim is refuted last
+		x := c.list[i]
+		if j, _ := slices.BinarySearch(places, x.place); j < len(places) {
+			x.add(log(j))
+		}
+		if !(x.most >= limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// stakesOf are the bets against the limit of a place, of pairs that differ by so many steps.
+func (c *accounts) stakesOf(place, steps int) *bounds.Stakes {
+	key := [2]int{place, max(1, steps)}
+	s, ok := c.stakes[key]
+	if !ok {
+		s = c.audit.stakesOf(c.audit.limit(place), key[1])
+		c.stakes[key] = s
+	}
+	return s
+}
 
 // cellOdds are the log odds of the cells.
 var cellOdds = func() []float64 {
@@ -93,38 +188,23 @@ var cellOdds = func() []float64 {
 	return odds
 }()
 
-// strength is the limit that an account's claim has.
-func (a *Audit) strength(number int) float64 { return float64(strengths[number] * a.Claim.Limit()) }
-
-// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
-func (a *Audit) accounts() []eProcess {
-	_, delta := a.dpLimits()
-	list := make([]eProcess, len(strengths))
-	for i, stakes := range a.allStakes() {
-		list[i] = eProcess{limit: a.strength(i), delta: delta, stakes: stakes, groups: map[int]*bounds.Stakes{}}
-	}
-	return list
-}
-
-// remember has the audit make the stakes of its accounts once: it needs them to bet, to tell
-// how it goes and to conclude, and making them takes longer than a quick verdict.
-func (a *Audit) remember() {
-	a.allStakes = sync.OnceValue(func() (all [len(strengths)]*bounds.Stakes) {
-		for i := range all {
-			all[i] = a.stakes(a.strength(i))
-		}
-		return all
-	})
-}
-
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
 var betOrders = []float64{1.25, 2, 4, 16}
 
 // ClaimStakes are the bets against the claim.
-func (a *Audit) ClaimStakes() *bounds.Stakes { return a.stakes(a.Claim.Limit()) }
+func (a *Audit) ClaimStakes() *bounds.Stakes { return a.stakesOf(a.Claim.Limit(), 1) }
 
-// stakes are the bets against the claim, were its limit this.
-func (a *Audit) stakes(limit float64) *bounds.Stakes {
+// stakesOf are the bets against the claim, were its limit this, of pairs that differ by so
+// many steps.
+func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
+	if steps > 1 {
+		_, delta := a.dpLimits()
+		c := audit.DPClaim(limit, delta).Group(steps)
+		if !(c.Epsilon < 700) { // e^epsilon is not finite
+			return new(bounds.Stakes)
+		}
+		return bounds.NewStakes([]bounds.Point{{Epsilon: c.Epsilon, Delta: c.Delta}}, cellOdds)
+	}
 	switch a.Plan.goal() {
 	case report.Epsilon:
 		_, delta := a.dpLimits()
@@ -160,8 +240,9 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 
 // betting is an epoch under way.
 type betting struct {
-	accounts []eProcess
-	steps    int // by which the pair differs
+	accounts *accounts
+	steps    int   // by which the pair differs
+	limits   []int // that are bet against, by their places
 	list     []classifier.Candidate
 	model    *classifier.Model
 	tables   []classifier.Table
@@ -171,18 +252,17 @@ type betting struct {
 }
 
 // newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
-func newBetting(a *candidatePair, accounts []eProcess) *betting {
-	b := &betting{accounts: accounts, steps: a.steps}
-	for _, bets := range a.bets {
-		for _, x := range bets {
-			at := slices.Index(b.list, classifier.Candidate(x.Candidate))
-			if at < 0 {
-				at = len(b.list)
-				b.list = append(b.list, classifier.Candidate(x.Candidate))
-			}
-			x.Candidate = at
-			b.bets = append(b.bets, x)
+func newBetting(a *candidatePair, accounts *accounts) *betting {
+	accounts.open(a.limits)
+	b := &betting{accounts: accounts, steps: a.steps, limits: a.limits}
+	for _, x := range a.bets {
+		at := slices.Index(b.list, classifier.Candidate(x.Candidate))
+		if at < 0 {
+			at = len(b.list)
+			b.list = append(b.list, classifier.Candidate(x.Candidate))
 		}
+		x.Candidate = at
+		b.bets = append(b.bets, x)
 	}
 	if len(b.list) > 0 {
 		b.model = a.model
@@ -214,12 +294,21 @@ func (b *betting) count(side int, rows []float64) {
 	}
 }
 
-// log is the log of what the epoch made of 1 of an account.
+// log is the log of what the epoch made of 1 at a limit, by its place in the list.
 func (b *betting) log(number int) float64 {
 	if b.filled == nil {
 		b.filled = make([]*sparse, len(b.tables))
 	}
-	return logEValueOf(b.accounts[number].stakesOf(b.steps), b.bets, number, b.tables, b.filled)
+	return logEValueOf(b.accounts.stakesOf(b.limits[number], b.steps), b.bets, number, b.tables, b.filled)
+}
+
+// logs are those of all limits.
+func (b *betting) logs() []float64 {
+	all := make([]float64, len(b.limits))
+	for i := range all {
+		all[i] = b.log(i)
+	}
+	return all
 }
 
 // logEValueOf is the log of what bets make of 1 of an account, by the tables of the
@@ -257,7 +346,7 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 	if b.model == nil {
 		return e
 	}
-	e.Bets = b.bets
+	e.Limits, e.Bets = b.limits, b.bets
 	data, err := json.Marshal(b.model.Only(b.list))
 	if err != nil {
 		panic("pair: a model that is no JSON: " + err.Error())
@@ -296,9 +385,8 @@ func (e Epoch) unpack() ([]classifier.Table, error) {
 // reachable reports whether any outcome of the whole budget refutes the claim.
 func (a *Audit) reachable() bool {
 	best := 0.0
-	claim := &a.accounts()[0]
 	for steps := range max(1, a.Plan.Group) {
-		stakes := claim.stakesOf(steps + 1)
+		stakes := a.stakesOf(a.Claim.Limit(), steps+1)
 		for i := range stakes.Len() {
 			best = max(best, stakes.Most(i))
 		}
@@ -306,10 +394,10 @@ func (a *Audit) reachable() bool {
 	return float64(best*float64(a.sequentialBudget())) >= a.sequentialThreshold()
 }
 
-// follow multiplies the accounts by what an epoch made of them, which is of one of these
+// follow multiplies the wealths by what an epoch made of them, which is of one of these
 // pairs.
-func (a *Audit) follow(accounts []eProcess, pairs []audit.Pair, e Epoch) error {
-	steps, err := a.steps(pairs[e.Pair])
+func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
+	steps, err := c.audit.steps(pairs[e.Pair])
 	if err != nil {
 		return fmt.Errorf("the sequential stage's pairs: %w", err)
 	}
@@ -318,42 +406,17 @@ func (a *Audit) follow(accounts []eProcess, pairs []audit.Pair, e Epoch) error {
 		return err
 	}
 	for _, b := range e.Bets {
-		if n := accounts[b.Account].stakesOf(steps).Len(); b.Stake >= n {
+		if n := c.stakesOf(e.Limits[b.Account], steps).Len(); b.Stake >= n {
 			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
 		}
 	}
-	filled := make([]*sparse, len(tables))
-	for i := range accounts {
-		accounts[i].add(logEValueOf(accounts[i].stakesOf(steps), e.Bets, i, tables, filled))
+	filled, logs := make([]*sparse, len(tables)), make([]float64, len(e.Limits))
+	for i, place := range e.Limits {
+		logs[i] = logEValueOf(c.stakesOf(place, steps), e.Bets, i, tables, filled)
 	}
+	c.open(e.Limits)
+	c.add(e.Limits, logs)
 	return nil
-}
-
-// rejected is the largest limit that is refuted, 0 where none is. Each limit is refuted
-// only after one that it follows: those above the claim, in their order, the claim first;
-// and those below it, in their order. So of all limits that hold, only the least on
-// either way can be refuted by chance, and the error is shared by the two.
-func (a *Audit) rejected(accounts []eProcess) float64 {
-	order := make([]*eProcess, len(accounts))
-	for i := range accounts {
-		order[i] = &accounts[i]
-	}
-	slices.SortStableFunc(order, func(a, b *eProcess) int { return cmp.Compare(a.limit, b.limit) })
-	claim := accounts[0].limit
-	most, below := 0.0, true
-	for _, x := range order {
-		if x.limit < claim {
-			if below = below && x.most >= a.belowThreshold(); below {
-				most = x.limit
-			}
-			continue
-		}
-		if !(x.most >= a.sequentialThreshold()) {
-			break
-		}
-		most = x.limit
-	}
-	return phrase.Floor(most, 6)
 }
 
 // outputs are all that the stage drew, of both sides.
@@ -367,11 +430,8 @@ func (r *SequentialResult) outputs() int {
 
 // loudest is the pair that most outputs were drawn from: a race goes where it grows.
 func (r *SequentialResult) loudest() int {
-	drawn := make([]int, len(r.Pairs))
+	drawn := r.drawn()
 	best := 0
-	for _, e := range r.Epochs {
-		drawn[e.Pair] += e.Outputs
-	}
 	for i, n := range drawn {
 		if n > drawn[best] {
 			best = i
@@ -380,16 +440,53 @@ func (r *SequentialResult) loudest() int {
 	return best
 }
 
+// pairsUntil is how many pairs had been drawn from after so many outputs of both sides.
+func (r *SequentialResult) pairsUntil(outputs int) (pairs int) {
+	for _, e := range r.Epochs {
+		if outputs <= 0 {
+			break
+		}
+		outputs -= 2 * e.Outputs
+		pairs = max(pairs, e.Pair+1)
+	}
+	return pairs
+}
+
+// drawn is how many outputs a side were drawn of each pair.
+func (r *SequentialResult) drawn() []int {
+	drawn := make([]int, len(r.Pairs))
+	for _, e := range r.Epochs {
+		drawn[e.Pair] += e.Outputs
+	}
+	return drawn
+}
+
+// second is the audit of the second stage, with what the first came to. One that climbs has
+// its verdict and bound by then: its second stage shows an event of the pair that was drawn
+// from most, and what else its outputs certify, each bound by itself.
+func (a *Audit) second(r *SequentialResult) *Audit {
+	if a.Plan.Mode != Climbing || r == nil || len(r.Pairs) == 0 {
+		return a
+	}
+	b := *a
+	p := &b.Plan
+	p.Mode, p.Trials = Fixed, 1
+	if a.Spec.Recording == nil {
+		p.Pair, p.Samples = &r.Pairs[r.loudest()], p.Explore
+	}
+	return &b
+}
+
 // MethodSequential is the bound of the sequential stage.
 const MethodSequential bounds.Method = "sequential-betting"
 
 // sequentialRow is what the sequential stage shows of the goal.
 func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 	f := a.goalRow()
-	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.sequentialBeta(), true
+	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.Beta, true
 	accounts := a.accounts()
 	for _, e := range r.Epochs {
-		if err := a.follow(accounts, r.Pairs, e); err != nil {
+		if err := accounts.follow(r.Pairs, e); err != nil {
 			return f, err
 		}
 	}
@@ -403,7 +500,7 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is tested at the claim for groups of its size (lemma 3.4 of Lu et al. 2022)", steps)
 		}
 	}
-	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))
+	lower, p := accounts.bound(), min(1, math.Exp(-accounts.claim().most+1e-9))
 	f.LowerBound, f.PValue = &lower, &p
 	f.Strict = lower > 0
 	return f, nil
@@ -432,11 +529,16 @@ func (r *SequentialResult) check(plan Plan) error {
 		if len(e.Counts) != len(e.Candidates) {
 			return bad(i, "counts", fmt.Sprintf("%d of them", len(e.Counts)), fmt.Sprintf("%d, one of each candidate", len(e.Candidates)))
 		}
-		shares := make([]float64, len(strengths))
+		for j, place := range e.Limits {
+			if place < gridLeast || place > gridMost || j > 0 && place <= e.Limits[j-1] {
+				return bad(i, "limits", fmt.Sprint(place), fmt.Sprintf("in [%d, %d], and above the one before it", gridLeast, gridMost))
+			}
+		}
+		shares := make([]float64, len(e.Limits))
 		for _, b := range e.Bets {
 			switch {
-			case b.Account < 0 || b.Account >= len(strengths):
-				return bad(i, "bets.account", fmt.Sprint(b.Account), fmt.Sprintf("in [0, %d]", len(strengths)-1))
+			case b.Account < 0 || b.Account >= len(e.Limits):
+				return bad(i, "bets.account", fmt.Sprint(b.Account), "the place of one of the epoch's limits")
 			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
 				return bad(i, "bets.candidate", fmt.Sprint(b.Candidate), "the place of one of the epoch's candidates")
 			case b.Stake < 0:

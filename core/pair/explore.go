@@ -171,12 +171,12 @@ func (s *state) explore(ctx context.Context) error {
 
 // round explores.
 func (s *state) round(ctx context.Context, tasks []Explore, trials int) ([]*Explored, error) {
-	return engine.Do(ctx, s.searchers, tasks, events(s, 1, func(i int, g *Progress, e *Explored) {
+	return engine.Do(ctx, s.on.Pool, tasks, events(s, 1, func(i int, g *Progress, e *Explored) {
 		s.whole[1] += 2 * tasks[i].Outputs
 		if g.Trials = trials; tasks[0].Round == 0 {
 			g.Trial++
 		}
-		if v := max(0, e.Value); g.Provisional == nil || v > *g.Provisional {
+		if v := max(0, e.Value); !g.Valid && (g.Provisional == nil || v > *g.Provisional) {
 			g.Provisional = &v
 		}
 	}))

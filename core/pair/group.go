@@ -194,19 +194,3 @@ func noteGroup(f *report.Row) {
 		f.Note = strings.TrimPrefix(f.Note+"; "+groupWords(f.Group), "; ")
 	}
 }
-
-// stakesOf are the bets of an account on pairs that differ by so many steps.
-func (x *eProcess) stakesOf(steps int) *bounds.Stakes {
-	if steps <= 1 {
-		return x.stakes
-	}
-	s, ok := x.groups[steps]
-	if !ok {
-		s = new(bounds.Stakes)
-		if c := audit.DPClaim(x.limit, x.delta).Group(steps); c.Epsilon < 700 { // e^epsilon is finite
-			s = bounds.NewStakes([]bounds.Point{{Epsilon: c.Epsilon, Delta: c.Delta}}, cellOdds)
-		}
-		x.groups[steps] = s
-	}
-	return s
-}

@@ -83,10 +83,10 @@ func TestMoreOutputsOfAnything(t *testing.T) {
 // TestStageSharesItsError: limits below the claim and all others refute by chance with the
 // error of the sequential stage, together.
 func TestStageSharesItsError(t *testing.T) {
-	for _, mode := range []Mode{VerdictAndBound, UntilRefuted} {
+	for _, mode := range []Mode{Climbing, UntilRefuted} {
 		a := &Audit{Plan: Plan{Mode: mode, Beta: 0.05}}
-		both := math.Exp(-a.sequentialThreshold()) + math.Exp(-a.belowThreshold())
-		if most := a.Plan.sequentialBeta(); both > most || both < most*(1-1e-6) {
+		both := math.Exp(-a.sequentialThreshold())
+		if most := a.Plan.Beta; both > most || both < most*(1-1e-6) {
 			t.Errorf("mode %q: %v, want just below %v", mode, both, most)
 		}
 	}

@@ -183,7 +183,7 @@ func (w counting) Execute(ctx context.Context, t engine.Task, progress func(int)
 // TestVerifyDoesNoMoreThanTheReportHolds: a replay explores no pair beyond those that
 // the report lists, whatever its settings say.
 func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
-	good := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 600, Trials: 2}, 1)
+	good := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 600, Trials: 2, Mode: pair.Fixed}, 1)
 	for name, c := range map[string]struct {
 		change func(*pair.Report)
 		trials int64
@@ -254,7 +254,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 // TestHeadlines: no verdict calls a mechanism private, a bound that says nothing is
 // none, and what a program wrote stays on its line.
 func TestHeadlines(t *testing.T) {
-	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 1}, 1)
+	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 1, Mode: pair.Fixed}, 1)
 	for _, verdict := range []audit.Verdict{audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid} {
 		for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed} {
 			for _, largest := range []float64{-2.1785, 0, 3} {

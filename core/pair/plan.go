@@ -36,13 +36,13 @@ type Plan struct {
 	Group   int     `json:"group,omitempty"`
 	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
-	Samples int     `json:"samples,omitempty"` // certification outputs a side, and at most so many of all pairs to the verdict; default 100000
-	Explore int     `json:"explore,omitempty"` // exploration outputs a side of all pairs, default 1.5 times Samples
+	Samples int     `json:"samples,omitempty"` // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 100000
+	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default a fifth of Samples and at most 20000
 	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
 	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
 
-	Mode Mode `json:"mode,omitempty"` // default VerdictAndBound
+	Mode Mode `json:"mode,omitempty"` // default Climbing
 	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
 	// divergence of that order; 0: by an event.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
@@ -53,13 +53,14 @@ type Mode string
 
 // Modes of audits.
 const (
-	// VerdictAndBound: a fifth of the error is for a sequential verdict, the rest for an exact bound
-	// on fresh outputs; the larger bound counts.
-	VerdictAndBound Mode = "verdict-and-bound"
-	// Fixed: no sequential stage; all of the error is for the exact bound.
+	// Climbing: a sequential test, whose bound is valid at any time and climbs. It ends when
+	// the claim is refuted and the bound has stopped climbing, or when Samples outputs a side
+	// were drawn of all pairs. What fresh outputs of its pair show comes after it.
+	Climbing Mode = "climbing"
+	// Fixed: no sequential test; exploration, then the exact bound on fresh outputs.
 	Fixed Mode = "fixed"
-	// UntilRefuted: the sequential stage alone, which ends when the claim is refuted, or
-	// when Samples outputs a side were drawn of all pairs; all of the error is for it.
+	// UntilRefuted: the sequential test alone, which ends when the claim is refuted, or
+	// when Samples outputs a side were drawn of all pairs.
 	UntilRefuted Mode = "until-refuted"
 )
 
@@ -146,11 +147,11 @@ func Keys() []settings.Key[Plan] {
 			Usage: "learner of the test, as in mlp or mlp:epochs=5:units=64; auto: a portfolio of all that apply",
 			Form:  &settings.Form{Place: "search", Label: "Learner", Wide: true}},
 		{Name: "samples", At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(MinSamples, MaxSamples), Default: "100000",
-			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",
-			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
+			Usage: "outputs a side: at most, of all pairs; with -fixed those that certify; by default fewer for google-* mechanisms, whose outputs cost more",
+			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "a side, at most", Empty: "100000"}},
 		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "exploration outputs a side, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26",
-			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, over all pairs; 0: 1.5 times the number above"}},
+			Usage: "with -fixed outputs a side that are explored, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26. Else outputs a side that show an event once the bound is there; 0: a fifth of -samples, at most 20000",
+			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "fixed: samples a side that are explored; else those that show an event; 0: chosen by the number above"}},
 		{Name: "trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",
 			Form:  &settings.Form{Place: "more", Label: "Pairs to explore", Empty: "10"}},
@@ -161,10 +162,10 @@ func Keys() []settings.Key[Plan] {
 			Usage: "test a pure claim through its Rényi divergence of this order, above 1, instead of an event",
 			Form:  &settings.Form{Place: "more", Label: "Through Rényi", Hint: "order alpha; tests a pure claim by its Rényi divergence at that order", Empty: "no"}},
 		{Name: "until-refuted", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, UntilRefuted),
-			Usage: "stop when the claim is refuted: the sequential test gets all of the error and may be stopped (Ctrl-C) at any time; -samples is then the most that it draws a side, over all pairs",
+			Usage: "stop when the claim is refuted, without a bound that climbs on or an event",
 			Form:  &settings.Form{Place: "budget", Label: "Until refuted", Hint: "the run ends when the claim is refuted; its result holds whenever you stop it"}},
 		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
-			Usage: "no sequential test: the exact bound at this number of samples gets all of the error",
+			Usage: "no sequential test: the exact bound at this number of samples",
 			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "no sequential test: the tightest bound at this number of samples"}},
 		{Name: "seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
 			Usage: "seed of all randomness",

@@ -223,7 +223,7 @@ func TestUnseededPlane(t *testing.T) {
 // be sent with every word of it, and in the end the report's.
 func TestLivePlane(t *testing.T) {
 	plan := vectorPlans["real"]
-	plan.Version = pair.PlanVersion
+	plan.Version, plan.Mode = pair.PlanVersion, pair.Fixed
 	var last *chart.Plane
 	looks, largest := 0, 0
 	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {

@@ -56,7 +56,7 @@ func (c certificate) power() *report.Power {
 // largest is a bound that no outcome of n samples a side exceeds, by a method that has this
 // share of the error of what is certified; +Inf for goals of which it depends on the witness.
 func (a *Audit) largest(n int, share float64) float64 {
-	switch beta := a.Plan.boundBeta(); a.Plan.goal() {
+	switch beta := a.Plan.Beta; a.Plan.goal() {
 	case report.Epsilon:
 		_, delta := a.dpLimits()
 		return bounds.MaxCertifiable(n, n, delta, beta*share)
@@ -70,11 +70,11 @@ func (a *Audit) largest(n int, share float64) float64 {
 // one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
-	if a.Plan.isSequential() && a.reachable() || a.Plan.Mode != UntilRefuted && a.largest(n, 1) > limit {
+	if a.Plan.isSequential() && a.reachable() || !a.Plan.isSequential() && a.largest(n, 1) > limit {
 		return ""
 	}
 	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))
-	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit }); a.Plan.Mode != UntilRefuted && needed > 0 {
+	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit }); !a.Plan.isSequential() && needed > 0 {
 		words += fmt.Sprintf(": at least %s are needed", phrase.Grouped(needed))
 	}
 	return words

@@ -91,25 +91,21 @@ func (s *state) tell(change func(*Progress)) {
 	}
 }
 
-// estimate tells how long the run still takes: as long as the longer of its two strands,
-// the sequential stage and what runs beside it.
+// estimate tells how long the run still takes.
 func (s *state) estimate(g *Progress) {
-	p, now := s.Plan, s.on.Clock()
-	left, known := 0.0, true
-	if s.betting {
-		left, known = s.paces[0].Left(now, string(Betting), s.whole[0], 2*s.sequentialBudget())
+	p := s.Plan
+	done, total, pace := s.rows[2], 2*p.Samples, &s.paces[1]
+	g.Left, g.AtMost = nil, g.Phase == Betting || g.Phase == Exploring
+	switch g.Phase {
+	case Betting:
+		done, total, pace = s.whole[0], 2*s.sequentialBudget(), &s.paces[0]
+	case Exploring:
+		done, total = s.whole[1], total+2*p.Explore
+	case Certifying:
+	default:
+		return
 	}
-	g.AtMost = s.betting
-	if g.Phase == Exploring || g.Phase == Certifying {
-		done, total := s.rows[2], 2*p.Samples
-		if g.Phase == Exploring {
-			done, total, g.AtMost = s.whole[1], total+2*p.Explore, true
-		}
-		other, ok := s.paces[1].Left(now, string(g.Phase), done, total)
-		left, known = max(left, other), known && ok
-	}
-	g.Left = nil
-	if known && left > 0 {
+	if left, known := pace.Left(s.on.Clock(), string(g.Phase), done, total); known && left > 0 {
 		g.Left = &left
 	}
 }
@@ -135,7 +131,7 @@ const provisionalBounds = 50
 
 // provisional shows the bound so far, as shards are merged.
 func (s *state) provisional() func(*Progress) {
-	if s.told == nil {
+	if s.told == nil || s.found.Sequential != nil { // which has the bound
 		return func(*Progress) {}
 	}
 	every, done := max(1, s.shards(s.Plan.Samples)/provisionalBounds), 0

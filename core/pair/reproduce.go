@@ -39,8 +39,11 @@ func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
 		Samples: 100_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
-	if p.Mode == UntilRefuted {
+	switch p.Mode {
+	case UntilRefuted:
 		out.Explore = 0
+	case Climbing:
+		out.Explore = shown(p.Samples)
 	}
 	if a.Claim.Kind == audit.Profile {
 		out.Mode = Fixed

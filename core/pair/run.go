@@ -53,23 +53,20 @@ type state struct {
 	found     Found
 	searching bool // and certifying nothing
 
-	best      *Explored
-	bestAt    int
-	counted   tally
-	event     *report.Event // that is drawn while it is counted
-	searchers *engine.Pool  // what the sequential stage leaves of the pool
-
+	best     *Explored
+	bestAt   int
+	counted  tally
+	event    *report.Event  // that is drawn while it is counted
 	told     func(Progress) // may be nil
-	telling  sync.Mutex     // the sequential stage runs beside exploration
+	telling  sync.Mutex
 	progress Progress
 	rows     [3]int         // outputs drawn: by the sequential stage, explored, certified
 	whole    [2]int         // of these, of epochs and of pairs that are done
 	paces    [2]engine.Pace // of the sequential stage, and of what runs beside it
-	betting  bool
 }
 
 func newState(a *Audit, on *engine.Runner, tell func(Progress)) *state {
-	return &state{Audit: a, on: on, told: tell, searchers: on.Pool}
+	return &state{Audit: a, on: on, told: tell}
 }
 
 // runsFailed begins the warning about runs of a mechanism that failed.
@@ -87,7 +84,7 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 		return s.found, s.found.completed(s.Plan), nil
 	case ctx.Err() != nil:
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage}, nil
-	case errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted:
+	case errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted > 0:
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: phrase.Block(err.Error())}, nil
 	}
 	return s.found, audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
@@ -95,7 +92,7 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 
 // completed is how a run ended that nothing kept from its end.
 func (f Found) completed(p Plan) audit.Termination {
-	if p.Mode == UntilRefuted && f.Sequential.Refuted {
+	if p.Mode == UntilRefuted && f.Sequential.Refuted > 0 {
 		return audit.Termination{Reason: audit.Refuted, Message: report.EndMessages[audit.Refuted]}
 	}
 	return audit.Termination{Reason: audit.Completed}
@@ -103,48 +100,28 @@ func (f Found) completed(p Plan) audit.Termination {
 
 func (s *state) do(ctx context.Context) error {
 	p := s.Plan
-	s.betting = p.isSequential()
+	after := s.second(&SequentialResult{Pairs: make([]audit.Pair, 1)}).Plan
 	s.tell(func(g *Progress) {
 		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
 		if p.isSequential() {
-			g.Total = 2 * s.sequentialBudget()
+			g.Phase, g.Total = Betting, 2*s.sequentialBudget()
 		}
-		if p.Mode == UntilRefuted {
-			g.Phase = Betting
-		} else {
-			g.Total += 2*p.Explore + 2*p.Samples
+		if p.Mode != UntilRefuted {
+			g.Total += 2*after.Explore + 2*after.Samples
 		}
 	})
-	if p.Mode == UntilRefuted {
+	if p.isSequential() {
 		err := s.testSequentially(ctx, s.on.Pool)
-		if s.found.Sequential.Refuted || s.found.Sequential.outputs() == 2*s.sequentialBudget() {
+		if p.Mode == UntilRefuted && (s.found.Sequential.Refuted > 0 || s.found.Sequential.outputs() == 2*s.sequentialBudget()) {
 			return nil // whoever stops it then comes too late
 		}
-		return err
-	}
-	wait := func() error { return nil }
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if p.isSequential() {
-		done := make(chan error, 1)
-		bettors := s.on.Pool
-		if bettors.Size() > 1 {
-			bettors, s.searchers = s.on.Pool.Split(1)
+		if err != nil || p.Mode == UntilRefuted {
+			return err
 		}
-		go func() {
-			err := s.testSequentially(ctx, bettors)
-			if err != nil {
-				cancel(err)
-			}
-			done <- err
-		}()
-		wait = sync.OnceValue(func() error { return <-done })
-		defer wait()
+		s.Audit = s.second(s.found.Sequential)
+		s.tell(func(g *Progress) { g.Phase = Exploring })
 	}
 	err := s.stages(ctx)
-	if raced := wait(); raced != nil && (err == nil || context.Cause(ctx) == raced) {
-		return raced
-	}
 	if err == nil {
 		s.tell(func(g *Progress) { g.Total = s.rows[0] + s.rows[1] + s.rows[2] })
 	}
@@ -176,15 +153,13 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 		task.Epochs = s.most.epochs
 	}
 	var sofar *SequentialResult
-	var accounts []eProcess
+	var accounts *accounts
 	begin := func() { sofar, accounts = &SequentialResult{Pairs: []audit.Pair{}, Epochs: []Epoch{}}, s.accounts() }
 	begin()
 	ev := events(s, 0, func(_ int, g *Progress, r *SequentialResult) {
-		sofar, s.rows[0], s.betting = r, r.outputs(), false
+		sofar, s.rows[0] = r, r.outputs()
 		g.Total -= 2*s.sequentialBudget() - s.rows[0]
-		if r.Refuted {
-			g.Refuted = s.rows[0]
-		}
+		g.Refuted = r.Refuted
 	})
 	lost := ev.Lost
 	ev.Lost = func(i int, err error) {
@@ -194,26 +169,22 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 	ev.Part = func(_ int, part *SequentialResult) {
 		s.tell(func(g *Progress) {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
-			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
-			if sofar.Chart = part.Chart; part.Chart != nil && g.Phase != Certifying && g.Phase != Bounding {
+			s.whole[0] = sofar.outputs()
+			if sofar.Chart = part.Chart; part.Chart != nil {
 				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.sequentialBudget(), Beta: s.Plan.Beta, Share: part.Chart.Share}
 			}
 			if s.told == nil {
 				return
 			}
 			for _, e := range part.Epochs {
-				if s.follow(accounts, sofar.Pairs, e) != nil {
+				if accounts.follow(sofar.Pairs, e) != nil {
 					return // the whole will tell
 				}
 			}
-			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.Plan.sequentialErrorShare()), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
-			if part.Refuted {
-				g.Refuted = g.Betted.Outputs
-			}
-			if s.Plan.Mode == UntilRefuted {
-				v := s.rejected(accounts)
-				g.Provisional, g.Valid, g.Trial, g.Trials = &v, true, len(sofar.Pairs), s.Plan.Trials
-			}
+			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts.claim().most)), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
+			g.Refuted = part.Refuted
+			v := accounts.bound()
+			g.Provisional, g.Valid, g.Trial, g.Trials = &v, true, len(sofar.Pairs), s.Plan.Trials
 		})
 	}
 	if s.most != nil && s.most.epochs == 0 { // the run was stopped before the first

@@ -48,7 +48,7 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[pair.Bet]():                {Type: "string"},
 		reflect.TypeFor[[]byte]():                  {Type: "string"},
-		reflect.TypeFor[pair.Mode]():               words(string(pair.VerdictAndBound), string(pair.Fixed), string(pair.UntilRefuted)),
+		reflect.TypeFor[pair.Mode]():               words(string(pair.Climbing), string(pair.Fixed), string(pair.UntilRefuted)),
 		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodRenyiBetting), string(pair.MethodSequential), string(published.MethodHistogram), string(published.MethodRenyiCorrected), string(published.MethodKatz), string(published.MethodKatzDelta),
 			string(published.MethodRenyiPublished), string(published.MethodHistogramPublished)),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},

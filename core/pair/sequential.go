@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/estimators/classifier"
@@ -20,8 +21,8 @@ import (
 type SequentialResult struct {
 	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
 	Epochs []Epoch      `json:"epochs"`
-	// Refuted says that the claim's wealth reached 1 over the stage's share of the error.
-	Refuted bool `json:"refuted"`
+	// Refuted, above 0, is after how many outputs of both sides the claim was refuted.
+	Refuted int `json:"refuted,omitempty"`
 	// Chart is that of the pair that most outputs were drawn from.
 	Chart *SequentialChart `json:"chart,omitempty"`
 }
@@ -40,6 +41,8 @@ type SequentialChart struct {
 type Epoch struct {
 	Pair    int `json:"pair"`    // place in the list of pairs
 	Outputs int `json:"outputs"` // a side
+	// Limits that are bet against, ascending: 64 k + j is 2^(k + j/64) times the claim's.
+	Limits []int `json:"limits,omitempty"`
 	// Witness is what gave the log odds, Candidates those of its learners that were bet
 	// by; absent where nothing was bet.
 	Witness    json.RawMessage `json:"witness,omitempty"`
@@ -56,7 +59,7 @@ type Epoch struct {
 // In JSON it is a text such as "0 1 r12 0.25": account, candidate, stake, with an r
 // before it where it is reversed, and share.
 type Bet struct {
-	Account   int  // place in the list of strengths, the claim's own first
+	Account   int  // place in the epoch's list of limits
 	Candidate int  // place in the epoch's list
 	Reversed  bool // on the second dataset over the first
 	Stake     int
@@ -87,36 +90,54 @@ func (b *Bet) UnmarshalText(text []byte) error {
 // supermartingale.
 const (
 	sequentialFirst    = 48   // outputs a side of a pair's first epoch
-	sequentialGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
+	sequentialLarge    = 4096 // what a pair has, from where its next epoch is as large: learning takes most of the time
 	sequentialOptimism = 0.25 // nats that a pair is given for nothing, over its rank
-	sequentialPenalty  = 3.0  // nats that a bet must have grown in the past to get half of the wealth
 	sequentialChunks   = 6    // of an epoch, after each of which the wealth is looked at
 	sequentialLeast    = 1e-3 // share of a bet, at least
 	sequentialBehind   = 7.0  // nats behind the best, at which a bet gets nothing
 	sequentialBets     = 24   // bets of the claim's account in an epoch, at most
-	sequentialOthers   = 2    // of any other account
+	sequentialAfter    = 8    // times the outputs of the verdict that a bound climbs for, at least
+	sequentialClimb    = 0.04 // that it is then to gain in the last three quarters of the outputs
+	sequentialLimits   = 24   // limits that an epoch bets against, beside the claim's
+	sequentialOthers   = 12   // bets against each of these, at most
+	sequentialGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
+	sequentialPenalty  = 3.0  // nats that a bet against the claim must have grown in the past to get half of the wealth
+	sequentialLess     = 1.0  // and one against another limit
+	sequentialGrows    = 1.0  // nats that a bet against a limit must have grown for one to look above it
+	sequentialFull     = 16   // one place in so many may have all bets tried against it
 	purposeSequential  = "sequential"
 )
 
 // candidatePair is a pair in the race.
 type candidatePair struct {
-	pair   audit.Pair
-	steps  int // by which it differs
-	rank   int
-	epochs int
-	drawn  int // outputs a side
-	data   *classifier.Data
-	learn  classifier.Learner
-	model  *classifier.Model
-	bets   [][]Bet // of each account, candidates by their own number
-	growth float64 // of the claim's best bet on past outputs that its model had not seen
-	chart  *armChart
+	pair    audit.Pair
+	steps   int // by which it differs
+	rank    int
+	epochs  int
+	drawn   int // outputs a side
+	data    *classifier.Data
+	learn   classifier.Learner
+	model   *classifier.Model
+	top     int       // a place about where its bets no longer grow
+	limits  []int     // places that it bets against, ascending
+	bets    []Bet     // against these, candidates by their own number
+	growths []float64 // of the best bet against each, on past outputs that its model had not seen
+	chart   *armChart
+}
+
+// growth is what the best bet against a limit would have made, in nats; against one between
+// those that were tried what it would have made against the next of them.
+func (a *candidatePair) growth(place int) float64 {
+	if i, _ := slices.BinarySearch(a.limits, place); i < len(a.limits) {
+		return a.growths[i]
+	}
+	return 0
 }
 
 // sequentialRun is a race under way.
 type sequentialRun struct {
 	audit      *Audit
-	accounts   []eProcess
+	accounts   *accounts
 	find       audit.Finder
 	candidates []*candidatePair
 	queue      []audit.Pair
@@ -124,7 +145,14 @@ type sequentialRun struct {
 	scanned    bool // so does its scan
 	hook       engine.Hook
 	used       int // outputs a side of all pairs
+	climbed    []climb
 	result     SequentialResult
+}
+
+// climb is the bound after so many outputs a side.
+type climb struct {
+	used  int
+	bound float64
 }
 
 func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialResult, error) {
@@ -136,7 +164,7 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 	r := &sequentialRun{audit: a, find: find, hook: hook, accounts: a.accounts(), result: SequentialResult{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
 	defer func() { r.result.Chart = r.chart() }()
 	told := 0 // pairs
-	for r.used < a.sequentialBudget() && !r.result.Refuted && (t.Epochs == 0 || len(r.result.Epochs) < t.Epochs) {
+	for r.used < a.sequentialBudget() && !r.ended() && (t.Epochs == 0 || len(r.result.Epochs) < t.Epochs) {
 		at, err := r.next()
 		if err != nil {
 			return nil, err
@@ -151,12 +179,30 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 	return &r.result, nil
 }
 
+// ended reports whether the stage ends before its budget is spent: when the claim is refuted
+// or, where the bound climbs on, once it has gained little in the last three quarters of the outputs.
+// The bound is valid at any time, so it may be looked at for that.
+func (r *sequentialRun) ended() bool {
+	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
+		return r.result.Refuted > 0
+	}
+	if r.used < sequentialAfter*r.result.Refuted/2 {
+		return false
+	}
+	quarter := 0
+	for quarter+1 < len(r.climbed) && 4*r.climbed[quarter+1].used <= r.used {
+		quarter++
+	}
+	return r.accounts.bound() <= float64((1+sequentialClimb)*r.climbed[quarter].bound)
+}
+
 // next is the pair that promises most for its next outputs: by how much its bets would
 // have grown, and, for optimism, by its place in the finder's order.
 func (r *sequentialRun) next() (int, error) {
 	best, most := -1, 0.0
+	place := r.accounts.next()
 	for i, a := range r.candidates {
-		index := (max(a.growth, 0) + sequentialOptimism/float64(a.rank)) / float64(2*a.drawn+sequentialFirst)
+		index := (max(a.growth(place), 0) + sequentialOptimism/float64(a.rank)) / float64(2*a.drawn+sequentialFirst)
 		if best < 0 || index > most {
 			best, most = i, index
 		}
@@ -177,7 +223,7 @@ func (r *sequentialRun) next() (int, error) {
 	for len(r.queue) == 0 {
 		history := make([]audit.Trial, len(r.candidates))
 		for i, a := range r.candidates {
-			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*a.drawn)}
+			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth(place) / float64(2*a.drawn)}
 		}
 		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.candidates))
 		if len(proposed) == 0 {
@@ -198,7 +244,7 @@ func (r *sequentialRun) next() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, data: classifier.NewData(r.audit.Columns)})
+	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, top: gridDouble, data: classifier.NewData(r.audit.Columns)})
 	r.result.Pairs, r.queue = append(r.result.Pairs, r.queue[0]), r.queue[1:]
 	return len(r.candidates) - 1, nil
 }
@@ -206,7 +252,11 @@ func (r *sequentialRun) next() (int, error) {
 // epoch draws the next outputs of a pair, bets on them, and learns from them.
 func (r *sequentialRun) epoch(at int) error {
 	a, m := r.candidates[at], r.audit
-	n := min(max(sequentialFirst, a.drawn/sequentialGrowth), m.sequentialBudget()-r.used)
+	n := a.drawn / sequentialGrowth
+	if a.drawn >= sequentialLarge {
+		n = a.drawn
+	}
+	n = min(max(sequentialFirst, n), m.sequentialBudget()-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
 	var streams [2]*stream.Stream
@@ -219,7 +269,8 @@ func (r *sequentialRun) epoch(at int) error {
 	var kept [2][]float64
 	done := 0
 	chunk := min(BlockRows, max(1, (n+sequentialChunks-1)/sequentialChunks))
-	for done < n && !r.result.Refuted {
+	before, refuted := r.result.Refuted > 0, false
+	for done < n && !refuted {
 		k := min(chunk, n-done)
 		for side := range streams {
 			out := rows[:k*width]
@@ -236,16 +287,20 @@ func (r *sequentialRun) epoch(at int) error {
 			}
 		}
 		done += k
-		r.result.Refuted = r.accounts[0].logEValue+bets.log(0) >= m.sequentialThreshold()
+		refuted = !before && len(bets.bets) > 0 && r.accounts.refutes(bets.limits, bets.log)
 	}
-	for i := range r.accounts {
-		r.accounts[i].add(bets.log(i))
+	if len(bets.bets) > 0 {
+		r.accounts.add(bets.limits, bets.logs())
 	}
 	r.result.Epochs = append(r.result.Epochs, bets.epoch(at, done))
 	a.epochs++
 	a.drawn += done
 	r.used += done
-	if r.result.Refuted || a.data.Full() {
+	if refuted {
+		r.result.Refuted = 2 * r.used
+	}
+	r.climbed = append(r.climbed, climb{r.used, r.accounts.bound()})
+	if a.data.Full() || r.ended() {
 		return nil
 	}
 	a.charted(m.Columns, kept)
@@ -260,57 +315,147 @@ func (r *sequentialRun) epoch(at int) error {
 	if err := r.hook(0); err != nil {
 		return err
 	}
-	a.growth = math.Inf(-1)
-	a.bets = make([][]Bet, len(r.accounts))
-	var filled [classifier.Candidates]*sparse // once, for all accounts
-	for c, t := range tables {
+	w := &weigher{accounts: r.accounts, steps: a.steps}
+	for c, t := range tables { // once, for all limits
 		if t != nil {
-			filled[c] = new(newSparse(t))
+			w.tables[c] = new(newSparse(t))
 		}
 	}
-	for i := range r.accounts {
-		var most float64
-		a.bets[i], most = r.accounts[i].weigh(i, a.steps, filled)
-		if i == 0 { // the claim's
-			a.growth = most
+	return w.weigh(a, r.hook)
+}
+
+// weigher weighs bets by what they would have made of past outputs, with odds learnt
+// without these.
+type weigher struct {
+	accounts *accounts
+	steps    int
+	tables   [classifier.Candidates]*sparse
+	best     []Bet // of the places at which all were tried: those that the others choose from
+}
+
+// grown is a bet, and how much it would have grown.
+type grown struct {
+	Bet
+	growth float64
+}
+
+// weigh chooses what a pair bets against, and its bets.
+func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
+	edge, any := w.accounts.edge()
+	claim := !any || edge < 0 // is not refuted
+	low := edge
+	if !any {
+		low = max(gridLeast, min(a.top, 0)-4*gridDouble)
+	}
+	first := 0
+	if !claim {
+		first = ceiling(edge+1, sequentialFull)
+	}
+	for _, place := range []int{first, ceiling(max(a.top, low+1), sequentialFull)} {
+		for _, g := range w.all(place) {
+			if !slices.Contains(w.best, g.Bet) {
+				w.best = append(w.best, g.Bet)
+			}
 		}
-		if err := r.hook(0); err != nil {
+		if err := hook(0); err != nil {
 			return err
 		}
 	}
-	return nil
+	grows := func(place int) bool {
+		list := w.among(place, 1)
+		return len(list) > 0 && list[0].growth > sequentialGrows
+	}
+	top := max(a.top, low+1)
+	if grows(top) {
+		for top < gridMost && grows(top) {
+			top = min(gridMost, top+max(1, top-low))
+		}
+	} else {
+		for top-low > sequentialLimits {
+			mid := low + (top-low)/2
+			if grows(mid) {
+				break
+			}
+			top = mid
+		}
+	}
+	a.top = top
+	a.limits, a.bets = a.limits[:0:0], nil
+	for i := range sequentialLimits {
+		if place := low + (top-low)*(i+1)/sequentialLimits; place > low {
+			a.limits = append(a.limits, place)
+		}
+	}
+	if claim {
+		a.limits = append(a.limits, 0)
+	}
+	slices.Sort(a.limits)
+	a.limits = slices.Compact(a.limits)
+	a.growths = slices.Repeat([]float64{math.Inf(-1)}, len(a.limits))
+	for i, place := range a.limits {
+		keep, penalty := sequentialOthers, sequentialLess
+		if place <= 0 {
+			penalty = sequentialPenalty
+		}
+		if place == 0 {
+			keep = sequentialBets
+		}
+		list := w.among(place, keep)
+		if len(list) == 0 {
+			continue
+		}
+		a.growths[i] = list[0].growth
+		a.bets = append(a.bets, shared(list, i, penalty)...)
+	}
+	return hook(0)
 }
 
-// weigh chooses the bets of an account by what they would have made of past outputs, with
-// odds learnt without these, and says how much the best would have grown.
-func (a *eProcess) weigh(number, steps int, tables [classifier.Candidates]*sparse) ([]Bet, float64) {
-	type grown struct {
-		Bet
-		growth float64
-	}
+// ceiling is the least multiple of unit that is no less than n.
+func ceiling(n, unit int) int { return n + ((-n)%unit+unit)%unit }
+
+// all are the bets that would have grown most of all.
+func (w *weigher) all(place int) []grown {
+	stakes := w.accounts.stakesOf(place, w.steps)
 	var list []grown
-	keep := sequentialOthers
-	if number == 0 {
-		keep = sequentialBets
-	}
-	most := math.Inf(-1)
-	stakes := a.stakesOf(steps)
-	for c, sparse := range tables {
+	for c, sparse := range w.tables {
 		if sparse == nil {
 			continue
 		}
 		for stake := range stakes.Len() {
 			for _, reversed := range []bool{false, true} {
-				g := stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
-				most = max(most, g)
-				// The best in their order, of equals the first.
-				if at := sort.Search(len(list), func(i int) bool { return list[i].growth < g }); at < keep {
-					list = slices.Insert(list[:min(len(list), keep-1)], at, grown{Bet{Account: number, Candidate: c, Reversed: reversed, Stake: stake}, g})
-				}
+				list = ranked(list, Bet{Candidate: c, Reversed: reversed, Stake: stake}, stakes, sparse, sequentialBets)
 			}
 		}
 	}
-	whole := stream.Logistic(most - sequentialPenalty)
+	return list
+}
+
+// among are those of the best.
+func (w *weigher) among(place, keep int) []grown {
+	stakes := w.accounts.stakesOf(place, w.steps)
+	var list []grown
+	for _, b := range w.best {
+		if b.Stake < stakes.Len() {
+			list = ranked(list, b, stakes, w.tables[b.Candidate], keep)
+		}
+	}
+	return list
+}
+
+// ranked takes a bet into a list of those that would have grown most: the best in their
+// order, of equals the first.
+func ranked(list []grown, b Bet, stakes *bounds.Stakes, s *sparse, keep int) []grown {
+	g := stakes.LogAt(b.Stake, b.Reversed, s.cells, s.first, s.second)
+	if at := sort.Search(len(list), func(i int) bool { return list[i].growth < g }); at < keep {
+		list = slices.Insert(list[:min(len(list), keep-1)], at, grown{b, g})
+	}
+	return list
+}
+
+// shared are bets with their shares of an account's wealth.
+func shared(list []grown, account int, penalty float64) []Bet {
+	most := list[0].growth
+	whole := stream.Logistic(most - penalty)
 	// Each with its share of exp(growth).
 	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-sequentialBehind) })
 	sum := 0.0
@@ -320,11 +465,12 @@ func (a *eProcess) weigh(number, steps int, tables [classifier.Candidates]*spars
 	}
 	var bets []Bet
 	for _, g := range list {
+		g.Account = account
 		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= sequentialLeast {
 			bets = append(bets, g.Bet)
 		}
 	}
-	return bets, most
+	return bets
 }
 
 // sparse are the cells of a table that are not empty, and what is in them.

@@ -26,7 +26,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 	if err != nil {
 		return nil
 	}
-	t, beta := *e.Table, a.Plan.boundBeta()
+	t, beta := *e.Table, a.Plan.Beta
 	eps, delta := a.dpLimits()
 	row := func(m bounds.Method, estimate, value float64, how string, args ...any) report.Row {
 		return testerRow(spec.Tester, report.Row{ID: report.Delta, Epsilon: eps, Method: m, Claimed: &delta}, estimate, value, fmt.Sprintf(how, args...))

@@ -93,7 +93,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 // again does what the report holds, and no more.
 func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
 	b := *a
-	b.most = &limits{trials: len(r.Trials), samples: a.Plan.Samples}
+	b.most = &limits{trials: len(r.Trials), samples: a.second(r.Sequential).Plan.Samples}
 	s := newState(&b, on, nil)
 	if r.Sequential != nil {
 		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
@@ -147,7 +147,7 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 		for _, field := range drawn {
 			fields = append(fields, "evidence.chart."+field)
 		}
-		e, chosen, err := a.prepareAgain(*r.Evidence)
+		e, chosen, err := a.second(r.Sequential).prepareAgain(*r.Evidence)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func checkUncertified(r Report) error {
 	want := []audit.TerminationReason{audit.Stopped, audit.Failed}
 	drawn := r.Sequential.outputs() / 2
 	switch {
-	case r.Sequential.Refuted:
+	case r.Sequential.Refuted > 0:
 		want = []audit.TerminationReason{audit.Refuted}
 	case drawn == r.Plan.Samples:
 		want = []audit.TerminationReason{audit.Completed}
@@ -251,7 +251,7 @@ func checkUncertified(r Report) error {
 // settings has: a replay does no more than what the report holds took.
 func (a *Audit) checkSizes(r Report) error {
 	most := r.Plan.Trials
-	if r.Plan.Pair != nil {
+	if r.Plan.Pair != nil || r.Plan.Mode == Climbing {
 		most = 1
 	}
 	n := len(r.Trials)
@@ -261,20 +261,21 @@ func (a *Audit) checkSizes(r Report) error {
 	if r.Evidence == nil {
 		return nil
 	}
-	last := r.Plan.lastRound(n)
+	plan := a.second(r.Sequential).Plan
+	last := plan.lastRound(n)
 	if got, want := r.Evidence.Explored.Pairs(), last-last/2; got != want {
-		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, r.Plan.Explore)}
+		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, plan.Explore)}
 	}
 	if r.Evidence.Table == nil {
 		return nil
 	}
-	return a.checkSamplesUsed(r)
+	return a.second(r.Sequential).checkSamplesUsed(r)
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound
 // for a fixed sample size belongs to a run that drew all of its samples.
 func (a *Audit) checkSamplesUsed(r Report) error {
-	pairs, n := r.Evidence.Table.Pairs(), r.Plan.Samples
+	pairs, n := r.Evidence.Table.Pairs(), a.Plan.Samples
 	var want string
 	var ok bool
 	switch r.Termination.Reason {
@@ -298,6 +299,5 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 // bounded reports whether the second stage came to a bound; the sequential one always has
 // one.
 func (r Report) bounded() bool {
-	rows := r.Rows(report.Bounds)
-	return len(rows) > 0 && rows[0].LowerBound != nil
+	return slices.ContainsFunc(r.Rows(report.Bounds), func(x report.Row) bool { return x.Method != MethodSequential && x.LowerBound != nil })
 }

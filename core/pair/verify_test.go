@@ -44,7 +44,7 @@ func replays(t *testing.T, cat audit.Catalogue, r pair.Report) pair.Report {
 // TestForgedReports: what is changed in several places of a report at once is noticed; any
 // single place is in [TestMutatedReports].
 func TestForgedReports(t *testing.T) {
-	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
+	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4, Mode: pair.Fixed}, 2)
 	good.Generator.Version = audit.Version
 	pool := rememberingPool()
 	for name, forge := range map[string]func(*pair.Report){
@@ -83,7 +83,7 @@ func TestForgedReports(t *testing.T) {
 // TestWhatAReportBrings: where nothing is drawn again, chart and event are named as not
 // compared, and a chart whose counts are not the table's is refused.
 func TestWhatAReportBrings(t *testing.T) {
-	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
+	good := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4, Mode: pair.Fixed}, 2)
 	good.Generator.Version = audit.Version
 	v, err := pair.Verify(t.Context(), catalogue, nil, good, false)
 	if err != nil || !v.OK() {
@@ -129,12 +129,12 @@ func TestWhatAReportBrings(t *testing.T) {
 }
 
 // TestStoppedAfterItsBounds: a run that is stopped when its bounds for a fixed number of
-// samples are there, and its sequential stage goes on, has no such bound, and verifies.
+// samples are there has none of these, and verifies.
 func TestStoppedAfterItsBounds(t *testing.T) {
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &audit.Claim{Epsilon: 1}, Samples: 4_000, Trials: 1, Seed: 4}
 	pool := engine.LocalPool(2)
 	r, err := pair.StoppedAfterBounds(pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}, 5)
-	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 4_000 || len(r.Sequential.Epochs) != 5 {
+	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 800 || len(r.Sequential.Epochs) != 5 {
 		t.Fatalf("%v, %s", err, r.Headline)
 	}
 	replays(t, catalogue, r)
@@ -159,7 +159,7 @@ func TestWhyARunEnded(t *testing.T) {
 
 // TestOptionalStopping: the counts of a run that was stopped carry no bound.
 func TestOptionalStopping(t *testing.T) {
-	r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: pair.ShardRows, Explore: 2_000, Trials: 1}, 1)
+	r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: pair.ShardRows, Explore: 2_000, Trials: 1, Mode: pair.Fixed}, 1)
 	r.Plan.Samples *= 10
 	_, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, false)
 	if err == nil || !strings.Contains(err.Error(), "plan.samples") {
@@ -170,7 +170,7 @@ func TestOptionalStopping(t *testing.T) {
 // TestAbsurdNumbersInReports: nothing that a file holds keeps the words from
 // coming.
 func TestAbsurdNumbersInReports(t *testing.T) {
-	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
+	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1, Mode: pair.Fixed}, 1)
 	for _, x := range []float64{1e308, -1e308, 1e15, 1e-300} {
 		r.Power.Largest, r.Power.Smallest, *r.Rows(report.Bounds)[0].LowerBound = x, &x, x
 		if r.Reword(); report.Text(r) == "" || r.Headline == "" {

@@ -33,7 +33,7 @@ func (r *Report) Reword() {
 	}
 	bound := func() string {
 		anytime, sign := "", ">="
-		if r.Plan.Mode == UntilRefuted {
+		if r.Plan.isSequential() {
 			anytime = ", valid at any time"
 		}
 		limit := r.Claim.Limit()
@@ -42,14 +42,14 @@ func (r *Report) Reword() {
 		}
 		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
 	}
-	if r.Plan.Mode == UntilRefuted && r.Power != nil {
+	if r.Plan.isSequential() && r.Power != nil {
 		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), claimed), "Raise the number of samples.")
 		return
 	}
-	if r.Plan.Mode == UntilRefuted && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil {
+	if r.Plan.isSequential() && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil && r.Sequential != nil {
 		drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
 		if r.Verdict == audit.NoViolation {
-			r.Say(fmt.Sprintf("No violation found in %s: %s; %s.", drawn, bound(), claimed), "This is not a proof of privacy.")
+			r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), fmt.Sprintf("Drawn: %s of %s. This is not a proof of privacy.", drawn, phrase.Count(len(r.Sequential.Pairs), "pair")))
 		} else {
 			r.Say(fmt.Sprintf("Inconclusive: stopped after %s; so far %s.", drawn, bound()), upper(claimed)+".")
 		}
@@ -59,8 +59,8 @@ func (r *Report) Reword() {
 	switch {
 	case r.Verdict == audit.Violation:
 		after, anytime := "", ""
-		if s := r.Sequential; s != nil && s.Refuted {
-			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
+		if s := r.Sequential; s != nil && s.Refuted > 0 {
+			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.Refuted), phrase.Count(s.pairsUntil(s.Refuted), "pair"))
 		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
@@ -68,7 +68,7 @@ func (r *Report) Reword() {
 			r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
 			break
 		}
-		if r.Plan.Mode == UntilRefuted {
+		if r.Plan.isSequential() {
 			anytime = ", valid at any time"
 		}
 		what := "claim of " + audit.Number(r.Claim.Limit()) + at
@@ -78,7 +78,7 @@ func (r *Report) Reword() {
 		if r.PValue != nil {
 			after = strings.TrimSpace(fmt.Sprintf("Its p-value is at most %s. %s", phrase.PValue(*r.PValue), after))
 		}
-		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured(*row)))
+		r.Say(fmt.Sprintf("Violation: the %s is false with %s confidence%s.", what, phrase.Percent(r.Confidence), anytime), strings.TrimSpace(after+" "+r.unmeasured()))
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+r.moreWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
@@ -94,25 +94,18 @@ func (r *Report) Reword() {
 	}
 }
 
-// unmeasured says that bets refuted the claim and more samples would tell by how much.
-func (r Report) unmeasured(row report.Row) string {
+// unmeasured says that the claim was refuted and by how much is not known.
+func (r Report) unmeasured() string {
 	if r.Plan.Mode == UntilRefuted {
 		return "An audit until the claim is refuted does not measure by how much the claim is exceeded."
 	}
-	exact := ""
-	for _, f := range r.Rows(report.Bounds) {
-		if f.ID == row.ID && !f.Chosen && f.LowerBound != nil {
-			exact = fmt.Sprintf(": at this size the exact bound is %s", phrase.Bound(*f.LowerBound, r.Claim.Limit()))
-			break
-		}
-	}
-	return fmt.Sprintf("The excess is not measured%s. More: -samples %d.", exact, min(MaxSamples, 10*r.Plan.Samples))
+	return fmt.Sprintf("The excess is not measured. More: -samples %d.", min(MaxSamples, 10*r.Plan.Samples))
 }
 
-// powerWords say what could have been seen; nothing in an audit until the claim is
-// refuted, which has no sample size.
+// powerWords say what could have been seen; nothing in a sequential audit, which has no
+// sample size.
 func (r Report) powerWords() string {
-	if r.Plan.Mode == UntilRefuted {
+	if r.Plan.isSequential() {
 		return ""
 	}
 	what, symbol := "the event that was found", "epsilon"
@@ -142,7 +135,7 @@ func (r Report) moreWords() string {
 		return ""
 	}
 	const nearMiss = 10
-	counted, beta := *row.Counts, cmp.Or(row.Beta, r.Plan.boundBeta())
+	counted, beta := *row.Counts, cmp.Or(row.Beta, r.Plan.Beta)
 	least, greatest := min(counted.N1, counted.N0), max(counted.N1, counted.N0)
 	if counted.Validate() != nil || greatest > MaxSamples || bounds.CheckDelta(row.Delta) != nil || bounds.CheckBeta(beta) != nil {
 		return ""
@@ -277,8 +270,8 @@ func (r Report) Facts() []audit.FactRow {
 	}
 	if s := r.Sequential; s != nil {
 		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))
-		if s.Refuted {
-			words += ": the claim is refuted"
+		if s.Refuted > 0 {
+			words += fmt.Sprintf("; the claim was refuted after %s", phrase.Grouped(s.Refuted))
 		}
 		add("Sequential", "%s", words)
 	}
@@ -289,12 +282,15 @@ func (r Report) Facts() []audit.FactRow {
 		}
 		add("Power", "%s No outcome of %s samples a side certifies %s.", r.powerWords(), phrase.Grouped(r.Plan.Samples), most)
 	}
-	if samples != nil && r.Plan.Mode == UntilRefuted {
+	switch mode := r.Plan.Mode; {
+	case samples != nil && mode == UntilRefuted:
 		add("Order", "random, fixed by the seed")
-	} else if samples != nil {
-		add("Split", "%s rows a side explored, %s certified, in a random order fixed by the seed; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
-	} else if r.Plan.Mode != UntilRefuted {
+	case samples != nil:
+		add("Split", "%s rows a side %s, %s certified, in a random order fixed by the seed; learner %s", phrase.Grouped(r.Plan.Explore), map[bool]string{true: "bet on and explored", false: "explored"}[mode == Climbing], phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
+	case mode == Fixed:
 		add("Exploration", "%s tried, %s outputs a side; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
+	case mode == Climbing && r.Evidence != nil:
+		add("Event by", "%s outputs a side of the pair that most were drawn from, learner %s; counted on as many", phrase.Grouped(r.Plan.Explore), r.Plan.Learner)
 	}
 	add("Seed", "%d", r.Plan.Seed)
 	if r.Timing.Total > 0 {

@@ -73,7 +73,7 @@ func TestStop(t *testing.T) {
 	r := reportOf(t, tab)
 	// The exact bound is not there, and the verdict that the bets had given stands.
 	rows := r.Tables[0].Rows
-	if r.Verdict != audit.Violation || !r.Sequential.Refuted || r.Termination.Reason != audit.Stopped || len(rows) != 2 || rows[0].Counts == nil || rows[0].LowerBound != nil || !rows[1].Chosen || !rows[1].Strict {
+	if r.Verdict != audit.Violation || r.Sequential.Refuted == 0 || r.Termination.Reason != audit.Stopped || len(rows) != 2 || rows[0].Counts == nil || rows[0].LowerBound != nil || !rows[1].Chosen || !rows[1].Strict {
 		t.Errorf("after Stop: %s, %+v, %+v", r.Verdict, r.Termination, rows)
 	}
 	// The page runs on.
