@@ -215,7 +215,7 @@ func (a *Audit) resolveBudget() error {
 		}
 	}
 	if p.Samples == 0 {
-		p.Samples = 100_000
+		p.Samples = 200_000
 	}
 	if p.Samples < MinSamples || p.Samples > MaxSamples {
 		return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("in [%d, %d]", MinSamples, MaxSamples)}
@@ -236,7 +236,7 @@ func (a *Audit) resolveBudget() error {
 // by mostShown. Of recorded outputs, whose number is given, the others are bet on.
 const (
 	shownShare = 5
-	mostShown  = 20_000
+	mostShown  = 10_000
 )
 
 // shown is how many outputs a side show the event of a climbing audit by default.

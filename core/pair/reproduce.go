@@ -38,7 +38,7 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
-		Samples: 100_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
+		Samples: 200_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
 	switch p.Mode {
 	case UntilRefuted:
 		out.Explore = 0

@@ -96,8 +96,8 @@ const (
 	sequentialLeast    = 1e-3 // share of a bet, at least
 	sequentialBehind   = 7.0  // nats behind the best, at which a bet gets nothing
 	sequentialBets     = 24   // bets of the claim's account in an epoch, at most
-	sequentialAfter    = 8    // times the outputs of the verdict that a bound climbs for, at least
-	sequentialClimb    = 0.04 // that it is then to gain in the last three quarters of the outputs
+	sequentialAfter    = 4    // times the outputs of the verdict that a bound climbs for, at least
+	sequentialClimb    = 0.08 // that it is then to gain in the last three quarters of the outputs, times how often it is the claim
 	sequentialLimits   = 24   // limits that an epoch bets against, beside the claim's
 	sequentialOthers   = 12   // bets against each of these, at most
 	sequentialGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
@@ -193,7 +193,9 @@ func (r *sequentialRun) ended() bool {
 	for quarter+1 < len(r.climbed) && 4*r.climbed[quarter+1].used <= r.used {
 		quarter++
 	}
-	return r.accounts.bound() <= float64((1+sequentialClimb)*r.climbed[quarter].bound)
+	bound := r.accounts.bound()
+	least := float64(sequentialClimb*bound) / r.audit.Claim.Limit()
+	return bound <= float64((1+least)*r.climbed[quarter].bound)
 }
 
 // next is the pair that promises most for its next outputs: by how much its bets would
@@ -300,7 +302,7 @@ func (r *sequentialRun) epoch(at int) error {
 		r.result.Refuted = 2 * r.used
 	}
 	r.climbed = append(r.climbed, climb{r.used, r.accounts.bound()})
-	if a.data.Full() || r.ended() {
+	if a.data.Full() || r.used == m.sequentialBudget() || r.ended() {
 		return nil
 	}
 	a.charted(m.Columns, kept)

@@ -768,6 +768,8 @@ export interface Epoch {
   pair: number;
   /** a side */
   outputs: number;
+  /** Limits that are bet against, ascending: 64 k + j is 2^(k + j/64) times the claim's. */
+  limits?: number[];
   /** Witness is what gave the log odds, Candidates those of its learners that were bet by; absent where nothing was bet. */
   witness?: unknown;
   candidates?: string[];
@@ -1081,7 +1083,7 @@ export interface MembershipScoreSample {
 export type MembershipSides = "chosen" | "both" | "in" | "out";
 
 /** Mode says what an audit is after. */
-export type Mode = "verdict-and-bound" | "fixed" | "until-refuted";
+export type Mode = "climbing" | "fixed" | "until-refuted";
 
 /** Moment is a bound on the way: from so many pairs of outputs, or of what is counted. */
 export interface Moment {
@@ -1199,9 +1201,9 @@ export interface Plan {
   finder?: string;
   /** default auto: a portfolio of all that apply */
   learner?: string;
-  /** certification outputs a side, and at most so many of all pairs to the verdict; default 100000 */
+  /** outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000 */
   samples?: number;
-  /** exploration outputs a side of all pairs, default 1.5 times Samples */
+  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default a fifth of Samples and at most 10000 */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;
@@ -1209,7 +1211,7 @@ export interface Plan {
   beta?: number;
   /** at most audit.MaxSeed */
   seed: number;
-  /** default VerdictAndBound */
+  /** default Climbing */
   mode?: Mode;
   /** ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi divergence of that order; 0: by an event. */
   throughRenyi?: number;
@@ -1699,8 +1701,8 @@ export interface SequentialResult {
   /** in the order in which they were first drawn from */
   pairs: Pair[];
   epochs: Epoch[];
-  /** Refuted says that the claim's wealth reached 1 over the stage's share of the error. */
-  refuted: boolean;
+  /** Refuted, above 0, is after how many outputs of both sides the claim was refuted. */
+  refuted?: number;
   /** Chart is that of the pair that most outputs were drawn from. */
   chart?: SequentialChart;
 }
