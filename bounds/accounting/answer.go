@@ -256,6 +256,7 @@ type worksheet struct {
 	parts  []part
 	sums   stepwise    // of the parts, if stepwise
 	losses Composition // nil where they say no more than what is exact, or are not known
+	brief  bool        // no lower figure of epsilon is asked for
 }
 
 // part is what is known of the steps of one kind.
@@ -320,7 +321,7 @@ func newWorksheet(q Query, queries []Query) worksheet {
 		}
 	}
 	if len(curves) == len(w.parts) {
-		w.curve = curves
+		w.curve = kept{curves, map[float64]float64{}}
 	}
 	// What has one part that is the worst of its guarantee is exact without them.
 	if len(w.losses) < len(w.parts) || w.k > maxLossSteps || w.gaussian || len(w.parts) == 1 && !q.Mechanism.noise() {
@@ -360,7 +361,7 @@ func (w *worksheet) ways() []way {
 	if w.losses != nil {
 		all = append(all, way{MethodLosses, false,
 			func(delta float64) (float64, float64, float64) {
-				lower, upper := w.losses.Epsilon(delta)
+				lower, upper := w.losses.epsilon(delta, !w.brief)
 				return upper, lower, 0
 			},
 			func(eps float64) (float64, float64, float64) {
@@ -471,6 +472,7 @@ func need(q Query) *Needed {
 
 // profile is the least epsilon of all ways at each of some deltas, by epsilon.
 func (w *worksheet) profile() []audit.ProfilePoint {
+	w.brief = true
 	var points []audit.ProfilePoint
 	for e := 0.5; e <= 12; e += 0.5 {
 		delta := math.Pow(10, -e)

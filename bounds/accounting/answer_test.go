@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -204,5 +205,24 @@ func TestPanics(t *testing.T) {
 		"preserve":  func() { Preserve(2, 1, 2) },
 	} {
 		must.Panic(t, name, call)
+	}
+}
+
+// BenchmarkAnswer accounts for 10^4 steps of DP-SGD: epsilon at a delta, the noise for a
+// target, and the curve.
+func BenchmarkAnswer(b *testing.B) {
+	for _, asked := range []struct {
+		name string
+		q    Query
+	}{{"epsilon", Query{}}, {"noise", Query{TargetEpsilon: new(2.0)}}, {"curve", Query{Profile: true}}} {
+		for _, rate := range []float64{1e-4, 0.01, 0.5} {
+			b.Run(fmt.Sprintf("%s/rate=%v", asked.name, rate), func(b *testing.B) {
+				q := asked.q
+				q.Mechanism, q.Sigma, q.Rate, q.Steps = KindGaussian, new(1.1), &rate, new(10_000)
+				for b.Loop() {
+					must.Get(Answer(q))(b)
+				}
+			})
+		}
 	}
 }

@@ -184,6 +184,24 @@ func (s Sum) corners() []float64 {
 	return all
 }
 
+// kept is a curve that computes no order twice: of sampled noise each is an integral, and
+// all conversions look at the same grid.
+type kept struct {
+	Curve
+	values map[float64]float64
+}
+
+func (k kept) At(alpha float64) float64 {
+	v, ok := k.values[alpha]
+	if !ok {
+		v = k.Curve.At(alpha)
+		k.values[alpha] = v
+	}
+	return v
+}
+
+func (k kept) corners() []float64 { return corners(k.Curve) }
+
 // corners are the orders at which a curve bends or ends, so that the best order
 // may be exactly there.
 func corners(c Curve) []float64 {

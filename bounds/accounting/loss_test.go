@@ -284,6 +284,10 @@ func TestLeastNoise(t *testing.T) {
 		if _, upper := compose(sigma).Epsilon(1e-5); !(upper <= eps) {
 			t.Errorf("sigma %v gives %v, more than %v", sigma, upper, eps)
 		}
+		less := math.Floor(sigma*1e4-0.5) / 1e4 // five digits at least, of what is below 10
+		if _, upper := compose(less).Epsilon(1e-5); sigma > 1 && upper <= eps {
+			t.Errorf("sigma %v is not the least of five digits for %v: %v is enough", sigma, eps, less)
+		}
 		if lower, _ := compose(sigma * 0.997).Epsilon(1e-5); !(lower > eps) {
 			t.Errorf("sigma %v is too much for %v: a little less gives %v", sigma, eps, lower)
 		}

@@ -278,32 +278,30 @@ func (l *composed) convolve(lambda float64) {
 	}
 	first := int(math.Floor((lo - l.offset) / l.step))
 	f := newFourier(size)
-	product := make([]complex128, size)
+	var product []complex128
 	norm := 0.0
 	l.lambda, l.k = lambda, 0
 	for j, law := range l.laws {
 		k, _, _ := law.cumulant(lambda)
 		l.k += float64(l.counts[j]) * k
-		x := make([]complex128, size)
+		x := make([]float64, size)
 		sum := 0.0
 		for i, at := range law.at {
 			w := law.mass[i] * math.Exp(lambda*(law.offset+law.step*float64(at))-k)
-			x[at&(size-1)] += complex(w, 0)
+			x[at&(size-1)] += w
 		}
 		for _, v := range x {
-			sum += real(v) * real(v)
+			sum += v * v
 		}
 		norm = math.Max(norm, math.Sqrt(sum))
-		f.forward(x)
-		for i, v := range x {
-			v = power(v, l.counts[j])
-			if j > 0 {
-				v *= product[i]
-			}
-			product[i] = v
+		coefficients := f.forward(x)
+		raise(coefficients, l.counts[j])
+		for i, v := range product { // of the laws before
+			coefficients[i] *= v
 		}
+		product = coefficients
 	}
-	f.inverse(product)
+	tilted := f.inverse(product)
 
 	l.from = l.offset + float64(first)*l.step
 	l.gains, l.low = make([]float64, size+1), make([]float64, size+1)
@@ -311,7 +309,7 @@ func (l *composed) convolve(lambda float64) {
 	weights, weight := 0.0, 1.0 // norm of the weights
 	for i := size - 1; i >= 0; i-- {
 		l.gains[i] = near * (l.gains[i+1] + rise*l.low[i+1])
-		l.low[i] = real(product[(first+i)&(size-1)]) + near*fall*l.low[i+1]
+		l.low[i] = tilted[(first+i)&(size-1)] + near*fall*l.low[i+1]
 		weight *= near * near
 		weights += weight
 	}
@@ -385,11 +383,10 @@ const (
 	mostNoise  = 1e6
 )
 
-// LeastNoise returns the least noise at which the upper bound of
-// [Composition.Epsilon] of the composition that compose makes of it is at most eps at
-// delta, rounded up to five significant digits and tried there: a standard deviation, a
-// scale, whatever compose takes it as. Noise outside [MinNoise, 1e6] is not tried: +Inf
-// if none is enough. Some ten compositions.
+// LeastNoise returns the least noise of five significant digits at which the upper bound
+// of [Composition.Epsilon] of the composition that compose makes of it is at most eps at
+// delta: a standard deviation, a scale, whatever compose takes it as. Noise outside
+// [MinNoise, 1e6] is not tried: +Inf if none is enough. Some nine compositions.
 func LeastNoise(eps, delta float64, compose func(noise float64) Composition) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)
@@ -397,37 +394,47 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		_, upper := compose(noise).epsilon(delta, false)
 		return upper
 	}
-	if at(leastNoise) <= eps {
-		return leastNoise
+	digits := func(x float64, round func(float64) float64) float64 {
+		unit := math.Pow10(4 - int(math.Floor(math.Log10(x))))
+		return round(x*unit) / unit
 	}
 	lo, hi := leastNoise, 1.0
 	above, below := math.Inf(1), at(hi)
-	for below > eps {
+	for ; below > eps; below = at(hi) {
 		if lo, above = hi, below; hi >= mostNoise {
 			return math.Inf(1)
 		}
-		hi = math.Min(mostNoise, 4*hi)
-		below = at(hi)
+		hi = math.Min(mostNoise, digits(4*hi, math.Ceil))
 	}
-	// The logarithm of epsilon falls nearly on a line over that of the noise.
-	for i := 0; hi > lo*(1+2e-6) && i < 60; i++ {
-		mid := math.Sqrt(lo * hi)
-		if i%3 < 2 && above < math.Inf(1) && below > 0 && eps > 0 {
-			part := math.Log(above/eps) / math.Log(above/below)
-			// A little to one side or the other, so that both ends close in.
-			part = math.Max(0.001, math.Min(0.999, part+[2]float64{1e-3, -1e-3}[i%2]*math.Min(1, 30*part*(1-part))))
-			mid = lo * math.Pow(hi/lo, part)
+	if lo == leastNoise {
+		if above = at(lo); above <= eps {
+			return lo
 		}
+	}
+	const aside = 1e-7 // so that what has five digits is rounded to its neighbour
+	// The logarithm of epsilon falls nearly on a line over that of the noise: false position,
+	// where an end that stays counts half (Dowell and Jarratt 1971, the Illinois method).
+	over, under := math.Log(above/eps), math.Log(eps/below)
+	for last := 0.0; ; {
+		first, end := digits(lo*(1+aside), math.Ceil), digits(hi*(1-aside), math.Floor)
+		if first > end*(1+aside) {
+			return hi
+		}
+		part := over / (over + under)
+		if !(part > 0 && part < 1) {
+			part = 0.5
+		}
+		mid := math.Max(first, math.Min(digits(lo*math.Pow(hi/lo, part), math.Ceil), end))
 		if v := at(mid); v <= eps {
-			hi, below = mid, v
+			if last == hi {
+				over /= 2
+			}
+			hi, under, last = mid, math.Log(eps/v), mid
 		} else {
-			lo, above = mid, v
-		}
-	}
-	unit := math.Pow10(4 - int(math.Floor(math.Log10(hi))))
-	for v := math.Ceil(hi*unit) / unit; ; v = (math.Round(v*unit) + 1) / unit {
-		if v == hi || at(v) <= eps {
-			return v
+			if last == lo {
+				under /= 2
+			}
+			lo, over, last = mid, math.Log(v/eps), mid
 		}
 	}
 }

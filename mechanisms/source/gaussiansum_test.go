@@ -248,3 +248,27 @@ func TestOneRunSphere(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRun is one run with k canaries inside and as many fresh ones. "normals" is what
+// drawing the triangle of k(k+1)/2 normal numbers alone takes.
+func BenchmarkRun(b *testing.B) {
+	st := stream.New(stream.Key{Purpose: "bench/run"})
+	for _, k := range []int{64, 256, 1024} {
+		in, out, triangle := make([]float64, k), make([]float64, k), make([]float64, k*(k+1)/2)
+		g := &gaussianSum{D: 2000, Sigma: 2, Relation: audit.AddRemove}
+		for _, s := range []struct {
+			name string
+			run  func()
+		}{
+			{"sphere", func() { g.Run(st, in, out) }},
+			{"orthogonal", func() { orthogonalSum{g}.Run(st, in, out) }},
+			{"normals", func() { st.Gaussian(triangle, 1) }},
+		} {
+			b.Run(fmt.Sprintf("%s/k=%d", s.name, k), func(b *testing.B) {
+				for b.Loop() {
+					s.run()
+				}
+			})
+		}
+	}
+}
