@@ -29,10 +29,9 @@ const (
 // product with the output.
 //
 // Sphere, random-gradients and orthogonal canaries are rotation invariant, so
-// that inner products are drawn without forming a vector of d numbers: the
-// canaries inside as rows of a lower triangular matrix of normals with chi
-// variates on the diagonal (Bartlett's decomposition), fresh ones by their angle
-// with the output. A run costs O(K^2 + M), whatever d is.
+// that inner products are drawn without forming a vector of d numbers: those of
+// the canaries inside along the walk of their sums, see [gaussianSum], fresh ones by
+// their angle with the output. A run costs O(K + M), whatever d is.
 func GaussianSum() Spec {
 	return Spec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
@@ -157,92 +156,109 @@ func newSum(s Setup) (Source, error) {
 }
 
 // gaussianSum draws canaries that are uniform on the sphere or in the ball.
+//
+// The sums S(1), ..., S(K) of the canaries inside are a random walk, and the output Y is
+// one step more. Forwards the lengths are drawn, each by the angle of a canary with the sum
+// before it. They are all that is needed to know the canary's parts along and across the
+// sum with it. Given S(i), Y is independent of what came before, and given the lengths too
+// the part across has a uniformly random direction in the d-1 dimensions across S(i): so
+// backwards the inner products with Y are drawn, each by the angle of that part with Y's.
 type gaussianSum struct {
 	D        int
 	Sigma    float64
 	Relation audit.Relation
 	ball     bool
 
-	rows  []float64 // triangular, row k from k*rank
-	sum   []float64 // output in the frame of the canaries inside
-	noise []float64
+	walk []sumStep
 }
+
+// sumStep is the length of a sum, and the parts of its last canary along and across it; of
+// a sum that is 0 all of it is across.
+type sumStep struct{ length, along, across float64 }
 
 // Run implements [Source].
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
-	k := len(in)
-	rank := g.begin(k)
-	for i := range k {
-		row := g.canary(st, i)
-		if i == k-1 && g.Relation == audit.AddRemove {
-			// Model 0 has the first K-1. It lies in their span and its noise.
-			g.fresh(st, out, g.length(st, linalg.Dot(g.sum, g.sum)))
+	g.walk = g.walk[:0]
+	for i := range in {
+		if i == len(in)-1 && g.Relation == audit.AddRemove { // model 0 has the first K-1
+			_, square := g.noisy(st)
+			g.fresh(st, out, math.Sqrt(square))
 		}
-		matmul.AddScaled(g.sum[:len(row)], row, 1)
+		g.step(st)
 	}
-	g.release(st, in)
+	length := g.release(st, in)
 	if g.Relation == audit.Replace {
-		beyond := float64(float64(g.Sigma*g.Sigma) * chiSquare(st, g.D-rank))
-		g.fresh(st, out, math.Sqrt(linalg.Dot(g.sum, g.sum)+beyond))
+		g.fresh(st, out, length)
 	}
 	return false, nil
 }
 
-// begin makes room for k canaries inside, and returns their rank.
-func (g *gaussianSum) begin(k int) int {
-	rank := min(k, g.D)
-	g.rows, g.sum, g.noise = matmul.Resized(g.rows, k*rank), matmul.Resized(g.sum, rank), matmul.Resized(g.noise, rank)
-	clear(g.sum)
-	return rank
+// reached is the length of the sum of the first n.
+func (g *gaussianSum) reached(n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return g.walk[n-1].length
 }
 
-// canary draws the next. In the orthonormal frame that follows the canaries one by
-// one, a normal vector has normal coordinates along those before it and the length
-// of what is left is a chi variate.
-func (g *gaussianSum) canary(st *stream.Stream, i int) []float64 {
-	row := g.row(i)
-	w := min(i, g.D)
-	st.Gaussian(row[:w], 1)
-	square := linalg.Dot(row[:w], row[:w])
-	if i < g.D {
-		rest := chiSquare(st, g.D-i)
-		row[i] = math.Sqrt(rest)
-		square += rest
+// step draws the next canary.
+func (g *gaussianSum) step(st *stream.Stream) {
+	before := g.reached(len(g.walk))
+	cosine, sine := direction(st, g.D)
+	radius := g.radius(st)
+	x, y := before+float64(radius*cosine), float64(radius*sine)
+	s := sumStep{length: math.Sqrt(float64(x*x) + float64(y*y)), across: radius}
+	if s.length > 0 {
+		s.along = float64(radius * (float64(before*cosine) + radius) / s.length)
+		s.across = float64(before * y / s.length)
 	}
-	scale := g.radius(st) / math.Sqrt(square)
-	for j := range row {
-		row[j] = float64(row[j] * scale)
-	}
-	return row
+	g.walk = append(g.walk, s)
 }
 
-func (g *gaussianSum) row(i int) []float64 { return g.rows[i*len(g.sum):][:min(i+1, len(g.sum))] }
-
-// release adds the noise, and scores the canaries.
-func (g *gaussianSum) release(st *stream.Stream, scores []float64) {
-	st.Gaussian(g.noise, g.Sigma)
-	matmul.AddScaled(g.sum, g.noise, 1)
-	for i := range scores {
-		scores[i] = linalg.Dot(g.row(i), g.sum)
-	}
-}
-
-// length draws the length of the sum of a vector of this squared length and the
-// noise: along the vector and across it.
-func (g *gaussianSum) length(st *stream.Stream, square float64) float64 {
+// noisy draws the sum so far with the noise: the part along the sum, and the squared length.
+func (g *gaussianSum) noisy(st *stream.Stream) (along, square float64) {
 	var z [1]float64
 	st.Gaussian(z[:], g.Sigma)
-	along := math.Sqrt(square) + z[0]
-	return math.Sqrt(float64(along*along) + float64(float64(g.Sigma*g.Sigma)*chiSquare(st, g.D-1)))
+	along = g.reached(len(g.walk)) + z[0]
+	return along, float64(along*along) + float64(float64(g.Sigma*g.Sigma)*chiSquare(st, g.D-1))
+}
+
+// release adds the noise, scores the canaries, and returns the length of the output.
+func (g *gaussianSum) release(st *stream.Stream, scores []float64) float64 {
+	along, square := g.noisy(st) // of the output, along the sum
+	for i := len(scores) - 1; i >= 0; i-- {
+		s, before := g.walk[i], g.reached(i)
+		dimensions, across := g.D-1, math.Sqrt(max(0, square-float64(along*along)))
+		if s.length == 0 {
+			dimensions, across = g.D, math.Sqrt(square)
+		}
+		scores[i] = float64(s.along * along)
+		if s.across > 0 {
+			cosine, _ := direction(st, dimensions)
+			scores[i] += float64(float64(s.across*cosine) * across)
+		}
+		if before > 0 {
+			along = (float64(s.length*along) - scores[i]) / before
+		}
+	}
+	return math.Sqrt(square)
+}
+
+// direction draws the cosine and the sine of the angle between a random direction of n
+// dimensions, n >= 1, and a fixed one.
+func direction(st *stream.Stream, n int) (cosine, sine float64) {
+	var z [1]float64
+	st.Gaussian(z[:], 1)
+	rest := chiSquare(st, n-1)
+	length := math.Sqrt(float64(z[0]*z[0]) + rest)
+	return z[0] / length, math.Sqrt(rest) / length
 }
 
 // fresh draws the inner products of canaries that are independent of an output of
-// this length with it: given the output they are independent, and the cosine of
-// the angle is one coordinate of a random direction.
+// this length with it: given the output they are independent.
 func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
-	st.Gaussian(out, 1)
-	for j, z := range out {
-		cosine := z / math.Sqrt(float64(z*z)+chiSquare(st, g.D-1))
+	for j := range out {
+		cosine, _ := direction(st, g.D)
 		out[j] = float64(float64(cosine*g.radius(st)) * length)
 	}
 }
@@ -276,7 +292,7 @@ type sumOneRun struct {
 }
 
 // OneRun implements [OneRunSource]. Orthonormal canaries see themselves and noise,
-// at a cost of O(m); those on the sphere each other too, at O(m min(m, d)).
+// those on the sphere each other too. It costs O(m).
 func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
 	m := len(scores)
 	coins := make([]float64, m)
@@ -289,13 +305,19 @@ func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (b
 		matmul.AddScaled(scores, coins, 1)
 		return false, nil
 	}
-	g.begin(m)
-	for i := range m {
-		if row := g.canary(st, i); member[i] {
-			matmul.AddScaled(g.sum[:len(row)], row, 1)
+	g.walk = g.walk[:0]
+	for _, in := range member {
+		if in {
+			g.step(st)
 		}
 	}
-	g.release(st, scores)
+	inside := make([]float64, len(g.walk))
+	g.fresh(st, scores, g.release(st, inside)) // those that are out
+	for i, in := range member {
+		if in {
+			scores[i], inside = inside[0], inside[1:]
+		}
+	}
 	return false, nil
 }
 
