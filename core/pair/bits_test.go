@@ -24,7 +24,7 @@ func TestBitsAreReadWhereTheClaimIsAboutThem(t *testing.T) {
 	} {
 		for seed := uint64(1); seed <= 3; seed++ {
 			r := runAudit(t, pair.Plan{Mechanism: c.mechanism, Learner: c.learner, Mode: pair.UntilRefuted, Samples: 2000, Beta: 1e-6, Seed: seed}, 1)
-			if r.Sequential.Refuted != c.refuted {
+			if r.Sequential.Refuted > 0 != c.refuted {
 				t.Errorf("%s, learner %q, seed %d: refuted %v after %d epochs", c.mechanism, c.learner, seed, r.Sequential.Refuted, len(r.Sequential.Epochs))
 			}
 		}

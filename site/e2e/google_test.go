@@ -33,7 +33,7 @@ func TestGoogleLibrary(t *testing.T) {
 	}
 	// Its samples are fewer by default, and only while it is chosen.
 	set(t, tab, "samples", "")
-	for _, c := range [][2]string{{"google-count", "20000"}, {"svt4", "100000"}} {
+	for _, c := range [][2]string{{"google-count", "20000"}, {"svt4", "200000"}} {
 		set(t, tab, "mechanism", c[0])
 		until(t, tab, fmt.Sprintf(`location.hash.includes("mechanism=%s") && document.querySelector("#samples").placeholder === %q`, c[0], c[1]), 5*time.Second)
 	}
