@@ -25,6 +25,9 @@ type LearnerSpec struct {
 	Source string
 	// ByName: used only when a plan names it, not in the portfolio.
 	ByName bool
+	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is
+	// about doubles, and a portfolio trains it where a column says so ([Column.Bits]).
+	Bits bool
 	// Settings are what can be set behind the name, and With is the learner with all of
 	// them: "mlp:epochs=5:units=64". Both are absent where there is nothing to set.
 	Settings []ParamSpec

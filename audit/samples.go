@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -32,6 +33,33 @@ type Column struct {
 	Name   string     `json:"name"`
 	Kind   ColumnKind `json:"kind"`
 	Labels []Label    `json:"labels,omitempty"` // words for symbols
+	// Bits: of a real column, the claim is about doubles, so a learner may read their
+	// [Rounding]. Most noise is drawn for real numbers, where a claim holds for these only.
+	Bits bool `json:"-"`
+}
+
+// Rounding is how a number stands among the doubles: its sign (1 below zero), the exponent
+// of its highest bit, as it is written, and its grid, the exponent of its lowest bit that is
+// set; 2000 of 0 and -0.
+func Rounding(x float64) (sign, exponent, grid int) {
+	const mantissa, bias = 52, 1023
+	b := math.Float64bits(x)
+	low := b & (1<<mantissa - 1)
+	at := int(b>>mantissa) & 0x7ff
+	grid = 2000
+	if at > 0 || low > 0 {
+		grid = max(at, 1) - bias - mantissa + min(bits.TrailingZeros64(low), mantissa)
+	}
+	return int(b >> 63), at - bias, grid
+}
+
+// WithBits are the columns with claims about doubles.
+func WithBits(columns []Column) []Column {
+	columns = slices.Clone(columns)
+	for i := range columns {
+		columns[i].Bits = columns[i].Kind == Real
+	}
+	return columns
 }
 
 // Label is the word for one symbol.

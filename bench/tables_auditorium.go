@@ -138,6 +138,8 @@ func auditoriumTable1(p tablesPlan) paperTable {
 				}
 				if i >= 4 {
 					row.plan.Pair = flipPair(5, 5)
+				} else {
+					row.plan.Relation = audit.AddRemove
 				}
 				for j, tester := range auditoriumTesters {
 					value := "-"
@@ -192,7 +194,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 					continue
 				}
 				row := &auditRow{name: m.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
-					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: choose(i < 4, audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
 				if theirs, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
 					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
 						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], theirs[i][j])

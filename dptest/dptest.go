@@ -48,11 +48,11 @@ type Options struct {
 	Samples int
 	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a
 	// violation, as soon as the claim is refuted, and Samples outputs a side of all pairs
-	// are the most that it draws. The other modes go on to the tightest bound;
-	// [pair.Climbing] is the default where Explore is given.
+	// are the most that it draws. The other modes go on to a bound; [pair.Fixed] is the
+	// default where Explore is given.
 	Mode pair.Mode
-	// Explore is the number of exploration outputs a side, of all pairs, of an audit that
-	// goes on to a bound; default one and a half times Samples.
+	// Explore is the number of exploration outputs a side, of all pairs, of a fixed audit;
+	// default one and a half times Samples.
 	Explore int
 	// Trials is how many pairs are explored; default all of Pairs, and ten
 	// where there is a domain to search.

@@ -1,6 +1,7 @@
 package dptest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -171,7 +172,7 @@ func checkOutputs(t testing.TB, what string, m audit.Mechanism, d audit.Dataset,
 func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Report {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	plan.Version, plan.Mechanism = pair.PlanVersion, spec.Name
+	plan.Version, plan.Mechanism, plan.Mode = pair.PlanVersion, spec.Name, cmp.Or(plan.Mode, pair.Fixed)
 	for field, size := range map[*int]int{&plan.Samples: 10_000, &plan.Explore: 15_000, &plan.Trials: 2} {
 		if *field == 0 {
 			*field = size

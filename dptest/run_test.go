@@ -33,7 +33,7 @@ func TestExpectViolation(t *testing.T) {
 	dptest.ExpectViolation(t, count{0.5}, audit.DPClaim(1, 0), opts)
 	rec := &recorder{}
 	dptest.ExpectViolation(rec, count{1}, audit.DPClaim(1, 0), opts)
-	for _, want := range []string{"a violation of epsilon = 1 was expected", "none was found with seed 1 and 5000 samples a side", "No violation found in 10 000 outputs: epsilon > 0."} {
+	for _, want := range []string{"a violation of epsilon = 1 was expected", "none was found with seed 1 and 5000 samples a side", "No violation found: epsilon > 0."} {
 		if !strings.Contains(rec.failed, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
 		}

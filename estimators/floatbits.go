@@ -19,6 +19,7 @@ var floatBits = audit.LearnerSpec{
 	Title:   "Bits of a floating-point number",
 	Source:  "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
 	ByName:  true,
+	Bits:    true,
 	Applies: oneReal("float-bits needs outputs of one real column"),
 	Learn:   learnFloatBits,
 	Decode:  decoder[bitsModel],
@@ -26,8 +27,7 @@ var floatBits = audit.LearnerSpec{
 
 const (
 	mantissaBits = 52
-	zeroGrid     = 2000 // the grid of 0 and -0
-	bitsShort    = 3    // columns that the table reads
+	bitsShort    = 3 // columns that the table reads
 	bitsRows     = 20_000
 )
 
@@ -47,24 +47,13 @@ var bitColumns = func() []audit.Column {
 
 // readBits writes derived columns of x into out: all, or the first three.
 func readBits(x float64, out []float64) {
-	b := math.Float64bits(x)
-	fraction := b & (1<<mantissaBits - 1)
-	exponent := int(b >> mantissaBits & 0x7ff)
-	zeros := min(bits.TrailingZeros64(fraction), mantissaBits)
-	grid := zeroGrid
-	switch {
-	case exponent > 0:
-		grid = exponent - 1023 - mantissaBits + zeros
-	case fraction > 0:
-		grid = 1 - 1023 - mantissaBits + zeros
-	}
-	out[0] = float64(b >> 63)
-	out[1] = float64(exponent - 1023)
-	out[2] = float64(grid)
+	sign, exponent, grid := audit.Rounding(x)
+	out[0], out[1], out[2] = float64(sign), float64(exponent), float64(grid)
 	if len(out) == bitsShort {
 		return
 	}
-	out[3] = float64(zeros)
+	fraction := math.Float64bits(x) & (1<<mantissaBits - 1)
+	out[3] = float64(min(bits.TrailingZeros64(fraction), mantissaBits))
 	for i := range out[4:] {
 		out[4+i] = float64(fraction >> (mantissaBits - 1 - i) & 1)
 	}

@@ -147,7 +147,7 @@ func twinKernelMean(m *kernelMeanModel, columns []audit.Column, row []float64) f
 func twinBits(x float64) []float64 {
 	digits := fmt.Sprintf("%064b", math.Float64bits(x))
 	biased, _ := strconv.ParseInt(digits[1:12], 2, 64)
-	out := []float64{float64(digits[0] - '0'), float64(biased - 1023), zeroGrid, float64(52 - len(strings.TrimRight(digits[12:], "0")))}
+	out := []float64{float64(digits[0] - '0'), float64(biased - 1023), 2000, float64(52 - len(strings.TrimRight(digits[12:], "0")))}
 	if x != 0 {
 		// The grid is the largest power of two that divides x.
 		scaled := new(big.Float).SetMantExp(big.NewFloat(x), 1100)

@@ -106,6 +106,47 @@ func TestMeansAreAsLoudAsKnown(t *testing.T) {
 	}
 }
 
+// The Gaussian mean with the raw denominator keeps (1, 0.01): densities of up to five
+// records differ by at most e^0.65, also where the sums differ by less than 1. Its default claim of
+// 0.1 it breaks under both relations, most where a record is replaced, as it comes first.
+func TestGaussianRawDenominator(t *testing.T) {
+	spec := gaussianMeanRawDenominator.complete().spec()
+	loudest := func(epsilon, delta float64, r audit.Relation) float64 {
+		m := gaussianMeanRawDenominator.at(numbers("epsilon", epsilon, "delta", delta))
+		most := 0.0
+		for _, p := range gaussianMeanRawDenominator.pairs(nil, r).of(1) {
+			most = math.Max(most, m.loudness(p, epsilon))
+		}
+		return most
+	}
+	p := defaults(spec)
+	if r := spec.Relations(p); p.Num("epsilon") != smallEpsilon || p.Num("delta") != smallDelta || r[0] != audit.Replace {
+		t.Fatalf("defaults %v, relations %v", p, r)
+	}
+	for _, c := range []struct{ epsilon, delta, replace, add float64 }{
+		{smallEpsilon, smallDelta, 0.0440, 0.0229}, {smallEpsilon, 1e-9, 0.0111, 0.0056}, {1, smallDelta, 0, 0},
+	} {
+		for r, want := range map[audit.Relation]float64{audit.Replace: c.replace, audit.AddRemove: c.add} {
+			if h := loudest(c.epsilon, c.delta, r); math.Abs(h-want) > 6e-4 {
+				t.Errorf("epsilon %v, delta %v, %s: divergence %.5f, want %v", c.epsilon, c.delta, r, h, want)
+			}
+		}
+	}
+	m := gaussianMeanRawDenominator.at(numbers("epsilon", 1, "delta", smallDelta))
+	for n := 1.0; n <= 5; n++ {
+		for _, more := range []float64{0, 1} {
+			for part := 0.25; part <= 1; part += 0.25 {
+				for u := -8.0; u < 8; u += 0.1 {
+					x := math.Sinh(u)
+					if loss := math.Log(m.density(x, 0, n) / m.density(x, part, n+more)); math.Abs(loss) > 0.65 {
+						t.Fatalf("%v records against %v, sums %v apart: loss %v at %v", n, n+more, part, loss, x)
+					}
+				}
+			}
+		}
+	}
+}
+
 // renyiDivergence is the order-alpha divergence of the outputs on a from those
 // on b. It leaves out outputs beyond 2e4 from counts near 0 that are
 // not 1e-12, so that it errs downwards by what is there.

@@ -10,16 +10,21 @@ import (
 
 const mironov = "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012"
 
+// doubles is a real column of a mechanism whose claim is about doubles.
+func doubles(audit.Params) []audit.Column {
+	return []audit.Column{{Name: "value", Kind: audit.Real, Bits: true}}
+}
+
 // laplaceFloat adds noise by the inverse of the distribution function, from one
 // uniform multiple of 2^-53 an output.
 var laplaceFloat = oneValue(mechanism{
 	Name: "laplace-float", Title: "Textbook Laplace mechanism in floating-point arithmetic",
 	Source: mironov + ", section 4",
 	Fault: "adds two doubles: doubles are denser near 0 than near the value, so the low bits of the output depend on the value" +
-		" (a learner must read these bits, as float-bits does)",
+		" (a learner must read these bits)",
 	Truth: neverPrivate(": some outputs near 0 are possible for one value and impossible for another"),
 
-	Output: oneColumn(audit.Real, "value"),
+	Output: doubles,
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		value, scale := d.Values[0], 1/p.Num("epsilon")
 		return func(b *block) {
@@ -48,7 +53,7 @@ var laplaceSnapping = oneValue(mechanism{
 	},
 	Tight: &audit.Tight{Pair: 1, Why: "an output beyond both values"},
 
-	Output: oneColumn(audit.Real, "value"),
+	Output: doubles,
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		m := newSnapping(p)
 		value := m.clamp(d.Values[0])

@@ -107,7 +107,7 @@ func TestMerge(t *testing.T) {
 
 // TestMergeRefuses holds what a merge refuses, and what its errors name.
 func TestMergeRefuses(t *testing.T) {
-	args := strings.Fields("audit -mechanism svt4 -epsilon 1 -seed 7 -samples 110000 -trials 2")
+	args := strings.Fields("audit -mechanism svt4 -epsilon 1 -seed 7 -samples 110000 -trials 2 -fixed")
 	dir := sharesDrawn(t, 6, args...)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	read := func(name string) []byte {
@@ -120,7 +120,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	all := []string{at("search"), at("part-0"), at("part-1"), at("part-2"), at("part-3"), at("part-4"), at("part-5")}
 	whole := read("part-1")
-	other := sharesDrawn(t, 6, strings.Fields("audit -mechanism svt4 -epsilon 1 -seed 8 -samples 110000 -trials 2")...)
+	other := sharesDrawn(t, 6, strings.Fields("audit -mechanism svt4 -epsilon 1 -seed 8 -samples 110000 -trials 2 -fixed")...)
 	fives := sharesDrawn(t, 5, args...)
 	// Another program's counts: as drawn by shares of the wrong index.
 	forged := with(t, "forged", resealed(t, read("part-1"), `"rows":16384`, `"rows":16383`))
@@ -223,7 +223,7 @@ func resealed(t *testing.T, data []byte, before, after string) []byte {
 func TestProgramInShares(t *testing.T) {
 	must.Have(t, "python3")
 	program := func(form string) []string {
-		return append(strings.Fields("audit -epsilon 1 -beta 1e-6 -seed 5 -samples 9000 -trials 1 -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
+		return append(strings.Fields("audit -epsilon 1 -beta 1e-6 -seed 5 -samples 9000 -trials 1 -fixed -exec"), "python3 ../../docs/examples/count_mechanism.py "+form)
 	}
 	dir := sharesDrawn(t, 2, program("unseeded")...)
 	after := func(form, file string) (code int, errs string) {

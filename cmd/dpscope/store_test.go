@@ -42,7 +42,7 @@ func TestShareAndOpen(t *testing.T) {
 	dir := t.TempDir()
 	base := aStore(t, filepath.Join(dir, "store"))
 	file := filepath.Join(dir, "report.json")
-	said(t, cli.ExitViolation, "audit", "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "2000", "-trials", "2", "-output", file)
+	said(t, cli.ExitViolation, "audit", "-mechanism", "svt4", "-epsilon", "1", "-seed", "7", "-samples", "20000", "-trials", "2", "-output", file)
 	code, out, errs := dpscope(t, "share", "-host", base, file)
 	address := strings.TrimSpace(out)
 	if code != cli.ExitOK || !strings.HasPrefix(address, base+host.ShownPath) {

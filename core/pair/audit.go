@@ -162,6 +162,9 @@ func (a *Audit) resolveMethods() error {
 		if err := l.Applies(a.Columns); err != nil {
 			return &audit.InputError{Field: "learner", Found: fmt.Sprintf("%q", p.Learner), Want: "one that fits the outputs of " + p.Mechanism, Remedy: err.Error()}
 		}
+		if l.Bits {
+			a.Columns = audit.WithBits(a.Columns)
+		}
 	}
 	if p.Finder == "" {
 		p.Finder = audit.Auto

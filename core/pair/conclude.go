@@ -87,8 +87,8 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		switch {
 		case end.Reason != audit.Completed:
 		case p.isSequential():
-			if !a.reachable() {
-				r.Power = &report.Power{}
+			if n := a.leastBet(); n > a.sequentialBudget() {
+				r.Power = &report.Power{Needed: n, Unit: "outputs a side"}
 			}
 		case c != nil:
 			r.Power = c.Power

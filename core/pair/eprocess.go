@@ -179,12 +179,16 @@ func (c *accounts) stakesOf(place, steps int) *bounds.Stakes {
 	return s
 }
 
-// cellOdds are the log odds of the cells.
+const endOdds = 40
+
+// cellOdds are the log odds of the cells; those of the first and the last have no limit, so
+// that bets reach limits beyond the cells.
 var cellOdds = func() []float64 {
 	odds := make([]float64, classifier.Cells)
 	for c := range odds {
 		odds[c] = classifier.Logit(c)
 	}
+	odds[0], odds[len(odds)-1] = -endOdds, endOdds
 	return odds
 }()
 
@@ -382,16 +386,19 @@ func (e Epoch) unpack() ([]classifier.Table, error) {
 	return tables, nil
 }
 
-// reachable reports whether any outcome of the whole budget refutes the claim.
-func (a *Audit) reachable() bool {
-	best := 0.0
+// leastBet is how many outputs a side some outcome needs to refute the claim, at least.
+func (a *Audit) leastBet() int {
+	best := 1e-12
 	for steps := range max(1, a.Plan.Group) {
 		stakes := a.stakesOf(a.Claim.Limit(), steps+1)
 		for i := range stakes.Len() {
 			best = max(best, stakes.Most(i))
 		}
 	}
-	return float64(best*float64(a.sequentialBudget())) >= a.sequentialThreshold()
+	if n := math.Ceil(a.sequentialThreshold() / best); n <= MaxSamples {
+		return int(n)
+	}
+	return math.MaxInt
 }
 
 // follow multiplies the wealths by what an epoch made of them, which is of one of these

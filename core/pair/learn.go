@@ -98,8 +98,9 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		}
 		learners = []audit.LearnerSpec{l}
 	} else {
+		bits := slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Bits })
 		for _, l := range a.cat.Learners {
-			if !l.ByName && l.Applies(a.Columns) == nil && (len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)) {
+			if (!l.ByName || l.Bits && bits) && l.Applies(a.Columns) == nil && (len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)) {
 				learners = append(learners, l)
 			}
 		}

@@ -65,9 +65,13 @@ const (
 )
 
 // ForVerdict is the plan for those who want the verdict alone, as tests and builds do:
-// [UntilRefuted], unless it names a mode or says how much to explore.
+// [UntilRefuted], or [Fixed] where it says how much to explore, unless it names a mode.
 func (p Plan) ForVerdict() Plan {
-	if p.Mode == "" && p.Explore == 0 {
+	switch {
+	case p.Mode != "":
+	case p.Explore > 0:
+		p.Mode = Fixed
+	default:
 		p.Mode = UntilRefuted
 	}
 	return p

@@ -70,11 +70,15 @@ func (a *Audit) largest(n int, share float64) float64 {
 // one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
-	if a.Plan.isSequential() && a.reachable() || !a.Plan.isSequential() && a.largest(n, 1) > limit {
+	if a.Plan.isSequential() && a.leastBet() <= a.sequentialBudget() || !a.Plan.isSequential() && a.largest(n, 1) > limit {
 		return ""
 	}
 	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))
-	if needed := report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit }); !a.Plan.isSequential() && needed > 0 {
+	needed := a.leastBet()
+	if !a.Plan.isSequential() {
+		needed = report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit })
+	}
+	if needed > 0 && needed <= MaxSamples {
 		words += fmt.Sprintf(": at least %s are needed", phrase.Grouped(needed))
 	}
 	return words

@@ -43,7 +43,11 @@ func (r *Report) Reword() {
 		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
 	}
 	if r.Plan.isSequential() && r.Power != nil {
-		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), claimed), "Raise the number of samples.")
+		needs := ""
+		if n := r.Power.Needed; n <= MaxSamples {
+			needs = fmt.Sprintf(", which needs at least %s", phrase.Grouped(n))
+		}
+		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.Samples), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
 		return
 	}
 	if r.Plan.isSequential() && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil && r.Sequential != nil {
@@ -333,6 +337,12 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	}
 	if f.Assumption != "" {
 		add("Assumption", "%s", f.Assumption)
+	}
+	if shown := r.Pictured(); f.Event == nil && shown != nil { // of the second stage
+		f.Event, f.Counts = shown.Event, shown.Counts
+		if likelier, other = "A", "B"; shown.Direction == report.SecondOverFirst {
+			likelier, other = other, likelier
+		}
 	}
 	switch e := r.Evidence; {
 	case f.Event != nil:

@@ -20,10 +20,13 @@ type outputs struct {
 func (o outputs) columns() []audit.Column {
 	var list []audit.Column
 	for i, k := range o.kinds {
-		list = append(list, audit.Column{Name: fmt.Sprint("column ", i+1), Kind: k})
+		list = append(list, audit.Column{Name: fmt.Sprint("column ", i+1), Kind: k, Bits: o.name == porous})
 	}
 	return list
 }
+
+// porous are outputs with a claim about doubles.
+const porous = "how a number is rounded"
 
 // draw are n outputs of a side.
 func (o outputs) draw(seed uint64, purpose string, side, n int) []float64 {
@@ -101,6 +104,11 @@ var (
 		}},
 		{"all kinds", []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed}, func(s *stream.Stream, side int, out []float64) {
 			out[0], out[1], out[2], out[3] = s.Float64(), float64(s.Intn(2+side)), 1, s.Float64()+0.3*float64(side)
+		}},
+		{porous, repeat(audit.Real, 1), func(s *stream.Stream, side int, out []float64) {
+			if s.Laplace(out, 1); side == 1 {
+				out[0] = (1 + out[0]) - 1
+			}
 		}},
 	}
 	odd = []outputs{

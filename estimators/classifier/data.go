@@ -24,6 +24,7 @@ type Data struct {
 	fold    [][folds][2]float64 // of these, in each fold; nil where all outputs are distinct
 	known   map[uint64]int32
 	total   [2]int
+	rounded *Data // how its numbers are rounded; nil where no claim is about that
 }
 
 // NewData holds no outputs yet.
@@ -31,6 +32,9 @@ func NewData(columns []audit.Column) *Data {
 	d := &Data{columns: columns, at: audit.Offsets(columns), width: audit.Width(columns)}
 	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
 		d.known = map[uint64]int32{}
+	}
+	if rounded := roundedColumns(columns); len(rounded) > 0 {
+		d.rounded = NewData(rounded)
 	}
 	return d
 }
@@ -43,6 +47,11 @@ func (d *Data) Full() bool { return len(d.count) >= mostRows || d.total[0]+d.tot
 
 // Add gives it outputs on one of the datasets; it is to be given as many on the other.
 func (d *Data) Add(side int, rows []float64) {
+	if d.rounded != nil {
+		for at := 0; at+d.width <= len(rows); at += d.width {
+			d.rounded.Add(side, rounding(d.columns, rows[at:at+d.width]))
+		}
+	}
 	for ; len(rows) >= d.width; rows = rows[d.width:] {
 		d.total[side]++
 		row := rows[:d.width]
@@ -68,6 +77,32 @@ func (d *Data) Add(side int, rows []float64) {
 		n[side] = 1
 		d.count = append(d.count, n)
 	}
+}
+
+// roundedColumns are those of how numbers are rounded: the grid comes first, as it tells
+// most (Mironov, On Significance of the Least Significant Bits for Differential Privacy, 2012).
+func roundedColumns(columns []audit.Column) (list []audit.Column) {
+	for _, c := range columns {
+		if c.Bits {
+			for _, name := range []string{"grid", "exponent", "sign"} {
+				list = append(list, audit.Column{Name: c.Name + ", " + name, Kind: audit.Symbol})
+			}
+		}
+	}
+	return list
+}
+
+// rounding is how the numbers of an output are rounded.
+func rounding(columns []audit.Column, row []float64) (out []float64) {
+	at := 0
+	for _, c := range columns {
+		if c.Bits {
+			sign, exponent, grid := audit.Rounding(row[at])
+			out = append(out, float64(grid), float64(exponent), float64(sign))
+		}
+		at += c.Width()
+	}
+	return out
 }
 
 func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }

@@ -49,10 +49,11 @@ const (
 	Spline300                  // of 300
 	Binned                     // counts in quantile bins of Ridge16's log odds
 	Stacked                    // logistic regression on the log odds of the best tree and the best ridge
+	Rounded                    // a tree, as Tree4, of how numbers are rounded, where a claim is about that
 	Candidates
 )
 
-var names = [Candidates]string{"tree-4", "tree-16", "tree-64", "ridge-1", "ridge-16", "spline-3", "spline-30", "spline-300", "binned", "stacked"}
+var names = [Candidates]string{"tree-4", "tree-16", "tree-64", "ridge-1", "ridge-16", "spline-3", "spline-30", "spline-300", "binned", "stacked", "rounded"}
 
 // String names the candidate.
 func (c Candidate) String() string { return names[c] }

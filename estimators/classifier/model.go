@@ -28,6 +28,8 @@ type Model struct {
 	// Stack are the weights of the stacked log odds and of 1.
 	Stack [3]float64 `json:"stack,omitzero"`
 	Best  [2]int     `json:"best,omitzero"` // the candidates that are stacked
+	// Rounding is the tree of how numbers are rounded: grid, exponent and sign of each.
+	Rounding *tree `json:"rounding,omitempty"`
 
 	shape shape
 }
@@ -57,6 +59,9 @@ func (m *Model) Only(list []Candidate) *Model {
 	if need[Binned] {
 		out.Cuts, out.Bins = m.Cuts, m.Bins
 	}
+	if need[Rounded] {
+		out.Rounding = m.Rounding
+	}
 	if need[Stacked] {
 		out.Stack, out.Best = m.Stack, m.Best
 	}
@@ -76,6 +81,8 @@ func onlyReal(columns []audit.Column) int {
 // candidates.
 func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 	width := audit.Width(m.shape.columns)
+	rounded := roundedColumns(m.shape.columns)
+	offsets := audit.Offsets(rounded)
 	x := make([]float64, len(m.Features)+1)
 	var odds [Candidates]float64
 	var known [Candidates]bool
@@ -111,6 +118,8 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 				odds[c] = m.Bins[k]
 			case c == Stacked:
 				odds[c] = stacked(m.Stack, of(Candidate(m.Best[0])), of(Candidate(m.Best[1])))
+			case c == Rounded:
+				odds[c] = m.Rounding.odds[0][m.Rounding.find(rounded, offsets, rounding(m.shape.columns, row))]
 			}
 			known[c] = true
 			return odds[c]
@@ -192,13 +201,8 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	if len(m.Tree.Nodes) > 1 {
 		loss := math.Inf(1)
 		for s, shrinkage := range shrinkages {
-			by := [2][]float64{m.Tree.without(shrinkage, 0), m.Tree.without(shrinkage, 1)}
-			t := new(Table)
-			for i, k := range leaf {
-				t.count([2]float64{by[0][k], by[1][k]}, d.count[i])
-			}
-			tables[s] = t
-			if v := logLoss(t); v < loss {
+			tables[s] = m.Tree.counted(shrinkage, d, leaf)
+			if v := logLoss(tables[s]); v < loss {
 				loss, m.Best[0] = v, s
 			}
 		}
@@ -210,6 +214,11 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	l.splines(d, m, &tables)
 	if tables[Ridge16] != nil && m.Tree != nil {
 		stack(d, m, trees, ridges, &tables)
+	}
+	if d.rounded != nil {
+		if m.Rounding, leaf = newTree(d.rounded); len(m.Rounding.Nodes) > 1 {
+			tables[Rounded] = m.Rounding.counted(shrinkages[0], d.rounded, leaf)
+		}
 	}
 	return m, tables
 }

@@ -279,6 +279,16 @@ func (t *tree) oddsOf(shrinkage float64, count func(k int) [2]int) []float64 {
 	return logits(odds)
 }
 
+// counted counts the data by the log odds of the leaf that each output is in, without it.
+func (t *tree) counted(shrinkage float64, d *Data, leaf []int32) *Table {
+	by := [2][]float64{t.without(shrinkage, 0), t.without(shrinkage, 1)}
+	table := new(Table)
+	for i, k := range leaf {
+		table.count([2]float64{by[0][k], by[1][k]}, d.count[i])
+	}
+	return table
+}
+
 // withoutFolds are the log odds of every distinct output, by the leaf that it is in,
 // without the outputs of each fold.
 func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {

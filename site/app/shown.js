@@ -252,9 +252,9 @@ export class Shown {
     const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
     const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
-    underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: "still climbing", detail: `${detail}.` }
+    underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: p.phase === "bet" ? "still climbing" : "running", detail: `${detail}.` }
       : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
-    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") {
+    if (p.provisional !== undefined && pairsOf(p) > 0 && (p.valid ? p.phase === "bet" : p.phase !== "explore")) {
       this.#valid = p.valid;
       this.#climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
     }

@@ -28,7 +28,7 @@ func TestLearnersDoor(t *testing.T) {
 	until(t, tab, `location.hash.includes("samples=5000")`, 5*time.Second)
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
-	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: ε ≥ ") {
+	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: ε > ") {
 		t.Errorf("the verdict is %s", r.Verdict)
 	}
 	const data = `document.querySelector("#data`

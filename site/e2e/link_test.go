@@ -40,7 +40,7 @@ func TestLinkIsAResult(t *testing.T) {
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
 	said := eval[string](t, tab, headline)
-	if !strings.HasPrefix(said, "Violation: ε ≥ ") {
+	if !strings.HasPrefix(said, "Violation: ε > ") {
 		t.Fatalf("the verdict is %q", said)
 	}
 	const shows = `["#say", "#dataset-first", "#dataset-second"].map((id) => document.querySelector(id).textContent).join(" | ")`

@@ -134,7 +134,7 @@ func TestNotebook(t *testing.T) {
 	eval[bool](t, tab, `(Jupyter.notebook.kernel.reconnect(), true)`)
 	wait(`Jupyter.notebook.kernel.is_connected() && Jupyter.notebook.kernel.widget_manager`, time.Minute)
 	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), Jupyter.notebook.execute_all_cells(), true)`)
-	wait(`[...document.querySelectorAll(".output_html")].some((o) => /Violation: epsilon >= 1\.[5-9]/.test(o.innerText) && o.querySelector("img")?.naturalWidth > 0)`, time.Minute)
+	wait(`[...document.querySelectorAll(".output_html")].some((o) => /Violation: epsilon > 1\.[3-9]/.test(o.innerText) && o.querySelector("img")?.naturalWidth > 0)`, time.Minute)
 	wait(`document.querySelector('dp-audit[mechanism="svt4"]')`, time.Minute)
 	eval[bool](t, tab, `(document.querySelector('dp-audit[mechanism="svt4"]').scrollIntoView({ block: "center" }), true)`)
 	wait(`window.found`, 90*time.Second)

@@ -278,7 +278,7 @@ func sameTable(t *testing.T, tab *browser.Tab, v *plot.View) {
 // bound, and is not there of a report from elsewhere.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000&trials=4&explore=10000&seed=7&workers=2")
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000&trials=4&explore=10000&fixed=true&seed=7&workers=2")
 	const bound = viewHook + `.facts.Views.some(v => v.id === "bound")`
 	until(t, tab, `window.dpscope.report`, 10*time.Second) // the example, from a file
 	openView(t, tab, "divergence")
@@ -311,7 +311,7 @@ func TestViews(t *testing.T) {
 // TestViewLive: the picture follows a run on its way, until it is stopped.
 func TestViewLive(t *testing.T) {
 	t.Parallel()
-	tab := open(t, long)
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&trials=2&seed=3&workers=2")
 	openView(t, tab, "divergence")
 	eval[bool](t, tab, `(window.seen = new Set(), setInterval(() => { const w = `+viewHook+`.facts.Words; if (w.startsWith("So far, ")) window.seen.add(w) }, 30), true)`)
 	click(t, tab, "#run")

@@ -38,7 +38,7 @@ window.drawn = true;
 	tab := hostingFiles(t, "127.0.0.1", map[string]string{"/": page, "/widget.js": string(module)})
 	until(t, tab, `window.drawn && document.querySelector("#b img").naturalWidth === 30 && document.querySelector("#b p").textContent === "Violation: <b>"`, 20*time.Second)
 	until(t, tab, heard("result", "a")+`.length === 1`, 90*time.Second)
-	if got := eval[string](t, tab, heard("result", "a")+`[0][2].report.headline`); !strings.HasPrefix(got, "Violation: epsilon >= 1.510") {
+	if got := eval[string](t, tab, heard("result", "a")+`[0][2].report.headline`); !strings.HasPrefix(got, "Violation: epsilon > 1.") {
 		t.Error(got)
 	}
 	eval[bool](t, tab, `(model.set("settings", { mechanism: "svt1", epsilon: 2, until_refuted: true }), true)`)

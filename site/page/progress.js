@@ -5,6 +5,7 @@ import { duration, grouped, roundedDown, roundedUp } from "./number.js";
 const SPEAK_EVERY = 4000; // ms between two announcements
 
 export const phases = { bet: "Betting on samples of all pairs", explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
+const shows = { explore: "Learning an event that shows it", certify: "Counting the event on fresh samples", bound: "Computing what the event certifies" }; // once the bound is there
 
 let spoken = 0;
 
@@ -25,7 +26,7 @@ export const timeLeft = ({ left, atMost }) => left ? `${atMost ? "at most" : "ab
  * @param {Partial<import("../worker/protocol").ProgressValue>} p
  */
 export function verdictSoFar({ refuted, betted, phase }) {
-  if (refuted > 0) return `Refuted after ${grouped(refuted)} outputs${phase === "bet" ? "" : "; the bound goes on climbing"}`;
+  if (refuted > 0) return `Refuted after ${grouped(refuted)} outputs${phase === "bet" ? "; the bound goes on climbing" : ""}`;
   return betted ? `no violation in ${grouped(betted.outputs)} outputs so far${betted.pValue < 1 ? ` (p-value at most ${roundedUp(betted.pValue)})` : ""}` : "";
 }
 
@@ -78,13 +79,13 @@ export class ProgressPanel {
   show(p, replay = false) {
     const left = timeLeft(p);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
-    const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
+    const phase = replay ? "Replaying the certification" : (p.valid && shows[p.phase]) || (phases[p.phase] ?? p.phase);
     const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
     const so = verdictSoFar(p);
     const facts = [
       so && ["Claim", p.refuted > 0 ? html("strong", {}, so) : so],
       !replay && p.phase === "bet" && ["Pairs drawn from", grouped(p.trial)],
-      !replay && p.phase !== "bet" && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
+      !replay && p.phase !== "bet" && !p.valid && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
       ["Samples", `${grouped(p.rows)} of ${p.valid ? "at most " : ""}${grouped(p.total)}`],
       p.pairs > 0 && ["Pairs of outputs seen", grouped(p.pairs)],
       left && ["Time left", left],

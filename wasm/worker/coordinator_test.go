@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("ready: %+v", r)
 	}
 	c := answerTo[checked](p, "check", pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3})
-	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
+	if c.Plan.Samples != 200_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
 		t.Errorf("checked: %+v", c)
 	}
 	if c.CLI != "dpscope audit -mechanism svt4 -epsilon 0.5 -seed 3" || c.URL != "#v=1&mechanism=svt4&epsilon=0.5&seed=3" {

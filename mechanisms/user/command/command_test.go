@@ -270,7 +270,7 @@ func TestStop(t *testing.T) {
 func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit.Catalogue) {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.UserMechanism().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
+	r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3, Mode: pair.Fixed}, Catalogue: cat,
 		Pool: engine.LocalPool(workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context()))(t)
 	return r, cat
 }

@@ -161,7 +161,7 @@ func TestAudit(t *testing.T) {
 		epsilon float64
 		want    audit.Verdict
 	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
-		r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
+		r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5, Mode: pair.Fixed},
 			Catalogue: cat, Pool: pool.LocalPool(2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
 		if r.Verdict != c.want || *r.Rows(report.Bounds)[0].LowerBound < 0.9 {
 			t.Errorf("claim %v: %s", c.epsilon, r.Summary)

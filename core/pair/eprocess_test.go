@@ -1,0 +1,114 @@
+package pair
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/combin"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/estimators/classifier"
+)
+
+// slowBound is the place of the largest limit that is refuted, by the definition: each place
+// of the grid has a wealth of its own, which every epoch multiplies by what it made against
+// the least of its limits that is no less. It is below gridLeast where none is refuted.
+func slowBound(limit float64, places [][]int, logs [][]float64) int {
+	for p := gridLeast; p <= gridMost; p++ {
+		wealth, most := 0.0, 0.0
+		for e := range places {
+			for j, at := range places[e] {
+				if at >= p {
+					wealth += logs[e][j]
+					break
+				}
+			}
+			most = max(most, wealth)
+		}
+		if !(most >= limit) {
+			return p - 1
+		}
+	}
+	return gridMost
+}
+
+// TestClimbingBound enumerates all outcomes of an audit of randomised response whose limits
+// and bets are chosen as a run chooses them. On every path the bound is that of the definition.
+// Whatever the truth, the bound reaches it with no more than its error; and with some.
+func TestClimbingBound(t *testing.T) {
+	const n, beta, paths = 5, 0.9, 46656 // outputs a side of each of three epochs
+	claim := audit.DPClaim(2, 0)
+	a := &Audit{Plan: Plan{Mode: Climbing, Beta: beta, Claim: &claim, Samples: 3 * n}, Claim: claim,
+		Spec: audit.MechanismSpec{Claim: func(audit.Params) audit.Claim { return claim }}}
+	truths := []float64{0.05, 0.2, 0.5, 1, 2} // the log ratio of the shares of yes; those of no have the same
+	chance := func(counts [3][2]int, truth float64) float64 {
+		all, p := 1.0, math.Exp(truth)/(1+math.Exp(truth))
+		for _, c := range counts {
+			for side, k := range c {
+				rate := p
+				if side == 1 {
+					rate = 1 - p
+				}
+				all *= float64(combin.Binomial(n, k)) * math.Pow(rate, float64(k)) * math.Pow(1-rate, float64(n-k))
+			}
+		}
+		return all
+	}
+	yes, no := classifier.Cells/2+22, classifier.Cells/2-22 // log odds of 1.375
+	wrong, seen := make([]float64, len(truths)), 0
+	var visit func(arm candidatePair, past accounts, counts [3][2]int, epoch int, places [][]int, logs [][]float64)
+	visit = func(arm candidatePair, past accounts, counts [3][2]int, epoch int, places [][]int, logs [][]float64) {
+		if epoch == len(counts) {
+			seen++
+			place, ok := past.edge()
+			if !ok {
+				place = gridLeast - 1
+			}
+			if slow := slowBound(a.sequentialThreshold(), places, logs); place != slow {
+				t.Fatalf("the bound is at place %d, by the definition at %d", place, slow)
+			}
+			for i, truth := range truths {
+				if ok && a.limit(place) >= truth-1e-9 {
+					wrong[i] += chance(counts, truth)
+				}
+			}
+			return
+		}
+		if epoch > 0 { // bets on all that came before
+			var all classifier.Table
+			for _, c := range counts[:epoch] {
+				for side, k := range c {
+					all[side][yes] += k
+					all[side][no] += n - k
+				}
+			}
+			w := &weigher{accounts: &past, steps: 1}
+			w.tables[0] = new(newSparse(&all))
+			if err := w.weigh(&arm, func(int) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			past.open(arm.limits)
+		}
+		for x := range n + 1 {
+			for y := range n + 1 {
+				counts[epoch] = [2]int{x, y}
+				next := past
+				next.list = slices.Clone(past.list)
+				var table classifier.Table
+				table[0][yes], table[0][no], table[1][yes], table[1][no] = x, n-x, y, n-y
+				made, filled := make([]float64, len(arm.limits)), make([]*sparse, 1)
+				for i, place := range arm.limits {
+					made[i] = logEValueOf(next.stakesOf(place, 1), arm.bets, i, []classifier.Table{table}, filled)
+				}
+				next.add(arm.limits, made)
+				visit(arm, next, counts, epoch+1, append(slices.Clip(places), arm.limits), append(slices.Clip(logs), made))
+			}
+		}
+	}
+	visit(candidatePair{top: gridDouble}, *a.accounts(), [3][2]int{}, 0, nil, nil)
+	t.Logf("the bound reaches the truths %v with probabilities %.4f", truths, wrong)
+	if most := slices.Max(wrong); most > beta || most < 0.005 || seen != paths {
+		t.Errorf("of %d paths, the bound reaches a truth with probability %v, at beta = %v", seen, most, beta)
+	}
+}
