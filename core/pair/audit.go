@@ -235,15 +235,16 @@ func (a *Audit) resolveBudget() error {
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
-// By default a climbing audit shows its event by one in shownShare of its samples, at most
-// by mostShown. Of recorded outputs, whose number is given, the others are bet on.
+// By default a climbing audit shows its event by half as many outputs as it may bet on, at
+// most by mostShown; of recorded outputs, whose number is given, one in recordedShown shows it
+// and the others are bet on.
 const (
-	shownShare = 5
-	mostShown  = 10_000
+	mostShown     = 10_000
+	recordedShown = 5
 )
 
 // shown is how many outputs a side show the event of a climbing audit by default.
-func shown(samples int) int { return min(max(samples/shownShare, MinSamples), mostShown) }
+func shown(samples int) int { return min(max(samples/2, MinSamples), mostShown) }
 
 // resolveExplore fills in and checks how many outputs are explored.
 func (a *Audit) resolveExplore() error {
@@ -312,7 +313,7 @@ func (a *Audit) splitRecorded() error {
 	case p.Samples == 0 && p.Explore == 0:
 		p.Explore = min(n/2, most)
 		if p.Mode == Climbing {
-			p.Explore = min(max(n-n/shownShare, MinSamples), most)
+			p.Explore = min(max(n-n/recordedShown, MinSamples), most)
 		}
 		p.Samples = n - p.Explore
 	case p.Samples == 0:
