@@ -235,8 +235,8 @@ func (a *Audit) resolveBudget() error {
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
-// By default a climbing audit shows its event by half as many outputs as it may bet on, at
-// most by mostShown; of recorded outputs, whose number is given, one in recordedShown shows it
+// By default a climbing audit shows its event by as many outputs as it may bet on, at most by
+// mostShown; of recorded outputs, whose number is given, one in recordedShown shows it
 // and the others are bet on.
 const (
 	mostShown     = 10_000
@@ -244,7 +244,7 @@ const (
 )
 
 // shown is how many outputs a side show the event of a climbing audit by default.
-func shown(samples int) int { return min(max(samples/2, MinSamples), mostShown) }
+func shown(samples int) int { return min(samples, mostShown) }
 
 // resolveExplore fills in and checks how many outputs are explored.
 func (a *Audit) resolveExplore() error {

@@ -37,7 +37,7 @@ type Plan struct {
 	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
 	Samples int     `json:"samples,omitempty"` // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000
-	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default half of Samples and at most 10000
+	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000
 	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
 	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
@@ -154,7 +154,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "outputs a side: at most, of all pairs; with -fixed those that certify; by default fewer for google-* mechanisms, whose outputs cost more",
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "a side, at most", Empty: "200000"}},
 		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "with -fixed outputs a side that are explored, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26. Else outputs a side that show an event once the bound is there; 0: half of -samples, at most 10000",
+			Usage: "with -fixed outputs a side that are explored, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26. Else outputs a side that show an event once the bound is there; 0: -samples, at most 10000",
 			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "fixed: samples a side that are explored; else those that show an event; 0: chosen by the number above"}},
 		{Name: "trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",

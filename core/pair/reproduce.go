@@ -49,7 +49,7 @@ func (a *Audit) otherwise() Plan {
 		out.Mode = Fixed
 	}
 	if a.Spec.Recording != nil {
-		out.Trials = p.Trials
+		out.Trials, out.Explore = p.Trials, 0
 		if a.splitsByDefault() {
 			out.Samples, out.Explore = p.Samples, p.Explore
 		}

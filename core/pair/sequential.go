@@ -97,6 +97,7 @@ const (
 	sequentialBehind   = 7.0  // nats behind the best, at which a bet gets nothing
 	sequentialBets     = 24   // bets of the claim's account in an epoch, at most
 	sequentialAfter    = 4    // times the outputs of the verdict that a bound climbs for, at least
+	sequentialLeastEnd = 8192 // outputs a side that it climbs for, at least
 	sequentialClimb    = 0.08 // that it is then to gain in the last three quarters of the outputs, times how often it is the claim
 	sequentialLimits   = 24   // limits that an epoch bets against, beside the claim's
 	sequentialOthers   = 12   // bets against each of these, at most
@@ -186,7 +187,7 @@ func (r *sequentialRun) ended() bool {
 	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
 		return r.result.Refuted > 0
 	}
-	if r.used < sequentialAfter*r.result.Refuted/2 {
+	if r.used < max(sequentialAfter*r.result.Refuted/2, sequentialLeastEnd) {
 		return false
 	}
 	quarter := 0

@@ -134,7 +134,7 @@ func TestStoppedAfterItsBounds(t *testing.T) {
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &audit.Claim{Epsilon: 1}, Samples: 4_000, Trials: 1, Seed: 4}
 	pool := engine.LocalPool(2)
 	r, err := pair.StoppedAfterBounds(pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}, 5)
-	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 800 || len(r.Sequential.Epochs) != 5 {
+	if err != nil || r.Verdict != audit.Inconclusive || r.Evidence.Table.Pairs() != 4_000 || len(r.Sequential.Epochs) != 5 {
 		t.Fatalf("%v, %s", err, r.Headline)
 	}
 	replays(t, catalogue, r)

@@ -1203,7 +1203,7 @@ export interface Plan {
   learner?: string;
   /** outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000 */
   samples?: number;
-  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default half of Samples and at most 10000 */
+  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000 */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;

@@ -103,15 +103,15 @@ class Result:
     @property
     def event(self) -> Optional[str]:
         """The event that is more frequent on one dataset than on the other, in words; None if no
-        single event was certified, as in an audit until the claim is refuted."""
-        words = (self._row.get("event") or {}).get("words")
+        single event was counted, as in an audit until the claim is refuted."""
+        words = (self._shown.get("event") or {}).get("words")
         return None if words is None else str(words)
 
     @property
     def counts(self) -> Optional[Dict[str, int]]:
         """The counts of the event: ``x`` of ``n1`` outputs on the dataset on which it is
         likelier, ``y`` of ``n0`` on the other; None if ``event`` is None."""
-        counts = self._row.get("counts")
+        counts = self._shown.get("counts")
         return None if counts is None else {k: int(v) for k, v in counts.items()}
 
     @property
@@ -125,6 +125,14 @@ class Result:
         """The row that decides the verdict."""
         rows = [row for table in self.report.get("tables") or [] for row in table["rows"] if row.get("chosen")]
         return dict(rows[0]) if rows else {}
+
+    @property
+    def _shown(self) -> Dict[str, Any]:
+        """The row whose event shows the bound: the one that decides or, where that has none, the
+        one of epsilon that was counted after it."""
+        bounds = next((table["rows"] for table in self.report.get("tables") or [] if table["name"] == "bounds"), [])
+        rows = [self._row] + [row for row in bounds if row["id"] == "epsilon"]
+        return next((dict(row) for row in rows if row.get("event")), self._row)
 
     def _side(self, side: str) -> Optional[List[List[float]]]:
         pair = (self.report.get("evidence") or {}).get("pair")
