@@ -338,6 +338,7 @@ func TestOwnFaults(t *testing.T) {
 		click(t, tab, "#own-run")
 		until(t, tab, ownIdle+` && `+ownSaid+`.includes("still running after 10s")`, 2*time.Minute)
 	}
+	example(t, tab, 1) // with a domain that is none no iframe stays
 	write(t, tab, "function mechanism() { for (;;); }")
 	click(t, tab, "#own-run")
 	until(t, tab, `document.querySelectorAll("iframe").length === 1`, 10*time.Second)
