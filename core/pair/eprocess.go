@@ -145,11 +145,14 @@ func (c *accounts) next() int {
 
 // bound is the largest limit that is refuted, 0 where none is.
 func (c *accounts) bound() float64 {
-	place, ok := c.edge()
-	if !ok {
+	switch place, ok := c.edge(); {
+	case !ok:
 		return 0
+	case place == 0:
+		return c.audit.limit(0) // exactly: rounded down it would not refute a claim of more decimals
+	default:
+		return phrase.Floor(c.audit.limit(place), 6)
 	}
-	return phrase.Floor(c.audit.limit(place), 6)
 }
 
 // refutes reports whether the claim is refuted, were the wealths multiplied by what an epoch

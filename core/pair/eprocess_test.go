@@ -112,3 +112,15 @@ func TestClimbingBound(t *testing.T) {
 		t.Errorf("of %d paths, the bound reaches a truth with probability %v, at beta = %v", seen, most, beta)
 	}
 }
+
+// TestRefutedIsViolation: a claim of many decimals that is refuted, and no limit above it, is
+// a violation.
+func TestRefutedIsViolation(t *testing.T) {
+	claim := audit.DPClaim(1.23456789, 0)
+	a := &Audit{Plan: Plan{Mode: UntilRefuted, Beta: 0.05, Claim: &claim}, Claim: claim}
+	c := a.accounts()
+	c.add([]int{0}, []float64{4})
+	if b := c.bound(); b != claim.Epsilon {
+		t.Errorf("the bound is %v, of a refuted claim of %v", b, claim.Epsilon)
+	}
+}

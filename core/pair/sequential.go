@@ -344,10 +344,10 @@ type grown struct {
 
 // weigh chooses what a pair bets against, and its bets.
 func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
-	edge, any := w.accounts.edge()
-	claim := !any || edge < 0 // is not refuted
+	edge, found := w.accounts.edge()
+	claim := !found || edge < 0 // is not refuted
 	low := edge
-	if !any {
+	if !found {
 		low = max(gridLeast, min(a.top, 0)-4*gridDouble)
 	}
 	first := 0
