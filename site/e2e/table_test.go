@@ -98,7 +98,7 @@ func TestTable(t *testing.T) {
 		drop(t, tab, "report.json", string(must.Get(audit.Canonical(r))(t)))
 		until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`, 20*time.Second)
 		click(t, tab, "#verify")
-		until(t, tab, noticed+`.includes("The table is needed")`, 5*time.Second)
+		until(t, tab, noticed+`.includes("The table is needed")`, 20*time.Second)
 		click(t, tab, "#notice .primary")
 		chooseTable(t, tab, path)
 		until(t, tab, then, time.Minute)
