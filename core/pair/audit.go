@@ -266,7 +266,7 @@ func (a *Audit) resolveExplore() error {
 		p.Explore = want
 	case p.Explore < MinSamples || p.Explore > most:
 		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)),
-			Remedy: "0 means a share of samples, up to that"}
+			Remedy: "0 means the default, up to that"}
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (a *Audit) Pieces(f Found) (int, error) {
 	if e == nil {
 		return 0, nil
 	}
-	return a.shards(a.second(f.Sequential).Plan.Samples), e.check(p)
+	return a.shards(a.secondSamples()), e.check(p)
 }
 
 // Draw implements [report.Shared].

@@ -22,12 +22,26 @@ func (p Plan) isSequential() bool { return p.Mode != Fixed }
 // rounding of sums.
 func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
-// sequentialBudget is how many outputs a side of all pairs the sequential stage draws at most.
-func (a *Audit) sequentialBudget() int {
-	if a.Spec.Recording != nil && a.Plan.Mode == Climbing {
+// budget is how many outputs a side a sequential stage draws at most: of recorded ones a
+// climbing audit leaves those that show its event.
+func (p Plan) budget(recorded bool) int {
+	if recorded && p.Mode == Climbing {
+		return p.Explore
+	}
+	return p.Samples
+}
+
+// secondSamples is how many outputs a side the second stage certifies on.
+func (a *Audit) secondSamples() int {
+	if a.Plan.Mode == Climbing && a.Spec.Recording == nil {
 		return a.Plan.Explore
 	}
 	return a.Plan.Samples
+}
+
+// sequentialBudget is how many outputs a side of all pairs the sequential stage draws at most.
+func (a *Audit) sequentialBudget() int {
+	return a.Plan.budget(a.Spec.Recording != nil)
 }
 
 // Limits that are bet against are those of a grid: the claim's own at place 0, and
@@ -480,9 +494,9 @@ func (a *Audit) second(r *SequentialResult) *Audit {
 	}
 	b := *a
 	p := &b.Plan
-	p.Mode, p.Trials = Fixed, 1
+	p.Mode, p.Trials, p.Samples = Fixed, 1, a.secondSamples()
 	if a.Spec.Recording == nil {
-		p.Pair, p.Samples = &r.Pairs[r.loudest()], p.Explore
+		p.Pair = &r.Pairs[r.loudest()]
 	}
 	return &b
 }

@@ -16,7 +16,7 @@ func StoppedAfterBounds(run Run, epochs int) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	a.most = &limits{trials: a.Plan.Trials, epochs: epochs, samples: a.second(&SequentialResult{Pairs: make([]audit.Pair, 1)}).Plan.Samples}
+	a.most = &limits{trials: a.Plan.Trials, epochs: epochs, samples: a.secondSamples()}
 	s := newState(a, &engine.Runner{Pool: run.Pool}, nil)
 	found, _, err := s.ended(context.Background(), s.do(context.Background()))
 	if err != nil {

@@ -178,8 +178,8 @@ func TestAllRowsCover(t *testing.T) {
 			}
 			claim := c.claim
 			plan := pair.Plan{Claim: &claim, ThroughRenyi: c.through, Learner: "histogram", Samples: testsize.Of(2_000, 6_000), Explore: testsize.Of(1_000, 3_000), Beta: 0.1, Seed: 500 + seed}
-			if c.anytime {
-				plan.Mode, plan.Explore = pair.UntilRefuted, 0
+			if plan.Mode = pair.Fixed; c.anytime { // the bound that climbs, and what comes after it
+				plan.Mode = pair.Climbing
 			}
 			r := runShift(t, c.laplace, shift, plan)
 			renyi := func(a float64) float64 {

@@ -142,7 +142,7 @@ func (g LinkSummary) Report(a *Audit) (Report, error) {
 		pair = *g.Pair
 	}
 	if chart := g.Chart.Named(a.Columns); g.Share > 0 {
-		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Refuted: map[bool]int{true: g.Outputs}[g.Verdict == audit.Violation], Chart: &SequentialChart{Share: g.Share, Chart: chart}}
+		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
 	} else {
 		r.Evidence = &Evidence{Pair: pair, Chart: chart}
 		if row := r.Pictured(); row != nil {

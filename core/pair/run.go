@@ -100,14 +100,13 @@ func (f Found) completed(p Plan) audit.Termination {
 
 func (s *state) do(ctx context.Context) error {
 	p := s.Plan
-	after := s.second(&SequentialResult{Pairs: make([]audit.Pair, 1)}).Plan
 	s.tell(func(g *Progress) {
 		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
 		if p.isSequential() {
 			g.Phase, g.Total = Betting, 2*s.sequentialBudget()
 		}
 		if p.Mode != UntilRefuted {
-			g.Total += 2*after.Explore + 2*after.Samples
+			g.Total += 2*p.Explore + 2*s.secondSamples()
 		}
 	})
 	if p.isSequential() {

@@ -93,7 +93,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 // again does what the report holds, and no more.
 func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
 	b := *a
-	b.most = &limits{trials: len(r.Trials), samples: a.second(r.Sequential).Plan.Samples}
+	b.most = &limits{trials: len(r.Trials), samples: a.secondSamples()}
 	s := newState(&b, on, nil)
 	if r.Sequential != nil {
 		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
@@ -261,15 +261,15 @@ func (a *Audit) checkSizes(r Report) error {
 	if r.Evidence == nil {
 		return nil
 	}
-	plan := a.second(r.Sequential).Plan
-	last := plan.lastRound(n)
+	second := a.second(r.Sequential)
+	last := second.Plan.lastRound(n)
 	if got, want := r.Evidence.Explored.Pairs(), last-last/2; got != want {
-		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, plan.Explore)}
+		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, second.Plan.Explore)}
 	}
 	if r.Evidence.Table == nil {
 		return nil
 	}
-	return a.second(r.Sequential).checkSamplesUsed(r)
+	return second.checkSamplesUsed(r)
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound

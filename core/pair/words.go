@@ -44,10 +44,10 @@ func (r *Report) Reword() {
 	}
 	if r.Plan.isSequential() && r.Power != nil {
 		needs := ""
-		if n := r.Power.Needed; n <= MaxSamples {
+		if n := r.Power.Needed; n > 0 && n <= MaxSamples {
 			needs = fmt.Sprintf(", which needs at least %s", phrase.Grouped(n))
 		}
-		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.Samples), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
+		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.budget(r.Inputs.Samples != nil)), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
 		return
 	}
 	if r.Plan.isSequential() && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil && r.Sequential != nil {
@@ -294,7 +294,7 @@ func (r Report) Facts() []audit.FactRow {
 	case mode == Fixed:
 		add("Exploration", "%s tried, %s outputs a side; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
 	case mode == Climbing && r.Evidence != nil:
-		add("Event by", "%s outputs a side of the pair that most were drawn from, learner %s; counted on as many", phrase.Grouped(r.Plan.Explore), r.Plan.Learner)
+		add("Event from", "%s outputs a side of the pair that was drawn from most, learner %s; counted on as many", phrase.Grouped(r.Plan.Explore), r.Plan.Learner)
 	}
 	add("Seed", "%d", r.Plan.Seed)
 	if r.Timing.Total > 0 {
