@@ -7,9 +7,10 @@ import (
 
 // Recorded is a mechanism whose outputs exist already and cannot be drawn anew.
 // The engine takes them one after the other in a random order that the seed
-// fixes: exploration takes the first Plan.Explore of each dataset, certification
-// those after them. So no output is taken twice, and which ones certify does not
-// depend on their values.
+// fixes: the sequential test bets on those of each dataset from the first on,
+// exploration takes the first Plan.Explore, certification those after them. So no
+// output is certified that was explored, and which ones are does not depend on
+// their values.
 type Recorded interface {
 	Mechanism
 	// Recorded fills out with the outputs number at, at+1, ... on one dataset
@@ -52,11 +53,13 @@ type Reading struct {
 	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
 }
 
-// RecordedSplit is how the outputs on each dataset were used.
+// RecordedSplit is how the outputs on each dataset were used. Those that were bet on are
+// explored and certified, too, in a stage of its own.
 type RecordedSplit struct {
+	Bet       int    `json:"bet,omitempty"` // at most: a bound that no longer climbs ends it
 	Explored  int    `json:"explored"`
 	Certified int    `json:"certified"` // at most: a run that was stopped ended earlier
-	Unused    [2]int `json:"unused"`
+	Unused    [2]int `json:"unused"`    // by any stage
 }
 
 // RecordedLimitations stand in reports of recorded outputs, too.

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -235,16 +236,9 @@ func (a *Audit) resolveBudget() error {
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
-// By default a climbing audit shows its event by as many outputs as it may bet on, at most by
-// mostShown; of recorded outputs, whose number is given, one in recordedShown shows it
-// and the others are bet on.
-const (
-	mostShown     = 10_000
-	recordedShown = 5
-)
-
-// shown is how many outputs a side show the event of a climbing audit by default.
-func shown(samples int) int { return min(samples, mostShown) }
+// shown is how many outputs a side show the event of a climbing audit by default: as many as
+// it may bet on, at most 10,000.
+func shown(samples int) int { return min(samples, 10_000) }
 
 // resolveExplore fills in and checks how many outputs are explored.
 func (a *Audit) resolveExplore() error {
@@ -274,15 +268,26 @@ func (a *Audit) resolveExplore() error {
 // Cost is how many outputs the audit draws at most, on both datasets, and how many bytes
 // of them it holds at once.
 func (a *Audit) Cost() (outputs, bytes int) {
-	p := a.Plan
-	outputs = 2 * (p.Samples + p.Explore)
-	if p.Mode == Climbing && a.Spec.Recording == nil {
-		outputs += 2 * p.Explore
-	}
-	return outputs, 2 * 8 * p.Explore * audit.Width(a.Columns)
+	return 2 * a.together(a.Plan.bets(), a.Plan.Explore+a.Plan.certifies()), 2 * 8 * a.Plan.Explore * audit.Width(a.Columns)
 }
 
-// splitRecorded fills in and checks the budget of an audit of recorded outputs.
+// together is how many outputs the sequential stage and the second one draw, that draw so
+// many each. Recorded outputs both take from the first on.
+func (a *Audit) together(first, second int) int {
+	if a.Spec.Recording != nil {
+		return max(first, second)
+	}
+	return first + second
+}
+
+// splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet
+// on, and the second stage takes the same rows again.
+//
+// Both are valid. The bets are a test supermartingale over all rows in their order, into which
+// nothing of the second stage enters. The second stage's event is chosen by the explored rows,
+// into which nothing of the bets enters, so that given it the certified rows, which are others,
+// are independent runs. What the stages show is not independent of each other, but each row of
+// a report holds by itself, and the bets alone decide.
 func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])
@@ -298,34 +303,26 @@ func (a *Audit) splitRecorded() error {
 	if p.Trials != 1 {
 		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
 	}
-	most := min(n-MinSamples, usualExploreCells/(2*audit.Width(a.Columns)))
-	if p.Mode == UntilRefuted {
-		if p.Samples == 0 {
-			p.Samples = n
-		}
-		if p.Samples > n {
+	a.Notes = append(a.Notes, r.Notes...)
+	usual := usualExploreCells / (2 * audit.Width(a.Columns))
+	if p.isSequential() {
+		if p.Samples = cmp.Or(p.Samples, n); p.Samples > n {
 			return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("at most the %d rows of the smaller dataset", n)}
 		}
-		a.Notes = append(a.Notes, r.Notes...)
+		if p.Mode == Climbing {
+			p.Explore = cmp.Or(p.Explore, min(n/2, usual))
+		}
+		if p.Explore > n/2 {
+			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("at most %d, half of the rows of the smaller dataset", n/2), Remedy: "as many others are certified"}
+		}
 		return nil
 	}
-	switch {
-	case p.Samples == 0 && p.Explore == 0:
-		p.Explore = min(n/2, most)
-		if p.Mode == Climbing {
-			p.Explore = min(max(n-n/recordedShown, MinSamples), most)
-		}
-		p.Samples = n - p.Explore
-	case p.Samples == 0:
-		p.Samples = max(n-p.Explore, 0)
-	case p.Explore == 0:
-		p.Explore = min(max(n-p.Samples, 0), most)
-	}
+	p.Explore = cmp.Or(p.Explore, min(max(n-cmp.Or(p.Samples, n-n/2), 0), usual))
+	p.Samples = cmp.Or(p.Samples, max(n-p.Explore, 0))
 	if p.Explore < MinSamples || p.Samples < MinSamples || p.Explore > n-p.Samples {
 		return &audit.InputError{Field: "explore and samples", Path: "explore", Found: fmt.Sprintf("%d and %d", p.Explore, p.Samples),
 			Want: fmt.Sprintf("at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n)}
 	}
-	a.Notes = append(a.Notes, r.Notes...)
 	return nil
 }
 
@@ -343,8 +340,8 @@ func (a *Audit) recording() *audit.Recording {
 	if a.Spec.Recording == nil {
 		return nil
 	}
-	r := *a.Spec.Recording
-	used := a.Plan.Explore + a.Plan.Samples
-	r.Split = &audit.RecordedSplit{Explored: a.Plan.Explore, Certified: a.Plan.Samples, Unused: [2]int{r.Rows[0] - used, r.Rows[1] - used}}
+	r, p := *a.Spec.Recording, a.Plan
+	used := a.together(p.bets(), p.Explore+p.certifies())
+	r.Split = &audit.RecordedSplit{Bet: p.bets(), Explored: p.Explore, Certified: p.certifies(), Unused: [2]int{r.Rows[0] - used, r.Rows[1] - used}}
 	return &r
 }

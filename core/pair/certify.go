@@ -131,7 +131,7 @@ func (a *Audit) Pieces(f Found) (int, error) {
 	if e == nil {
 		return 0, nil
 	}
-	return a.shards(a.secondSamples()), e.check(p)
+	return a.shards(a.Plan.certifies()), e.check(p)
 }
 
 // Draw implements [report.Shared].

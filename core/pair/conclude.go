@@ -74,7 +74,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	if spec.Unseeded != "" {
 		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that everything else follows from them.")
 	}
-	r.Termination.Outputs = f.outputs()
+	r.Termination.Outputs = f.outputs(a)
 	if e != nil && e.Table != nil {
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
@@ -87,7 +87,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		switch {
 		case end.Reason != audit.Completed:
 		case p.isSequential():
-			if n := a.leastBet(); n > a.sequentialBudget() {
+			if n := a.leastBet(); n > p.Samples {
 				r.Power = &report.Power{Needed: n, Unit: "outputs a side"}
 			}
 		case c != nil:
@@ -105,18 +105,18 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 }
 
 // outputs are all that a run drew, of both sides.
-func (f Found) outputs() int {
-	n := 0
+func (f Found) outputs(a *Audit) int {
+	bet, second := 0, 0
 	if f.Sequential != nil {
-		n = f.Sequential.outputs()
+		bet = f.Sequential.outputs()
 	}
 	for _, t := range f.Trials {
-		n += 2 * t.Outputs
+		second += 2 * t.Outputs
 	}
 	if e := f.Evidence; e != nil && e.Table != nil {
-		n += 2 * e.Table.Pairs()
+		second += 2 * e.Table.Pairs()
 	}
-	return n
+	return a.together(bet, second)
 }
 
 // tables are what was certified: of a sequential audit first its bound, which decides. Where

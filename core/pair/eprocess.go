@@ -22,26 +22,21 @@ func (p Plan) isSequential() bool { return p.Mode != Fixed }
 // rounding of sums.
 func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
-// budget is how many outputs a side a sequential stage draws at most: of recorded ones a
-// climbing audit leaves those that show its event.
-func (p Plan) budget(recorded bool) int {
-	if recorded && p.Mode == Climbing {
-		return p.Explore
+// bets is how many outputs a side of all pairs the sequential stage draws at most.
+func (p Plan) bets() int {
+	if p.Mode == Fixed {
+		return 0
 	}
 	return p.Samples
 }
 
-// secondSamples is how many outputs a side the second stage certifies on.
-func (a *Audit) secondSamples() int {
-	if a.Plan.Mode == Climbing && a.Spec.Recording == nil {
-		return a.Plan.Explore
+// certifies is how many outputs a side the second stage certifies on: as many as show the
+// event, after a sequential stage.
+func (p Plan) certifies() int {
+	if p.Mode == Fixed {
+		return p.Samples
 	}
-	return a.Plan.Samples
-}
-
-// sequentialBudget is how many outputs a side of all pairs the sequential stage draws at most.
-func (a *Audit) sequentialBudget() int {
-	return a.Plan.budget(a.Spec.Recording != nil)
+	return p.Explore
 }
 
 // Limits that are bet against are those of a grid: the claim's own at place 0, and
@@ -494,7 +489,7 @@ func (a *Audit) second(r *SequentialResult) *Audit {
 	}
 	b := *a
 	p := &b.Plan
-	p.Mode, p.Trials, p.Samples = Fixed, 1, a.secondSamples()
+	p.Mode, p.Trials, p.Samples = Fixed, 1, a.Plan.certifies()
 	if a.Spec.Recording == nil {
 		p.Pair = &r.Pairs[r.loudest()]
 	}
@@ -543,7 +538,7 @@ func (r *SequentialResult) check(plan Plan) error {
 	}
 	drawn := 0
 	for i, e := range r.Epochs {
-		if e.Outputs < 1 || e.Outputs > plan.Samples-drawn && e.Outputs > plan.Explore-drawn {
+		if e.Outputs < 1 || e.Outputs > plan.Samples-drawn {
 			return bad(i, "outputs", fmt.Sprint(e.Outputs), "at least 1, and no more than the plan's samples in all epochs")
 		}
 		drawn += e.Outputs

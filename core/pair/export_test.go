@@ -16,7 +16,7 @@ func StoppedAfterBounds(run Run, epochs int) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	a.most = &limits{trials: a.Plan.Trials, epochs: epochs, samples: a.secondSamples()}
+	a.most = &limits{trials: a.Plan.Trials, epochs: epochs, samples: a.Plan.certifies()}
 	s := newState(a, &engine.Runner{Pool: run.Pool}, nil)
 	found, _, err := s.ended(context.Background(), s.do(context.Background()))
 	if err != nil {

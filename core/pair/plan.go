@@ -36,8 +36,8 @@ type Plan struct {
 	Group   int     `json:"group,omitempty"`
 	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
-	Samples int     `json:"samples,omitempty"` // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000
-	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000
+	Samples int     `json:"samples,omitempty"` // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows
+	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows
 	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
 	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
@@ -151,10 +151,10 @@ func Keys() []settings.Key[Plan] {
 			Usage: "learner of the test, as in mlp or mlp:epochs=5:units=64; auto: a portfolio of all that apply",
 			Form:  &settings.Form{Place: "search", Label: "Learner", Wide: true}},
 		{Name: "samples", At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(MinSamples, MaxSamples), Default: "200000",
-			Usage: "outputs a side: at most, of all pairs; with -fixed those that certify; by default fewer for google-* mechanisms, whose outputs cost more",
+			Usage: "outputs a side: at most, of all pairs; with -fixed those that certify; by default fewer for google-* mechanisms, whose outputs cost more, and all rows of -samples-file, with -fixed those that are not explored",
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "a side, at most", Empty: "200000"}},
 		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "with -fixed outputs a side that are explored, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26. Else outputs a side that show an event once the bound is there; 0: -samples, at most 10000",
+			Usage: "with -fixed outputs a side that are explored, over all pairs; 0: 1.5 times -samples, up to 2^24 numbers a side; at most 2^26. Else outputs a side that show an event once the bound is there; 0: -samples, at most 10000. Of -samples-file, 0 is half of the rows",
 			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "fixed: samples a side that are explored; else those that show an event; 0: chosen by the number above"}},
 		{Name: "trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",

@@ -70,9 +70,6 @@ func (a *Audit) largest(n int, share float64) float64 {
 // one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
-	if a.Plan.isSequential() {
-		n = a.sequentialBudget()
-	}
 	if a.Plan.isSequential() && a.leastBet() <= n || !a.Plan.isSequential() && a.largest(n, 1) > limit {
 		return ""
 	}

@@ -24,7 +24,7 @@ type Progress struct {
 	Phase  Phase `json:"phase"`
 	Trial  int   `json:"trial"`  // trials explored so far
 	Trials int   `json:"trials"` // at most so many
-	Rows   int   `json:"rows"`   // outputs drawn so far, both sides
+	Rows   int   `json:"rows"`   // outputs drawn so far, both sides; a recorded one for each stage that took it
 	Total  int   `json:"total"`  // outputs to draw in all, both sides
 	// Left is how many seconds the run still takes if what it has to do costs what the
 	// epochs, pairs and shards of this phase that are done did; absent while too few are.
@@ -98,7 +98,7 @@ func (s *state) estimate(g *Progress) {
 	g.Left, g.AtMost = nil, g.Phase == Betting || g.Phase == Exploring
 	switch g.Phase {
 	case Betting:
-		done, total, pace = s.whole[0], 2*s.sequentialBudget(), &s.paces[0]
+		done, pace = s.whole[0], &s.paces[0]
 	case Exploring:
 		done, total = s.whole[1], total+2*p.Explore
 	case Certifying:

@@ -103,15 +103,13 @@ func (s *state) do(ctx context.Context) error {
 	s.tell(func(g *Progress) {
 		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
 		if p.isSequential() {
-			g.Phase, g.Total = Betting, 2*s.sequentialBudget()
+			g.Phase = Betting
 		}
-		if p.Mode != UntilRefuted {
-			g.Total += 2*p.Explore + 2*s.secondSamples()
-		}
+		g.Total = 2 * (p.bets() + p.Explore + p.certifies())
 	})
 	if p.isSequential() {
 		err := s.testSequentially(ctx, s.on.Pool)
-		if p.Mode == UntilRefuted && (s.found.Sequential.Refuted > 0 || s.found.Sequential.outputs() == 2*s.sequentialBudget()) {
+		if p.Mode == UntilRefuted && (s.found.Sequential.Refuted > 0 || s.found.Sequential.outputs() == 2*s.Plan.Samples) {
 			return nil // whoever stops it then comes too late
 		}
 		if err != nil || p.Mode == UntilRefuted {
@@ -157,7 +155,7 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 	begin()
 	ev := events(s, 0, func(_ int, g *Progress, r *SequentialResult) {
 		sofar, s.rows[0] = r, r.outputs()
-		g.Total -= 2*s.sequentialBudget() - s.rows[0]
+		g.Total -= 2*s.Plan.Samples - s.rows[0]
 		g.Refuted = r.Refuted
 	})
 	lost := ev.Lost
@@ -170,7 +168,7 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0] = sofar.outputs()
 			if sofar.Chart = part.Chart; part.Chart != nil {
-				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.sequentialBudget(), Beta: s.Plan.Beta, Share: part.Chart.Share}
+				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.Plan.Samples, Beta: s.Plan.Beta, Share: part.Chart.Share}
 			}
 			if s.told == nil {
 				return

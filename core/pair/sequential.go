@@ -165,7 +165,7 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 	r := &sequentialRun{audit: a, find: find, hook: hook, accounts: a.accounts(), result: SequentialResult{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
 	defer func() { r.result.Chart = r.chart() }()
 	told := 0 // pairs
-	for r.used < a.sequentialBudget() && !r.ended() && (t.Epochs == 0 || len(r.result.Epochs) < t.Epochs) {
+	for r.used < a.Plan.Samples && !r.ended() && (t.Epochs == 0 || len(r.result.Epochs) < t.Epochs) {
 		at, err := r.next()
 		if err != nil {
 			return nil, err
@@ -259,7 +259,7 @@ func (r *sequentialRun) epoch(at int) error {
 	if a.drawn >= sequentialLarge {
 		n = a.drawn
 	}
-	n = min(max(sequentialFirst, n), m.sequentialBudget()-r.used)
+	n = min(max(sequentialFirst, n), m.Plan.Samples-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
 	var streams [2]*stream.Stream
@@ -303,7 +303,7 @@ func (r *sequentialRun) epoch(at int) error {
 		r.result.Refuted = 2 * r.used
 	}
 	r.climbed = append(r.climbed, climb{r.used, r.accounts.bound()})
-	if a.data.Full() || r.used == m.sequentialBudget() || r.ended() {
+	if a.data.Full() || r.used == m.Plan.Samples || r.ended() {
 		return nil
 	}
 	a.charted(m.Columns, kept)

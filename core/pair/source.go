@@ -53,7 +53,7 @@ func (s source) stream(shard int) *stream.Stream {
 }
 
 // block fills out with outputs; what is no number is an outcome of its own.
-// Recorded outputs are those from number at on, all phases of the run counted.
+// Recorded outputs are those from number at on, in the one order of all stages.
 func (s source) block(st *stream.Stream, at int, out []float64) error {
 	name := s.audit.Spec.Name
 	var err error

@@ -93,7 +93,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 // again does what the report holds, and no more.
 func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
 	b := *a
-	b.most = &limits{trials: len(r.Trials), samples: a.secondSamples()}
+	b.most = &limits{trials: len(r.Trials), samples: a.Plan.certifies()}
 	s := newState(&b, on, nil)
 	if r.Sequential != nil {
 		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {

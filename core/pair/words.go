@@ -47,7 +47,7 @@ func (r *Report) Reword() {
 		if n := r.Power.Needed; n > 0 && n <= MaxSamples {
 			needs = fmt.Sprintf(", which needs at least %s", phrase.Grouped(n))
 		}
-		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.budget(r.Inputs.Samples != nil)), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
+		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.Samples), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
 		return
 	}
 	if r.Plan.isSequential() && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil && r.Sequential != nil {
@@ -102,6 +102,9 @@ func (r *Report) Reword() {
 func (r Report) unmeasured() string {
 	if r.Plan.Mode == UntilRefuted {
 		return "An audit until the claim is refuted does not measure by how much the claim is exceeded."
+	}
+	if r.Inputs.Samples != nil {
+		return "The excess is not measured. More rows may show it."
 	}
 	return fmt.Sprintf("The excess is not measured. More: -samples %d.", min(MaxSamples, 10*r.Plan.Samples))
 }
@@ -290,7 +293,11 @@ func (r Report) Facts() []audit.FactRow {
 	case samples != nil && mode == UntilRefuted:
 		add("Order", "random, fixed by the seed")
 	case samples != nil:
-		add("Split", "%s rows a side %s, %s certified, in a random order fixed by the seed; learner %s", phrase.Grouped(r.Plan.Explore), map[bool]string{true: "bet on and explored", false: "explored"}[mode == Climbing], phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
+		bet := ""
+		if mode == Climbing {
+			bet = fmt.Sprintf("at most %s rows a side bet on; of the same file ", phrase.Grouped(r.Plan.Samples))
+		}
+		add("Split", "%s%s rows a side explored, %s certified, in a random order fixed by the seed; learner %s", bet, phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.certifies()), r.Plan.Learner)
 	case mode == Fixed:
 		add("Exploration", "%s tried, %s outputs a side; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
 	case mode == Climbing && r.Evidence != nil:

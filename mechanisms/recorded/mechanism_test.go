@@ -56,58 +56,53 @@ func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
 	return w.Mechanism.(audit.Recorded).Recorded(seed, side, at, out)
 }
 
-// Each row is used at most once in a run of one stage, exploration and certification
-// together, and all that the plan asks for are used. In one with a sequential stage that
-// bets on the rows that are explored too; those that certify are used once in any case.
+// The sequential stage takes the first rows of each dataset once each, and the second stage
+// rows from the first on once each: so it certifies none that it explored. All that the plan
+// asks for are used, and a row of both stages counts once.
 func TestNoRowTwice(t *testing.T) {
 	const n = 40_000
 	s := readPair(t, audit.Reading{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
-	claim := audit.DPClaim(0.5, 0)
+	half, five := new(audit.DPClaim(0.5, 0)), new(audit.DPClaim(5, 0))
 	for _, x := range []struct {
 		plan pair.Plan
-		used int
+		want audit.RecordedSplit
 	}{
-		{pair.Plan{Mode: pair.Fixed, Claim: &claim}, n}, {pair.Plan{Mode: pair.Fixed, Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Mode: pair.Fixed, Claim: &claim, Explore: 500}, n},
-		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: new(audit.DPClaim(5, 0)), Mode: pair.UntilRefuted}, n},
+		{pair.Plan{Mode: pair.Fixed, Claim: half}, audit.RecordedSplit{Explored: n / 2, Certified: n / 2, Unused: [2]int{0, 1}}},
+		{pair.Plan{Mode: pair.Fixed, Claim: half, Samples: 21_000, Explore: 1000}, audit.RecordedSplit{Explored: 1000, Certified: 21_000, Unused: [2]int{18_000, 18_001}}},
+		{pair.Plan{Mode: pair.Fixed, Claim: half, Explore: 500}, audit.RecordedSplit{Explored: 500, Certified: n - 500, Unused: [2]int{0, 1}}},
+		{pair.Plan{Claim: half}, audit.RecordedSplit{Bet: n, Explored: n / 2, Certified: n / 2, Unused: [2]int{0, 1}}},
+		{pair.Plan{Claim: five, Samples: 21_000, Explore: 1000}, audit.RecordedSplit{Bet: 21_000, Explored: 1000, Certified: 1000, Unused: [2]int{19_000, 19_001}}},
+		{pair.Plan{Claim: half, Samples: 300, Explore: 1000}, audit.RecordedSplit{Bet: 300, Explored: 1000, Certified: 1000, Unused: [2]int{38_000, 38_001}}},
+		{pair.Plan{Claim: five, Mode: pair.UntilRefuted}, audit.RecordedSplit{Bet: n, Unused: [2]int{0, 1}}},
 	} {
 		spec := s.Spec()
 		m := must.Get(spec.New(nil))(t)
 		w := &watched{Mechanism: m}
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return w, nil }
 		r := runAudit(t, spec, x.plan, 2)
-		bet := 0
+		bet, second := 0, x.want.Explored+x.want.Certified
 		if s := r.Sequential; s != nil {
 			for _, e := range s.Epochs {
 				bet += e.Outputs
 			}
 		}
-		if x.plan.Mode == pair.UntilRefuted {
-			for side, taken := range w.taken {
-				slices.Sort(taken)
-				if len(slices.Compact(taken)) != n || len(taken) != n || bet != n {
-					t.Errorf("dataset %d: %d outputs taken and %d bet on, want all once each", side, len(taken), bet)
-				}
-			}
-			continue
+		if split := r.Inputs.Samples.Split; *split != x.want || bet > split.Bet || x.plan.Claim == five && bet != split.Bet || r.Termination.SamplesUsed != split.Certified {
+			t.Errorf("%d bet on, split %+v, want %+v", bet, *split, x.want)
 		}
-		if split := r.Inputs.Samples.Split; split.Explored+split.Certified != x.used || split.Unused != [2]int{n - x.used, n + 1 - x.used} || r.Termination.SamplesUsed != split.Certified {
-			t.Errorf("split %+v, want %d used", *split, x.used)
+		if got := r.Termination.Outputs; got != 2*max(bet, second) {
+			t.Errorf("%d outputs, want 2 times the larger of %d and %d", got, bet, second)
 		}
 		for side, taken := range w.taken {
-			slices.Sort(taken)
-			if bet > 0 {
-				explored := r.Inputs.Samples.Split.Explored
-				first, _ := slices.BinarySearch(taken, explored)
-				if first != explored+bet || bet > explored || len(slices.Compact(slices.Clone(taken[:first]))) != explored {
-					t.Errorf("dataset %d: %d of the %d outputs to explore taken, and %d bet on", side, first, explored, bet)
-				}
-				taken = slices.Compact(append(slices.Compact(taken[:first:first]), taken[first:]...))
-				if len(w.taken[side])-bet != len(taken) {
-					t.Errorf("dataset %d: outputs that certify were taken twice", side)
+			want := make([]int, 0, bet+second)
+			for i := range max(bet, second) {
+				for _, stage := range []int{bet, second} {
+					if i < stage {
+						want = append(want, i)
+					}
 				}
 			}
-			if len(slices.Compact(taken)) != len(taken) || len(taken) != x.used || taken[0] != 0 || taken[len(taken)-1] != x.used-1 {
-				t.Errorf("dataset %d: %d outputs taken, want 0 to %d once each", side, len(taken), x.used-1)
+			if slices.Sort(taken); !slices.Equal(taken, want) {
+				t.Errorf("dataset %d: %d outputs taken, want the first %d and the first %d once each", side, len(taken), bet, second)
 			}
 		}
 	}
@@ -184,8 +179,10 @@ func TestPlansThatDoNotFit(t *testing.T) {
 		plan pair.Plan
 		want string
 	}{
-		{pair.Plan{Samples: 600, Explore: 500}, "together at most the 1000 rows"}, {pair.Plan{Samples: 1000}, "at least 100 each"}, {pair.Plan{Explore: 950}, "at least 100 each"},
-		{pair.Plan{Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"}, {pair.Plan{Trials: 2}, "1 for recorded outputs"},
+		{pair.Plan{Mode: pair.Fixed, Samples: 600, Explore: 500}, "together at most the 1000 rows"}, {pair.Plan{Mode: pair.Fixed, Samples: 1000}, "at least 100 each"},
+		{pair.Plan{Mode: pair.Fixed, Explore: 950}, "at least 100 each"}, {pair.Plan{Mode: pair.Fixed, Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"},
+		{pair.Plan{Samples: 1001}, "at most the 1000 rows"}, {pair.Plan{Explore: 501}, "at most 500, half of the rows"},
+		{pair.Plan{Explore: math.MaxInt}, "at most 500"}, {pair.Plan{Samples: 99}, "in [100, "}, {pair.Plan{Explore: 99}, "in [100, "}, {pair.Plan{Trials: 2}, "1 for recorded outputs"},
 		{pair.Plan{Finder: "random"}, "absent for recorded outputs"}, {pair.Plan{Pair: &some}, "absent for recorded outputs"},
 	} {
 		x.plan.Version, x.plan.Mechanism = pair.PlanVersion, audit.RecordedName

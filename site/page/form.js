@@ -69,10 +69,11 @@ export class Form {
     for (const key of AUDIT.filter((key) => key.claims)) this.#fields.get(key.name).box.hidden = !usedBy(byId("guarantee").value, key);
     const own = Boolean(this.mechanism?.own);
     const bets = byId("until-refuted").checked; // it explores as it goes on
+    const fixed = byId("fixed").checked && !bets;
     for (const key of ["explore", "fixed"]) this.#fields.get(key).box.hidden = bets;
     for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
-    this.#fields.get("samples").hint((bets ? "at most, a side, over all pairs" : "to certify, a side") + (own ? "; of the file's rows" : ""));
-    this.#fields.get("explore").hint(own ? "rows a side; default: half of them" : "samples a side, over all pairs; 0: 1.5 times the number above");
+    this.#fields.get("samples").hint((fixed ? "to certify, a side" : "at most, a side, over all pairs") + (own ? "; of the file's rows" : ""));
+    this.#fields.get("explore").hint(own ? "rows a side; default: half of them" : fixed ? "samples a side, over all pairs; 0: 1.5 times the number above" : "samples a side that show an event; 0: the number above, at most 10,000");
   }
 
   /** What there is to choose from. */

@@ -1201,9 +1201,9 @@ export interface Plan {
   finder?: string;
   /** default auto: a portfolio of all that apply */
   learner?: string;
-  /** outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000 */
+  /** outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows */
   samples?: number;
-  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000 */
+  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;
@@ -1331,7 +1331,7 @@ export interface ProgressValue {
   trial: number;
   /** at most so many */
   trials: number;
-  /** outputs drawn so far, both sides */
+  /** outputs drawn so far, both sides; a recorded one for each stage that took it */
   rows: number;
   /** outputs to draw in all, both sides */
   total: number;
@@ -1399,11 +1399,14 @@ export interface RecordedFile {
   sha256: string;
 }
 
-/** RecordedSplit is how the outputs on each dataset were used. */
+/** RecordedSplit is how the outputs on each dataset were used. Those that were bet on are explored and certified, too, in a stage of its own. */
 export interface RecordedSplit {
+  /** at most: a bound that no longer climbs ends it */
+  bet?: number;
   explored: number;
   /** at most: a run that was stopped ended earlier */
   certified: number;
+  /** by any stage */
   unused: [number, number];
 }
 
