@@ -313,7 +313,7 @@ func (a *Audit) splitRecorded() error {
 			p.Explore = cmp.Or(p.Explore, min(n/2, usual))
 		}
 		if p.Explore > n/2 {
-			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("at most %d, half of the rows of the smaller dataset", n/2), Remedy: "as many others are certified"}
+			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("at most %d, half of the rows of the smaller dataset", n/2), Remedy: "explore fewer: as many other rows are certified"}
 		}
 		return nil
 	}
