@@ -84,7 +84,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 		w := newRenyiWager(clipped, alpha)
 		cells := poolMarginals(explore, w)
 		lambda := w.usualStake(cells, rate)
-		if v := w.expected(cells, lambda, rate); v > value {
+		if v := w.expected(cells, lambda, rate, value); v > value {
 			best.H, best.Lambda, value = clipped, lambda, v
 		}
 	}
@@ -93,7 +93,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	usual := best.Lambda
 	for _, factor := range []float64{0.35, 0.5, 0.7, 0.85, 1.2, 1.4, 2, 3} {
 		lambda := math.Min(usual*factor, 0.98/w.floor())
-		if v := w.expected(cells, lambda, rate); v > value {
+		if v := w.expected(cells, lambda, rate, value); v > value {
 			best.Lambda, value = lambda, v
 		}
 	}
@@ -125,8 +125,12 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 	return most
 }
 
-// expected is the largest e0 at which the mean log wealth is the rate.
-func (w renyiWager) expected(cells []tableCell, lambda, rate float64) float64 {
+// expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is no more
+// than least.
+func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) float64 {
+	if least >= 0 && !(w.logEValue(cells, least, lambda) >= rate) {
+		return math.Inf(-1)
+	}
 	e0, next := Bisect(0, w.reach(), 1e-6, func(e0 float64) bool { return w.logEValue(cells, e0, lambda) >= rate })
 	if next == 0 {
 		// Nothing is certified: prefer what comes nearest.

@@ -13,7 +13,7 @@ import (
 
 const (
 	roughGradient   = 3e-5 // where fits that choose the penalty stop, in the coordinates of a metric
-	fineGradient    = 1e-8 // where the last fit stops
+	fineGradient    = 3e-5 // where the last fit stops
 	roughIterations = 40
 	fineIterations  = 200
 	checkCells      = 1 << 19 // numbers of a design between calls of Check, some 0.5 ms

@@ -90,7 +90,7 @@ func (b *Bet) UnmarshalText(text []byte) error {
 // supermartingale.
 const (
 	sequentialFirst    = 48   // outputs a side of a pair's first epoch
-	sequentialLarge    = 4096 // what a pair has, from where its next epoch is as large: learning takes most of the time
+	sequentialLarge    = 2048 // what a pair has, from where its next epoch is as large: learning takes most of the time
 	sequentialOptimism = 0.25 // nats that a pair is given for nothing, over its rank
 	sequentialChunks   = 6    // of an epoch, after each of which the wealth is looked at
 	sequentialLeast    = 1e-3 // share of a bet, at least
@@ -99,9 +99,9 @@ const (
 	sequentialAfter    = 4    // times the outputs of the verdict that a bound climbs for, at least
 	sequentialLeastEnd = 8192 // outputs a side that it climbs for, at least
 	sequentialClimb    = 0.08 // that it is then to gain in the last three quarters of the outputs, times how often it is the claim
-	sequentialLimits   = 24   // limits that an epoch bets against, beside the claim's
+	sequentialLimits   = 24   // limits that an epoch bets against, beside the claim's, at most
 	sequentialOthers   = 12   // bets against each of these, at most
-	sequentialGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
+	sequentialGrowth   = 2    // of what a pair has, one part in so many more makes its next epoch
 	sequentialPenalty  = 3.0  // nats that a bet against the claim must have grown in the past to get half of the wealth
 	sequentialLess     = 1.0  // and one against another limit
 	sequentialGrows    = 1.0  // nats that a bet against a limit must have grown for one to look above it
@@ -270,6 +270,11 @@ func (r *sequentialRun) epoch(at int) error {
 	}
 	rows := make([]float64, min(BlockRows, n)*width)
 	var kept [2][]float64
+	if !a.data.Full() { // else only bet on: an epoch may be larger than memory
+		for side := range kept {
+			kept[side] = make([]float64, 0, n*width)
+		}
+	}
 	done := 0
 	chunk := min(BlockRows, max(1, (n+sequentialChunks-1)/sequentialChunks))
 	before, refuted := r.result.Refuted > 0, false
@@ -282,7 +287,7 @@ func (r *sequentialRun) epoch(at int) error {
 			}
 			bets.count(side, out)
 			a.chart.count(side, out, width)
-			if !a.data.Full() { // else only bet on: an epoch may be larger than memory
+			if !a.data.Full() {
 				kept[side] = append(kept[side], out...)
 			}
 			if err := r.hook(k); err != nil {
@@ -384,10 +389,12 @@ func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 	}
 	a.top = top
 	a.limits, a.bets = a.limits[:0:0], nil
-	for i := range sequentialLimits {
-		if place := low + (top-low)*(i+1)/sequentialLimits; place > low {
-			a.limits = append(a.limits, place)
-		}
+	unit := 1 // a power of two: places that come again need not be worked out again
+	for top-low > sequentialLimits*unit {
+		unit *= 2
+	}
+	for place := ceiling(low+1, unit); place <= top; place += unit {
+		a.limits = append(a.limits, place)
 	}
 	if claim {
 		a.limits = append(a.limits, 0)

@@ -52,16 +52,15 @@ func (d *Data) Add(side int, rows []float64) {
 			d.rounded.Add(side, rounding(d.columns, rows[at:at+d.width]))
 		}
 	}
+	if d.known == nil {
+		d.rows, d.count = slices.Grow(d.rows, len(rows)), slices.Grow(d.count, len(rows)/d.width)
+	}
 	for ; len(rows) >= d.width; rows = rows[d.width:] {
 		d.total[side]++
 		row := rows[:d.width]
 		if d.known != nil {
-			key := uint64(0)
-			for _, v := range row {
-				key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15
-				key ^= key >> 32
-			}
 			// Two outputs with one key would be taken for the same: that costs power only.
+			key := keyOf(row)
 			if at, ok := d.known[key]; ok {
 				d.fold[at][(int(at)+int(d.count[at][0]+d.count[at][1]))%folds][side]++
 				d.count[at][side]++
@@ -77,6 +76,15 @@ func (d *Data) Add(side int, rows []float64) {
 		n[side] = 1
 		d.count = append(d.count, n)
 	}
+}
+
+// keyOf is a number that other symbols hardly have.
+func keyOf(row []float64) (key uint64) {
+	for _, v := range row {
+		key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15
+		key ^= key >> 32
+	}
+	return key
 }
 
 // roundedColumns are those of how numbers are rounded: the grid comes first, as it tells
@@ -123,6 +131,15 @@ func (d *Data) inFold(i, fold int) [2]float64 {
 		return d.count[i]
 	}
 	return [2]float64{}
+}
+
+// fitRows is about how many distinct outputs regressions are fitted to, where numbers make all
+// distinct; the others are only counted.
+const fitRows = 8192
+
+// isFitted reports whether a distinct output is one of these: of each fold one in so many is.
+func (d *Data) isFitted(i int) bool {
+	return d.known != nil || i/folds%max(1, len(d.count)/fitRows) == 0
 }
 
 // oddsOf are the log odds of every distinct output, learnt without each fold.

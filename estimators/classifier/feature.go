@@ -125,26 +125,51 @@ func (s *shape) lead(row []float64) (v, place float64, ok bool) {
 	return 0, 1, false
 }
 
+// reading is of one output; features that follow each other share what they are made of.
+type reading struct {
+	row     []float64
+	symbol  float64 // that was looked for last
+	places  places  // where it was
+	z, log  float64 // the number whose signed log was taken last
+	counted bool
+	logged  bool
+}
+
+// signedLog is the log of 1 + |z| with z's sign.
+func (r *reading) signedLog(z float64) float64 {
+	if !r.logged || z != r.z {
+		r.z, r.log, r.logged = z, signedLog(z), true
+	}
+	return r.log
+}
+
+// places are those of a symbol, among the columns with symbols: how many they are, the first, -1 where there is
+// none, and their sum.
+type places struct{ n, first, sum int }
+
 // read is a feature of an output.
-func (s *shape) read(f *feature, row []float64) float64 {
-	x := 0.0
+func (s *shape) read(f *feature, r *reading) float64 {
+	x, row := 0.0, r.row
 	switch f.Kind {
 	case isFeature:
 		if row[s.at[f.Column]] == f.Symbol {
 			x = 1
 		}
 	case shareFeature, firstFeature, meanFeature:
-		x = s.places(f, row)
+		if !r.counted || r.symbol != f.Symbol {
+			r.symbol, r.places, r.counted = f.Symbol, s.places(f.Symbol, row), true
+		}
+		x = r.places.of(f.Kind, float64(s.symbols))
 	case valueFeature, logFeature, squareFeature, lowFeature:
 		if v, ok := s.number(row, f.Column); ok {
-			x = f.of(f.z(v))
+			x = f.of(f.z(v), r)
 		}
 	case leadFeature, leadLow, leadLog, leadPlace, leadLowPlace:
 		v, place, ok := s.lead(row)
 		if !ok {
 			break
 		}
-		x = f.of(f.z(v))
+		x = f.of(f.z(v), r)
 		if f.Kind == leadPlace || f.Kind == leadLowPlace {
 			x = float64(x * place)
 		}
@@ -165,45 +190,49 @@ func (s *shape) read(f *feature, row []float64) float64 {
 }
 
 // of turns z into what the feature has of it.
-func (f *feature) of(z float64) float64 {
+func (f *feature) of(z float64, r *reading) float64 {
 	switch f.Kind {
 	case lowFeature, leadLow, leadLowPlace:
 		return min(z, 0)
 	case logFeature, leadLog:
-		return signedLog(z)
+		return r.signedLog(z)
 	case squareFeature:
-		l := signedLog(z)
+		l := r.signedLog(z)
 		return float64(l * l)
 	}
 	return z
 }
 
-// places reads what a symbol does over all columns.
-func (s *shape) places(f *feature, row []float64) float64 {
-	k, n, first, sum := 0, 0, -1, 0
+// places looks for a symbol in all columns.
+func (s *shape) places(symbol float64, row []float64) places {
+	k, p := 0, places{first: -1}
 	for c, column := range s.columns {
 		if column.Kind == audit.Real {
 			continue
 		}
-		if row[s.at[c]] == f.Symbol {
-			n++
-			sum += k
-			if first < 0 {
-				first = k
+		if row[s.at[c]] == symbol {
+			p.n++
+			p.sum += k
+			if p.first < 0 {
+				p.first = k
 			}
 		}
 		k++
 	}
-	m := float64(s.symbols)
+	return p
+}
+
+// of is what a feature has of them, of so many columns.
+func (p places) of(kind featureKind, columns float64) float64 {
 	switch {
-	case f.Kind == shareFeature:
-		return float64(n) / m
-	case f.Kind == firstFeature && n > 0:
-		return float64(first) / m
-	case f.Kind == firstFeature:
+	case kind == shareFeature:
+		return float64(p.n) / columns
+	case kind == firstFeature && p.n > 0:
+		return float64(p.first) / columns
+	case kind == firstFeature:
 		return 1
-	case n > 0:
-		return (float64(sum)/float64(n) + 0.5) / m
+	case p.n > 0:
+		return (float64(p.sum)/float64(p.n) + 0.5) / columns
 	}
 	return 0.5
 }
@@ -305,7 +334,7 @@ func standardised(d *Data, s shape, list []feature, step int) []feature {
 		var total, sum, squares float64
 		for i := 0; i < len(d.count); i += step {
 			w := d.count[i][0] + d.count[i][1]
-			x := s.read(&f, d.row(i))
+			x := s.read(&f, &reading{row: d.row(i)})
 			total += w
 			sum += float64(w * x)
 			squares += float64(w * float64(x*x))

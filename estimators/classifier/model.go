@@ -87,8 +87,22 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 	var odds [Candidates]float64
 	var known [Candidates]bool
 	n := len(rows) / width
+	var first map[uint64]int // of symbols alone, where an output was first; they repeat
+	if !slices.ContainsFunc(m.shape.columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+		first = map[uint64]int{}
+	}
 	for i := range n {
 		row := rows[i*width : (i+1)*width]
+		if first != nil {
+			key := keyOf(row)
+			if j, ok := first[key]; ok && slices.Equal(row, rows[j*width:(j+1)*width]) {
+				for k := range list {
+					cells[k][i] = cells[k][j]
+				}
+				continue
+			}
+			first[key] = i
+		}
 		known = [Candidates]bool{}
 		leaf, read, place := -1, false, -1.0
 		var of func(c Candidate) float64
@@ -133,8 +147,9 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 
 // read writes the features of a row, and 1.
 func (m *Model) read(row, x []float64) {
+	r := reading{row: row}
 	for j := range m.Features {
-		x[j] = m.shape.read(&m.Features[j], row)
+		x[j] = m.shape.read(&m.Features[j], &r)
 	}
 	x[len(m.Features)] = 1
 }
@@ -174,8 +189,7 @@ type Learner struct {
 }
 
 const (
-	fitRows      = 4096 // distinct outputs a side that regressions are fitted to, where numbers make all distinct
-	featuresAnew = 3    // times as many outputs after which features are chosen again
+	featuresAnew = 3 // times as many outputs after which features are chosen again
 	knotsMost    = 33
 	foldSteps    = 1  // of Newton's method without a fold, from the fit with all
 	placeSteps   = 16 // of a knot's distance, at which spline outputs are pooled
@@ -250,27 +264,23 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 	if len(m.Features) == 0 {
 		return oddsOf{}
 	}
-	// Where rows are many, every other or so is fitted.
 	width := len(m.Features) + 1
-	step := 1
-	if d.known == nil {
-		step = max(1, len(d.count)/(2*fitRows))
-	}
-	x := make([]float64, len(d.count)*width)
-	p := &points{width: width}
+	all := points{width: width, x: make([]float64, len(d.count)*width)}
+	fitted := make([]int, 0, len(d.count))
 	for i := range d.count {
-		m.read(d.row(i), x[i*width:(i+1)*width])
-		if i%step == 0 {
-			p.n = append(p.n, d.count[i])
-			if step > 1 {
-				p.x = append(p.x, x[i*width:(i+1)*width]...)
-			}
+		m.read(d.row(i), all.x[i*width:(i+1)*width])
+		if d.isFitted(i) {
+			fitted = append(fitted, i)
 		}
 	}
-	if step == 1 {
-		p.x = x
+	p := &points{width: width, n: make([][2]float64, len(fitted)), x: all.x}
+	if len(fitted) < len(d.count) {
+		p.x = make([]float64, len(fitted)*width)
 	}
-	all := points{width: width, x: x}
+	for j, i := range fitted {
+		p.n[j] = d.count[i]
+		copy(p.x[j*width:], all.x[i*width:(i+1)*width])
+	}
 	r := regression{points: p, w: make([]float64, width)}
 	for k, ridge := range ridges {
 		if old != nil {
@@ -282,12 +292,9 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 		r.penalty[width*width-1] = 1e-6 // the constant goes free
 		r.fit(newtonSteps)
 		m.Ridge[k] = rounded(r.w)
-		left := r.without()
-		t := new(Table)
+		t := r.counted()
 		for i, n := range d.count {
-			if i%step == 0 {
-				t.count([2]float64{left[0][i/step], left[1][i/step]}, n)
-			} else {
+			if !d.isFitted(i) {
 				z := all.dot(i, r.w)
 				t.count([2]float64{z, z}, n)
 			}
@@ -299,14 +306,16 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 	whole := p.n
 	p.n = make([][2]float64, len(whole))
 	for f := range out {
-		for i, n := range whole {
-			in := d.inFold(i*step, f)
-			p.n[i] = [2]float64{n[0] - in[0], n[1] - in[1]}
+		for j, n := range whole {
+			in := d.inFold(fitted[j], f)
+			p.n[j] = [2]float64{n[0] - in[0], n[1] - in[1]}
 		}
 		r.w = slices.Clone(m.Ridge[1])
 		r.fit(foldSteps)
 		for i := range out[f] {
-			out[f][i] = all.dot(i, r.w)
+			if n := d.inFold(i, f); n[0]+n[1] > 0 {
+				out[f][i] = all.dot(i, r.w)
+			}
 		}
 	}
 	tables[Binned] = m.bin(d, &out)
@@ -354,7 +363,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 		z float64
 		n [2]float64
 	}
-	var list []seen
+	list := make([]seen, 0, len(d.count))
 	total := 0.0
 	for f := range o {
 		for i, z := range o[f] {
@@ -372,7 +381,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 		return nil
 	}
 	bins := 1 << depth
-	step := (len(list) + cutSample - 1) / cutSample
+	step := (len(list) + numberSample - 1) / numberSample
 	var pool []seen
 	sum := 0.0
 	for i := 0; i < len(list); i += step {
@@ -500,16 +509,29 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 // ridge.
 func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) {
 	p := &points{width: 3}
-	for f := range trees {
-		for i := range d.count {
-			if n := d.inFold(i, f); n[0]+n[1] > 0 {
-				p.x = append(p.x, trees[f][i], ridges[f][i], 1)
-				p.n = append(p.n, n)
+	each := func(do func(i, f int, n [2]float64)) {
+		for f := range trees {
+			for i := range d.count {
+				if n := d.inFold(i, f); n[0]+n[1] > 0 {
+					do(i, f, n)
+				}
 			}
 		}
 	}
+	each(func(i, f int, n [2]float64) {
+		if d.isFitted(i) {
+			p.x = append(p.x, trees[f][i], ridges[f][i], 1)
+			p.n = append(p.n, n)
+		}
+	})
 	r := regression{points: p, w: []float64{0.5, 0.5, 0}, penalty: diagonal(3, stackRidge)}
 	r.fit(newtonSteps)
 	copy(m.Stack[:], rounded(r.w))
 	tables[Stacked] = r.counted()
+	each(func(i, f int, n [2]float64) {
+		if !d.isFitted(i) {
+			z := stacked([3]float64(r.w), trees[f][i], ridges[f][i])
+			tables[Stacked].count([2]float64{z, z}, n)
+		}
+	})
 }

@@ -65,7 +65,7 @@ func (r *regression) fit(steps int) {
 	}
 }
 
-// derivatives computes gradient and Hessian at w.
+// derivatives computes gradient and Hessian at w, four rows at a time.
 func (r *regression) derivatives() {
 	p, n := r.points, r.points.width
 	copy(r.h, r.penalty)
@@ -75,23 +75,32 @@ func (r *regression) derivatives() {
 			r.g[i] += float64(r.penalty[i*n+j] * r.w[j])
 		}
 	}
-	for i, count := range p.n {
-		both := count[0] + count[1]
-		if both == 0 {
-			continue
-		}
-		q := stream.Logistic(p.dot(i, r.w))
-		e := float64(both*q) - count[0]
-		v := float64(float64(both*q) * (1 - q))
-		x := p.x[i*n : (i+1)*n]
-		for j, a := range x {
-			if a == 0 {
+	var x [4][]float64
+	var e, v [4]float64
+	for i := 0; i < len(p.n); {
+		for lane := range x {
+			for i < len(p.n) && p.n[i] == [2]float64{} {
+				i++
+			}
+			if i == len(p.n) {
+				e[lane], v[lane], x[lane] = 0, 0, p.x[:n]
 				continue
 			}
-			r.g[j] += float64(e * a)
-			row, va := r.h[j*n:j*n+j+1], float64(v*a)
+			both := p.n[i][0] + p.n[i][1]
+			q := stream.Logistic(p.dot(i, r.w))
+			e[lane], v[lane], x[lane] = float64(both*q)-p.n[i][0], float64(float64(both*q)*(1-q)), p.x[i*n:(i+1)*n]
+			i++
+		}
+		for j := range n {
+			x0, x1, x2, x3 := x[0][:j+1], x[1][:j+1], x[2][:j+1], x[3][:j+1]
+			if x0[j] == 0 && x1[j] == 0 && x2[j] == 0 && x3[j] == 0 {
+				continue
+			}
+			r.g[j] += float64(e[0]*x0[j]) + float64(e[1]*x1[j]) + (float64(e[2]*x2[j]) + float64(e[3]*x3[j]))
+			a, b, c, d := float64(v[0]*x0[j]), float64(v[1]*x1[j]), float64(v[2]*x2[j]), float64(v[3]*x3[j])
+			row := r.h[j*n : j*n+j+1]
 			for k := range row {
-				row[k] += float64(va * x[k])
+				row[k] += float64(a*x0[k]) + float64(b*x1[k]) + (float64(c*x2[k]) + float64(d*x3[k]))
 			}
 		}
 	}

@@ -10,14 +10,14 @@ import (
 
 // Limits of trees.
 const (
-	leastSplit = 8    // outputs of a node that is divided by symbols,
-	mostLeaves = 128  // and about how many leaves that may give
-	mostKids   = 32   // symbols that a node tells apart; all others go together
-	realBin    = 12   // outputs in a bin of a real column
-	carriedBin = 60   // of a value that a symbol carries
-	realDepth  = 7    // halvings of the numbers of an output
-	mixedDepth = 4    // of those that symbols carry
-	cutSample  = 2048 // outputs that a cut is taken from
+	leastSplit = 8   // outputs of a node that is divided by symbols,
+	mostLeaves = 128 // and about how many leaves that may give
+	mostKids   = 32  // symbols that a node tells apart; all others go together
+	realBin    = 12  // outputs in a bin of a real column
+	carriedBin = 60  // of a value that a symbol carries
+	realDepth  = 7   // halvings of the numbers of an output
+	mixedDepth = 4   // of those that symbols carry
+	cutSample  = 256 // outputs that a cut is taken from
 )
 
 // treeNode divides outputs by the symbol in a column, or by a number in it, or not at
