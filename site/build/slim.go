@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// slim makes a program of Go's linker smaller to load, by an eighth, and leaves it what it does.
-// The linker writes data as up to 100,000 segments, with zeros left out between them: zeros
-// compress, the segments' places do not, so here all data is one segment. Of the runtime's
-// tables it clears what a browser has no use for ([clearLines]).
+// slim makes a program by Go's linker smaller to load, by an eighth, and does not change what
+// it does. The linker leaves out zeros and so cuts the data into up to 100,000 segments. Zeros
+// compress and the addresses of segments do not, so slim makes one segment of all. It also
+// clears tables that a browser has no use for ([clearLines]). wasm-opt does neither.
 func slim(program []byte) ([]byte, error) {
-	const data = 11 // number of that section
+	const data = 11 // the section of that number
 	out, rest := slices.Clone(program[:8]), program[8:]
 	for len(rest) > 0 {
 		id := take(&rest, 1)[0]
@@ -22,7 +22,7 @@ func slim(program []byte) ([]byte, error) {
 			if err := clearLines(memory); err != nil {
 				return nil, err
 			}
-			section = binary.AppendUvarint([]byte{1, 0, 0x41, 0, 0x0b}, uint64(len(memory))) // one, in memory 0, at i32.const 0, end
+			section = binary.AppendUvarint([]byte{1, 0, 0x41, 0, 0x0b}, uint64(len(memory))) // one segment, in memory 0, at address i32.const 0, end
 			section = append(section, memory...)
 		}
 		out = append(binary.AppendUvarint(append(out, id), uint64(len(section))), section...)
@@ -36,14 +36,14 @@ func take(b *[]byte, n int) (first []byte) {
 	return first
 }
 
-// number cuts a number in LEB128 off b, which is not negative.
+// number cuts a number in LEB128 off b, one that is not negative.
 func number(b *[]byte) int {
 	v, n := binary.Uvarint(*b)
 	*b = (*b)[n:]
 	return int(v)
 }
 
-// memoryOf is the memory that a section of data fills, from address 0.
+// memoryOf is the memory from address 0 that a section of data fills.
 func memoryOf(section []byte) (memory []byte) {
 	for range number(&section) {
 		take(&section, 2) // memory 0, i32.const
@@ -56,18 +56,18 @@ func memoryOf(section []byte) (memory []byte) {
 	return memory
 }
 
-// clearLines clears files and lines, so that the trace of a panic names functions alone, and
-// where a signal may stop a goroutine, since a browser sends none. The tables are those of Go 1.20
-// and later: pcHeader in runtime/symtab.go, _func in runtime/runtime2.go.
+// clearLines clears the files and lines of instructions, so that the trace of a panic names
+// functions alone, and where a signal may stop a goroutine: a browser sends none. The tables
+// are those of Go 1.20 and later: pcHeader in runtime/symtab.go, _func in runtime/runtime2.go.
 func clearLines(memory []byte) error {
 	at := bytes.Index(memory, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}) // abi.CurrentPCLnTabMagic
 	if at < 0 {
 		return errors.New("no table of functions as Go 1.20 and later write it")
 	}
-	half := func(b []byte, at int) int { return int(binary.LittleEndian.Uint32(b[at:])) }
+	word := func(b []byte, at int) int { return int(binary.LittleEndian.Uint32(b[at:])) }
 	table := memory[at:]
-	places, functions := table[half(table, 56):half(table, 64)], table[half(table, 64):]
-	clear(table[half(table, 40):half(table, 56)]) // names of files
+	places, functions := table[word(table, 56):word(table, 64)], table[word(table, 64):]
+	clear(table[word(table, 40):word(table, 56)]) // names of files
 	kept := make([]byte, len(places))
 	keep := func(at int) {
 		rest := places[at:]
@@ -77,15 +77,15 @@ func clearLines(memory []byte) error {
 		}
 		copy(kept[at:], places[at:len(places)-len(rest)])
 	}
-	for i := range half(table, 8) {
-		f := functions[half(functions, 8*i+4):]
-		pcdata := f[44 : 44+4*half(f, 28)]
+	for i := range word(table, 8) {
+		f := functions[word(functions, 8*i+4):]
+		pcdata := f[44 : 44+4*word(f, 28)]
 		clear(f[20:28])                     // pcfile, pcln
 		clear(f[32:40])                     // cuOffset, startLine
 		clear(pcdata[:min(4, len(pcdata))]) // abi.PCDATA_UnsafePoint
-		keep(half(f, 16))                   // pcsp
+		keep(word(f, 16))                   // pcsp
 		for d := range slices.Chunk(pcdata, 4) {
-			keep(half(d, 0))
+			keep(word(d, 0))
 		}
 	}
 	copy(places, kept)
