@@ -81,7 +81,7 @@ func TestCatalogue(t *testing.T) {
 // The results are of the catalogue as it is, and the page is of the results.
 func TestResults(t *testing.T) {
 	c := contents(t)
-	run := must.Get(Recorded())(t)
+	run := must.Get(recorded())(t)
 	if len(run.Results) != len(c.Entries) {
 		t.Fatalf("%d results of %d entries: go run ./bench/gallery -output bench/gallery/results.json", len(run.Results), len(c.Entries))
 	}
@@ -108,7 +108,7 @@ func TestResults(t *testing.T) {
 	if faults < 12 || run.Seconds == 0 || run.Seconds > 600 {
 		t.Errorf("%d reported faults refuted, all entries in %.0f seconds; want at least 12 in at most 600", faults, run.Seconds)
 	}
-	want := Markdown(c, run)
+	want := markdown(c, run)
 	const page = "../../docs/gallery.md"
 	if *update {
 		must.Do(t, os.WriteFile(page, []byte(want), 0o644))

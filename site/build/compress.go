@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"os"
 	"time"
 
@@ -15,34 +16,27 @@ type coding struct {
 	pack   func([]byte) ([]byte, error)
 }
 
-var brotliCoding = coding{
-	suffix: ".br",
-	pack: func(data []byte) ([]byte, error) {
-		var out bytes.Buffer
-		// The window of 16 MB, the largest that browsers take, sees the whole core.
-		w := brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
-		if _, err := w.Write(data); err != nil {
-			return nil, err
-		}
-		err := w.Close()
-		return out.Bytes(), err
-	},
-}
+var brotliCoding = coding{".br", packing(func(w io.Writer) (io.WriteCloser, error) {
+	// The window of 16 MB, the largest that browsers take, sees the whole core.
+	return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24}), nil
+})}
 
-var gzipCoding = coding{
-	suffix: ".gz",
-	pack: func(data []byte) ([]byte, error) {
+var gzipCoding = coding{".gz", packing(func(w io.Writer) (io.WriteCloser, error) {
+	return gzip.NewWriterLevel(w, gzip.BestCompression) // its header has no name and no time
+})}
+
+func packing(begin func(io.Writer) (io.WriteCloser, error)) func([]byte) ([]byte, error) {
+	return func(data []byte) ([]byte, error) {
 		var out bytes.Buffer
-		w, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // its header has no name and no time
-		if err != nil {
-			return nil, err
+		w, err := begin(&out)
+		if err == nil {
+			_, err = w.Write(data)
 		}
-		if _, err := w.Write(data); err != nil {
-			return nil, err
+		if err == nil {
+			err = w.Close()
 		}
-		err = w.Close()
 		return out.Bytes(), err
-	},
+	}
 }
 
 // sibling writes the compressed form of data beside path and returns its size. One that was

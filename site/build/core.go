@@ -52,6 +52,9 @@ func compile() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
+		if data, err = slim(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.name, err)
+		}
 		files = append(files, file{b.name, data})
 	}
 	return files, nil

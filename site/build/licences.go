@@ -72,18 +72,14 @@ func linkedModules() ([]linked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("modules of the programs: %w", err)
 	}
-	seen := map[string]linked{}
+	var all []linked
 	for line := range strings.Lines(string(said)) {
 		if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-			seen[name] = linked{name, dir}
+			all = append(all, linked{name, dir})
 		}
 	}
-	var all []linked
-	for _, m := range seen {
-		all = append(all, m)
-	}
 	slices.SortFunc(all, func(a, b linked) int { return strings.Compare(a.name, b.name) })
-	return all, nil
+	return slices.Compact(all), nil
 }
 
 // licenceFiles are the licence and the notices of a module. Those of a module that
