@@ -19,16 +19,21 @@ import (
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// museumBrowserSeconds is how long a verdict may take in the page, at the median.
-const museumBrowserSeconds = 0.6
+// museumBrowserSeconds is how long a verdict may take in the page, at the median: in a tab that
+// has run the audit before, and in a fresh one.
+var museumBrowserSeconds = [2]float64{0.6, 1.5}
 
-// bothRuns is one audit natively and in the page: the core's own clock in both, and the
-// seconds from the press of Run until the page shows the result.
+// bothRuns is one audit natively and in the page: the core's own clock in both, and what a
+// visitor waits for.
 type bothRuns struct {
 	native, page pair.Report
-	shown        float64
+	warm, fresh  waited
 	same         bool // counts, and all bets
 }
+
+// waited is how many seconds passed from the press of Run until the page said that the claim is
+// refuted, and until it showed the result.
+type waited struct{ Verdict, Shown float64 }
 
 // benchBrowser runs audits natively and in the page in a headless Chromium, one after the
 // other on the same machine, and prints both times.
@@ -37,7 +42,7 @@ func benchBrowser(c *call) (int, error) {
 	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: new(audit.DPClaim(1, 0)), Trials: 10}
 	c.StringVar(&plan.Mechanism, "mechanism", plan.Mechanism, "mechanism to audit at epsilon = 1, at a fixed size")
 	c.Count(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
-	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page, until it is refuted; each run of the page in a fresh tab")
+	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page; in the page once in a fresh tab, and again")
 	seeds := 5
 	c.Count(&seeds, "seeds", seeds, "runs a mechanism of the museum, with seeds 5000, 5001, ...")
 	dir := c.String("dir", "dist", "folder of the built site")
@@ -61,7 +66,7 @@ func benchBrowser(c *call) (int, error) {
 		return 0, err
 	}
 	defer stop()
-	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "until shown", "refuted", "same"}}
+	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "verdict", "warm", "shown", "refuted", "same"}}
 	quick, different := 0, 0
 	for _, p := range plans {
 		if *museum {
@@ -79,28 +84,33 @@ func benchBrowser(c *call) (int, error) {
 			refuted += choose(x.page.Verdict == audit.Violation, 1, 0)
 			same += choose(x.same, 1, 0)
 		}
-		row := func(name string, of func(x bothRuns) (native, page, shown float64), more ...any) float64 {
-			var seconds [3][]float64
+		mid := func(value func(x bothRuns) float64) float64 {
+			var list []float64
 			for _, x := range all {
-				native, page, shown := of(x)
-				seconds = [3][]float64{append(seconds[0], native), append(seconds[1], page), append(seconds[2], shown)}
+				list = append(list, value(x))
 			}
-			native, page := median(seconds[0]), median(seconds[1])
-			t.add(name, append([]any{native, page, page / native, median(seconds[2])}, more...)...)
-			return page
+			return median(list)
+		}
+		row := func(name string, value func(r audit.Timing) float64, more ...any) {
+			native := mid(func(x bothRuns) float64 { return value(x.native.Timing) })
+			page := mid(func(x bothRuns) float64 { return value(x.page.Timing) })
+			t.add(name, append([]any{native, page, page / native}, more...)...)
 		}
 		if !*museum {
-			row("explore", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Explore, x.page.Timing.Explore, 0 })
-			row("certify", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Certify, x.page.Timing.Certify, 0 })
-			row("bound", func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Bound, x.page.Timing.Bound, 0 })
+			row("explore", func(r audit.Timing) float64 { return r.Explore })
+			row("certify", func(r audit.Timing) float64 { return r.Certify })
+			row("bound", func(r audit.Timing) float64 { return r.Bound })
 		}
-		total := row(p.Mechanism, func(x bothRuns) (_, _, _ float64) { return x.native.Timing.Total, x.page.Timing.Total, x.shown }, of(refuted, seeds), of(same, seeds))
+		fresh := mid(func(x bothRuns) float64 { return x.fresh.Verdict })
+		warm := mid(func(x bothRuns) float64 { return x.warm.Verdict })
+		shown := mid(func(x bothRuns) float64 { return x.fresh.Shown })
+		row(p.Mechanism, func(r audit.Timing) float64 { return r.Total }, fresh, warm, shown, of(refuted, seeds), of(same, seeds))
 		different += seeds - same
-		quick += choose(refuted == seeds && total <= museumBrowserSeconds, 1, 0)
-		c.say("%s: %.3f s", p.Mechanism, total)
+		quick += choose(refuted == seeds && warm <= museumBrowserSeconds[0] && fresh <= museumBrowserSeconds[1], 1, 0)
+		c.say("%s: %.3f s", p.Mechanism, shown)
 	}
 	if *museum {
-		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median in the browser", quick, len(plans), museumBrowserSeconds)}
+		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
 	}
 	c.print("Audits natively and in Chromium", t)
 	return choose(different == 0, cli.ExitOK, cli.ExitInconclusive), nil
@@ -112,7 +122,7 @@ func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns,
 	if x.native, err = run.Do(c.ctx); err != nil {
 		return x, err
 	}
-	if x.page, x.shown, err = runInBrowser(b, address, x.native, c.workers); err != nil {
+	if err := x.inBrowser(b, address, c.workers); err != nil {
 		return x, fmt.Errorf("in the browser: %w", err)
 	}
 	// A p-value may differ in its last digit, as exponentials do.
@@ -122,41 +132,47 @@ func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns,
 	return x, nil
 }
 
-// runInBrowser presses Run in a fresh tab with the settings of a report, and returns the
-// page's report and the seconds from the press until the page shows it.
-func runInBrowser(b context.Context, address string, of pair.Report, workers int) (r pair.Report, shown float64, err error) {
-	tab, err := browser.Open(b, address+of.Reproduce.URL+fmt.Sprintf("&workers=%d", workers))
+// inBrowser presses Run twice in a fresh tab with the settings of the native report.
+func (x *bothRuns) inBrowser(b context.Context, address string, workers int) error {
+	tab, err := browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers))
 	if err != nil {
-		return r, 0, err
+		return err
 	}
 	defer tab.Close()
 	if err := tab.Until(`document.body.dataset.state === "ready"`, time.Minute); err != nil {
-		return r, 0, err
+		return err
 	}
-	if _, err := browser.Eval[bool](tab, `(() => {
-		const begun = performance.now();
-		new MutationObserver((_, watch) => {
-			if (document.body.dataset.state !== "done") return;
-			window.shownAfter = performance.now() - begun;
-			watch.disconnect();
-		}).observe(document.body, {attributes: true});
-		document.querySelector("#run").click();
-		return true;
-	})()`); err != nil {
-		return r, 0, err
-	}
-	if err := tab.Until(`window.shownAfter > 0`, 10*time.Minute); err != nil {
-		return r, 0, err
-	}
-	ms, err := browser.Eval[float64](tab, `window.shownAfter`)
-	if err != nil {
-		return r, 0, err
+	for _, w := range []*waited{&x.fresh, &x.warm} {
+		_, err := browser.Eval[bool](tab, `(() => {
+			const begun = performance.now(), seconds = () => (performance.now() - begun) / 1000;
+			const waited = window.waited = {};
+			let runs = false; // not the result of the run before
+			new MutationObserver((_, watch) => {
+				const done = document.body.dataset.state === "done";
+				if (!(runs ||= !done)) return;
+				if (done || document.querySelector("#verdict").textContent.startsWith("Violation")) waited.Verdict ??= seconds();
+				if (!done) return;
+				waited.Shown = seconds();
+				watch.disconnect();
+			}).observe(document.body, {attributes: true, childList: true, subtree: true});
+			document.querySelector("#run").click();
+			return true;
+		})()`)
+		if err != nil {
+			return err
+		}
+		if err := tab.Until(`window.waited.Shown > 0`, 10*time.Minute); err != nil {
+			return err
+		}
+		if *w, err = browser.Eval[waited](tab, `window.waited`); err != nil {
+			return err
+		}
 	}
 	text, err := browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`)
 	if err != nil {
-		return r, 0, err
+		return err
 	}
-	return r, ms / 1000, json.Unmarshal([]byte(text), &r)
+	return json.Unmarshal([]byte(text), &x.page)
 }
 
 // served serves a folder, and starts a browser in front of it.
