@@ -64,13 +64,19 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 			slopes, tops = []float64{1, 0.5}, stakeTops
 		}
 		e := stream.Exp(-p.Epsilon)
+		etas := make([][]float64, len(slopes)) // of the cells, once a bet asks for them
 		for _, a := range stakeFloors {
 			b := 2 - a
 			c := a + float64(b*e)
-			for _, slope := range slopes {
+			for k, slope := range slopes {
 				for _, top := range tops {
-					s.dp(p, a, func(z float64) float64 {
-						return min(float64(top*b)*e, max(0, float64(c*stream.Logistic(float64(slope*z)))-a))
+					s.dp(p, a, func(cell int) float64 {
+						if etas[k] == nil {
+							for _, z := range odds {
+								etas[k] = append(etas[k], stream.Logistic(float64(slope*z)))
+							}
+						}
+						return min(float64(top*b)*e, max(0, float64(c*etas[k][cell])-a))
 					})
 				}
 			}
@@ -79,13 +85,13 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 	return s
 }
 
-// dp adds the bet of u, a function of log odds.
-func (s *Stakes) dp(p Point, a float64, u func(z float64) float64) {
+// dp adds the bet of u, a function of cells.
+func (s *Stakes) dp(p Point, a float64, u func(cell int) float64) {
 	s.add(func(odds, first, second []float64) float64 {
 		b, grow := 2-a, stream.Exp(p.Epsilon)
 		most := 0.0
-		for i, z := range odds {
-			x := u(z)
+		for i := range odds {
+			x := u(i)
 			most = max(most, x)
 			first[i] = a + x
 			second[i] = max(0, b-float64(grow*x))

@@ -150,6 +150,7 @@ func TestFormAndResult(t *testing.T) {
 	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 		t.Errorf("a run that certified nothing replaced the result: %q", now)
 	}
+	click(t, tab, "#more-actions > summary")
 	click(t, tab, "#use-settings")
 	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`, 5*time.Second)
 }

@@ -337,7 +337,7 @@ func TestViewSharp(t *testing.T) {
 			openView(t, tab, "divergence")
 		case 2:
 			eval[bool](t, tab, `(`+viewFrame+`.scrollIntoView(), true)`)
-			box := eval[[2]float64](t, tab, `(b => [b.left + b.width / 2, b.top + 60])(`+viewFrame+`.getBoundingClientRect())`)
+			box := eval[[2]float64](t, tab, `(b => [b.left + b.width / 2, b.top + 300])(`+viewFrame+`.getBoundingClientRect())`)
 			must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0], box[1])))
 		}
 		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale), 30*time.Second)
