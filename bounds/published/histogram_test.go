@@ -10,9 +10,6 @@ func TestHistogramSamples(t *testing.T) {
 	for _, k := range []struct{ got, want float64 }{
 		{HistogramSamples(10, 0, 0.1, 0.1), 2 * 4000},
 		{HistogramSamples(10, 0, 0.01, 0.1), 2 * 120_000},
-		{CorrectedHistogramSamples(10, 0, 0.1, 1.0/3), 2 * 4000},
-		{CorrectedHistogramSamples(2, 0, 0.1, 1.0/3), 2 * 1200},
-		{CorrectedHistogramSamples(2, 0, 0.1, 0.05), 2 * 8000},
 		{ADPTesterEta(2, 0, 2400), 0.1},
 		{ADPTesterEta(100, 0, 8e6), 0.01},
 	} {
@@ -54,12 +51,4 @@ func TestHistogramCoverage(t *testing.T) {
 			}
 		}
 	}
-}
-
-// CorrectedHistogramSamples is the number of outputs a side after which the
-// estimate less eta exceeds the true divergence with probability at most beta:
-// the larger of 4m(1+e^(2 eps))/eta^2, which keeps the bias below eta/2, and
-// 4(1+e^(2 eps))/(beta eta^2), for Chebyshev's inequality.
-func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
-	return math.Max(4*float64(m), 4/beta) * (1 + math.Exp(2*eps)) / (eta * eta)
 }

@@ -89,17 +89,20 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
+// thirdAbove are Gaussian scores, of which one in three is so far above the others.
+func thirdAbove(n int, key stream.Key, sigma, by float64) []float64 {
+	scores := make([]float64, n)
+	stream.New(key).Gaussian(scores, sigma)
+	for i := 0; i < n; i += 3 {
+		scores[i] += by
+	}
+	return scores
+}
+
 // Intervals stand only where they hold, and the claim beside them only where it bounds
 // what they are of.
 func TestTable(t *testing.T) {
-	s := stream.New(stream.Key{Seed: 4, Purpose: "membership/table"})
-	scores := make([]float64, 6000)
-	s.Gaussian(scores, 1)
-	for i := range scores {
-		if i%3 == 0 {
-			scores[i] += 3
-		}
-	}
+	scores := thirdAbove(6000, stream.Key{Seed: 4, Purpose: "membership/table"}, 1, 3)
 	e := OfRuns(1, 2, scores, 0.05)
 	claim := audit.DPClaim(1, 1e-5)
 	for basis, want := range map[Basis][5]bool{OwnTrainings: {true, false, true, true, true}, OneTraining: {}, FixedRuns: {false, true}, OpenRuns: {}} {
@@ -184,14 +187,7 @@ func TestCheck(t *testing.T) {
 
 // The evidence is the same on every platform; what follows from it is within tolerances.
 func TestSameBitsMembership(t *testing.T) {
-	s := stream.New(stream.Key{Seed: 8, Purpose: "membership/bits"})
-	scores := make([]float64, 9000)
-	s.Gaussian(scores, 2)
-	for i := range scores {
-		if i%3 == 0 {
-			scores[i] += 0.7
-		}
-	}
+	scores := thirdAbove(9000, stream.Key{Seed: 8, Purpose: "membership/bits"}, 2, 0.7)
 	text := must.Get(audit.Canonical(OfRuns(2, 4, scores, 0.05)))(t)
 	sum := sha256.Sum256(text)
 	const want = "531ff36419ccb3956ef328fe8f1a20c2eac7f77009e20933b9efc5cfc3d973e1"

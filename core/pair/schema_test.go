@@ -37,8 +37,7 @@ func words(all ...string) *jsonschema.Schema {
 // schema is generated from the Go types, with the words that named types allow.
 func schema(t *testing.T) []byte {
 	t.Helper()
-	zero, one := 0.0, 1.0
-	s, err := jsonschema.For[pair.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	s := must.Get(jsonschema.For[pair.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict]():           words(string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)),
 		reflect.TypeFor[audit.ClaimKind]():         words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP), string(audit.Profile)),
 		reflect.TypeFor[audit.Relation]():          words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
@@ -53,19 +52,15 @@ func schema(t *testing.T) []byte {
 			string(published.MethodRenyiPublished), string(published.MethodHistogramPublished)),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage]():  {Type: "object", Description: "the model, as its learner writes it"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "dpscope report"
 	s.Description = "What an audit of differential privacy found, with all that is needed to replay it. Lower bounds are rounded down."
 	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
 	s.Properties["kind"].Enum = []any{report.Pair}
-	s.Properties["confidence"].ExclusiveMinimum, s.Properties["confidence"].ExclusiveMaximum = &zero, &one
-	s.Properties["lowerBound"].Minimum = &zero
-	data := must.Get(audit.Canonical(s))(t)
-	return data
+	s.Properties["confidence"].ExclusiveMinimum, s.Properties["confidence"].ExclusiveMaximum = new(0.0), new(1.0)
+	s.Properties["lowerBound"].Minimum = new(0.0)
+	return must.Get(audit.Canonical(s))(t)
 }
 
 func TestSchemaIsCurrent(t *testing.T) {
@@ -80,22 +75,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 }
 
 // compiled is the schema file, read once.
-var compiled = sync.OnceValues(func() (*check.Schema, error) {
-	file, err := os.Open(schemaFile)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	doc, err := check.UnmarshalJSON(file)
-	if err != nil {
-		return nil, err
-	}
-	c := check.NewCompiler()
-	if err := c.AddResource("report.json", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("report.json")
-})
+var compiled = sync.OnceValues(func() (*check.Schema, error) { return check.NewCompiler().Compile(schemaFile) })
 
 // validate checks a report's JSON against the schema file.
 func validate(t *testing.T, report []byte) {

@@ -48,7 +48,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	methods := append(scores.FlatMethods(), scores.MatrixMethods()...)
 	methods = append(methods, bounds.MethodAUROC, bounds.MethodROCRanks)
 	slices.Sort(methods)
-	s, err := x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	s := must.Get(x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict]():           words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
 		reflect.TypeFor[audit.ClaimKind]():         words(audit.Pure, audit.Approximate),
 		reflect.TypeFor[audit.TerminationReason](): words(audit.Completed, audit.Stopped, audit.Failed),
@@ -63,17 +63,13 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed, canary.OneRun),
 		reflect.TypeFor[[]byte]():                  {Type: "string"},
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = x.title
 	s.Description = x.about + ", with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
 	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
 	s.Properties["kind"].Enum = []any{x.kind}
-	data := must.Get(audit.Canonical(s))(t)
-	return data
+	return must.Get(audit.Canonical(s))(t)
 }
 
 // TestSchema: the schemas in docs are those of the Go types. That reports fit them is held

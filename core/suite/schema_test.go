@@ -34,49 +34,42 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 	return s
 }
 
-func number(x float64) *float64 { return &x }
-
 // planSchema is generated from the Go types, with the ranges that Parse checks.
 func planSchema(t *testing.T) []byte {
 	t.Helper()
-	s, err := jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	s := must.Get(jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.ClaimKind]():  words(audit.Pure, audit.Approximate, audit.Renyi, audit.ZCDP, audit.GaussianDP, audit.Profile),
 		reflect.TypeFor[audit.Relation]():   words(audit.AddRemove, audit.Replace, audit.BoundedReplace, audit.LInfinity),
 		reflect.TypeFor[audit.ColumnKind](): words(audit.Real, audit.Symbol, audit.Mixed),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "dpscope plan"
 	s.Description = "Several audits of differential privacy in one run, which share one error."
 	p := s.Properties
 	p["version"].Enum = []any{suite.Version}
-	p["beta"].Minimum, p["beta"].Maximum = number(1e-9), number(0.5)
+	p["beta"].Minimum, p["beta"].Maximum = new(float64(1e-9)), new(float64(0.5))
 	p["beta"].Description = "allowed error of all audits together; each gets an equal share; default 0.05"
-	p["confidence"].Minimum, p["confidence"].ExclusiveMaximum = number(0.5), number(1)
+	p["confidence"].Minimum, p["confidence"].ExclusiveMaximum = new(float64(0.5)), new(float64(1))
 	p["confidence"].Description = "1 - beta, instead of it"
 	p["seed"].Types, p["seed"].Type = nil, "integer"
-	p["seed"].Minimum, p["seed"].Maximum = number(0), number(audit.MaxSeed)
+	p["seed"].Minimum, p["seed"].Maximum = new(float64(0)), new(float64(audit.MaxSeed))
 	p["seed"].Description = "the seed of each audit follows from it and the audit's name; default 42"
 	s.Not = &jsonschema.Schema{Required: []string{"beta", "confidence"}}
 	audits := p["audits"]
 	audits.Types, audits.Type = nil, "array"
-	least, most := 1, suite.MaxAudits
-	audits.MinItems, audits.MaxItems = &least, &most
+	audits.MinItems, audits.MaxItems = new(1), new(suite.MaxAudits)
 	e := audits.Items
 	for _, decided := range []string{"version", "beta", "seed"} { // by the whole plan
 		delete(e.Properties, decided)
 	}
 	e.Required = []string{"name"}
-	e.Properties["name"].MinLength = &least
+	e.Properties["name"].MinLength = new(1)
 	e.Properties["name"].Description = "distinct within the plan"
 	e.Properties["location"].Description = "FILE or FILE:LINE of the mechanism in your code"
 	e.Properties["recorded"].Description = "outputs that another program recorded, instead of a mechanism"
 	files := e.Properties["recorded"].Properties["files"]
-	two := 2
-	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", &least, &two
+	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", new(1), new(2)
 	for _, kind := range []string{"canaries", "scores"} {
 		own := e.Properties[kind]
 		own.Types, own.Type = nil, "object"
@@ -90,12 +83,11 @@ func planSchema(t *testing.T) []byte {
 		own.Description = "an audit of another kind, instead of a mechanism; the fields of its plan"
 	}
 	given := e.Properties["scores"].Properties["files"]
-	given.Types, given.Type, given.MinItems, given.MaxItems = nil, "array", &least, &two
+	given.Types, given.Type, given.MinItems, given.MaxItems = nil, "array", new(1), new(2)
 	e.Properties["data"].Description = "the file of vectors or examples of canaries"
 	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}, {Required: []string{"brought", "claim"}},
 		{Required: []string{"canaries"}}, {Required: []string{"scores"}}}
-	data := must.Get(audit.Canonical(s))(t)
-	return data
+	return must.Get(audit.Canonical(s))(t)
 }
 
 // reportSchema refers to the schema of a single report.
@@ -105,49 +97,29 @@ func reportSchema(t *testing.T) []byte {
 	for _, k := range core.Kinds() {
 		refs = append(refs, &jsonschema.Schema{Ref: report.SchemaName(k.Name)})
 	}
-	s, err := jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	s := must.Get(jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict](): words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
 		reflect.TypeFor[report.View]():   {AnyOf: refs},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "dpscope plan report"
 	s.Description = "What the audits of a plan found, with all that is needed to replay each but for files of recorded outputs."
 	s.Properties["kind"].Enum = []any{suite.ReportKind}
 	s.Properties["schemaVersion"].Enum = []any{suite.ReportVersion}
-	data := must.Get(audit.Canonical(s))(t)
-	return data
+	return must.Get(audit.Canonical(s))(t)
 }
 
 // compiled checks that the schema in docs is current, and compiles it.
 func compiled(t *testing.T, name string, want []byte) *check.Schema {
 	t.Helper()
-	docs := filepath.Join("..", "..", "docs")
+	file := filepath.Join("..", "..", "docs", name)
 	if *update {
-		must.Do(t, os.WriteFile(filepath.Join(docs, name), want, 0o644))
+		must.Do(t, os.WriteFile(file, want, 0o644))
 	}
-	got, err := os.ReadFile(filepath.Join(docs, name))
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%v: docs/%s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, name)
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v: %s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, file)
 	}
-	c := check.NewCompiler()
-	files := []string{name}
-	for _, k := range core.Kinds() {
-		files = append(files, report.SchemaName(k.Name))
-	}
-	for _, file := range files {
-		f := must.Get(os.Open(filepath.Join(docs, file)))(t)
-		doc, err := check.UnmarshalJSON(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		must.Do(t, c.AddResource("https://dpscope.invalid/"+file, doc))
-	}
-	s := must.Get(c.Compile("https://dpscope.invalid/" + name))(t)
-	return s
+	return must.Get(check.NewCompiler().Compile(file))(t)
 }
 
 func fits(s *check.Schema, data string) error {

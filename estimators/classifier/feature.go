@@ -143,8 +143,8 @@ func (r *reading) signedLog(z float64) float64 {
 	return r.log
 }
 
-// places are those of a symbol, among the columns with symbols: how many they are, the first, -1 where there is
-// none, and their sum.
+// places are those of a symbol, among the columns with symbols: how many they are, the first, -1
+// where there is none, and their sum.
 type places struct{ n, first, sum int }
 
 // read is a feature of an output.
