@@ -13,12 +13,14 @@ const groups = [
 const SETTLED = 120; // ms after a knob's last move
 const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds, where it is one of those
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
-const SAMPLES = "5000"; // an answer at once; there is a button for more
+const SAMPLES = 5000; // an answer at once; there is a button for more
+const BROKEN = 10; // times as many of one with a known fault, which ends when it is found
 
 /** Two figures, as a slider gives them. */
 const nice = (x) => String(Number(x.toPrecision(2)));
 
-const exploring = (mechanism, epsilon) => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${SAMPLES}&beta=${ALLOWED_ERROR}`;
+/** @param {import("../worker/files").FullCatalogue["mechanisms"][number]} of */
+const exploring = ({ name, fault, claim: { epsilon = 1 } }) => `#v=1&mechanism=${name}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${fault ? BROKEN * SAMPLES : SAMPLES}&beta=${ALLOWED_ERROR}`;
 
 export class Explore {
   #form;
@@ -53,7 +55,7 @@ export class Explore {
 
   /** Offers what the catalogue has of the picks. @param {import("../worker/files").FullCatalogue} catalogue */
   fill(catalogue) {
-    this.#addresses = new Map(catalogue.mechanisms.map((m) => [m.name, exploring(m.name, m.claim.epsilon ?? 1)]));
+    this.#addresses = new Map(catalogue.mechanisms.map((m) => [m.name, exploring(m)]));
     const there = this.#addresses;
     byId("picks").replaceChildren(...groups.flatMap(([title, picks]) => [
       html("h3", {}, title),

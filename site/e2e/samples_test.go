@@ -134,7 +134,7 @@ func TestSamplesReading(t *testing.T) {
 		set(t, tab, f[0], f[1])
 	}
 	r := runSamples(t, tab, time.Minute)
-	if s := r.Inputs.Samples; s.Split.Explored != 500 || s.Split.Certified != 900 || s.Split.Unused != [2]int{100, 100} || s.Reading.NonFinite != "symbol" || r.Claim.Rho != 2 {
+	if s := r.Inputs.Samples; *s.Split != (audit.RecordedSplit{Bet: 900, Explored: 500, Certified: 500, Unused: [2]int{500, 500}}) || s.Reading.NonFinite != "symbol" || r.Claim.Rho != 2 {
 		t.Errorf("%+v %+v: %s", s, r.Claim, r.Reproduce.CLI)
 	}
 
