@@ -124,15 +124,16 @@ const leastHalved = 2000
 
 // foresee ranks the learners of one pair: about the bound that certification will give,
 // from the scores of validation outputs and the tables of their halves. Each half is
-// bounded by what the other suggests, as certification is by exploration: the largest
-// value on the same outputs is that of the score which chance favours most in the tails.
+// bounded by what the other suggests, as certification is by exploration, for epsilon by the
+// counts of both together, which a rare event needs: the largest value on the same outputs is
+// that of the score which chance favours most in the tails.
 // value is the worth, which ranks learners where the goal is neither epsilon nor a
 // divergence, and where halves are too small to show what all together do.
 func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
 	}
-	sum := 0.0
+	mean := 0.0
 	switch {
 	case a.Plan.divergent():
 		alpha, _ := a.bestOrder(halves)
@@ -141,7 +142,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 			if err != nil {
 				return value
 			}
-			sum += fromDivergence(a.Plan.goal(), bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha)
+			mean += float64(fromDivergence(a.Plan.goal(), bounds.Renyi(d.side(halves[1-i]), d.RenyiPlan, a.Plan.Beta), alpha) / 2)
 		}
 	case a.Plan.goal() == report.Epsilon:
 		_, delta := a.dpLimits()
@@ -152,14 +153,17 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 				half[i][side] = slices.Sorted(slices.Values(all[i*n : (i+1)*n]))
 			}
 		}
+		var both bounds.Counts // of both halves, each in the event that the other suggests
 		for i, one := range half {
 			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples, nil)
-			sum += math.Max(threshold.Worthless, bounds.Exact(event.CountsOf(half[1-i][0], half[1-i][1]), delta, a.Plan.Beta))
+			c := event.CountsOf(half[1-i][0], half[1-i][1])
+			both = bounds.Counts{X: both.X + c.X, N1: both.N1 + c.N1, Y: both.Y + c.Y, N0: both.N0 + c.N0}
 		}
+		mean = bounds.Exact(both, delta, a.Plan.Beta)
 	default:
 		return value
 	}
-	return math.Max(threshold.Worthless, phrase.Floor(sum/2, 6))
+	return math.Max(threshold.Worthless, phrase.Floor(mean, 6))
 }
 
 // bestOrder is the order whose divergence shows most of the goal, and how much.
