@@ -23,8 +23,8 @@ import (
 // has run the audit before, and in a fresh one.
 var museumBrowserSeconds = [2]float64{0.6, 1.5}
 
-// bothRuns is one audit natively and in the page: the core's own clock in both, and what a
-// visitor waits for.
+// bothRuns is one audit natively and in the page, there in a fresh tab and again, of which page
+// is the report: the core's own clock in both, and what a visitor waits for.
 type bothRuns struct {
 	native, page pair.Report
 	warm, fresh  waited
@@ -110,7 +110,7 @@ func benchBrowser(c *call) (int, error) {
 		c.say("%s: %.3f s", p.Mechanism, shown)
 	}
 	if *museum {
-		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
+		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, and the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
 	}
 	c.print("Audits natively and in Chromium", t)
 	return choose(different == 0, cli.ExitOK, cli.ExitInconclusive), nil

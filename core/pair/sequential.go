@@ -80,7 +80,7 @@ func (b *Bet) UnmarshalText(text []byte) error {
 	plain := strings.Replace(string(text), " r", " ", 1)
 	b.Reversed = plain != string(text)
 	fields := [...]any{&b.Account, &b.Candidate, &b.Stake, &b.Share}
-	err := json.Unmarshal([]byte("["+strings.ReplaceAll(plain, " ", ",")+"]"), &fields) // fmt.Sscan brings 20 KB into the core
+	err := json.Unmarshal([]byte("["+strings.ReplaceAll(plain, " ", ",")+"]"), &fields) // fmt.Sscan would bring the scanner of fmt into the core
 	if again, _ := b.MarshalText(); err != nil || string(again) != string(text) {
 		return &audit.InputError{Field: "bet", Found: strconv.Quote(string(text)), Want: `account, candidate, stake and share, such as "0 1 r12 0.25"`}
 	}

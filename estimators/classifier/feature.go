@@ -130,15 +130,14 @@ type reading struct {
 	row     []float64
 	symbol  float64 // that was looked for last
 	places  places  // where it was
-	z, log  float64 // the number whose signed log was taken last
 	counted bool
-	logged  bool
+	z, log  float64 // the number whose signed log was taken last; that of 0 is 0
 }
 
 // signedLog is the log of 1 + |z| with z's sign.
 func (r *reading) signedLog(z float64) float64 {
-	if !r.logged || z != r.z {
-		r.z, r.log, r.logged = z, signedLog(z), true
+	if z != r.z {
+		r.z, r.log = z, signedLog(z)
 	}
 	return r.log
 }
