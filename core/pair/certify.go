@@ -77,7 +77,8 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.told != nil {
-				g.Live = &Live{Chart: s.counted.drawn(), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.Direction(), Event: s.event, Rows: s.counted.Rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta}
+				g.Live = &Live{Chart: s.counted.drawn(), Claim: s.at(e.Prepared.Point).grouped(e.Prepared.Steps).Claim, Direction: e.Prepared.Event.Direction(), Event: s.event, Rows: s.counted.Rows, Samples: s.Plan.Samples, Beta: s.Plan.Beta,
+					People: PeopleOf(&e.Pair, s.Plan.Relation, s.recording()), Output: s.output()}
 			}
 		}
 	}))

@@ -32,25 +32,29 @@ type LinkSummary struct {
 }
 
 const (
-	summaryValues = 512  // of a dataset in a link, at most
+	summaryValues = 2048 // of a dataset in a link, at most
 	summaryRows   = 3    // the one that decides, that of the event and that of the bets
 	summaryWords  = 2000 // letters of an event
 )
 
-// Shown is the pair whose outputs the page shows: that of the chart or, without one, that
-// was drawn from last; nil where there is none.
-func (r Report) Shown() *audit.Pair {
-	if r.Evidence != nil {
-		return &r.Evidence.Pair
+// Shown is the pair of a report whose outputs the page shows: that of the chart or, without
+// one, that was drawn from last; nil where there is none.
+func Shown(e *Evidence, s *SequentialResult) *audit.Pair {
+	if e != nil {
+		return &e.Pair
 	}
-	if s := r.Sequential; s != nil && len(s.Epochs) > 0 {
-		i := s.Epochs[len(s.Epochs)-1].Pair
-		if s.Chart != nil {
-			i = s.Chart.Pair
-		}
-		if i >= 0 && i < len(s.Pairs) {
-			return &s.Pairs[i]
-		}
+	if s == nil {
+		return nil
+	}
+	i := -1
+	switch {
+	case s.Chart != nil:
+		i = s.Chart.Pair
+	case len(s.Epochs) > 0:
+		i = s.Epochs[len(s.Epochs)-1].Pair
+	}
+	if i >= 0 && i < len(s.Pairs) {
+		return &s.Pairs[i]
 	}
 	return nil
 }
@@ -67,7 +71,7 @@ func (r Report) LinkSummary() LinkSummary {
 	if g.Chart != nil {
 		g.Chart.Axis, g.Chart.Labels, g.Chart.Plane = "", nil, nil
 	}
-	if p := r.Shown(); p != nil && r.Inputs.Samples == nil && max(len(p.First.Values), len(p.Second.Values)) <= summaryValues {
+	if p := Shown(r.Evidence, r.Sequential); p != nil && r.Inputs.Samples == nil && max(len(p.First.Values), len(p.Second.Values)) <= summaryValues {
 		g.Pair = &audit.Pair{First: p.First, Second: p.Second}
 	}
 	pictured := r.Pictured()
@@ -142,7 +146,7 @@ func (g LinkSummary) Report(a *Audit) (Report, error) {
 		pair = *g.Pair
 	}
 	if chart := g.Chart.Named(a.Columns); g.Share > 0 {
-		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Epochs: []Epoch{{}}, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
+		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
 	} else {
 		r.Evidence = &Evidence{Pair: pair, Chart: chart}
 		if row := r.Pictured(); row != nil {

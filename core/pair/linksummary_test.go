@@ -43,14 +43,11 @@ func TestGlimpse(t *testing.T) {
 		if wantTitle, wantDetail := r.Banner(); title != wantTitle || detail != wantDetail {
 			t.Errorf("%s: %q, %q, the report says %q, %q", plan.Mechanism, title, detail, wantTitle, wantDetail)
 		}
-		pictured := func(r pair.Report) (plot.Picture, string, string) {
-			p := r.Shown()
-			return plot.Draw(scene.NewOutputs(scene.InputOf(r).Report), plot.Request{Width: 600}), pair.DatasetWords(p.First), pair.DatasetWords(p.Second)
+		pictured := func(r pair.Report) plot.Picture {
+			return plot.Draw(scene.NewOutputs(scene.InputOf(r).Report), plot.Request{Width: 600})
 		}
-		got, gotFirst, gotSecond := pictured(head)
-		want, first, second := pictured(r)
-		if got.Said != want.Said || !reflect.DeepEqual(got.SVG, want.SVG) || gotFirst != first || gotSecond != second {
-			t.Errorf("%s: the link shows %+v of %s and %s, the report %+v of %s and %s", plan.Mechanism, got.Said, gotFirst, gotSecond, want.Said, first, second)
+		if got, want := pictured(head), pictured(r); got.Said != want.Said || !reflect.DeepEqual(got.SVG, want.SVG) {
+			t.Errorf("%s: the link shows %+v, the report %+v", plan.Mechanism, got.Said, want.Said)
 		}
 		for what, change := range map[string]func(*pair.LinkSummary){
 			"verdict": func(g *pair.LinkSummary) {
@@ -78,5 +75,25 @@ func TestGlimpse(t *testing.T) {
 	var none report.Report
 	if title, _ := none.Banner(); title == "" {
 		t.Error("a report of nothing has no banner")
+	}
+}
+
+// TestPeople: Ada is in the dataset that has a row more, or else larger answers; Bob stands
+// for a row that is replaced.
+func TestPeople(t *testing.T) {
+	for _, c := range []struct {
+		first, second audit.Dataset
+		relation      audit.Relation
+		names, words  string
+	}{
+		{audit.Records(3), audit.Records(3, 1), audit.AddRemove, "without Ada, with Ada", "the same without Ada: {3}, Ada and 1 other: {3, [1]}"},
+		{audit.Records(2), audit.Records(), audit.AddRemove, "with Ada, without Ada", "Ada alone: {[2]}, nobody"},
+		{audit.Records(0, 0), audit.Records(0, 5), audit.Replace, "with Ada, with Bob", "Ada and 1 other: {0, [0]}, the same with Bob in Ada’s place: {0, [5]}"},
+		{audit.Records(1, 0), audit.Records(1, 1), audit.LInfinity, "without Ada, with Ada", "the same without Ada: {1, [0]}, 2 true answers with Ada: {1, [1]}"},
+	} {
+		p := pair.PeopleOf(&audit.Pair{First: c.first, Second: c.second}, c.relation, nil)
+		if strings.Join(p.Names[:], ", ") != c.names || strings.Join(p.Words[:], ", ") != c.words {
+			t.Errorf("%v against %v: %q, %q", c.first, c.second, p.Names, p.Words)
+		}
 	}
 }

@@ -73,8 +73,18 @@ type Live struct {
 	Samples int           `json:"samples"`
 	// Beta is the error that limits of the shares may have, of all charts together that the
 	// run shows; Share is what this one has of it, absent where it has all.
-	Beta  float64 `json:"beta"`
-	Share float64 `json:"share,omitempty"`
+	Beta   float64 `json:"beta"`
+	Share  float64 `json:"share,omitempty"`
+	People People  `json:"people"` // of the pair that is counted
+	Output string  `json:"output"` // what is released is called
+}
+
+// output is what the mechanism releases: its only column as its author called it.
+func (a *Audit) output() string {
+	if len(a.Columns) == 1 {
+		return chart.Called(a.Columns[0].Name)
+	}
+	return "output"
 }
 
 func (s *state) tell(change func(*Progress)) {

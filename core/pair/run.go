@@ -168,7 +168,8 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0] = sofar.outputs()
 			if sofar.Chart = part.Chart; part.Chart != nil {
-				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.Plan.Samples, Beta: s.Plan.Beta, Share: part.Chart.Share}
+				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.Claim, Rows: part.Chart.rows(), Samples: s.Plan.Samples, Beta: s.Plan.Beta, Share: part.Chart.Share,
+					People: PeopleOf(Shown(nil, sofar), s.Plan.Relation, s.recording()), Output: s.output()}
 			}
 			if s.told == nil {
 				return

@@ -11,7 +11,7 @@ import { pack } from "../page/packed.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { pairsOf } from "../page/progress.js";
-import { countsOf, judge, outputs, showDatasets, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
+import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -86,6 +86,7 @@ export class Shown {
     byId("save-png").addEventListener("click", () => toFile((exporter) => exporter.saveChart("PNG", outputs())));
     byId("share-store").addEventListener("click", () => toFile((exporter) => this.#store(exporter)));
     byId("copy-link").addEventListener("click", () => copyText(byId("copy-link"), byId("share-url").value));
+    byId("copy-markdown").addEventListener("click", () => copyText(byId("copy-markdown"), `**${byId("share-verdict").textContent}**\n\n${byId("say").firstChild?.textContent ?? ""}\n\n${byId("result").dataset.of}\n`));
     byId("copy-command").addEventListener("click", () => copyText(byId("copy-command"), this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
       import(new URL("embedcode.js", import.meta.url).href).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
@@ -120,7 +121,7 @@ export class Shown {
     this.#homes.set(home, { answer, origin, name, standing });
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
-    byId("result").dataset.of = [`${report.subject}: ${report.promise}`, new Date().toISOString().slice(0, 10), report.reproduce?.url && linkTo(report.reproduce.url)].filter(Boolean).join(" · ");
+    this.#headed();
     showVerification(null);
     const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, standing);
     if (!pair) this.#flat();
@@ -148,6 +149,12 @@ export class Shown {
     const answer = this.#earlier.get(this.#url);
     if (answer && answer.text !== this.text) this.show(answer, "before");
     return answer !== undefined;
+  }
+
+  /** Writes the line at the head of all that leaves the page: whose result it is, what was claimed and found, by what and when, and where it can be seen. */
+  #headed() {
+    const { title, detail, report: { subject, promise, generator, reproduce } } = this.#now;
+    byId("result").dataset.of = [`${subject}: ${promise}`, [title, detail].filter(Boolean).join(". "), `dpscope ${generator?.version ?? ""}`, new Date().toISOString().slice(0, 10), reproduce?.url && linkTo(reproduce.url)].filter(Boolean).join(" · ");
   }
 
   /** Says what a replay of the report found. @param {import("../worker/protocol").VerifiedValue} found */
@@ -195,7 +202,7 @@ export class Shown {
    * @param {string} [of] what stateOf says of its settings; as a rule those of the form
    */
   sent(result, said, of = this.#url) {
-    const { title, detail, odd, picture, datasets } = said;
+    const { title, detail, odd, picture } = said;
     this.#now = this.#whole = null;
     this.#flat();
     showVerification(null);
@@ -206,7 +213,6 @@ export class Shown {
     byId("note").hidden = false;
     byId("note-words").textContent = odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.";
     named(title, "");
-    showDatasets(datasets);
     if (picture) {
       byId("chart-section").hidden = false;
       outputs().show(picture, "linked");
@@ -329,7 +335,7 @@ export class Shown {
     byId("share-store").hidden = true;
     fetch(new URL("build-info.json", document.baseURI), { method: "HEAD" }).then(({ headers }) => { byId("share-store").hidden = !headers.has("dpscope-store"); }, () => {});
     byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
-    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}${byId("drift").hidden ? "" : ". This is the result of earlier settings; the form has changed since."}`;
+    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}`;
     const state = await this.#linked();
     byId("share-url").value = state ? linkTo(state) : "A link cannot contain a file.";
     byId("copy-link").disabled = !state;
@@ -366,6 +372,7 @@ export class Shown {
     this.#on.open(text).then((answer) => {
       if (this.text !== text) return;
       this.#now = { ...this.#now, title: answer.title, detail: answer.detail, glimpse: answer.glimpse };
+      this.#headed();
       showWords(answer);
       this.#picture.show(answer);
     }, () => {}); // an example without its words is an example
@@ -391,13 +398,14 @@ export class Shown {
     const url = settingsOf(reproduce), recording = inputs?.samples;
     const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
     showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : inputs && !inputs.labelled && other()));
+    this.buttons();
   }
 
   /** Enables the buttons of what can be done with the report. */
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
     byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
-    const not = !this.#now || this.#stale, pair = this.report?.kind === "pair";
+    const not = !this.#now || this.#stale || byId("result").classList.contains("stale"), pair = this.report?.kind === "pair";
     for (const id of ["save", "save-html", "share-open", "share-next"]) byId(id).disabled = not;
     byId("save-png").disabled = not || !pair;
     byId("use-settings").disabled = !reproduce?.url;

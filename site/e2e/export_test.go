@@ -79,10 +79,10 @@ func TestResult(t *testing.T) {
 	click(t, tab, "#tradeoff input[value=logarithmic]")
 	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && !/NaN|Infinity|undefined/.test(["tradeoff", "renyi", "certified"].map((id) => document.getElementById(id).innerHTML).join())`, 5*time.Second)
 
-	until(t, tab, `document.querySelectorAll("#chart .files button").length === 3`, 10*time.Second)
+	until(t, tab, `document.querySelectorAll("#more-files button").length === 3`, 10*time.Second)
 	file := func(n int, ending string) []byte {
 		t.Helper()
-		f := saving(t, tab, `#chart .files button:nth-child(`+strconv.Itoa(n)+`)`)
+		f := saving(t, tab, `#more-files button:nth-child(`+strconv.Itoa(n)+`)`)
 		if f.Name != "dpscope-svt4-eps1-seed7-outputs"+ending {
 			t.Errorf("saved as %q of type %q", f.Name, f.Type)
 		}

@@ -49,7 +49,7 @@ export async function saveChart(kind, picture) {
     save(name, csvOf(table.head, table.rows), "text/csv");
     return;
   }
-  const { markup } = await picture.ask({ width: WIDTH, theme: coloursAt(box).map((colour) => colour.rgb), heading: stem(box) });
+  const { markup } = await picture.ask({ width: WIDTH, theme: coloursAt(box).map((colour) => colour.rgb), heading: of(box) || stem(box) });
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n${markup}\n`;
   if (kind === "SVG") save(name, text, "image/svg+xml");
   else {
@@ -106,7 +106,7 @@ export async function pageOf({ report, text }, shown) {
       html("meta", { "http-equiv": "Content-Security-Policy", content: POLICY }), html("meta", { name: "color-scheme", content: "light dark" }),
       html("title", {}, title)),
     html("body", {}, html("header", { class: "masthead" }, html("h1", {}, "dpscope"),
-      html("p", {}, "An audit report. ", version && `Written by dpscope ${version}. `, coreSha256 && `SHA-256 of the core: ${coreSha256}. `)),
+      html("p", {}, of(shown)), html("p", {}, "An audit report. ", version && `Written by dpscope ${version}. `, coreSha256 && `SHA-256 of the core: ${coreSha256}. `)),
     html("main", {}, result, terms,
       html("details", { class: "result raw" }, html("summary", {}, "The report as JSON, from which dpscope verifies it"), html("pre", {}, text)))));
   // The policy of this page refuses a style element that is made here; text is none.

@@ -35,11 +35,11 @@ export class Picture {
 
   /**
    * @param {HTMLElement} host
-   * @param {{of: import("../worker/protocol").PictureRequest["of"], view?: string, name: string, square?: boolean, table?: boolean, bare?: boolean, told?: (value: import("../worker/protocol").PictureValue) => void}} options
+   * @param {{of: import("../worker/protocol").PictureRequest["of"], view?: string, name: string, square?: boolean, table?: boolean, bare?: boolean, files?: HTMLElement | null, told?: (value: import("../worker/protocol").PictureValue) => void}} options
    *   of, view: what the core is asked for; name: in the names of files; square: it is about as high as wide; table: whether its numbers are shown;
-   *   bare: it is alone, without words, files and numbers; told: hears what was drawn
+   *   bare: it is alone, without words, files and numbers; files: where its buttons for files go, if not beneath it; told: hears what was drawn
    */
-  constructor(host, { of, view = "", name, square = false, bare = false, table = !bare, told = () => {} }) {
+  constructor(host, { of, view = "", name, square = false, bare = false, table = !bare, files = null, told = () => {} }) {
     this.#of = { of, view };
     this.#told = told;
     this.name = name;
@@ -48,7 +48,8 @@ export class Picture {
     this.#files = html("p", { class: "files", role: "group", hidden: true }, /** @type {const} */ (["SVG", "PNG", "CSV"]).map((kind) =>
       html("button", { type: "button", class: "quiet", onclick: () => toFile((exporter) => exporter.saveChart(kind, this)) }, kind)));
     this.#table = table && html("div", {});
-    host.replaceChildren(...(bare ? [this.#box] : [this.#words, this.#choices, this.#box, this.#files, this.#table]).filter(Boolean));
+    host.replaceChildren(...(bare ? [this.#box] : [this.#words, this.#choices, this.#box, files ? null : this.#files, this.#table]).filter(Boolean));
+    files?.replaceChildren(this.#files);
     const watch = new ResizeObserver(() => {
       if (!this.#box.isConnected) watch.disconnect();
       else if (this.#measured() !== this.#width) this.#draw();

@@ -66,6 +66,7 @@ export function showDrift(differs) {
   const since = ["run", "before"].includes(byId("origin").dataset.kind);
   byId("drift").textContent = since ? "settings have changed since" : "the form has other settings";
   byId("drift").hidden = !differs;
+  byId("result").classList.toggle("stale", Boolean(differs) && since);
 }
 
 /**
@@ -79,7 +80,6 @@ export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   showHead(answer, standing);
   byId("planted").hidden = true;
-  showDatasets(answer.datasets);
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
   section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report")));
   section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" })));
@@ -88,14 +88,6 @@ export function showReport(answer, museum, standing = "") {
   showWords(answer, drawn);
   byId("background").replaceChildren(...background(report, museum));
   return Promise.all(drawn);
-}
-
-/** Says of which two datasets the outputs are. @param {string[]} [datasets] */
-export function showDatasets([first, second] = ["", ""]) {
-  for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
-    byId(id).textContent = byId(id).title = text;
-  }
-  byId("datasets").hidden = !first && !second;
 }
 
 /** Takes away what the last report showed. */
@@ -117,11 +109,18 @@ const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []
 export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.runs?.certified.table ?? evidence?.oneRun : evidence);
 
 /** The picture of the two output distributions. */
-export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
+export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", files: document.getElementById("more-files"), told: showSentence });
 
-/** Says what the picture shows in a sentence. @param {{sentence?: string, small?: string, lit?: boolean}} picture */
-function showSentence({ sentence, small, lit }) {
+/** Says what the picture shows in a sentence, and of which two datasets it is. @param {import("../worker/protocol").Said} picture */
+function showSentence({ sentence, small, lit, question = "", names, who }) {
   if (byId("chart-section").hidden) return; // what was drawn is not shown any more
+  byId("question").textContent = question;
+  for (const [i, side] of ["first", "second"].entries()) {
+    const long = byId(`dataset-${side}`), name = byId(`scene-${side}`);
+    name.textContent = names?.[i] ?? "";
+    long.textContent = long.title = name.title = who?.[i] ?? "";
+  }
+  byId("datasets").hidden = !who?.[0];
   byId("say").hidden = !sentence;
   byId("say").classList.toggle("hit", Boolean(lit));
   byId("say").replaceChildren(sentence ?? "", small ? html("small", {}, small) : "");

@@ -994,6 +994,10 @@ export interface Live {
   /** Beta is the error that limits of the shares may have, of all charts together that the run shows; Share is what this one has of it, absent where it has all. */
   beta: number;
   share?: number;
+  /** of the pair that is counted */
+  people: People;
+  /** what is released is called */
+  output: string;
 }
 
 /** lookRequest is the beginning of a table, whole lines of it. */
@@ -1144,6 +1148,17 @@ export interface ParamSpec {
   noise?: boolean;
 }
 
+/** People names the two datasets of a pair by the person in whom they differ, called Ada. Under a relation that replaces a row somebody else, called Bob, stands in her place. */
+export interface People {
+  /** Question is what an audit of the pair asks. */
+  question: string;
+  /** Names say which dataset it is, as "with Ada"; Again says so after the other was named. */
+  names: [string, string];
+  again: [string, string];
+  /** Words say who is in each dataset, and its rows, Ada's in brackets; empty where only the names are known. */
+  words: [string, string];
+}
+
 /** Phase is a stage of a run. */
 export type Phase = "bet" | "explore" | "certify" | "bound";
 
@@ -1182,6 +1197,10 @@ export interface PictureValue {
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
+  /** Question is what the picture answers. Names are of the two datasets that it compares, and Who says who is in them. */
+  question?: string;
+  names?: [string, string];
+  who?: [string, string];
 }
 
 /** Plan says what to audit and how. Its zero values mean the documented defaults. */
@@ -1303,9 +1322,8 @@ export interface PreviewedValue {
   detail: string;
   /** Odd says why it cannot be the result of its settings; empty where it can. */
   odd: string;
-  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. Datasets are the two that it is of, in words. */
+  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. */
   picture?: string;
-  datasets?: string[];
 }
 
 /** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
@@ -1525,8 +1543,6 @@ export interface ReportedValue {
   glimpse?: LinkSummary;
   /** Say is what the picture of its outputs says, there before that is drawn. */
   say?: Said;
-  /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
-  datasets?: string[];
   facts: FactRow[];
   tables: TableWords[];
   /** of an audit of a pair */
@@ -1551,6 +1567,10 @@ export interface Said {
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
+  /** Question is what the picture answers. Names are of the two datasets that it compares, and Who says who is in them. */
+  question?: string;
+  names?: [string, string];
+  who?: [string, string];
 }
 
 export interface SampleFacts {

@@ -52,7 +52,7 @@ const mostExamples, mostFeatures = 2000, 4096
 
 // DataOf shows the tables of a report's pair, nil where it is of no learner.
 func DataOf(r *Report) *plot.View {
-	p := r.pair()
+	p := pair.Shown(r.Evidence, r.Sequential)
 	if p == nil {
 		return nil
 	}

@@ -39,6 +39,8 @@ type outputs struct {
 
 // outputsOf is what a picture of outputs is of.
 type outputsOf struct {
+	people    pair.People
+	output    string // what is released is called
 	chart     chart.Chart
 	claim     audit.Claim
 	event     *report.Event
@@ -97,7 +99,7 @@ func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
 func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
 
 func outputsIn(r *Report) *outputs {
-	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
+	x := outputsOf{people: r.people(), claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
 	switch {
 	case r.Evidence != nil:
@@ -123,7 +125,7 @@ func liveOutputs(p *pair.Progress) *outputs {
 	if l == nil {
 		return nil
 	}
-	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
+	x := outputsOf{people: l.People, output: l.Output, chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
 	x.refuted = x.refuted || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
 	return newOutputs(x)
 }
@@ -131,6 +133,7 @@ func liveOutputs(p *pair.Progress) *outputs {
 func newOutputs(x outputsOf) *outputs {
 	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == chart.Outcomes}
 	v.epsilon, v.corridor = epsilonOf(x.claim)
+	v.people = cmp.Or(x.people, pair.PeopleOf(nil, "", nil))
 	all := binsOf(x.chart)
 	if all == nil || all[0].firstOf == 0 || all[0].secondOf == 0 {
 		return nil
@@ -364,8 +367,8 @@ func (v *outputs) given(all [2]int) *tested {
 	t := &tested{sign: plot.If(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.event; e.Where != nil {
 		t.words = e.Where.Words
-	} else if e.Words != "" {
-		t.words = strings.TrimPrefix(e.Words, "about ")
+	} else if score, _, learned := strings.Cut(e.Words, ": mostly "); learned {
+		t.words = "the " + strings.NewReplacer(" <= ", " is at most ", " > ", " is above ", "-", "−").Replace(score)
 	}
 	t.firstOf, t.secondOf = all[0], all[1]
 	for i := range v.chart.FirstIn {
@@ -431,7 +434,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	if !ends {
 		for i, m := range v.marks {
 			if t := try(m, m.lower, m.upper); t != nil {
-				t.rows, t.words = []int{i}, "the output is “"+m.Words+"”"
+				t.rows, t.words = []int{i}, "the "+cmp.Or(v.output, "output")+" is “"+m.Words+"”"
 				v.alone(t)
 			}
 		}
@@ -460,12 +463,16 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	return best
 }
 
-func likelierOn(sign float64) (likelier, other string) {
+// likelierOn is the dataset on which something is likelier, and the other: 0 is A.
+func likelierOn(sign float64) (likelier, other int) {
 	if sign > 0 {
-		return "B", "A"
+		return 1, 0
 	}
-	return "A", "B"
+	return 0, 1
 }
+
+// letter stands for a dataset where there is no room for its name.
+func letter(side int) string { return "AB"[side : side+1] }
 
 // out reports whether a mark's bar lies beyond the claim's line.
 func (v *outputs) out(m mark) bool {
@@ -482,5 +489,5 @@ func (v *outputs) view() *plot.View {
 	}
 	p := v.plot(nil, "")
 	p.Caption, p.Numbers, p.Said = v.caption(), v.numbers(), v.Says()
-	return plot.View{ID: "outputs", Title: "Can the answer tell A from B?"}.Always(p)
+	return plot.View{ID: "outputs", Title: p.Said.Question}.Always(p)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/testsize"
@@ -66,19 +67,20 @@ func TestSentences(t *testing.T) {
 		sentence, small string
 		yellow          bool
 	}{
-		"violation":   {someHistogram(true, 1.59), "The noisy count is below 2.8 in 35 of 100 runs on A and in 7 on B: 5.0 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.9 times.", true},
-		"barely":      {someHistogram(true, 1.001), "The noisy count is below 2.8 in 35 of 100 runs on A and in 7 on B: 5.0 times as often. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
-		"none":        {someHistogram(false, 0.99), "Where the noisy count is below 2.8, A is at least 2.6 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
-		"same":        {same, "Nothing shows a difference between A and B. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
-		"others":      {someHistogram(true, 0.9), "All outputs together tell A from B better than ε = 1 allows.", "A headline. The most telling single event: where the noisy count is below 2.8, A is at least 2.4 times as likely as B.", false},
-		"approximate": {approximate, "Where the noisy count is below 2.8, dataset A has 35 % of its outputs and B has 7 %. ε = 1 with δ = 0.01 allows 2.7 times that and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},
-		"renyi":       {renyi, "Where the noisy count is below 2.8, A is at least 4.0 times as likely as B.", "A headline.", false},
-		"stopped":     {stopped, "Where the noisy count is below 2.8, A may be 5.0 times as likely as B.", "This was observed, not certified. Shown with 95 % confidence.", false},
-		"answers":     {someAnswers(true, 1.55), "The first “yes” is the 3rd answer in 3.75 of 100 runs on B and in 0.7 on A: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.7 times.", true},
-		"never":       {never, "The first “yes” is the 3rd answer in 3.75 of 100 runs on B and never on A. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 7.3 times.", true},
-		"climbing":    {climbing, "So far: the first “yes” is the 3rd answer in 3.75 of 100 runs on B and in 0.7 on A: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; the refutation is final.", true},
-		"bets":        {bets, "So far: the noisy count is below 3 in 41.5 of 100 runs on A and in 8.9 on B: 4.7 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; the refutation is final.", true},
+		"violation":   {someHistogram(true, 1.59), "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.9 times.", true},
+		"barely":      {someHistogram(true, 1.001), "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
+		"none":        {someHistogram(false, 0.99), "Without Ada the noisy count is below 2.8 at least 2.6 times as often as with her. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
+		"same":        {same, "Nothing shows a difference between the answers without Ada and with her. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
+		"others":      {someHistogram(true, 0.9), "Without Ada and with her, the answers together differ more than ε = 1 allows.", "A headline. The most telling single event: without Ada the noisy count is below 2.8 at least 2.4 times as often as with her.", false},
+		"approximate": {approximate, "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 with δ = 0.01 allows 2.7 times, and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},
+		"renyi":       {renyi, "Without Ada the noisy count is below 2.8 at least 4.0 times as often as with her.", "A headline.", false},
+		"stopped":     {stopped, "Without Ada the noisy count is below 2.8 perhaps 5.0 times as often as with her.", "This was observed, not certified. Shown with 95 % confidence.", false},
+		"answers":     {someAnswers(true, 1.55), "With Ada the first “yes” is the 3rd answer in 38 of 1 000 runs, without her in 7: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.7 times.", true},
+		"never":       {never, "With Ada the first “yes” is the 3rd answer in 4 of 100 runs, without her never. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 7.3 times.", true},
+		"climbing":    {climbing, "So far: with Ada the first “yes” is the 3rd answer in 38 of 1 000 runs, without her in 7: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; the refutation is final.", true},
+		"bets":        {bets, "So far: without Ada the noisy count is below 3 in 42 of 100 runs, with her in 9: 4.7 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; the refutation is final.", true},
 	} {
+		c.of.people = pair.PeopleOf(&audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}, audit.AddRemove, nil)
 		v := newOutputs(c.of)
 		said := v.Says()
 		plain := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\u202f", " "), "\u00a0", " ") }

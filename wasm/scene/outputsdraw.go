@@ -142,6 +142,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 			}
 		}
 	}
+	key := [2]string{"A: " + v.people.Names[0], "B: " + v.people.Names[1]}
 	a := plot.Axis{Title: "share of outputs", Scale: plot.Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
@@ -149,13 +150,13 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 		for _, b := range bins {
 			under.Boxes = append(under.Boxes, plot.Span(b.From, b.To, 0, b.share(0)))
 		}
-		p.Marks = append(p.Marks, outline(plot.Line{Key: "dataset A", Paint: plot.Ink(plot.First)}, bins, 0), outline(plot.Line{Key: "dataset B (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, bins, 1), under)
+		p.Marks = append(p.Marks, outline(plot.Line{Key: key[0], Paint: plot.Ink(plot.First)}, bins, 0), outline(plot.Line{Key: key[1] + " (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, bins, 1), under)
 	case len(v.marks) <= 3:
-		p.Marks = append(p.Marks, shareBars("dataset A", "dataset B (hatched)", bins)...)
+		p.Marks = append(p.Marks, shareBars(key[0], key[1]+" (hatched)", bins)...)
 	default:
 		a.Title, a.Short, a.Scale = "share of outputs (logarithmic)", "share (log)", plot.Scale{Lo: least / 1.6, Hi: min(1, most*1.3), Log: true}
 		a.Ticks = []float64{0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 0.05, 0.005, 0.2, 0.02}
-		sides := [2]plot.Points{{Paint: plot.Ink(plot.First), Radius: 4.5}, {Key: "dataset B", Paint: plot.Ink(plot.Second), Form: plot.Square, Radius: 7.5}}
+		sides := [2]plot.Points{{Paint: plot.Ink(plot.First), Radius: 4.5}, {Key: key[1], Paint: plot.Ink(plot.Second), Form: plot.Square, Radius: 7.5}}
 		for _, b := range bins {
 			middle := (b.From + b.To) / 2
 			for k := range sides {
@@ -167,7 +168,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 				p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Muted), Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
 			}
 		}
-		p.Marks = append(p.Marks, plot.Points{Key: "dataset A", Paint: plot.Ink(plot.First)}, sides[1], sides[0])
+		p.Marks = append(p.Marks, plot.Points{Key: key[0], Paint: plot.Ink(plot.First)}, sides[1], sides[0])
 	}
 	return a
 }
@@ -181,9 +182,9 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 		from, to := at(along0, value0), at(along1, value1)
 		return plot.Span(from[0], to[0], from[1], to[1])
 	}
-	a = plot.Axis{Title: "how many times likelier on B (above), on A (below)", Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
+	a = plot.Axis{Title: fmt.Sprintf("how many times likelier %s (above), %s (below)", v.people.Names[1], v.people.Names[0]), Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
 	if v.outcomes {
-		a.Title, a.Short = "← likelier on A · times · likelier on B →", "← on A · on B →"
+		a.Title, a.Short = fmt.Sprintf("← %s · times likelier · %s →", v.people.Names[0], v.people.Names[1]), "← on A · on B →"
 	}
 	a.Words = func(r float64) string {
 		return plot.If(r == 0, "equal", plot.If(math.Abs(r) == e, times(e), plot.Short(plot.Round(math.Exp(math.Abs(r)), 3)))+"×")
@@ -228,7 +229,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	}
 	likelier, _ := likelierOn(t.sign)
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", likelier, timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.people.Names[likelier], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
 		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)
@@ -257,11 +258,11 @@ func (m mark) seenWords() string {
 	case m.few():
 		return "few"
 	case math.IsInf(r, 0):
-		return "only " + likelier
+		return "only " + letter(likelier)
 	case math.Abs(r) < math.Log(1.045):
 		return "equal"
 	}
-	return likelier + " " + times(math.Abs(r)) + "×"
+	return letter(likelier) + " " + times(math.Abs(r)) + "×"
 }
 
 func percentWords(p float64) string {

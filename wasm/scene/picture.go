@@ -22,28 +22,24 @@ type Report struct {
 	Trials   []pair.TrialNote `json:"trials"`
 	Evidence *pair.Evidence   `json:"evidence"`
 	Inputs   struct {
-		Examples *pair.Examples `json:"examples"`
+		Examples *pair.Examples   `json:"examples"`
+		Samples  *audit.Recording `json:"samples"`
 	} `json:"inputs"`
+	Plan struct {
+		Relation audit.Relation `json:"relation"`
+	} `json:"plan"`
 	Sequential *pair.SequentialResult `json:"sequential"`
 }
 
-// pair is what was certified on, or bet on last; nil where there was none.
-func (r *Report) pair() *audit.Pair {
-	if e := r.Evidence; e != nil {
-		return &e.Pair
-	}
-	if s := r.Sequential; s != nil && len(s.Epochs) > 0 {
-		if i := s.Epochs[len(s.Epochs)-1].Pair; i >= 0 && i < len(s.Pairs) {
-			return &s.Pairs[i]
-		}
-	}
-	return nil
+// people names the two datasets that the outputs are of.
+func (r *Report) people() pair.People {
+	return pair.PeopleOf(pair.Shown(r.Evidence, r.Sequential), r.Plan.Relation, r.Inputs.Samples)
 }
 
 // InputOf is the input of a report that is there.
 func InputOf(r pair.Report) Input {
 	in := &Report{head: head(r.Report), Trials: r.Trials, Evidence: r.Evidence, Sequential: r.Sequential}
-	in.Inputs.Examples = r.Inputs.Examples
+	in.Inputs.Examples, in.Inputs.Samples, in.Plan.Relation = r.Inputs.Examples, r.Inputs.Samples, r.Plan.Relation
 	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }
 

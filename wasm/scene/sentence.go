@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -9,82 +10,72 @@ import (
 )
 
 // Says puts the picture into words by its own numbers, so that the two cannot disagree.
-// What is certified is rounded down. With a violation the observed ratio comes first,
+// What is certified is rounded down. With a violation the observed shares come first,
 // else only what is certified is said.
 func (v *outputs) Says() plot.Said {
-	x := plot.Said{Lit: v.refuted}
+	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
+		Question: v.people.Question, Names: v.people.Names, Who: v.people.Words}
 	t := v.tested
-	sofar := plot.If(v.live, "So far: ", "")
 	if t == nil {
-		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		return x
 	}
 	likelier, other := likelierOn(t.sign)
-	where := sofar + plot.If(v.live, "where ", "Where ") + t.words + ", "
-	confidence := v.confidence() + " confidence"
+	with, without := v.people.Names[likelier], v.people.Again[other]
+	// begun is a sentence that begins with the likelier dataset and what comes more often on it.
+	begun := plot.If(v.live, "So far: "+with, upperFirst(with)) + " " + t.words
+	allows := func(times string) string { return fmt.Sprintf(" %s allows %s.", v.claimWords(), times) }
 	observed := t.sign * t.seen()
 	switch {
-	case t.lit && v.claim.Delta > 0:
-		x.Sentence = fmt.Sprintf("%sdataset %s has %s of its outputs and %s has %s. %s allows %s times that and %s more.", where,
-			likelier, percentWords(t.on(t.sign)), other, percentWords(t.on(-t.sign)), v.claimWords(), times(v.epsilon), percentWords(v.claim.Delta))
-		x.Small = fmt.Sprintf("Shown with %s: even without the %s that δ allows, at least %s times.", confidence, percentWords(v.claim.Delta), timesDown(t.bound))
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
+		slack := ""
+		if d := v.claim.Delta; d > 0 {
+			allowed += fmt.Sprintf(" times, and %s more", percentWords(d))
+			slack = fmt.Sprintf("even without the %s that δ allows, ", percentWords(d))
+		}
+		in, of := inRuns(t.on(t.sign), t.on(-t.sign))
 		switch {
 		case math.IsNaN(observed): // of counts that were made up
-			x.Sentence = fmt.Sprintf("%sdataset %s is at least %s times as likely as %s.", where, likelier, least, other)
+			x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, least, without)
+		case math.IsInf(observed, 1):
+			x.Sentence = fmt.Sprintf("%s in %s of %s runs, %s never.", begun, in[0], of, without)
 		default:
-			in, of := inRuns(t.on(t.sign), t.on(-t.sign))
-			x.Sentence = fmt.Sprintf("%s%s in %s of %s runs on %s", sofar, plot.If(v.live, t.words, upperFirst(t.words)), in[0], of, likelier)
-			if math.IsInf(observed, 1) {
-				x.Sentence += fmt.Sprintf(" and never on %s.", other)
-			} else {
-				x.Sentence += fmt.Sprintf(" and in %s on %s: %s times as often.", in[1], other, times(observed))
-			}
+			x.Sentence = fmt.Sprintf("%s in %s of %s runs, %s in %s: %s times as often.", begun, in[0], of, without, in[1], times(observed))
 		}
-		x.Sentence += fmt.Sprintf(" %s allows %s.", v.claimWords(), allowed)
-		x.Small = fmt.Sprintf("Shown with %s: at least %s times.", confidence, least)
-		if v.live {
-			x.Small += " It may still rise; the refutation is final."
-		}
+		x.Sentence += allows(allowed)
+		x.Small = fmt.Sprintf("Shown with %s confidence: %sat least %s times.%s", v.confidence(), slack, least, plot.If(v.live, " It may still rise; the refutation is final.", ""))
 	case v.refuted && v.corridor:
-		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 		if t.certain && timesDown(t.bound) != times(0) {
-			x.Small += fmt.Sprintf(" The most telling single event: where %s, %s is at least %s times as likely as %s.", t.words, likelier, timesDown(t.bound), other)
+			x.Small += fmt.Sprintf(" The most telling single event: %s %s at least %s times as often as %s.", with, t.words, timesDown(t.bound), without)
 		}
 	case t.certain && timesDown(t.bound) == times(0):
-		x.Sentence = plot.If(v.live, "So far nothing", "Nothing") + " shows a difference between A and B."
+		x.Sentence = fmt.Sprintf("%s shows a difference between the answers %s and %s.", plot.If(v.live, "So far nothing", "Nothing"), v.people.Names[0], v.people.Again[1])
 		if v.corridor {
-			x.Sentence += fmt.Sprintf(" %s allows %s times.", v.claimWords(), v.allowed())
+			x.Sentence += allows(v.allowed() + " times")
 		}
-		x.Small = v.shownSmall()
 	case t.certain:
-		x.Sentence = fmt.Sprintf("%s%s is at least %s times as likely as %s.", where, likelier, timesDown(t.bound), other)
+		x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, timesDown(t.bound), without)
 		if v.corridor {
-			x.Sentence += fmt.Sprintf(" %s allows %s.", v.claimWords(), v.allowed())
+			x.Sentence += allows(v.allowed())
 		}
-		x.Small = v.shownSmall()
 	case observed > 0 && !math.IsInf(observed, 1):
-		x.Sentence = fmt.Sprintf("%s%s may be %s times as likely as %s.", where, likelier, times(observed), other)
-		x.Small = v.shownSmall()
+		x.Sentence = fmt.Sprintf("%s perhaps %s times as often as %s.", begun, times(observed), without)
 		if !v.refuted {
 			x.Small = strings.TrimSpace("This was observed, not certified. " + x.Small)
 		}
-	default:
-		x.Sentence, x.Small = v.wholeWords(), v.shownSmall()
 	}
 	return x
 }
 
-// inRuns are two shares as natural frequencies: of as many runs that the larger one comes
-// once at least.
+// inRuns are two shares as natural frequencies: of as many runs that seven of them at least
+// have what is rarer, or what comes at all.
 func inRuns(larger, smaller float64) (in [2]string, of string) {
 	n := 100.0
-	for larger*n < 1 && n < 1e9 {
+	for rarest := cmp.Or(smaller, 10*larger); rarest*n < 7 && n < 1e9; {
 		n *= 10
 	}
 	for i, p := range [2]float64{larger, smaller} {
-		in[i] = plot.Short(plot.Round(float64(p*n), 3))
+		in[i] = plot.Grouped(int(math.Round(float64(p * n))))
 	}
 	return in, plot.Grouped(int(n))
 }
@@ -101,13 +92,17 @@ func (t *tested) on(sign float64) float64 {
 func (v *outputs) wholeWords() string {
 	switch {
 	case v.refuted && v.corridor:
-		return fmt.Sprintf("All outputs together tell A from B better than %s allows.", v.claimWords())
+		return v.apartWords() + v.claimWords() + " allows."
 	case v.refuted:
-		return "All outputs together tell A from B better than the claim allows."
+		return v.apartWords() + "the claim allows."
 	case v.live:
 		return "So far nothing shows more than the claim allows."
 	}
 	return "Nothing shows more than the claim allows."
+}
+
+func (v *outputs) apartWords() string {
+	return fmt.Sprintf("%s and %s, the answers together differ more than ", upperFirst(v.people.Names[0]), v.people.Again[1])
 }
 
 // shownSmall says what else holds.
@@ -152,7 +147,7 @@ func percentFloor(p float64) string { return plot.Short(plot.Floor(100*p, 3)) + 
 
 func (v *outputs) caption() string {
 	what := plot.If(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often each %s occurs on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. All bars hold together with %s confidence%s.", what, v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
+	words := fmt.Sprintf("How often each %s occurs %s (A) and %s (B), and how many times likelier it is on one side. All bars hold together with %s confidence%s.", what, v.people.Names[0], v.people.Names[1], v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {
@@ -190,7 +185,7 @@ func decimals(x float64, whole func(float64) float64) string {
 
 // numbers are the marks and the event, of which one side is certified.
 func (v *outputs) numbers() plot.Numbers {
-	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.chart.AxisWords()), "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event"}}
+	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.chart.AxisWords()), v.people.Names[0], "share", v.people.Names[1], "share", "B/A", "at least", "at most", "in the event"}}
 	add := func(name any, m mark, in string) []any {
 		row := []any{name, m.First, plot.Share(m.share(0)), m.Second, plot.Share(m.share(1)), "", "", "", in}
 		if m.First+m.Second > 0 {

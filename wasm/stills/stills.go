@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -76,7 +77,13 @@ func Keep(r report.View) ([]byte, error) {
 			return nil, err
 		}
 	} else if p, ok := r.(pair.Report); ok && p.Sequential != nil {
-		if all["sequential"], err = json.Marshal(map[string]any{"chart": p.Sequential.Chart}); err != nil {
+		rest := map[string]any{}
+		if chart, shown := p.Sequential.Chart, pair.Shown(nil, p.Sequential); chart != nil && shown != nil {
+			one := *chart
+			one.Pair = 0
+			rest["chart"], rest["pairs"] = one, []audit.Pair{*shown}
+		}
+		if all["sequential"], err = json.Marshal(rest); err != nil {
 			return nil, err
 		}
 	}

@@ -33,12 +33,10 @@ type reported struct {
 	// LinkSummary is what a link holds of an audit of a pair.
 	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
 	// Say is what the picture of its outputs says, there before that is drawn.
-	Say *plot.Said `json:"say,omitempty"`
-	// Datasets are the two of an audit of a pair, in words; absent where there are none.
-	Datasets []string            `json:"datasets,omitempty"`
-	Facts    []audit.FactRow     `json:"facts"`
-	Tables   []report.TableWords `json:"tables"`
-	Curves   pair.Curves         `json:"curves"` // of an audit of a pair
+	Say    *plot.Said          `json:"say,omitempty"`
+	Facts  []audit.FactRow     `json:"facts"`
+	Tables []report.TableWords `json:"tables"`
+	Curves pair.Curves         `json:"curves"` // of an audit of a pair
 	// Course are the provisional bounds of an audit with canaries on its way; empty for a
 	// report that was opened.
 	Course []coursePoint `json:"course"`
@@ -64,23 +62,12 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 		if v := scene.NewOutputs(in.Report); v != nil {
 			out.Say = &v.Said
 		}
-		out.Curves, out.Datasets, out.LinkSummary = in.Curves, datasets(p), new(p.LinkSummary())
+		out.Curves, out.LinkSummary = in.Curves, new(p.LinkSummary())
 	}
 	if failure != nil {
 		out.Error = failure.Error()
 	}
 	return out, nil
-}
-
-// datasets are the two that the outputs of a report are from, in words.
-func datasets(r pair.Report) []string {
-	if r.Inputs.Samples != nil {
-		return []string{"the first dataset’s outputs", "the second dataset’s outputs"}
-	}
-	if p := r.Shown(); p != nil {
-		return []string{pair.DatasetWords(p.First), pair.DatasetWords(p.Second)}
-	}
-	return nil
 }
 
 // previewRequest is the result that came with a link, and its settings.
@@ -100,9 +87,8 @@ type previewed struct {
 	// Odd says why it cannot be the result of its settings; empty where it can.
 	Odd string `json:"odd"`
 	// Picture is what there is to draw, the text of a report as far as the link has it; absent
-	// where there is nothing. Datasets are the two that it is of, in words.
-	Picture  string   `json:"picture,omitempty"`
-	Datasets []string `json:"datasets,omitempty"`
+	// where there is nothing.
+	Picture string `json:"picture,omitempty"`
 }
 
 // preview puts the result of a link into words.
@@ -130,9 +116,6 @@ func (c *coordinator) preview(_ context.Context, asks request[previewRequest]) (
 		out.Odd = err.Error()
 	case req.Result.Chart != nil:
 		out.Picture = string(mustJSON(r))
-		if req.Result.Pair != nil {
-			out.Datasets = datasets(r)
-		}
 	}
 	return out, nil
 }
