@@ -30,8 +30,10 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 		return People{Question: "Can the answer tell A from B?", Names: [2]string{"on dataset A", "on dataset B"}, Again: [2]string{"on A", "on B"}}
 	}
 	n := [2]int{p.First.Len(), p.Second.Len()}
-	rows := [2]string{}
-	rows[0], rows[1] = PairWords(*p)
+	rows := [2]string{DatasetWords(p.First), DatasetWords(p.Second)}
+	if relation != audit.LInfinity { // there all answers may differ
+		rows[0], rows[1] = PairWords(*p)
+	}
 	if relation != audit.LInfinity && n[0] == n[1] {
 		ada, bob := "Ada alone: ", "Bob alone: "
 		if n[0] > 1 {

@@ -405,8 +405,9 @@ export class Shown {
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
     byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
-    const not = !this.#now || this.#stale || byId("result").classList.contains("stale"), pair = this.report?.kind === "pair";
-    for (const id of ["save", "save-html", "share-open", "share-next"]) byId(id).disabled = not;
+    const not = !this.#now || this.#stale, pair = this.report?.kind === "pair";
+    for (const id of ["save", "save-html"]) byId(id).disabled = not;
+    for (const id of ["share-open", "share-next"]) byId(id).disabled = not || byId("result").classList.contains("stale");
     byId("save-png").disabled = not || !pair;
     byId("use-settings").disabled = !reproduce?.url;
     byId("copy-embed").disabled = !reproduce?.url || !pair;
